@@ -1,0 +1,39 @@
+# The verbs of the project; people and CI use the same ones. `make help` lists them.
+PYTHON ?= python3
+RUN := .venv/bin/python
+CORPORA ?= .bench/corpora
+
+.PHONY: help demo test soak bench lock clean
+
+help: ## list the verbs
+	@grep -hE '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/'
+
+.venv/installed: requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("dowse needs Python 3.11 or newer; this is %d.%d. Try: make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
+	@rm -rf .venv
+	$(PYTHON) -m venv .venv
+	$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.txt
+	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: .venv/installed ## install and see dowse find something in this repository
+	@$(RUN) -m dowse demo
+
+test: .venv/installed ## install, check style and types, run every test
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy
+	$(RUN) -m pytest -m "not soak"
+
+soak: .venv/installed ## many kills and long storms (minutes)
+	$(RUN) -m pytest -m soak --timeout 3600
+
+bench: .venv/installed ## measure; CORPORA=folder of corpora to measure on
+	$(RUN) -m bench "$(CORPORA)"
+
+lock: .venv/installed ## renew requirements.txt from pyproject.toml
+	$(RUN) -m pip install --quiet uv
+	$(RUN) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --extra dev --no-emit-index-url --no-annotate --no-header --upgrade pyproject.toml --output-file requirements.txt
+
+clean: ## remove what the verbs made
+	rm -rf .venv .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis

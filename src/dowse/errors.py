@@ -1,0 +1,86 @@
+"""Every error a user can meet.
+
+DowseError
+├── UsageError               the command or argument is wrong               exit 2
+├── SettingsError            a settings file cannot be used                 exit 2
+├── PathRefused              a path leaves the root or is not allowed       exit 2
+├── ProjectNotDetected       no root could be found                         exit 2
+├── NotIndexed               there is no index for this project             exit 1
+└── Failed                   it could not be done                           exit 3
+    ├── StoreTooNew          the index was written by a newer dowse
+    ├── StoreBusy            another process holds the index
+    ├── StoreDamaged         the catalog itself cannot be read
+    └── DiskFull             no space left
+
+A message says what, where and what to do. Raised close to the cause, rendered at the surface.
+"""
+
+
+class DowseError(Exception):
+    """Base of all errors that are shown to a user as one line."""
+
+    exit_code = 3
+    code = "FAILED"
+
+
+class UsageError(DowseError):
+    """The command or an argument is wrong."""
+
+    exit_code = 2
+    code = "INVALID_ARGUMENT"
+
+
+class SettingsError(DowseError):
+    """A settings file cannot be used at all."""
+
+    exit_code = 2
+    code = "INVALID_CONFIG"
+
+
+class PathRefused(DowseError):
+    """A path leaves the root or is not allowed."""
+
+    exit_code = 2
+    code = "FILE_NOT_FOUND"
+
+
+class ProjectNotDetected(DowseError):
+    """No root could be found, or only one that must be named."""
+
+    exit_code = 2
+    code = "PROJECT_NOT_DETECTED"
+
+
+class NotIndexed(DowseError):
+    """There is no index for this project."""
+
+    exit_code = 1
+    code = "INDEX_NOT_FOUND"
+
+
+class Failed(DowseError):
+    """It could not be done."""
+
+
+class StoreTooNew(Failed):
+    """The index was written by a newer version."""
+
+    code = "INDEX_TOO_NEW"
+
+
+class StoreBusy(Failed):
+    """Another process holds the index."""
+
+    code = "INDEX_BUSY"
+
+
+class StoreDamaged(Failed):
+    """The catalog itself cannot be read."""
+
+    code = "INDEX_CORRUPT"
+
+
+class DiskFull(Failed):
+    """No space is left where the index lives."""
+
+    code = "DISK_FULL"

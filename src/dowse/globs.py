@@ -1,0 +1,172 @@
+"""Glob patterns over relative paths: `**`, `*`, `?`, `[…]`, `{a,b}`, dotfiles included.
+
+A pattern becomes one regular expression whose cost is bounded, because patterns come from
+users: length and alternatives are limited, and a star never gives back what it took.
+"""
+
+import re
+from functools import lru_cache
+
+from dowse.errors import UsageError
+
+MAX_PATTERN_CHARACTERS = 1000
+MAX_ALTERNATIVES = 256
+
+
+@lru_cache(maxsize=512)
+def compile_glob(pattern: str) -> re.Pattern[str]:
+    """The expression that matches whole relative paths, or UsageError saying what is wrong."""
+    if not pattern:
+        raise _invalid(pattern, "it is empty")
+    if len(pattern) > MAX_PATTERN_CHARACTERS:
+        raise _invalid(pattern[:40] + "…", f"it is longer than {MAX_PATTERN_CHARACTERS} characters")
+    if "\0" in pattern:
+        raise _invalid(pattern.replace("\0", "␀"), "it contains a NUL character")
+    alternatives = _expand_braces(pattern, pattern)
+    return re.compile("|".join(f"(?:{_translate(alternative, pattern)})" for alternative in alternatives), re.DOTALL)
+
+
+def matches_any(patterns: tuple[str, ...], path: str) -> bool:
+    """Whether a path matches one of the patterns of a settings file.
+
+    There a pattern without a slash means the name at any depth, as in ignore files.
+    """
+    return first_match(patterns, path) is not None
+
+
+def first_match(patterns: tuple[str, ...], path: str) -> str | None:
+    """The first of the patterns of a settings file that matches a path."""
+    for pattern in patterns:
+        if compile_glob(anywhere(pattern)).fullmatch(path):
+            return pattern
+    return None
+
+
+def anywhere(pattern: str) -> str:
+    """A settings pattern as a whole-path glob."""
+    bare = pattern.removesuffix("/")
+    return bare.removeprefix("/") if "/" in bare else f"**/{bare}"
+
+
+def _invalid(pattern: str, why: str) -> UsageError:
+    return UsageError(f"The search pattern '{pattern}' is invalid: {why}. Please check the syntax.")
+
+
+def _expand_braces(pattern: str, whole: str) -> list[str]:
+    """`a{b,c}d` as `abd` and `acd`; braces without a comma are literal."""
+    results, pending = [], [pattern]
+    while pending:
+        current = pending.pop()
+        group = _first_group(current, whole)
+        if group is None:
+            results.append(current)
+        else:
+            start, end, options = group
+            pending.extend(current[:start] + option + current[end:] for option in reversed(options))
+        if len(results) + len(pending) > MAX_ALTERNATIVES:
+            raise _invalid(whole, f"its braces make more than {MAX_ALTERNATIVES} alternatives")
+    return results
+
+
+def _first_group(text: str, whole: str) -> tuple[int, int, list[str]] | None:
+    """The first innermost `{…,…}`: where it starts and ends, and its options."""
+    position, opened, cuts = 0, -1, list[int]()
+    while position < len(text):
+        character = text[position]
+        if character == "\\":
+            position += 1
+        elif character == "[":
+            position = _class_end(text, position, whole) - 1
+        elif character == "{":
+            opened, cuts = position, []
+        elif character == "," and opened >= 0:
+            cuts.append(position)
+        elif character == "}" and opened >= 0:
+            if cuts:
+                edges = [opened, *cuts, position]
+                return opened, position + 1, [text[a + 1 : b] for a, b in zip(edges, edges[1:], strict=False)]
+            opened = -1
+        position += 1
+    if opened >= 0:
+        raise _invalid(whole, "a '{' is never closed")
+    return None
+
+
+def _class_end(text: str, start: int, whole: str) -> int:
+    """The position after the `]` that closes the class opened at `start`."""
+    position = start + 1
+    if text[position : position + 1] in ("!", "^"):
+        position += 1
+    end = text.find("]", position + 1)
+    if end < 0:
+        raise _invalid(whole, "a '[' is never closed")
+    return end + 1
+
+
+def _translate(glob: str, whole: str) -> str:
+    """One brace-free glob as a regular expression without catastrophic backtracking.
+
+    Of several stars, all but the last take the earliest place where what follows them fits and
+    never give it back (atomic groups): an earlier place is never worse for the stars to come.
+    The same holds for `**` among whole components.
+    """
+    runs: list[list[str]] = [[]]
+    for component in _components(glob, whole):
+        if component == ["*", "*"]:
+            if runs[-1] or len(runs) == 1:
+                runs.append([])
+        else:
+            runs[-1].append(_component(component))
+    if len(runs) == 1:
+        return "/".join(runs[0])
+    head = "".join(f"{component}/" for component in runs[0])
+    middle = "".join(f"(?>(?:[^/]+/)*?{'/'.join(run)}/)" for run in runs[1:-1])
+    tail = "(?:[^/]+/)*" + "/".join(runs[-1]) if runs[-1] else ".+"
+    return head + middle + tail
+
+
+def _components(glob: str, whole: str) -> list[list[str]]:
+    """The glob cut at slashes; each component as stars and expressions for one character."""
+    components: list[list[str]] = [[]]
+    position = 0
+    while position < len(glob):
+        character, end = glob[position], position + 1
+        if character == "/":
+            components.append([])
+        elif character == "*":
+            components[-1].append("*")
+        elif character == "?":
+            components[-1].append("[^/]")
+        elif character == "[":
+            end = _class_end(glob, position, whole)
+            components[-1].append(_character_class(glob[position + 1 : end - 1], whole))
+        else:
+            if character == "\\" and end < len(glob):
+                character, end = glob[end], end + 1
+            components[-1].append(re.escape(character))
+        position = end
+    return components
+
+
+def _component(tokens: list[str]) -> str:
+    pieces = [""]
+    for token in tokens:
+        if token != "*":
+            pieces[-1] += token
+        elif pieces[-1] or len(pieces) == 1:
+            pieces.append("")
+    if len(pieces) == 1:
+        return pieces[0]
+    middle = "".join(f"(?>[^/]*?{piece})" for piece in pieces[1:-1])
+    return f"{pieces[0]}{middle}[^/]*{pieces[-1]}"
+
+
+def _character_class(body: str, whole: str) -> str:
+    negated = body[:1] in ("!", "^")
+    inner = re.sub(r"([\\\[\]^&~|])", r"\\\1", body[1:] if negated else body)
+    expression = f"(?!/)[{'^' if negated else ''}{inner}]"
+    try:
+        re.compile(expression)
+    except re.error as error:
+        raise _invalid(whole, f"the class [{body}] makes no sense") from error
+    return expression

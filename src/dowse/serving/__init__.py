@@ -1,0 +1,1 @@
+"""The service that every surface shares."""

@@ -1,0 +1,176 @@
+"""The settings of an index: `config.json`, the global one and the project's, key by key.
+
+A value that is wrong is replaced by its default and reported; the other keys still count.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+from dowse.errors import SettingsError, UsageError
+from dowse.globs import compile_glob
+from dowse.system import write_atomically
+
+MAX_JSON_BYTES = 10 * 1024 * 1024
+"""The largest JSON file of our own that is read."""
+
+Strategy = Literal["realtime", "lazy", "git"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a user can set; the defaults are those of a new index."""
+
+    include: tuple[str, ...] = ("**/*",)
+    exclude: tuple[str, ...] = ()
+    respect_gitignore: bool = True
+    max_file_bytes: int = 1024 * 1024
+    max_files: int = 50_000
+    doc_patterns: tuple[str, ...] = ("**/*.md", "**/*.txt")
+    index_docs: bool = True
+    enhanced_tool_descriptions: bool = False
+    indexing_strategy: Strategy = "realtime"
+    lazy_idle_threshold: int = 30
+    integrity_hours: int = 24
+
+
+def load_settings(global_file: Path, project_file: Path) -> tuple[Settings, list[str]]:
+    """The settings in force, and a warning for each thing that could not be used."""
+    values: dict[str, Any] = {}
+    warnings: list[str] = []
+    for file in (global_file, project_file):
+        for key, value in _read(file, warnings).items():
+            if key in _KEYS:
+                field, convert = _KEYS[key]
+                try:
+                    values[field] = convert(value)
+                except ValueError as error:
+                    warnings.append(f"{file.name}: {key} {error}; using the default.")
+    return Settings(**values), warnings
+
+
+def write_default(file: Path) -> None:
+    """Write a project's `config.json` with its explanations, unless there is one."""
+    if not file.exists():
+        write_atomically(file, (json.dumps(_TEMPLATE, indent=2) + "\n").encode())
+
+
+def read_json(file: Path) -> Any:
+    """A JSON file of our own, or SettingsError saying what is wrong with it."""
+    try:
+        if file.stat().st_size > MAX_JSON_BYTES:
+            raise SettingsError(f"{file} is larger than 10 MB. Make it smaller or remove it.")
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(f"{file} is not valid JSON ({error}). Correct or remove it.") from error
+    except OSError as error:
+        raise SettingsError(f"{file} cannot be read ({error.strerror}).") from error
+
+
+def _read(file: Path, warnings: list[str]) -> dict[str, Any]:
+    if not file.exists():
+        return {}
+    try:
+        content = read_json(file)
+    except SettingsError as error:
+        warnings.append(f"{error} Using the defaults.")
+        return {}
+    if not isinstance(content, dict):
+        warnings.append(f"{file} does not hold a JSON object. Using the defaults.")
+        return {}
+    return content
+
+
+def _globs(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError("is not an array of strings")
+    for pattern in value:
+        try:
+            compile_glob(pattern)
+        except UsageError as error:
+            raise ValueError(f"holds a pattern that cannot be used ({error})") from error
+    return tuple(value)
+
+
+def _boolean(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("is not true or false")
+    return value
+
+
+def _positive(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
+        raise ValueError("is not a positive whole number")
+    return value
+
+
+def _size(value: Any) -> int:
+    match = re.fullmatch(r"(\d{1,9})(KB|MB)", value) if isinstance(value, str) else None
+    if not match:
+        raise ValueError("is not a size such as '500KB' or '1MB'")
+    return int(match[1]) * (1024 if match[2] == "KB" else 1024 * 1024)
+
+
+def _strategy(value: Any) -> Strategy:
+    if value not in ("realtime", "lazy", "git"):
+        raise ValueError("is not one of 'realtime', 'lazy', 'git'")
+    strategy: Strategy = value
+    return strategy
+
+
+_KEYS: dict[str, tuple[str, Callable[[Any], object]]] = {
+    "include": ("include", _globs),
+    "exclude": ("exclude", _globs),
+    "respectGitignore": ("respect_gitignore", _boolean),
+    "maxFileSize": ("max_file_bytes", _size),
+    "maxFiles": ("max_files", _positive),
+    "docPatterns": ("doc_patterns", _globs),
+    "indexDocs": ("index_docs", _boolean),
+    "enhancedToolDescriptions": ("enhanced_tool_descriptions", _boolean),
+    "indexingStrategy": ("indexing_strategy", _strategy),
+    "lazyIdleThreshold": ("lazy_idle_threshold", _positive),
+    "integrityHours": ("integrity_hours", _positive),
+}
+assert {field for field, _ in _KEYS.values()} == {field.name for field in fields(Settings)}
+
+_TEMPLATE: dict[str, Any] = {
+    "_comment": "Search MCP Configuration - Edit to customize indexing behavior",
+    "include": ["**/*"],
+    "exclude": [],
+    "respectGitignore": True,
+    "maxFileSize": "1MB",
+    "maxFiles": 50000,
+    "docPatterns": ["**/*.md", "**/*.txt"],
+    "indexDocs": True,
+    "enhancedToolDescriptions": False,
+    "indexingStrategy": "realtime",
+    "lazyIdleThreshold": 30,
+    "integrityHours": 24,
+    "_hardcodedExcludes": [
+        "// These patterns are ALWAYS excluded and cannot be overridden:",
+        "// - node_modules/, jspm_packages/, bower_components/  (dependencies)",
+        "// - .git/, .hg/, .svn/  (version control)",
+        "// - dist/, build/, out/, target/  (build artifacts)",
+        "// - .env, .env.*, *.pem, *.key  (secrets)",
+        "// - *.log, *.lock, package-lock.json, yarn.lock  (logs/locks)",
+        "// - .idea/, .vscode/, .DS_Store  (IDE config)",
+        "// - coverage/  (test coverage)",
+        "// - Binary files (images, videos, etc.) are auto-detected and skipped",
+    ],
+    "_availableOptions": {
+        "include": "Glob patterns for files to index. Default: all files.",
+        "exclude": "Glob patterns to skip (in addition to hardcoded excludes).",
+        "respectGitignore": "If true, also excludes files matching .gitignore.",
+        "maxFileSize": "Skip files larger than this. Supports: '500KB', '1MB', '2MB'.",
+        "maxFiles": "Warn if project exceeds this many files.",
+        "docPatterns": "Glob patterns for documentation files. Default: ['**/*.md', '**/*.txt'].",
+        "indexDocs": "If true, index documentation files with prose-optimized chunking. Default: true.",
+        "enhancedToolDescriptions": "If true, tool descriptions include AI hints. Default: false.",
+        "indexingStrategy": "Indexing strategy: 'realtime' (immediate), 'lazy' (on idle/search), 'git' (on commit). Default: 'realtime'.",
+        "lazyIdleThreshold": "Seconds of inactivity before lazy indexing triggers. Default: 30.",
+        "integrityHours": "Hours between full checks of the index against the files. Default: 24.",
+    },
+}

@@ -1,0 +1,1 @@
+"""Where documents come from, behind one policy."""

@@ -1,0 +1,249 @@
+"""What differs between Linux, macOS and Windows: opening files, locks, durability, signals.
+
+Everything else in the package is written once for all three.
+"""
+
+import contextlib
+import errno
+import os
+import signal
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from dowse.errors import DiskFull, StoreBusy
+from dowse.types import Stat
+
+IS_WINDOWS = sys.platform == "win32"
+NAMES_FOLD_CASE = sys.platform in ("win32", "darwin")
+"""The usual file system finds `.env` when asked for `.ENV`."""
+
+_OPEN_FILE = (
+    os.O_RDONLY
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)  # a FIFO swapped in after the check must not hang us
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+_OPEN_FOLDER = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
+
+
+def storage_root() -> Path:
+    """Where all indexes live: `DOWSE_HOME`, or `~/.mcp/search`."""
+    named = os.environ.get("DOWSE_HOME")
+    return Path(named).expanduser().absolute() if named else Path.home() / ".mcp" / "search"
+
+
+def stat_of(result: os.stat_result) -> Stat:
+    """The part of a stat that tells whether a file may have changed."""
+    return Stat(result.st_size, result.st_mtime_ns, result.st_ino, result.st_ctime_ns)
+
+
+@contextlib.contextmanager
+def open_beneath(root: Path, relative: str) -> Iterator[int]:
+    """Open a regular file below `root` for reading, following no symlink on the way.
+
+    Each folder is opened relative to the one before, so that nothing swapped in between check
+    and read can lead outside. Raises OSError: ELOOP or ENOTDIR where a symlink stands, EINVAL
+    for what is not a regular file. `root` itself may be reached through symlinks: the user
+    named it.
+    """
+    parts = relative.split("/")
+    if not relative or any(part in ("", ".", "..") or "\0" in part for part in parts):
+        raise OSError(errno.EINVAL, "not a relative path", relative)
+    descriptor = _open_by_parts(root, parts) if os.open in os.supports_dir_fd else _open_checked(root, parts)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", relative)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _open_by_parts(root: Path, parts: list[str]) -> int:
+    folder = os.open(root, _OPEN_FOLDER & ~getattr(os, "O_NOFOLLOW", 0))
+    try:
+        for part in parts[:-1]:
+            below = os.open(part, _OPEN_FOLDER, dir_fd=folder)
+            os.close(folder)
+            folder = below
+        _require_regular(os.stat(parts[-1], dir_fd=folder, follow_symlinks=False), parts[-1])
+        return os.open(parts[-1], _OPEN_FILE, dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
+def _open_checked(root: Path, parts: list[str]) -> int:
+    """Windows has no openat: check every component, open, and check that it is the same file."""
+    path = root
+    for part in parts:
+        path = path / part
+        seen = path.lstat()
+        if stat.S_ISLNK(seen.st_mode) or getattr(seen, "st_reparse_tag", 0):
+            raise OSError(errno.ELOOP, "symbolic link", str(path))
+    _require_regular(seen, parts[-1])
+    descriptor = os.open(path, _OPEN_FILE)
+    opened = os.fstat(descriptor)
+    real = os.path.realpath(path)
+    if (opened.st_ino, opened.st_dev) != (seen.st_ino, seen.st_dev) or not _is_below(real, os.path.realpath(root)):
+        os.close(descriptor)
+        raise OSError(errno.ELOOP, "changed while it was opened", str(path))
+    return descriptor
+
+
+def _require_regular(seen: os.stat_result, name: str) -> None:
+    if stat.S_ISLNK(seen.st_mode):
+        raise OSError(errno.ELOOP, "symbolic link", name)
+    if not stat.S_ISREG(seen.st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", name)
+
+
+def _is_below(path: str, root: str) -> bool:
+    try:
+        return os.path.commonpath([path, root]) == root
+    except ValueError:
+        return False
+
+
+def read_at_most(descriptor: int, limit: int) -> bytes:
+    """Up to `limit` bytes from an open file."""
+    pieces = []
+    while limit > 0 and (piece := os.read(descriptor, min(limit, 1 << 20))):
+        pieces.append(piece)
+        limit -= len(piece)
+    return b"".join(pieces)
+
+
+def make_private_folder(path: Path) -> None:
+    """Make a folder, and its parents, that only the user can enter."""
+    missing = [path, *path.parents]
+    for folder in reversed([p for p in missing if not p.exists()]):
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Replace a file so that a crash leaves the old or the new content, never a part of it."""
+    with disk_errors(path):
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+            raise
+        sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make renames in a folder durable; Windows does so by itself."""
+    if IS_WINDOWS:
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def disk_errors(where: Path) -> Iterator[None]:
+    """Turn "no space" into an error that says so and what to do."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFull(f"No space left on the disk that holds {where}. Free some space and run the command again; nothing was lost.") from error
+        raise
+
+
+class Lock:
+    """An exclusive lock between processes that dies with its owner.
+
+    The lock is on a byte range of an open file, never on the file's existence, so there is no
+    stale lock to clean up. The file holds who has it, for the message of whoever waits.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._descriptor: int | None = None
+
+    @property
+    def is_held(self) -> bool:
+        return self._descriptor is not None
+
+    def owner(self) -> str:
+        """Who holds or last held it, as written by them."""
+        try:
+            return self.path.read_text(encoding="utf-8", errors="replace").strip() or "another process"
+        except OSError:
+            return "another process"
+
+    def try_acquire(self) -> bool:
+        """Take the lock if it is free."""
+        if self._descriptor is not None:
+            return False
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        try:
+            _lock_descriptor(descriptor)
+        except OSError:
+            os.close(descriptor)
+            return False
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"process {os.getpid()}".encode(), 0) if hasattr(os, "pwrite") else os.write(descriptor, f"process {os.getpid()}".encode())
+        self._descriptor = descriptor
+        return True
+
+    def acquire(self, wait_seconds: float) -> None:
+        """Take the lock within a bounded time or raise StoreBusy, naming the owner."""
+        deadline = time.monotonic() + wait_seconds
+        pause = 0.002
+        while not self.try_acquire():
+            if time.monotonic() >= deadline:
+                raise StoreBusy(f"The index is being written by {self.owner()}. Wait for it to finish, or stop it, and try again.")
+            time.sleep(pause)
+            pause = min(pause * 1.5, 0.05)
+
+    def release(self) -> None:
+        """Give the lock back."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    @contextlib.contextmanager
+    def held(self, wait_seconds: float) -> Iterator[None]:
+        """Hold the lock for the length of a block."""
+        self.acquire(wait_seconds)
+        try:
+            yield
+        finally:
+            self.release()
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock_descriptor(descriptor: int) -> None:
+        # A byte far beyond the owner's note, so that the note can be read while it is locked.
+        os.lseek(descriptor, 1 << 20, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+
+else:
+    import fcntl
+
+    def _lock_descriptor(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def interrupt_on_terminate() -> None:
+    """Let a polite kill end a command the way Ctrl-C does: what is done is kept."""
+    if hasattr(signal, "SIGTERM"):
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
