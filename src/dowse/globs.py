@@ -6,6 +6,7 @@ users: length and alternatives are limited, and a star never gives back what it 
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 
 from dowse.errors import UsageError
 
@@ -84,7 +85,7 @@ def _first_group(text: str, whole: str) -> tuple[int, int, list[str]] | None:
         elif character == "}" and opened >= 0:
             if cuts:
                 edges = [opened, *cuts, position]
-                return opened, position + 1, [text[a + 1 : b] for a, b in zip(edges, edges[1:], strict=False)]
+                return opened, position + 1, [text[a + 1 : b] for a, b in pairwise(edges)]
             opened = -1
         position += 1
     if opened >= 0:
@@ -148,11 +149,11 @@ def _components(glob: str, whole: str) -> list[list[str]]:
     return components
 
 
-def _component(tokens: list[str]) -> str:
+def _component(elements: list[str]) -> str:
     pieces = [""]
-    for token in tokens:
-        if token != "*":
-            pieces[-1] += token
+    for element in elements:
+        if element != "*":
+            pieces[-1] += element
         elif pieces[-1] or len(pieces) == 1:
             pieces.append("")
     if len(pieces) == 1:

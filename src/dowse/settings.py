@@ -6,7 +6,7 @@ A value that is wrong is replaced by its default and reported; the other keys st
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -134,7 +134,6 @@ _KEYS: dict[str, tuple[str, Callable[[Any], object]]] = {
     "lazyIdleThreshold": ("lazy_idle_threshold", _positive),
     "integrityHours": ("integrity_hours", _positive),
 }
-assert {field for field, _ in _KEYS.values()} == {field.name for field in fields(Settings)}
 
 _TEMPLATE: dict[str, Any] = {
     "_comment": "Search MCP Configuration - Edit to customize indexing behavior",

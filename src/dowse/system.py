@@ -83,7 +83,7 @@ def _open_checked(root: Path, parts: list[str]) -> int:
     for part in parts:
         path = path / part
         seen = path.lstat()
-        if stat.S_ISLNK(seen.st_mode) or getattr(seen, "st_reparse_tag", 0):
+        if stat.S_ISLNK(seen.st_mode) or getattr(seen, "st_reparse_tag", None):
             raise OSError(errno.ELOOP, "symbolic link", str(path))
     _require_regular(seen, parts[-1])
     descriptor = os.open(path, _OPEN_FILE)
@@ -134,10 +134,10 @@ def write_atomically(path: Path, data: bytes) -> None:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(name, path)
+            Path(name).replace(path)
         except BaseException:
             with contextlib.suppress(OSError):
-                os.unlink(name)
+                Path(name).unlink()
             raise
         sync_folder(path.parent)
 
@@ -160,7 +160,9 @@ def disk_errors(where: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskFull(f"No space left on the disk that holds {where}. Free some space and run the command again; nothing was lost.") from error
+            raise DiskFull(
+                f"No space left on the disk that holds {where}. Free some space and run the command again; nothing was lost."
+            ) from error
         raise
 
 
@@ -197,9 +199,20 @@ class Lock:
             os.close(descriptor)
             return False
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"process {os.getpid()}".encode(), 0) if hasattr(os, "pwrite") else os.write(descriptor, f"process {os.getpid()}".encode())
+        os.pwrite(descriptor, f"process {os.getpid()}".encode(), 0) if hasattr(os, "pwrite") else os.write(
+            descriptor, f"process {os.getpid()}".encode()
+        )
         self._descriptor = descriptor
         return True
+
+    def is_taken(self) -> bool:
+        """Whether some process, or this one, holds the lock now."""
+        if self.is_held:
+            return True
+        if not self.try_acquire():
+            return True
+        self.release()
+        return False
 
     def acquire(self, wait_seconds: float) -> None:
         """Take the lock within a bounded time or raise StoreBusy, naming the owner."""
@@ -207,7 +220,9 @@ class Lock:
         pause = 0.002
         while not self.try_acquire():
             if time.monotonic() >= deadline:
-                raise StoreBusy(f"The index is being written by {self.owner()}. Wait for it to finish, or stop it, and try again.")
+                raise StoreBusy(
+                    f"The index is being written by {self.owner()}. Wait for it to finish, or stop it, and try again."
+                )
             time.sleep(pause)
             pause = min(pause * 1.5, 0.05)
 

@@ -60,7 +60,8 @@ class Verdict:
     """What the rule alone does not say: `1.4 MB, the limit is 1 MB`."""
 
     @property
-    def indexed(self) -> bool:
+    def is_allowed(self) -> bool:
+        """Whether the file may be read and indexed."""
         return self.reason is None
 
 

@@ -1,0 +1,7 @@
+"""`python -m dowse`."""
+
+import sys
+
+from dowse.cli import main
+
+sys.exit(main())

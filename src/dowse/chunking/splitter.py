@@ -1,0 +1,56 @@
+"""The recursive character splitter: cut at paragraphs, else lines, else words, else anywhere."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dowse.chunking.spans import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """How long a piece may be, how much two neighbours share, and where cuts are best, all in characters."""
+
+    size: int
+    overlap: int
+    separators: tuple[str, ...]
+
+
+CODE = Measure(size=4000, overlap=800, separators=("\n\n", "\n", " "))
+DOCS = Measure(size=8000, overlap=2000, separators=("\n\n", "\n", ". ", " "))
+
+
+def split(text: str, measure: Measure, start: int = 0, end: int | None = None) -> Iterator[Span]:
+    """Cut text[start:end] into spans that lose nothing and exceed the size nowhere."""
+    end = len(text) if end is None else end
+    done = start
+    while end - start > measure.size:
+        cut = _cut(text, done, start, measure)
+        yield Span(start, cut)
+        start, done = _next_start(text, start, cut, measure), cut
+    if done < end:
+        yield Span(start, end)
+
+
+def _cut(text: str, done: int, start: int, measure: Measure) -> int:
+    """Where the piece that begins at `start` ends: after the best separator beyond `done`.
+
+    Separators in the second half of the piece come first, so that a heading or an import
+    does not become a piece of its own before a long block.
+    """
+    limit, half = start + measure.size, start + measure.size // 2
+    for low in (max(done, half), done):
+        for separator in measure.separators:
+            at = text.rfind(separator, low, limit)
+            if at >= 0 and at + len(separator) > done:
+                return at + len(separator)
+    return limit
+
+
+def _next_start(text: str, start: int, cut: int, measure: Measure) -> int:
+    """Where the next piece begins: as far back as the overlap allows, at the best separator."""
+    earliest = max(cut - measure.overlap, start + 1)
+    for separator in measure.separators:
+        at = text.find(separator, max(earliest - len(separator), 0), cut)
+        if 0 <= at and earliest <= at + len(separator) < cut:
+            return at + len(separator)
+    return min(earliest, cut)

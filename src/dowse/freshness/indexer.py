@@ -1,0 +1,186 @@
+"""Makes the store equal to the files, in batches that each leave a usable index."""
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+from dowse import chunking, reading
+from dowse.freshness.scan import Drift, scan
+from dowse.types import (
+    Batch,
+    Document,
+    Entry,
+    Progress,
+    Put,
+    ReadText,
+    Reason,
+    Source,
+    Stat,
+    Store,
+    StoredDocument,
+    Verdict,
+)  # fmt: skip
+
+BATCH_FILES = 400
+BATCH_CHARACTERS = 6_000_000
+"""A batch is one transaction and one commit of the lexical index: larger ones are faster in all,
+smaller ones are searchable sooner and hold less memory."""
+FIRST_BATCH_FILES = 60
+"""The first batch is small, so that the first answers come at once."""
+
+RECIPE = f"reading {reading.VERSION}, chunking {chunking.VERSION}"
+"""How files become chunks; an index made by another recipe is made anew."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What a run did."""
+
+    added: int = 0
+    updated: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    chunks: int = 0
+    skipped: list[Verdict] = field(default_factory=list)
+    seconds: float = 0.0
+    is_complete: bool = True
+    """False when the run was interrupted; what it did is kept."""
+
+    @property
+    def changed_anything(self) -> bool:
+        return bool(self.added or self.updated or self.removed)
+
+    def skipped_by_reason(self) -> dict[Reason, int]:
+        """How many were left out for each reason, most first."""
+        return dict(Counter(verdict.reason for verdict in self.skipped if verdict.reason).most_common())
+
+
+def bring_up_to_date(
+    source: Source, store: Store, progress: Progress | None = None, *, is_thorough: bool = False
+) -> Report:
+    """Index what is new or changed, drop what is gone; Ctrl-C ends it with what is done kept.
+
+    Thorough, every file is read and its content compared, whatever its stat says.
+    """
+    started = time.monotonic()
+    is_made_anew = store.noted("recipe") != RECIPE
+    drift = scan(source, store, is_distrustful=is_made_anew or is_thorough)
+    store.note("expected", str(drift.files))
+    report = Report(unchanged=drift.unchanged, skipped=drift.skipped)
+    try:
+        apply_drift(source, store, drift, report, progress, keep_same=not is_made_anew)
+        if is_made_anew:
+            store.note("recipe", RECIPE)
+    except KeyboardInterrupt:
+        report.is_complete = False
+    report.seconds = time.monotonic() - started
+    return report
+
+
+def apply_drift(
+    source: Source,
+    store: Store,
+    drift: Drift,
+    report: Report,
+    progress: Progress | None = None,
+    *,
+    keep_same: bool = True,
+) -> None:
+    """Apply what a scan found; with `keep_same`, a file whose content is the same is not chunked again."""
+    pending = _Pending(store, report)
+    for path in drift.gone:
+        pending.drop(path)
+    known = {entry.path for entry in drift.changed}
+    total = len(drift.new) + len(drift.changed)
+    try:
+        for done, entry in enumerate((*drift.new, *drift.changed), 1):
+            _index(source, store, entry, pending, is_known=entry.path in known, keep_same=keep_same)
+            pending.flush_if_full()
+            if progress:
+                progress(done, total)
+    finally:
+        pending.flush()
+
+
+def prepare(document: Document) -> Put:
+    """Cut a document into chunks."""
+    chunks, is_truncated = chunking.chunk(document.reading.text, document.language, document.kind)
+    return Put(document, chunks, is_truncated)
+
+
+def _index(source: Source, store: Store, entry: Entry, pending: "_Pending", *, is_known: bool, keep_same: bool) -> None:
+    read = source.read(entry)
+    if isinstance(read, Verdict):
+        pending.report.skipped.append(read)
+        if is_known:
+            pending.drop(entry.path)
+        return
+    if is_known and keep_same:
+        stored = store.document(entry.path)
+        if stored and (stored.content_hash, stored.kind, stored.language) == (
+            read.content_hash,
+            read.kind,
+            read.language,
+        ):
+            pending.touch(entry.path, read.stat)
+            return
+    pending.put(prepare(read), is_known=is_known)
+
+
+class _Pending:
+    """The batch being gathered."""
+
+    def __init__(self, store: Store, report: Report) -> None:
+        self.report = report
+        self._store = store
+        self._limit = FIRST_BATCH_FILES
+        self._clear()
+
+    def put(self, put: Put, *, is_known: bool) -> None:
+        self._puts.append(put)
+        self._characters += len(put.document.reading.text)
+        if is_known:
+            self._updated += 1
+
+    def drop(self, path: str) -> None:
+        self._drops.append(path)
+
+    def touch(self, path: str, stat: Stat) -> None:
+        self._touches.append((path, stat))
+
+    def flush_if_full(self) -> None:
+        waiting = len(self._puts) + len(self._drops) + len(self._touches)
+        if waiting >= self._limit or self._characters >= BATCH_CHARACTERS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Apply what is gathered and count it once it is kept."""
+        batch = Batch(self._puts, self._drops, self._touches)
+        if not batch:
+            return
+        self._store.apply(batch)
+        self._limit = BATCH_FILES
+        self.report.added += len(self._puts) - self._updated
+        self.report.updated += self._updated
+        self.report.removed += len(self._drops)
+        self.report.unchanged += len(self._touches)
+        self.report.chunks += sum(len(put.chunks) for put in self._puts)
+        self._clear()
+
+    def _clear(self) -> None:
+        self._puts: list[Put] = []
+        self._drops: list[str] = []
+        self._touches: list[tuple[str, Stat]] = []
+        self._characters = self._updated = 0
+
+
+def text_reader(source: Source) -> ReadText:
+    """Reads texts for a store that has to rebuild what is derived from them."""
+
+    def read_text(document: StoredDocument) -> str | None:
+        read = source.read(Entry(document.path, document.kind, document.stat))
+        if isinstance(read, Verdict) or read.content_hash != document.content_hash:
+            return None
+        return read.reading.text
+
+    return read_text

@@ -1,0 +1,92 @@
+"""HTML pages as Markdown, with the title and description that the page states."""
+
+import re
+from dataclasses import replace
+from typing import Any
+from urllib.parse import unquote
+
+from dowse.reading.decoding import decode
+from dowse.reading.links import find_links
+from dowse.reading.markup import bare_text, tokens, without_unseen
+from dowse.reading.trimming import TITLE_CHARS, file_stem, shorten
+from dowse.types import Link, Reading
+
+_CHARSET = re.compile(
+    rb"""<(?:meta|\?xml)\b[^>]{0,400}?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE
+)
+_CHARSET_BYTES = 4096
+_HEAD_CHARS = 64 * 1024
+"""Title and description stand early. Building the tree takes quadratic time for some hostile
+pages (deep nesting, thousands of attributes), half a second for this much."""
+
+
+def read_html(data: bytes, path: str) -> Reading:
+    """A page as a reader sees it: Markdown without scripts and styles, whose lines are counted."""
+    decoded = decode(data, _declared_charset(data))
+    source = decoded.text
+    page = _parse(without_unseen(source)[:_HEAD_CHARS])
+    text = _markdown(source)
+    return Reading(
+        text,
+        shorten(_title(page), TITLE_CHARS) or file_stem(path),
+        shorten(_description(page)),
+        links=_links(text, source),
+        encoding=decoded.encoding,
+        is_verbatim=False,
+    )
+
+
+def _declared_charset(data: bytes) -> str | None:
+    match = _CHARSET.search(data, 0, _CHARSET_BYTES)
+    return match[1].decode("ascii", "replace") if match else None
+
+
+def _parse(source: str) -> Any:
+    # Imported here because only documents need it.
+    from selectolax.lexbor import LexborHTMLParser
+
+    return LexborHTMLParser(source)
+
+
+def _title(page: Any) -> str:
+    titles = (node for node in page.css("title") if node.parent is None or node.parent.tag != "svg")
+    return _first_text(titles) or _first_text(page.css("h1"))
+
+
+def _description(page: Any) -> str:
+    for meta in page.css("meta[name][content]"):
+        if (meta.attributes["name"] or "").strip().lower() == "description":
+            return meta.attributes["content"] or _first_text(page.css("p"))
+    return _first_text(page.css("p"))
+
+
+def _first_text(nodes: Any) -> str:
+    return next((text for node in nodes if (text := node.text().strip())), "")
+
+
+def _markdown(source: str) -> str:
+    # Imported here because it takes 50 ms, and only documents need it.
+    from html_to_markdown import ConversionOptions, PreprocessingOptions, convert
+
+    options = ConversionOptions(
+        extract_metadata=False,  # it would come as front matter before the text
+        autolinks=False,
+        hidden_content="reachable",  # tabs and folded sections are part of what a page says
+        inline_data_media="alt_text_only",
+        preprocessing=PreprocessingOptions(enabled=False),  # it would drop navigation and forms
+    )
+    converted = convert(source, options)
+    # The converter warns when a page is nested deeper than it follows; then at least the words are kept.
+    return bare_text(source) if converted.warnings else converted.content or ""
+
+
+def _links(text: str, source: str) -> tuple[Link, ...]:
+    """The page's own links, found in its Markdown so that their lines are right."""
+    hrefs = {_loosely(token.value): token.value.strip() for token in tokens(source) if token.kind == "open"}
+    found = ((link, hrefs.get(_loosely(link.target))) for link in find_links(text))
+    return tuple(replace(link, target=href) for link, href in found if href)
+
+
+def _loosely(address: str) -> str:
+    """An address as it may be compared with what the conversion, which escapes, made of it."""
+    return " ".join(unquote(address).split())

@@ -1,0 +1,76 @@
+"""Which language a file is in, by its name, its extension or its first line."""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+UNKNOWN = "text"
+
+_SHEBANG = re.compile(rb"\s*#!\s*(?P<command>[^\r\n]*)")
+_VERSION = re.compile(r"[-.\d]+$")
+_CPP = re.compile(
+    rb"^[ \t]*(?:class[ \t]+\w[^;()\r\n]*[{:\r\n]|namespace[ \t]+[\w:]*\s*\{|template[ \t]*<"
+    rb"|(?:public|private|protected)[ \t]*:|using[ \t]+\w+)|\bstd::\w",
+    re.MULTILINE,
+)
+_OBJC = re.compile(rb"^[ \t]*(?:@(?:interface|protocol|class|property|end)\b|#import\b)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    """What in a file's name or first line gives away its language."""
+
+    names: dict[str, str]
+    beginnings: dict[str, str]
+    extensions: dict[str, str]
+    programs: dict[str, str]
+
+
+def language_of(path: str, head: bytes) -> str:
+    """The language of a file, lower-case; `text` when neither name nor first line tells."""
+    name = path.rpartition("/")[2].lower()
+    signs = _signs()
+    language = signs.names.get(name) or _by_extension(name, signs) or _by_beginning(name, signs)
+    if language == "c" and name.endswith(".h"):
+        return _of_header(head)
+    return language or _by_shebang(head, signs) or UNKNOWN
+
+
+def _by_extension(name: str, signs: _Signs) -> str | None:
+    stem, _, extension = name.rpartition(".")
+    return signs.extensions.get(extension) if stem else None
+
+
+def _by_beginning(name: str, signs: _Signs) -> str | None:
+    return next((language for start, language in signs.beginnings.items() if name.startswith(start)), None)
+
+
+def _of_header(head: bytes) -> str:
+    """`.h` is shared by three languages; C unless the text is clearly another."""
+    if _OBJC.search(head):
+        return "objc"
+    return "cpp" if _CPP.search(head) else "c"
+
+
+def _by_shebang(head: bytes, signs: _Signs) -> str | None:
+    match = _SHEBANG.match(head)
+    if match is None:
+        return None
+    for word in match["command"].decode("latin-1").lower().split():
+        program = word.rpartition("/")[2]
+        if program != "env" and not program.startswith("-") and "=" not in program:
+            return signs.programs.get(program) or signs.programs.get(_VERSION.sub("", program))
+    return None
+
+
+@cache
+def _signs() -> _Signs:
+    text = resources.files(__package__).joinpath("languages.toml").read_text(encoding="utf-8")
+    languages: dict[str, dict[str, list[str]]] = tomllib.loads(text)
+
+    def by(sign: str) -> dict[str, str]:
+        return {value.lower(): language for language, of in languages.items() for value in of.get(sign, ())}
+
+    return _Signs(by("names"), by("beginnings"), by("extensions"), by("programs"))

@@ -1,0 +1,138 @@
+"""Where a Markdown text points: every link a reader could follow, with its line."""
+
+import html
+import re
+from bisect import bisect_right
+from itertools import accumulate
+from typing import Any
+
+from dowse.lines import line_at, line_starts
+from dowse.reading.markup import tokens
+from dowse.reading.parsing import is_inline, parse
+from dowse.reading.urls import bare_urls, trim_url
+from dowse.types import Link
+
+_NOWHERE = re.compile(r"\s*(?:#|$|(?:mailto|tel|sms|javascript|vbscript|data|about):)", re.IGNORECASE)
+_WIKI = re.compile(r"(?<![\\!\[])\[\[(?P<target>[^\[\]|\\\r\n]+)(?:\\?\|(?P<alias>[^\[\]\r\n]*))?\]\]")
+_BROKEN_BY_EMPHASIS = re.compile(rb"[*_~][^\s<>\"`\\\[\]|^{}]{1,2000}")
+
+
+def find_links(text: str, start: int = 0) -> tuple[Link, ...]:
+    """The links of a Markdown text from a character on; lines are those of the whole text.
+
+    Images, anchors within the page, mail addresses and whatever stands in code are not links.
+    """
+    collector = _Collector(text, start)
+    for event, span in parse(text[start:]):
+        collector.see(event, span["start"], span["end"])
+    return tuple(collector.links)
+
+
+class _Collector:
+    """Watches events go by and keeps the links among them."""
+
+    def __init__(self, text: str, start: int) -> None:
+        self.links: list[Link] = []
+        self._source = text[start:].encode("utf-8")
+        before = text[:start].encode("utf-8")
+        self._offset = len(before)
+        self._starts = line_starts(before + self._source)
+        self._target: str | None = None
+        self._line = 0
+        self._words: list[str] = []
+        self._html: list[tuple[str, int]] = []
+        self._is_in_code = False
+        self._image_depth = 0
+
+    def see(self, event: Any, start: int, end: int) -> None:
+        """Take in the next event and where it stands."""
+        if isinstance(event, str):
+            self._words.append(" ")
+            return
+        ((kind, value),) = event.items()
+        if kind == "Text":
+            self._see_text(value, start, end)
+        elif kind == "Start":
+            self._start(value, start)
+        elif kind == "End":
+            self._end(value)
+        elif kind == "Code":
+            self._words.append(value)
+        elif kind == "Html":
+            self._html.append((value, start))
+        elif kind == "InlineHtml":
+            self._see_html([(value, start)])
+
+    def _start(self, tag: Any, at: int) -> None:
+        if "Link" in tag:
+            link = tag["Link"]
+            self._open("" if link["link_type"] == "Email" else link["dest_url"], at)
+        elif "Image" in tag:
+            self._image_depth += 1
+        elif "CodeBlock" in tag:
+            self._is_in_code = True
+
+    def _end(self, tag: Any) -> None:
+        if tag == "Image":
+            self._image_depth -= 1
+        elif tag == "CodeBlock":
+            self._is_in_code = False
+        elif tag == "HtmlBlock":
+            self._see_html(self._html)
+            self._html.clear()
+        if tag == "Link" or not is_inline(tag):
+            self._close()
+
+    def _see_text(self, text: str, start: int, end: int) -> None:
+        if self._target is not None:
+            self._words.append(text)
+        elif not self._is_in_code and not self._image_depth:
+            if "[[" in text:
+                self._see_wiki_links(start, end)
+                text = _WIKI.sub(" ", text)
+            self._see_bare_urls(text, start, end)
+
+    def _see_wiki_links(self, start: int, end: int) -> None:
+        # Read from the source, where a bracket that was escaped can still be told from one that was not.
+        for match in _WIKI.finditer(self._source[start:end].decode("utf-8")):
+            target = html.unescape(match["target"]).strip()
+            self._add(target, html.unescape(match["alias"] or "") or target, self._line_at(start))
+
+    def _see_bare_urls(self, text: str, start: int, end: int) -> None:
+        for match in bare_urls(text):
+            url = match[0]
+            if match.end() == len(text) and (rest := _BROKEN_BY_EMPHASIS.match(self._source, end)):
+                url += rest[0].decode("utf-8", "ignore")
+            if url := trim_url(url):
+                target = url if "://" in url else f"http://{url}"
+                self._add(target, url, self._line_at(start))
+
+    def _see_html(self, pieces: list[tuple[str, int]]) -> None:
+        """Look for anchors in lines of HTML, each given with its place in the source."""
+        ends = list(accumulate(len(markup) for markup, _ in pieces))
+        for token in tokens("".join(markup for markup, _ in pieces)):
+            if token.kind == "open":
+                self._open(token.value, pieces[bisect_right(ends, token.at)][1])
+            elif token.kind == "close":
+                self._close()
+            else:
+                self._words.append(token.value)
+
+    def _open(self, target: str, at: int) -> None:
+        self._close()
+        self._target = target
+        self._line = self._line_at(at)
+        self._words.clear()
+
+    def _close(self) -> None:
+        if self._target is not None:
+            self._add(self._target, "".join(self._words), self._line)
+        self._target = None
+        self._words.clear()
+
+    def _add(self, target: str, text: str, line: int) -> None:
+        if not _NOWHERE.match(target):
+            self.links.append(Link(target.strip(), " ".join(text.split()), line))
+
+    def _line_at(self, at: int) -> int:
+        return line_at(self._starts, self._offset + at)

@@ -1,0 +1,23 @@
+"""Addresses that stand in running text without any markup."""
+
+import re
+from collections.abc import Iterator
+
+_BARE = re.compile(
+    r"(?<![\w@/.:-])(?:(?:https?|ftp)://|www\.(?=\w))[^\s<>\"`\\\[\]|^{}、。，；：！？）】」』》”’]{1,2000}",
+    re.IGNORECASE,
+)
+_TRAILING = "?!.,:;*_~'…"
+
+
+def bare_urls(text: str) -> Iterator[re.Match[str]]:
+    """Where addresses begin in a text; their ends still have to be trimmed."""
+    return _BARE.finditer(text) if "://" in text or "www." in text.lower() else iter(())
+
+
+def trim_url(url: str) -> str:
+    """An address without the punctuation of the sentence around it; empty when nothing is left."""
+    while url and (url[-1] in _TRAILING or (url[-1] == ")" and url.count(")") > url.count("("))):
+        url = url[:-1]
+    host = url.partition("://")[2] if "://" in url else url.partition(".")[2]
+    return url if any(letter.isalnum() for letter in host) else ""

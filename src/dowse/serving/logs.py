@@ -1,0 +1,33 @@
+"""Rolling logs, one set an index: what was repaired, refused or failed, for whoever asks later."""
+
+import logging
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+from dowse.system import make_private_folder
+
+MAX_BYTES = 1_000_000
+KEPT_FILES = 3
+
+
+def open_log(folder: Path) -> logging.Logger:
+    """The log of an index; the same one however often it is asked for."""
+    log = logging.getLogger(f"dowse.index.{folder.name}")
+    if not any(Path(getattr(handler, "baseFilename", "")).parent == folder / "logs" for handler in log.handlers):
+        make_private_folder(folder / "logs")
+        handler = RotatingFileHandler(
+            folder / "logs" / "dowse.log", maxBytes=MAX_BYTES, backupCount=KEPT_FILES, encoding="utf-8", delay=True
+        )
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+        log.addHandler(handler)
+        log.setLevel(logging.INFO)
+        log.propagate = False
+    return log
+
+
+def close_log(folder: Path) -> None:
+    """Let go of the log's file."""
+    log = logging.getLogger(f"dowse.index.{folder.name}")
+    for handler in list(log.handlers):
+        handler.close()
+        log.removeHandler(handler)

@@ -1,0 +1,79 @@
+"""The truth about an index that every surface tells: its state, what it holds, what it left out."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from dowse.errors import Failed, NotIndexed
+from dowse.store import home
+from dowse.types import Kind, Store, Totals
+
+State = Literal["not_found", "indexing", "ready", "incomplete", "failed"]
+KINDS: tuple[Kind, ...] = ("code", "docs")
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What is known of an index without looking at the project's files."""
+
+    state: State
+    root: Path
+    folder: Path
+    totals: dict[Kind, Totals] = field(default_factory=dict)
+    size_bytes: int = 0
+    last_updated: str | None = None
+    expected_files: int = 0
+    """Files that the last run set out to have indexed."""
+    skipped: dict[str, int] = field(default_factory=dict)
+    problem: str | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> int:
+        """Files in the index, of every kind."""
+        return sum(totals.documents for totals in self.totals.values())
+
+    @property
+    def chunks(self) -> int:
+        """Chunks in the index, of every kind."""
+        return sum(totals.chunks for totals in self.totals.values())
+
+
+def describe(
+    root: Path, folder: Path, open_store: Callable[[], Store], warnings: list[str], *, is_indexing: bool
+) -> Status:
+    """The status of the index in a folder."""
+    try:
+        store = open_store()
+        totals = {kind: store.totals(kind) for kind in KINDS}
+        skipped = json.loads(store.noted("skipped") or "{}")
+        expected = int(store.noted("expected") or 0)
+        state = _state(store.noted("state"), is_indexing=is_indexing)
+    except NotIndexed:
+        return Status("not_found", root, folder, warnings=tuple(warnings))
+    except Failed as error:
+        return Status("failed", root, folder, problem=str(error), warnings=tuple(warnings))
+    project = home.read_project(folder)
+    status = Status(
+        state, root, folder, totals, store.size_bytes(),
+        project.metadata.get("lastIncrementalUpdate") if project else None,
+        expected, skipped, warnings=tuple(warnings),
+    )  # fmt: skip
+    return replace(status, problem=_problem(status))
+
+
+def _state(noted: str | None, *, is_indexing: bool) -> State:
+    if is_indexing:
+        return "indexing"
+    return "ready" if noted == "complete" else "incomplete"
+
+
+def _problem(status: Status) -> str | None:
+    if status.state == "incomplete":
+        return f"the last run was cut off with {status.files} of {status.expected_files} files done; run dowse index to go on"
+    if status.state == "ready" and not status.files:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in status.skipped.items())
+        return f"no file is indexed: {reasons or 'the folder is empty'}"
+    return None

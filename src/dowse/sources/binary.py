@@ -1,0 +1,29 @@
+"""Whether a file is binary: by the ending of its name, or by its first bytes."""
+
+import codecs
+from functools import cache
+from pathlib import Path
+
+HEAD_BYTES = 8192
+_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+
+
+@cache
+def _suffixes() -> frozenset[str]:
+    lines = Path(__file__).with_name("binary_suffixes.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(suffix for line in lines if not line.startswith("#") for suffix in line.split())
+
+
+def binary_suffix(name: str) -> str | None:
+    """The ending of a name that only binary files have."""
+    dot = name.rfind(".")
+    suffix = name[dot:].lower() if dot > 0 else ""
+    return suffix if suffix in _suffixes() else None
+
+
+def nul_byte_at(data: bytes) -> int | None:
+    """Where the first 8 KB hold a NUL byte, unless a mark says that it is UTF-16 or UTF-32."""
+    if data.startswith(_MARKS):
+        return None
+    position = data.find(b"\0", 0, HEAD_BYTES)
+    return position if position >= 0 else None

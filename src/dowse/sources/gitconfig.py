@@ -1,0 +1,80 @@
+"""As much of git's configuration as is needed, read and never executed."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+_SECTION = re.compile(r'\[\s*([A-Za-z0-9.-]+)\s*(?:"((?:[^"\\\n]|\\.)*)")?\s*\]')
+_KEY = re.compile(r"([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=[ \t]*)?")
+_ASK_SECONDS = 2.0
+
+
+def submodule_paths(text: str) -> frozenset[str]:
+    """The paths of the submodules that a `.gitmodules` names, relative to its folder."""
+    values = (value for section, key, value in _values(text) if (section, key) == ("submodule", "path"))
+    return frozenset(os.path.normpath(value).replace(os.sep, "/") for value in values if value)
+
+
+def _values(text: str) -> Iterator[tuple[str, str, str]]:
+    """Every section, key and value, in order; names in lower case."""
+    section = ""
+    for line in re.sub(r"\\\r?\n", "", text).split("\n"):
+        rest = line.strip()
+        if heading := _SECTION.match(rest):
+            section = heading[1].lower()
+            rest = rest[heading.end() :].strip()
+        if key := _KEY.match(rest):
+            yield section, key[1].lower(), _value(rest[key.end() :])
+
+
+def _value(raw: str) -> str:
+    """A value without its quotes, escapes and comment."""
+    value, is_quoted, position = "", False, 0
+    while position < len(raw):
+        character = raw[position]
+        if character == "\\" and position + 1 < len(raw):
+            position += 1
+            value += {"n": "\n", "t": "\t", "b": "\b"}.get(raw[position], raw[position])
+        elif character == '"':
+            is_quoted = not is_quoted
+        elif character in "#;" and not is_quoted:
+            return value.rstrip()
+        else:
+            value += character
+        position += 1
+    return value if raw.endswith('"') else value.rstrip()
+
+
+def global_excludes_file() -> Path | None:
+    """The user's own ignore file, whether or not it exists.
+
+    Only the user's and the system's configuration are asked: a repository must not be able to
+    point us at a file.
+    """
+    for scope in ("--global", "--system"):
+        if (named := _ask_git(scope)) is not None:
+            return named if named.is_absolute() else None
+    try:
+        home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    except RuntimeError:
+        return None
+    return Path(home) / "git" / "ignore"
+
+
+def _ask_git(scope: str) -> Path | None:
+    git = shutil.which("git")
+    if git is None or not Path(git).is_absolute():  # Windows looks into the current folder first
+        return None
+    command = [git, "config", scope, "--type=path", "--get", "core.excludesFile"]
+    try:
+        # Started from the top of the file system, where no repository's configuration is in reach.
+        answer = subprocess.run(  # noqa: S603 - fixed words, no shell, a program from the user's PATH
+            command, cwd=Path(git).anchor, stdin=subprocess.DEVNULL, capture_output=True, timeout=_ASK_SECONDS, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    named = os.fsdecode(answer.stdout).rstrip("\r\n")
+    return Path(named) if answer.returncode == 0 and named else None

@@ -1,0 +1,132 @@
+"""The one policy in front of every file: what may be entered, what may be read, and why not.
+
+In order: deny list, the user's exclude, ignore files, symlinks and special files, nested
+repositories, depth; for a file then binary by its name, size, include, docs. Content is looked at
+last, by whoever reads. Rules speak of what lies below the root, never of the root itself.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from pathlib import Path
+
+from dowse.settings import Settings
+from dowse.sources.binary import binary_suffix
+from dowse.sources.denylist import DenyList
+from dowse.sources.ignoring import Ignores
+from dowse.sources.names import printable
+from dowse.sources.repository import Repository, repository_around, repository_at
+from dowse.sources.rulefiles import RuleFiles
+from dowse.sources.wanted import PatternList
+from dowse.types import Kind, Reason, Rule, Verdict
+
+MAX_DEPTH = 20
+"""Folders below the root that are entered on the way to a file."""
+
+
+class Form(Enum):
+    """What stands under a name."""
+
+    FILE = auto()
+    FOLDER = auto()
+    SYMLINK = auto()
+    SPECIAL = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder that was entered; its path is empty for the root and else ends in a slash."""
+
+    path: str
+    encoded: bytes
+    depth: int
+    ignores: Ignores
+    repository: Repository | None
+
+
+class Policy:
+    """The rules of one root under its settings."""
+
+    def __init__(self, root: Path, settings: Settings, deny_categories: Collection[str] | None = None) -> None:
+        self.root = root
+        self.settings = settings
+        self.deny = DenyList(deny_categories)
+        self._exclude = PatternList(settings.exclude, "exclude")
+        self._include = PatternList(settings.include, "include")
+        self._docs = PatternList(settings.doc_patterns, "docPatterns")
+        self._files = RuleFiles(root, respects_git=settings.respect_gitignore)
+
+    def top(self, names: Collection[str]) -> Folder:
+        """The root, given what names it holds."""
+        repository = repository_around(self.root)
+        ignores = self._files.in_folder(self._files.above_root(repository), "", names)
+        return Folder("", b"", 0, ignores, repository)
+
+    def refusal(self, folder: Folder, name: str, form: Form) -> Verdict | None:
+        """What speaks against an entry of a folder by its name and form alone."""
+        is_folder = form is Form.FOLDER
+        path = folder.path + name
+        try:
+            encoded = name.encode()
+        except UnicodeEncodeError:
+            return _verdict(printable(path), form, Reason.BAD_NAME)
+        if rule := self.deny.rule_against_last(path, is_folder=is_folder):
+            return _verdict(path, form, Reason.DENIED, rule)
+        if rule := self._exclude.rule_for_folder(path) if is_folder else self._exclude.rule_for_file(path):
+            return _verdict(path, form, Reason.EXCLUDED, rule)
+        if ignored := folder.ignores.against(folder.encoded + encoded, encoded, is_folder=is_folder):
+            return _verdict(path, form, ignored.reason, ignored.rule, because_of(ignored.folder))
+        if form is Form.SYMLINK:
+            return Verdict(path, Reason.SYMLINK, detail="symbolic links are not followed")
+        return Verdict(path, Reason.SPECIAL) if form is Form.SPECIAL else None
+
+    def enter(self, folder: Folder, name: str, names: Collection[str]) -> Folder | Verdict:
+        """Enter a folder that is not refused, given what names it holds."""
+        path = f"{folder.path}{name}/"
+        is_repository = ".git" in names
+        if is_repository and folder.repository and not folder.repository.names_submodule(path[:-1]):
+            detail = "a repository of its own that .gitmodules does not name"
+            return Verdict(path, Reason.NESTED_REPOSITORY, Rule(".git", f"{path}.git"), detail)
+        if folder.depth >= MAX_DEPTH:
+            return Verdict(path, Reason.TOO_DEEP, detail=f"more than {MAX_DEPTH} folders below the root")
+        encoded = path.encode()
+        ignores = folder.ignores.inside(encoded[:-1], name.encode(), path)
+        repository = folder.repository
+        if is_repository:
+            repository = repository_at(self.root / path, cut=path)
+            ignores = replace(ignores, git=self._files.of_repository(repository))
+        return Folder(path, encoded, folder.depth + 1, self._files.in_folder(ignores, path, names), repository)
+
+    def kind_of(self, path: str, size: int) -> Kind | Verdict:
+        """What a file that is not refused will be indexed as, without a look inside."""
+        if suffix := binary_suffix(path[path.rfind("/") + 1 :]):
+            return Verdict(path, Reason.BINARY, Rule(f"*{suffix}", "built-in list of binary files"))
+        if size > self.settings.max_file_bytes:
+            return self.too_large(path, size)
+        if not self._include.is_everything and not self._include.rule_for_file(path):
+            return Verdict(path, Reason.NOT_INCLUDED, self._include.as_one_rule())
+        if (rule := self._docs.rule_for_file(path)) is None:
+            return "code"
+        return "docs" if self.settings.index_docs else Verdict(path, Reason.DOCS_OFF, rule, "indexDocs is false")
+
+    def too_large(self, path: str, size: int) -> Verdict:
+        """The verdict on a file that is larger than the settings allow."""
+        limit = self.settings.max_file_bytes
+        detail = f"{_in_words(size)}, the limit is {_in_words(limit)}"
+        return Verdict(path, Reason.TOO_LARGE, Rule("maxFileSize", "config.json"), detail)
+
+
+def because_of(folder: str) -> str:
+    """How a verdict says that it fell on a folder above."""
+    return f"because of its folder {folder}" if folder else ""
+
+
+def _verdict(path: str, form: Form, reason: Reason, rule: Rule | None = None, detail: str = "") -> Verdict:
+    return Verdict(f"{path}/" if form is Form.FOLDER else path, reason, rule, detail)
+
+
+def _in_words(size: int) -> str:
+    """A size in bytes as people write it: 1 MB, 1.4 MB, 500 KB."""
+    megabytes = size / 1024 / 1024
+    text, unit = (f"{megabytes:.1f}", "MB") if megabytes >= 1 else (f"{size / 1024:.1f}", "KB")
+    return f"{text.removesuffix('.0')} {unit}"

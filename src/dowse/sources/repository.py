@@ -1,0 +1,91 @@
+"""The git repository that a folder belongs to: where it begins, its submodules, its own excludes."""
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from dowse.sources.gitconfig import submodule_paths
+from dowse.system import open_beneath, read_at_most
+
+MAX_RULE_BYTES = 1024 * 1024
+"""As much as is read of a file of rules."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository, seen from the root of a source.
+
+    The root lies below the repository (`lead` is the way down to it) or above it (`cut` is what
+    leads from the root to the repository); each ends in a slash, or is empty.
+    """
+
+    top: Path
+    submodules: frozenset[str]
+    lead: str = ""
+    cut: str = ""
+
+    def names_submodule(self, path: str) -> bool:
+        """Whether a folder, named relative to the root, is a submodule of this repository."""
+        return self.lead + path.removeprefix(self.cut) in self.submodules
+
+
+def repository_at(top: Path, *, lead: str = "", cut: str = "") -> Repository:
+    """The repository that begins at a folder."""
+    return Repository(top, submodule_paths(read_rules(top, ".gitmodules").decode(errors="replace")), lead, cut)
+
+
+def repository_around(root: Path) -> Repository | None:
+    """The nearest repository that holds a folder, which may be its top."""
+    for top in (root, *root.parents):
+        if os.path.lexists(top / ".git"):
+            below = root.relative_to(top).as_posix()
+            return repository_at(top, lead="" if below == "." else f"{below}/")
+    return None
+
+
+def common_folder(top: Path) -> Path | None:
+    """The folder with the `info/exclude` of a repository, also for a worktree or a submodule."""
+    marker = top / ".git"
+    if not stat.S_ISREG(_mode(marker)):
+        return marker
+    pointer = read_rules(top, ".git").decode(errors="surrogateescape").strip()
+    folder = _below(top, pointer.removeprefix("gitdir:").strip()) if pointer.startswith("gitdir:") else None
+    if folder is None:
+        return None
+    shared = read_rules(folder, "commondir").decode(errors="surrogateescape").strip()
+    return _below(folder, shared) if shared else folder
+
+
+def read_rules(folder: Path, name: str) -> bytes:
+    """What a file of rules holds, up to a limit; nothing when it is absent, no file or a symlink."""
+    try:
+        with open_beneath(folder, name) as descriptor:
+            return _whole_lines(read_at_most(descriptor, MAX_RULE_BYTES + 1))
+    except (OSError, ValueError):
+        return b""
+
+
+def read_own_rules(file: Path) -> bytes:
+    """The same for the user's own file, which may well be a symlink to where it is kept."""
+    try:
+        real = file.resolve()
+    except (OSError, RuntimeError):  # a loop of symlinks
+        return b""
+    return read_rules(real.parent, real.name)
+
+
+def _whole_lines(data: bytes) -> bytes:
+    return data if len(data) <= MAX_RULE_BYTES else data[: data.rfind(b"\n", 0, MAX_RULE_BYTES) + 1]
+
+
+def _below(folder: Path, named: str) -> Path | None:
+    """A folder that a file of git names; one on another machine would be asked over the network."""
+    return None if "\0" in named or named.startswith(("//", "\\\\")) else folder / named
+
+
+def _mode(path: Path) -> int:
+    try:
+        return path.lstat().st_mode
+    except OSError:
+        return 0

@@ -1,0 +1,91 @@
+"""The walk: everything below a folder, by path, each file with its kind or the reason against it."""
+
+import errno
+import os
+from collections.abc import Iterator
+
+from dowse.sources.listing import Item, OpenFolders
+from dowse.sources.policy import Folder, Form, Policy
+from dowse.system import stat_of
+from dowse.types import Entry, Reason, Verdict
+
+_REASONS = {
+    errno.ENOENT: Reason.VANISHED,
+    errno.ENOTDIR: Reason.VANISHED,
+    errno.ELOOP: Reason.SYMLINK,
+    errno.EINVAL: Reason.SPECIAL,
+}
+
+
+def walk(policy: Policy, start: Folder) -> Iterator[Entry | Verdict]:
+    """All below a folder that was entered; one verdict stands for a folder that is left out."""
+    try:
+        folders = OpenFolders(policy.root)
+    except OSError as error:
+        yield refused_by_system(start.path, error)
+        return
+    with folders:
+        try:
+            for part in start.path.split("/")[:-1]:
+                folders.enter(part)
+            levels = [(start, iter(folders.listed()))]
+        except OSError as error:
+            yield refused_by_system(start.path, error)
+            return
+        yield from _walk(policy, folders, levels)
+
+
+def _walk(policy: Policy, folders: OpenFolders, levels: list[tuple[Folder, Iterator[Item]]]) -> Iterator[Entry | Verdict]:
+    while levels:
+        folder, items = levels[-1]
+        for item, form in items:
+            if refusal := policy.refusal(folder, item.name, form):
+                yield refusal
+            elif form is Form.FILE:
+                yield _file(policy, folder.path + item.name, item)
+            else:
+                below = _enter(policy, folders, folder, item.name)
+                if isinstance(below, Verdict):
+                    yield below
+                else:
+                    levels.append(below)
+                    break
+        else:
+            levels.pop()
+            folders.leave()
+
+
+def _enter(
+    policy: Policy, folders: OpenFolders, folder: Folder, name: str
+) -> tuple[Folder, Iterator[Item]] | Verdict:
+    try:
+        folders.enter(name)
+    except OSError as error:
+        return refused_by_system(f"{folder.path}{name}/", error)
+    try:
+        items = folders.listed()
+        entered = policy.enter(folder, name, {item.name for item, _ in items})
+    except OSError as error:
+        entered = refused_by_system(f"{folder.path}{name}/", error)
+    if isinstance(entered, Verdict):
+        folders.leave()
+        return entered
+    return entered, iter(items)
+
+
+def look_at(policy: Policy, path: str, seen: os.stat_result) -> Entry | Verdict:
+    """A file that is not refused, by what its stat tells."""
+    kind = policy.kind_of(path, seen.st_size)
+    return kind if isinstance(kind, Verdict) else Entry(path, kind, stat_of(seen))
+
+
+def refused_by_system(path: str, error: OSError) -> Verdict:
+    """The verdict on what the system does not let us open."""
+    return Verdict(path, _REASONS.get(error.errno or 0, Reason.UNREADABLE), detail=error.strerror or str(error))
+
+
+def _file(policy: Policy, path: str, item: os.DirEntry[str]) -> Entry | Verdict:
+    try:
+        return look_at(policy, path, item.stat(follow_symlinks=False))
+    except OSError as error:
+        return refused_by_system(path, error)

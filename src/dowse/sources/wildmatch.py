@@ -1,0 +1,197 @@
+"""Git's wildcard patterns as regular expressions over bytes.
+
+Git compares bytes, so `?` is one byte and `é` needs two. Matching follows wildmatch.c of git,
+quirks included, and never backtracks without bound: of several stars, all but the last take the
+earliest place where what follows them fits and never give it back (atomic groups).
+
+A NUL ends the path of a folder (no name can hold one), so that one expression serves rules for
+everything and rules for folders only.
+"""
+
+import re
+import string
+
+STAR = b"[^/]*"
+_ANY_BYTE = b"[^/\\x00]"
+_NEVER = b"(?!)"
+_SPECIAL = re.compile(rb"[*?\[\\]")
+_SLASHES = (b"/", b"\\/")
+_STARS = b"**"
+
+_WIDE = {
+    None: (b"", b".*"),
+    b"/": (b"(?:.*?/)??", b"(?:.*/)?"),
+    b"\\/": (b".*?/", b".*/"),
+}
+"""What a `**` takes by what follows it, lazily and greedily; git tries the empty match only
+before a slash that is not escaped."""
+
+_ITEM = re.compile(
+    rb"""\[:(?P<named>[^\]]*):\]
+       | (?P<first>\\.|[^\\]) - (?P<last>\\.|[^\\\]])
+       | (?P<one>\\.|[^\\])""",
+    re.VERBOSE | re.DOTALL,
+)
+_NAMED = {
+    b"alnum": string.ascii_letters + string.digits,
+    b"alpha": string.ascii_letters,
+    b"blank": " \t",
+    b"cntrl": "".join(map(chr, [*range(32), 127])),
+    b"digit": string.digits,
+    b"graph": "".join(map(chr, range(33, 127))),
+    b"lower": string.ascii_lowercase,
+    b"print": "".join(map(chr, range(32, 127))),
+    b"punct": string.punctuation,
+    b"space": " \t\n\r",  # git's own ctype knows neither form feed nor vertical tab
+    b"upper": string.ascii_uppercase,
+    b"xdigit": string.hexdigits,
+}
+
+
+def name_expression(pattern: bytes) -> bytes | None:
+    """The expression for a pattern without slash, tried on a name; None when nothing matches."""
+    tokens = _tokens(pattern)
+    return None if tokens is None else _segment(tokens)
+
+
+def path_expression(pattern: bytes) -> bytes | None:
+    """The expression for a pattern with a slash, tried on a path; None when nothing matches."""
+    tokens = _tokens(pattern)
+    if tokens is None:
+        return None
+    runs, leads = _cut_at_wide_stars(tokens, _literal_length(pattern))
+    if not leads:
+        return _segment(runs[0])
+    middle = b"".join(b"(?>%b%b)" % (_WIDE[lead][0], _segment(run)) for lead, run in zip(leads, runs[1:-1], strict=False))
+    return _segment(runs[0]) + middle + _WIDE[leads[-1]][1] + _segment(runs[-1])
+
+
+def folders_towards(pattern: bytes) -> list[bytes]:
+    """Expressions for the folders that lie on the way to what a path pattern matches.
+
+    None for a pattern that begins with `**`: every folder would lie on its way.
+    """
+    tokens = _tokens(pattern)
+    if tokens is None:
+        return []
+    expressions: list[bytes] = []
+    path: list[bytes] = []
+    for component in _components(tokens)[:-1]:
+        if component == [_STARS]:
+            return [*expressions, _segment(path) + b"(?:/.*)?"] if path else []
+        path += [b"/", *component] if path else component
+        expressions.append(_segment(path))
+    return expressions
+
+
+def _literal_length(pattern: bytes) -> int:
+    special = _SPECIAL.search(pattern)
+    return special.start() if special else len(pattern)
+
+
+def _tokens(pattern: bytes) -> list[bytes] | None:
+    """Stars, slashes and expressions for one byte each; None for what git never matches."""
+    tokens: list[bytes] = []
+    position = 0
+    while position < len(pattern):
+        character, end = pattern[position : position + 1], position + 1
+        if character == b"*":
+            while pattern[end : end + 1] == b"*":
+                end += 1
+            tokens.append(b"*" if end == position + 1 else _STARS)
+        elif character == b"?":
+            tokens.append(_ANY_BYTE)
+        elif character == b"[":
+            bracket = _bracket(pattern, end)
+            if bracket is None:
+                return None
+            expression, end = bracket
+            tokens.append(expression)
+        elif character == b"\\":
+            if end == len(pattern):
+                return None
+            tokens.append(b"\\/" if pattern[end : end + 1] == b"/" else re.escape(pattern[end : end + 1]))
+            end += 1
+        else:
+            tokens.append(re.escape(character))
+        position = end
+    return tokens
+
+
+def _cut_at_wide_stars(tokens: list[bytes], literal_length: int) -> tuple[list[list[bytes]], list[bytes | None]]:
+    """The tokens cut at each `**` that crosses folders, and what follows each of these."""
+    runs: list[list[bytes]] = [[]]
+    leads: list[bytes | None] = []
+    after_wide = False
+    for position, token in enumerate(tokens):
+        after = tokens[position + 1] if position + 1 < len(tokens) else None
+        # Git compares the literal beginning apart and looks at the rest as a pattern of its own:
+        # in `a**/b` nothing stands before the stars, so they cross folders.
+        begins = position == literal_length or (position > 0 and tokens[position - 1] in _SLASHES)
+        if token == _STARS and begins and (after is None or after in _SLASHES):
+            leads.append(after)
+            runs.append([])
+            after_wide = True
+        elif after_wide:
+            after_wide = False  # the slash after the stars is part of what they take
+        else:
+            runs[-1].append(token)
+    return runs, leads
+
+
+def _components(tokens: list[bytes]) -> list[list[bytes]]:
+    components: list[list[bytes]] = [[]]
+    for token in tokens:
+        if token in _SLASHES:
+            components.append([])
+        else:
+            components[-1].append(token)
+    return components
+
+
+def _segment(tokens: list[bytes]) -> bytes:
+    """Whole components with stars that stay within them."""
+    return b"/".join(_component(component) for component in _components(tokens))
+
+
+def _component(tokens: list[bytes]) -> bytes:
+    pieces = [b""]
+    for token in tokens:
+        if token not in (b"*", _STARS):
+            pieces[-1] += token
+        elif pieces[-1] or len(pieces) == 1:
+            pieces.append(b"")
+    if len(pieces) == 1:
+        return pieces[0]
+    middle = b"".join(b"(?>[^/]*?%b)" % piece for piece in pieces[1:-1])
+    return pieces[0] + middle + STAR + pieces[-1]
+
+
+def _bracket(pattern: bytes, start: int) -> tuple[bytes, int] | None:
+    """The expression for the bracket opened before `start`, and where it ends."""
+    is_negated = pattern[start : start + 1] in (b"!", b"^")
+    first = position = start + is_negated
+    members: set[int] = set()
+    while position == first or pattern[position : position + 1] != b"]":
+        item = _ITEM.match(pattern, position)
+        if item is None or (item["named"] is not None and item["named"] not in _NAMED):
+            return None
+        members |= _members(item)
+        position = item.end()
+    return _one_of(members, is_negated=is_negated), position + 1
+
+
+def _members(item: re.Match[bytes]) -> set[int]:
+    if item["named"] is not None:
+        return set(_NAMED[item["named"]].encode())
+    if item["one"] is not None:
+        return {item["one"][-1]}
+    return set(range(item["first"][-1], item["last"][-1] + 1))
+
+
+def _one_of(members: set[int], *, is_negated: bool) -> bytes:
+    reserved = {0, ord("/")}
+    listed = b"".join(b"\\x%02x" % member for member in sorted(members | reserved if is_negated else members - reserved))
+    if is_negated:
+        return b"[^%b]" % listed
+    return b"[%b]" % listed if listed else _NEVER

@@ -1,0 +1,266 @@
+"""The catalog: one SQLite database that is the only truth of an index.
+
+Every transaction has a number. Whatever is derived from the catalog remembers the number it has
+reached and follows the table of changes from there.
+"""
+
+import sqlite3
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple
+from pathlib import Path
+from typing import NamedTuple
+
+from dowse.errors import StoreDamaged
+from dowse.store.database import Database
+from dowse.store.matrix import Row
+from dowse.store.rows import CHUNK_COLUMNS, DOCUMENT_COLUMNS, chunk_row, document_row, stored_chunk, stored_document
+from dowse.store.schema import STEPS
+from dowse.types import Batch, Kind, Link, Put, StoredChunk, StoredDocument, Totals
+
+KEPT_CHANGES = 100_000
+"""Changes are forgotten beyond this many: what is further behind is rebuilt, which costs about the same."""
+
+_DOCUMENTS = f"SELECT {DOCUMENT_COLUMNS} FROM documents"  # noqa: S608 - the columns are a constant
+_CHUNKS = f"SELECT {CHUNK_COLUMNS} FROM chunks"  # noqa: S608 - the columns are a constant
+_VECTORS = (
+    "SELECT chunks.id, documents.id, documents.kind, vectors.vector FROM chunks "
+    "JOIN documents ON documents.id = chunks.document_id "
+    "JOIN vectors ON vectors.input_hash = chunks.input_hash AND vectors.encoder = ?"
+)
+_ADD_DOCUMENT = f"INSERT INTO documents ({DOCUMENT_COLUMNS}) VALUES (NULL{', ?' * 17})"  # noqa: S608 - constant columns
+_ADD_CHUNK = "INSERT INTO chunks VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+
+class Changes(NamedTuple):
+    """What happened after some transaction, netted: what came and went in between is left out."""
+
+    sequence: int
+    added: list[int]
+    removed: list[int]
+    encoded: list[int]
+
+
+class Applied(NamedTuple):
+    """What a batch became: ids of the documents that went, and of each put's document and chunks."""
+
+    sequence: int
+    removed: list[int]
+    added: list[tuple[int, list[int]]]
+
+
+class Catalog:
+    """Documents, chunks, links, vectors and facts of one index."""
+
+    def __init__(self, file: Path, steps: Sequence[str] = STEPS) -> None:
+        self._database = Database(file, steps)
+        self.id = self._required("catalog")
+
+    # Reading
+
+    def sequence(self) -> int:
+        """The number of the last transaction."""
+        return int(self._required("sequence"))
+
+    def fact(self, key: str) -> str | None:
+        """A fact about the index as a whole."""
+        rows = self._database.rows("SELECT value FROM facts WHERE key = ?", (key,))
+        return rows[0][0] if rows else None
+
+    def document(self, path: str) -> StoredDocument | None:
+        """The document under a path."""
+        rows = self._database.rows(f"{_DOCUMENTS} WHERE path = ?", (path,))
+        return stored_document(rows[0]) if rows else None
+
+    def documents(self) -> Iterator[StoredDocument]:
+        """All documents, by path."""
+        return map(stored_document, self._database.rows(f"{_DOCUMENTS} ORDER BY path"))
+
+    def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]:
+        """Those of the documents that exist."""
+        return {row[0]: stored_document(row) for row in self._database.rows_in(f"{_DOCUMENTS} WHERE id IN", ids)}
+
+    def document_ids(self) -> list[int]:
+        """The ids of all documents, ascending."""
+        return [row[0] for row in self._database.rows("SELECT id FROM documents ORDER BY id")]
+
+    def chunks(self, document_id: int) -> list[StoredChunk]:
+        """A document's chunks in order."""
+        rows = self._database.rows(f"{_CHUNKS} WHERE document_id = ? ORDER BY ordinal", (document_id,))
+        return list(map(stored_chunk, rows))
+
+    def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
+        """Those of the chunks that exist."""
+        return {row[0]: stored_chunk(row) for row in self._database.rows_in(f"{_CHUNKS} WHERE id IN", ids)}
+
+    def chunk_ids(self) -> list[int]:
+        """The ids of all chunks, ascending."""
+        return [row[0] for row in self._database.rows("SELECT id FROM chunks ORDER BY id")]
+
+    def links(self, document_id: int) -> list[Link]:
+        """A document's links in order."""
+        query = "SELECT target, text, line FROM links WHERE document_id = ? ORDER BY ordinal"
+        return [Link(*row) for row in self._database.rows(query, (document_id,))]
+
+    def converted_text(self, document_id: int) -> str | None:
+        """The kept text of a document that is not its file's bytes."""
+        rows = self._database.rows("SELECT text FROM texts WHERE document_id = ?", (document_id,))
+        return zlib.decompress(rows[0][0]).decode() if rows else None
+
+    def totals(self, kind: Kind) -> Totals:
+        """How much there is of one kind."""
+        query = "SELECT language, count(*), sum(chunk_count) FROM documents WHERE kind = ? GROUP BY language ORDER BY 2 DESC, 1"
+        languages = self._database.rows(query, (kind,))
+        cut = self._database.rows("SELECT path FROM documents WHERE kind = ? AND is_truncated ORDER BY path", (kind,))
+        return Totals(
+            documents=sum(row[1] for row in languages),
+            chunks=sum(row[2] for row in languages),
+            languages={row[0]: row[1] for row in languages},
+            truncated=tuple(row[0] for row in cut),
+        )
+
+    def changes_since(self, sequence: int) -> Changes | None:
+        """What happened after a transaction; None when that is no longer known."""
+        with self._database.snapshot():
+            reached = self.sequence()
+            if not int(self._required("horizon")) <= sequence <= reached:
+                return None
+            rows = self._database.rows("SELECT what, subject FROM changes WHERE sequence > ?", (sequence,))
+        subjects: dict[str, dict[int, None]] = {"added": {}, "removed": {}, "encoded": {}}
+        for what, subject in rows:
+            subjects[what][subject] = None
+        added, removed = subjects["added"], subjects["removed"]
+        return Changes(
+            reached,
+            [subject for subject in added if subject not in removed],
+            [subject for subject in removed if subject not in added],
+            list(subjects["encoded"]),
+        )
+
+    def without_vectors(self, encoder: str, limit: int) -> list[int]:
+        """Chunks whose content this encoder has not seen, oldest first."""
+        query = (
+            "SELECT id FROM chunks WHERE NOT EXISTS "
+            "(SELECT 1 FROM vectors WHERE encoder = ? AND vectors.input_hash = chunks.input_hash) ORDER BY id LIMIT ?"
+        )
+        return [row[0] for row in self._database.rows(query, (encoder, limit))]
+
+    def vectors(self, encoder: str) -> Iterator[Row]:
+        """The vector of every chunk that has one."""
+        return (Row(*row) for row in self._database.rows(f"{_VECTORS} ORDER BY chunks.id", (encoder,)))
+
+    def vectors_of_documents(self, encoder: str, ids: Iterable[int]) -> Iterator[Row]:
+        """The vectors of some documents' chunks."""
+        return (Row(*row) for row in self._database.rows_in(f"{_VECTORS} WHERE documents.id IN", ids, (encoder,)))
+
+    def vectors_of_chunks(self, encoder: str, ids: Iterable[int]) -> Iterator[Row]:
+        """The vectors of some chunks."""
+        return (Row(*row) for row in self._database.rows_in(f"{_VECTORS} WHERE chunks.id IN", ids, (encoder,)))
+
+    def problems(self) -> list[str]:
+        """What SQLite itself finds wrong with the file, and counts that do not add up."""
+        found = [row[0] for row in self._database.rows("PRAGMA integrity_check(20)") if row[0] != "ok"]
+        orphans = self._database.rows("PRAGMA foreign_key_check")
+        miscounted = self._database.rows(
+            "SELECT path FROM documents WHERE chunk_count != (SELECT count(*) FROM chunks WHERE document_id = documents.id)"
+        )
+        return [
+            *found,
+            *(f"a row of {row[0]} lacks its document" for row in orphans),
+            *(f"{row[0]} does not have as many chunks as it says" for row in miscounted),
+        ]
+
+    # Writing; the caller holds the index's write lock
+
+    def apply(self, batch: Batch) -> Applied:
+        """Make a batch durable in one transaction."""
+        now_ns = time.time_ns()
+        with self._database.transaction() as connection:
+            sequence = _next_sequence(connection)
+            leaving = (*batch.drops, *(put.document.path for put in batch.puts))
+            removed = [gone for path in leaving for gone in _remove(connection, path, sequence)]
+            added = [_add(connection, put, now_ns, sequence) for put in batch.puts]
+            connection.executemany(
+                "UPDATE documents SET size = ?, mtime_ns = ?, inode = ?, ctime_ns = ?, checked_ns = ? WHERE path = ?",
+                [(*astuple(stat), now_ns, path) for path, stat in batch.touches],
+            )
+            _forget_old_changes(connection)
+        return Applied(sequence, removed, added)
+
+    def put_vectors(self, encoder: str, rows: Iterable[tuple[int, bytes]]) -> None:
+        """Keep vectors for the chunks that still exist."""
+        with self._database.transaction() as connection:
+            sequence = _next_sequence(connection)
+            for chunk_id, vector in rows:
+                kept = connection.execute(
+                    "INSERT OR REPLACE INTO vectors SELECT ?, input_hash, ? FROM chunks WHERE id = ?",
+                    (encoder, vector, chunk_id),
+                ).rowcount
+                if kept:
+                    # The same content may stand in several chunks; all of them have a vector now.
+                    connection.execute(
+                        "INSERT INTO changes SELECT ?, 'encoded', id FROM chunks WHERE input_hash = "
+                        "(SELECT input_hash FROM chunks WHERE id = ?)",
+                        (sequence, chunk_id),
+                    )
+            _forget_old_changes(connection)
+
+    def distrust(self, document_ids: Iterable[int]) -> None:
+        """Make documents look changed, so that the next scan reads their files again."""
+        with self._database.transaction() as connection:
+            connection.executemany(
+                "UPDATE documents SET content_hash = x'', checked_ns = 0, mtime_ns = -1 WHERE id = ?",
+                [(document_id,) for document_id in document_ids],
+            )
+
+    def set_fact(self, key: str, value: str | None) -> None:
+        """Remember or, with None, forget a fact."""
+        with self._database.transaction() as connection:
+            if value is None:
+                connection.execute("DELETE FROM facts WHERE key = ?", (key,))
+            else:
+                connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (key, value))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._database.close()
+
+    def _required(self, key: str) -> str:
+        value = self.fact(key)
+        if value is None:
+            raise StoreDamaged(f"{self._database.file} lacks the fact '{key}'.")
+        return value
+
+
+def _next_sequence(connection: sqlite3.Connection) -> int:
+    row = connection.execute("UPDATE facts SET value = value + 1 WHERE key = 'sequence' RETURNING value").fetchone()
+    return int(row[0])
+
+
+def _remove(connection: sqlite3.Connection, path: str, sequence: int) -> list[int]:
+    ids = [row[0] for row in connection.execute("DELETE FROM documents WHERE path = ? RETURNING id", (path,))]
+    connection.executemany("INSERT INTO changes VALUES (?, 'removed', ?)", [(sequence, gone) for gone in ids])
+    return ids
+
+
+def _add(connection: sqlite3.Connection, put: Put, now_ns: int, sequence: int) -> tuple[int, list[int]]:
+    reading, path = put.document.reading, put.document.path
+    document_id = connection.execute(_ADD_DOCUMENT, document_row(put, now_ns)).lastrowid or 0
+    connection.execute("INSERT INTO changes VALUES (?, 'added', ?)", (sequence, document_id))
+    if not reading.is_verbatim:
+        connection.execute("INSERT INTO texts VALUES (?, ?)", (document_id, zlib.compress(reading.text.encode(), 1)))
+    links = [(document_id, ordinal, *astuple(link)) for ordinal, link in enumerate(reading.links)]
+    connection.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?)", links)
+    return document_id, [
+        connection.execute(_ADD_CHUNK, chunk_row(document_id, path, ordinal, chunk)).lastrowid or 0
+        for ordinal, chunk in enumerate(put.chunks)
+    ]
+
+
+def _forget_old_changes(connection: sqlite3.Connection) -> None:
+    query = "SELECT sequence FROM changes ORDER BY sequence DESC LIMIT 1 OFFSET ?"
+    horizon = connection.execute(query, (KEPT_CHANGES,)).fetchone()
+    if horizon:
+        connection.execute("DELETE FROM changes WHERE sequence <= ?", horizon)
+        connection.execute("UPDATE facts SET value = ? WHERE key = 'horizon'", (str(horizon[0]),))

@@ -1,0 +1,167 @@
+"""SQLite with our rules: a connection a thread, one format, real transactions, errors as ours."""
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from dowse import __version__
+from dowse.errors import DiskFull, Failed, StoreBusy, StoreDamaged, StoreTooNew
+from dowse.store.schema import APPLICATION_ID, STEPS
+
+Row = tuple[Any, ...]
+
+_BUSY_SECONDS = 5.0
+_IDS_AT_ONCE = 500
+_FORMAT_OFFSET = 60
+"""Where the header of a SQLite file holds `user_version`, our format."""
+
+
+class Database:
+    """An open catalog file in the current format, migrated if it was older."""
+
+    def __init__(self, file: Path, steps: Sequence[str] = STEPS) -> None:
+        self.file = file
+        self._steps = steps
+        self._local = threading.local()
+        self._connections: list[sqlite3.Connection] = []
+        try:
+            with self._translated():
+                self._prepare(self._connection())
+        except BaseException:
+            self.close()
+            raise
+
+    def rows(self, query: str, values: Sequence[object] = ()) -> list[Row]:
+        """All rows of a query."""
+        with self._translated():
+            return self._connection().execute(query, values).fetchall()
+
+    def rows_in(self, query: str, ids: Iterable[int], before: Sequence[object] = ()) -> Iterator[Row]:
+        """All rows of a query that ends in `IN`, a bounded number of ids at a time."""
+        wanted = list(ids)
+        for start in range(0, len(wanted), _IDS_AT_ONCE):
+            some = wanted[start : start + _IDS_AT_ONCE]
+            yield from self.rows(f"{query} ({', '.join('?' * len(some))})", (*before, *some))
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Several reads of one state."""
+        with self._translated():
+            connection = self._connection()
+            connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                connection.execute("ROLLBACK")
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All or nothing."""
+        with self._translated():
+            connection = self._connection()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+                raise
+
+    def close(self) -> None:
+        """Close every thread's connection."""
+        for connection in self._connections:
+            connection.close()
+        self._connections.clear()
+        self._local = threading.local()
+
+    def _connection(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = sqlite3.connect(
+                self.file, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
+            )
+            self._local.connection = connection
+            self._connections.append(connection)
+            connection.execute("PRAGMA foreign_keys = ON")
+            # A process that dies loses nothing; a machine that loses power may lose the last
+            # batches, which the next scan finds missing. FULL costs an fsync a batch.
+            connection.execute("PRAGMA synchronous = NORMAL")
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if application != APPLICATION_ID and (version or _has_tables(connection)):
+            raise StoreDamaged(f"{self.file} is not a catalog of dowse.")
+        if version > len(self._steps):
+            raise self._too_new(connection, version)
+        if version < len(self._steps):
+            connection.execute("PRAGMA journal_mode = WAL")
+            self._migrate()
+
+    def _migrate(self) -> None:
+        with self.transaction() as connection:
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            for step in self._steps[version:]:
+                for statement in _statements(step):
+                    connection.execute(statement)
+            connection.execute("INSERT OR REPLACE INTO facts VALUES ('written_by', ?)", (__version__,))
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {len(self._steps)}")
+
+    def _too_new(self, connection: sqlite3.Connection, version: int) -> StoreTooNew:
+        row = connection.execute("SELECT value FROM facts WHERE key = 'written_by'").fetchone()
+        return StoreTooNew(
+            f"The index was written by dowse {row[0] if row else 'of a later version'} (format {version}); "
+            f"this is dowse {__version__} (format {len(self._steps)}). "
+            "Upgrade dowse, or forget the index and build it again."
+        )
+
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        """SQLite's errors as ours."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorname", "")
+            if code.startswith("SQLITE_FULL"):
+                raise DiskFull(
+                    f"No space left on the disk that holds {self.file}. "
+                    "Free some space and run the command again; nothing was lost."
+                ) from error
+            if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+                raise StoreBusy(f"The index at {self.file.parent} is busy. Try again in a moment.") from error
+            if code.startswith(("SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
+                raise Failed(
+                    f"The catalog {self.file} cannot be read or written ({error}). "
+                    "Check the disk and the folder's permissions; nothing was lost."
+                ) from error
+            raise StoreDamaged(f"The catalog {self.file} cannot be used ({error}).") from error
+
+
+def is_current(file: Path) -> bool:
+    """Whether a catalog can be opened without writing to it, by its header alone."""
+    try:
+        with file.open("rb") as stream:
+            header = stream.read(100)
+    except OSError:
+        return False
+    return int.from_bytes(header[_FORMAT_OFFSET : _FORMAT_OFFSET + 4]) == len(STEPS)
+
+
+def _has_tables(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script; `executescript` would commit between them."""
+    statement = ""
+    for line in script.splitlines():
+        statement += line.partition("--")[0] + "\n"
+        if statement.strip() and sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

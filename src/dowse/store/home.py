@@ -1,0 +1,111 @@
+"""The storage root: one folder an indexed project, and the JSON files that stand in it."""
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from dowse import __version__
+from dowse.errors import SettingsError
+from dowse.settings import read_json
+from dowse.system import storage_root, write_atomically
+from dowse.types import Kind, Totals
+
+_FINGERPRINTS: dict[Kind, str] = {"code": "fingerprints.json", "docs": "docs-fingerprints.json"}
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """An indexed project as its `metadata.json` describes it."""
+
+    folder: Path
+    root: Path
+    metadata: dict[str, Any]
+
+    @property
+    def exists(self) -> bool:
+        """Whether the project's own folder is still there."""
+        return self.root.is_dir()
+
+
+def index_folder(root: Path) -> Path:
+    """Where the index of a project lives, whether or not there is one."""
+    digest = hashlib.sha256(os.path.realpath(root).encode("utf-8", "surrogateescape")).hexdigest()
+    indexes = storage_root() / "indexes"
+    short = indexes / digest[:16]
+    return short if short.is_dir() else indexes / digest[:32]
+
+
+def global_config() -> Path:
+    """The settings that hold for every project."""
+    return storage_root() / "config.json"
+
+
+def projects() -> list[Project]:
+    """All indexed projects, by path."""
+    indexes = storage_root() / "indexes"
+    folders = sorted(indexes.iterdir()) if indexes.is_dir() else []
+    found = (read_project(folder) for folder in folders if folder.is_dir())
+    return sorted((project for project in found if project), key=lambda project: project.root)
+
+
+def read_project(folder: Path) -> Project | None:
+    """The project whose index is in a folder; None when its metadata is missing or makes no sense."""
+    try:
+        metadata = read_json(folder / "metadata.json")
+        return Project(folder, Path(metadata["projectPath"]), metadata)
+    except (SettingsError, KeyError, TypeError):
+        return None
+
+
+def write_metadata(folder: Path, root: Path, totals: dict[Kind, Totals], size_bytes: int, *, is_full: bool) -> None:
+    """Renew `metadata.json`; `is_full` when everything was indexed and not only what changed."""
+    before = read_project(folder)
+    known = before.metadata if before else {}
+    now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    code, docs = totals["code"], totals["docs"]
+    docs_bytes = size_bytes * docs.chunks // max(1, code.chunks + docs.chunks)
+    metadata = known | {
+        "version": __version__,
+        "projectPath": str(root),
+        "createdAt": known.get("createdAt", now),
+        "lastFullIndex": now if is_full else known.get("lastFullIndex", now),
+        "lastIncrementalUpdate": now,
+        "stats": {
+            "totalFiles": code.documents,
+            "totalChunks": code.chunks,
+            "storageSizeBytes": size_bytes - docs_bytes,
+        },
+        "docsStats": {
+            "totalDocs": docs.documents,
+            "totalDocChunks": docs.chunks,
+            "docsStorageSizeBytes": docs_bytes,
+        },
+        "lastDocsIndex": now if is_full else known.get("lastDocsIndex", now),
+    }
+    write_json(folder / "metadata.json", metadata)
+
+
+def write_fingerprints(folder: Path, hashes: dict[Kind, dict[str, str]]) -> None:
+    """Renew the maps from path to SHA-256, one for code and one for docs."""
+    for kind, file in _FINGERPRINTS.items():
+        write_json(folder / file, hashes[kind])
+
+
+def read_fingerprints(folder: Path) -> dict[Kind, dict[str, str]] | None:
+    """The maps as they stand; None when one is missing or makes no sense."""
+    found: dict[Kind, dict[str, str]] = {}
+    for kind, file in _FINGERPRINTS.items():
+        try:
+            found[kind] = dict(read_json(folder / file))
+        except (SettingsError, ValueError, TypeError):
+            return None
+    return found
+
+
+def write_json(file: Path, value: Any) -> None:
+    """Replace a JSON file of ours atomically."""
+    write_atomically(file, (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode())

@@ -1,0 +1,273 @@
+"""The lexical index: a Tantivy index derived from the catalog.
+
+It holds one entry a chunk and one marker that says of which catalog it is a copy and which
+transaction it has reached. The marker is replaced in every commit, so it is as true as the rest.
+"""
+
+import contextlib
+import errno
+import json
+import shutil
+import struct
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+import tantivy
+
+from dowse.errors import DowseError
+from dowse.store.analysis import parts, whole
+from dowse.system import disk_errors, make_private_folder
+from dowse.types import Kind, Scored
+
+FORMAT = 1
+"""Changes whenever the same chunk would be indexed differently; an index of another format is rebuilt."""
+
+WRITER_BYTES = 40_000_000
+"""Of 15, 40 and 100 MB, the smallest that does not slow a full index down."""
+
+WRITER_THREADS = 1
+"""The interpreter keeps the other core busy."""
+
+_BOOSTS = {"words": 1.0, "parts": 0.6, "symbols": 1.5, "headings": 1.0, "path": 0.8}
+"""Until ranking weighs fields by measurement: names count more than mentions."""
+
+_MARKER_KEY = "marker"
+_SEGMENT_PARTS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
+_FOOTER = struct.Struct("<II")
+_FOOTER_MAGIC = 1337
+
+
+class Damaged(DowseError):
+    """The lexical index cannot be used and has to be rebuilt; never shown to a user."""
+
+
+class Marker(NamedTuple):
+    """Of what the index is a copy, and how far."""
+
+    catalog: str
+    sequence: int
+    format: int
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What the index is told of one chunk."""
+
+    chunk_id: int
+    document_id: int
+    kind: Kind
+    path: str
+    text: str
+    symbols: Sequence[str]
+    headings: Sequence[str]
+
+
+class Lexical:
+    """An open lexical index."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._index: Any = None
+
+    def marker(self) -> Marker | None:
+        """What the index on disk says of itself; None when it is missing, damaged or not ours."""
+        try:
+            searcher = self._searcher()
+            hits = searcher.search(_term(self._index, "marker", _MARKER_KEY), 1).hits
+            if not hits:
+                return None
+            return Marker(**json.loads(searcher.doc(hits[0][1]).get_first("note")))
+        except (Damaged, ValueError, TypeError):
+            return None
+
+    def chunk_count(self) -> int:
+        """How many chunks can be found."""
+        return max(0, int(self._searcher().num_docs) - 1)
+
+    def chunk_ids(self) -> set[int]:
+        """Every chunk that can be found."""
+        searcher = self._searcher()
+        query = tantivy.Query.range_query(self._index.schema, "chunk", tantivy.FieldType.Unsigned, 0, None)
+        hits = searcher.search(query, max(1, searcher.num_docs), count=False).hits
+        return set(searcher.fast_field_values("chunk", [address for _, address in hits]))
+
+    def find(self, words: Sequence[str], limit: int, kind: Kind | None) -> list[Scored]:
+        """Chunks that hold any of the words, best first."""
+        searcher = self._searcher()
+        found = [query for word in words for query in self._word_queries(word)]
+        if not found or limit <= 0:
+            return []
+        query = tantivy.Query.boolean_query([(tantivy.Occur.Should, each) for each in found])
+        if kind is not None:
+            only = tantivy.Query.const_score_query(_term(self._index, "kind", kind), 0.0)
+            query = tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Must, only)])
+        with _guarded():
+            hits = searcher.search(query, limit, count=False).hits
+            ids = searcher.fast_field_values("chunk", [address for _, address in hits])
+        return [Scored(chunk_id, score) for chunk_id, (score, _) in zip(ids, hits, strict=True)]
+
+    def write(self, marker: Marker, removed: Iterable[int], added: Iterable[Indexed]) -> None:
+        """Follow the catalog to `marker` in one commit; the caller holds the write lock."""
+        with disk_errors(self.folder), _guarded():
+            index = self._opened()
+            writer = index.writer(WRITER_BYTES, WRITER_THREADS)
+            for document_id in removed:
+                # By query: `delete_documents_by_term` of tantivy 0.27 makes a signed term of a
+                # number, which no unsigned field holds, and deletes nothing without a word.
+                writer.delete_documents_by_query(_term(index, "document", document_id))
+            for chunk in added:
+                writer.add_document(_entry(chunk))
+            writer.delete_documents_by_query(_term(index, "marker", _MARKER_KEY))
+            note = tantivy.Document()
+            note.add_text("marker", _MARKER_KEY)
+            note.add_text("note", json.dumps(marker._asdict()))
+            writer.add_document(note)
+            writer.commit()
+            writer.wait_merging_threads()
+            index.reload()
+
+    def start_over(self) -> None:
+        """Remove whatever is there and begin an empty index."""
+        self._index = None
+        with disk_errors(self.folder):
+            shutil.rmtree(self.folder, ignore_errors=True)
+            make_private_folder(self.folder)
+            self._opened()
+
+    def refresh(self) -> None:
+        """See what other processes have committed."""
+        if self._index is not None:
+            try:
+                with _guarded():
+                    self._index.reload()
+            except Damaged:
+                self._index = None
+
+    def problems(self) -> list[str]:
+        """Files that are missing, cut or whose checksum is wrong."""
+        try:
+            files = self._files()
+        except Damaged as error:
+            return [str(error)]
+        return [problem for file in files if (problem := _file_problem(file, is_thorough=True))]
+
+    def _opened(self) -> Any:
+        if self._index is None:
+            with _guarded():
+                index = tantivy.Index(_SCHEMA, path=str(self.folder))
+                for name, analyzer in _ANALYZERS.items():
+                    index.register_tokenizer(name, analyzer)
+                index.config_reader("manual")
+            self._index = index
+        return self._index
+
+    def _searcher(self) -> Any:
+        if self._index is None:
+            for file in self._files():
+                if problem := _file_problem(file, is_thorough=False):
+                    raise Damaged(problem)
+        with _guarded():
+            return self._opened().searcher()
+
+    def _files(self) -> list[Path]:
+        """The files of the committed segments."""
+        try:
+            meta = json.loads((self.folder / "meta.json").read_bytes())
+            segments = {segment["segment_id"].replace("-", "") for segment in meta["segments"]}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise Damaged(f"{self.folder.name}/meta.json cannot be read") from error
+        present = {file.name: file for file in sorted(self.folder.iterdir())}
+        if missing := {f"{segment}.{part}" for segment in segments for part in _SEGMENT_PARTS} - set(present):
+            raise Damaged(f"{self.folder.name} lacks {min(missing)}")
+        return [file for name, file in present.items() if name.split(".")[0] in segments]
+
+    def _word_queries(self, word: str) -> Iterator[Any]:
+        for field, boost in _BOOSTS.items():
+            prepared, analyzer = (whole(word), "whole") if field == "words" else (parts(word), "parts")
+            terms = _ANALYZERS[analyzer].analyze(prepared)
+            if len(terms) == 1:
+                yield tantivy.Query.boost_query(_term(self._index, field, terms[0]), boost)
+            elif terms:
+                required = [(tantivy.Occur.Must, _term(self._index, field, term)) for term in terms]
+                yield tantivy.Query.boost_query(tantivy.Query.boolean_query(required), boost)
+
+
+def _term(index: Any, field: str, value: object) -> Any:
+    return tantivy.Query.term_query(index.schema, field, value)
+
+
+def _entry(chunk: Indexed) -> Any:
+    entry = tantivy.Document()
+    entry.add_unsigned("chunk", chunk.chunk_id)
+    entry.add_unsigned("document", chunk.document_id)
+    entry.add_text("kind", chunk.kind)
+    entry.add_text("words", whole(chunk.text))
+    entry.add_text("parts", parts(chunk.text))
+    entry.add_text("symbols", parts(" ".join(chunk.symbols)))
+    entry.add_text("headings", parts(" ".join(chunk.headings)))
+    entry.add_text("path", parts(chunk.path))
+    entry.add_text("stem", parts(PurePosixPath(chunk.path).stem))
+    return entry
+
+
+def _schema() -> Any:
+    builder = tantivy.SchemaBuilder()
+    builder.add_unsigned_field("chunk", indexed=True, fast=True)
+    builder.add_unsigned_field("document", indexed=True, fast=True)
+    builder.add_text_field("kind", tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("marker", tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("note", stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("words", tokenizer_name="whole", index_option="position")
+    for field in ("parts", "symbols", "headings", "path", "stem"):
+        builder.add_text_field(field, tokenizer_name="parts", index_option="freq")
+    return builder.build()
+
+
+def _analyzer(*, is_stemmed: bool) -> Any:
+    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    builder = builder.filter(tantivy.Filter.remove_long(200)).filter(tantivy.Filter.lowercase())
+    return (builder.filter(tantivy.Filter.stemmer("english")) if is_stemmed else builder).build()
+
+
+_SCHEMA = _schema()
+_ANALYZERS = {"whole": _analyzer(is_stemmed=False), "parts": _analyzer(is_stemmed=True)}
+
+
+def _file_problem(file: Path, *, is_thorough: bool) -> str | None:
+    """What is wrong with a segment file, by the footer that Tantivy ends each with."""
+    if file.suffix == ".del" and not is_thorough:
+        return None
+    try:
+        with file.open("rb") as stream:
+            stream.seek(-_FOOTER.size, 2)
+            length, magic = _FOOTER.unpack(stream.read(_FOOTER.size))
+            if magic != _FOOTER_MAGIC:
+                return f"{file.parent.name}/{file.name} is cut short"
+            if not is_thorough:
+                return None
+            stream.seek(0)
+            data = stream.read()
+        footer = json.loads(data[-_FOOTER.size - length : -_FOOTER.size])
+        if zlib.crc32(data[: -_FOOTER.size - length]) != footer["crc"]:
+            return f"{file.parent.name}/{file.name} has a wrong checksum"
+    except (OSError, ValueError, KeyError, struct.error) as error:
+        return f"{file.parent.name}/{file.name} cannot be read ({error})"
+    return None
+
+
+@contextlib.contextmanager
+def _guarded() -> Iterator[None]:
+    """Tantivy's errors as ours; even a panic of its inside, which is no ordinary exception."""
+    try:
+        yield
+    except (ValueError, RuntimeError) as error:
+        if "No space left" in str(error):
+            raise OSError(errno.ENOSPC, str(error)) from error
+        raise Damaged(f"the lexical index cannot be used ({error})") from error
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":
+            raise Damaged(f"the lexical index cannot be used ({error})") from error
+        raise

@@ -1,0 +1,301 @@
+"""The default store: a catalog on this machine, and the derived parts that follow it.
+
+A batch is true once its catalog transaction is committed. The lexical index follows in the same
+call; if that is cut off, whoever opens the store next finds it behind and replays. The vector
+matrix follows when it is next used.
+"""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dowse.errors import Failed, StoreBusy
+from dowse.store import lexical, matrix
+from dowse.store.catalog import Applied, Catalog, Changes
+from dowse.store.database import is_current
+from dowse.store.lexical import Damaged, Indexed, Lexical, Marker
+from dowse.system import Lock, make_private_folder
+from dowse.types import (
+    Batch,
+    Chunk,
+    Document,
+    Finding,
+    Kind,
+    Link,
+    ReadText,
+    Scored,
+    StoredChunk,
+    StoredDocument,
+    Totals,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from dowse.types import Vectors
+
+WRITE_WAIT_SECONDS = 60.0
+"""How long a writer waits for another one's batch; a batch takes about a second."""
+READ_WAIT_SECONDS = 0.3
+"""How long an answer waits to bring the lexical index up to date before it goes without."""
+REPLAY_DOCUMENTS = 500
+"""Documents read into memory at once while the lexical index is replayed."""
+
+_CATALOG = "catalog.sqlite"
+_LEXICAL = "lexical"
+
+
+class LocalStore:
+    """A `Store` in one folder."""
+
+    def __init__(self, folder: Path, read_text: ReadText) -> None:
+        make_private_folder(folder)
+        self.folder = folder
+        self._read_text = read_text
+        self._lock = Lock(folder / "write.lock")
+        file = folder / _CATALOG
+        with contextlib.nullcontext() if is_current(file) else self._lock.held(WRITE_WAIT_SECONDS):
+            self._catalog = Catalog(file)
+        self._lexical = Lexical(folder / _LEXICAL)
+
+    # The catalog answers these
+
+    def document(self, path: str) -> StoredDocument | None:
+        return self._catalog.document(path)
+
+    def documents(self) -> Iterator[StoredDocument]:
+        return self._catalog.documents()
+
+    def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]:
+        return self._catalog.documents_by_id(ids)
+
+    def chunks(self, document_id: int) -> list[StoredChunk]:
+        return self._catalog.chunks(document_id)
+
+    def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
+        return self._catalog.chunks_by_id(ids)
+
+    def links(self, document_id: int) -> list[Link]:
+        return self._catalog.links(document_id)
+
+    def converted_text(self, document_id: int) -> str | None:
+        return self._catalog.converted_text(document_id)
+
+    def totals(self, kind: Kind) -> Totals:
+        return self._catalog.totals(kind)
+
+    def noted(self, key: str) -> str | None:
+        return self._catalog.fact(f"note:{key}")
+
+    def without_vectors(self, encoder: str, limit: int) -> list[int]:
+        return self._catalog.without_vectors(encoder, limit)
+
+    def size_bytes(self) -> int:
+        """Bytes on disk of everything in the folder."""
+        return sum((Path(folder) / name).lstat().st_size for folder, _, names in os.walk(self.folder) for name in names)
+
+    # Writing
+
+    def apply(self, batch: Batch) -> int:
+        """Make a batch durable and searchable."""
+        with self._lock.held(WRITE_WAIT_SECONDS):
+            self._follow_lexical()
+            applied = self._catalog.apply(batch)
+            self._append(batch, applied)
+            return applied.sequence
+
+    def put_vectors(self, encoder: str, rows: "Sequence[tuple[int, Vectors]]") -> int:
+        """Keep vectors for chunks that still exist."""
+        with self._lock.held(WRITE_WAIT_SECONDS):
+            self._catalog.put_vectors(
+                encoder, [(chunk_id, vector.astype("<f4").tobytes()) for chunk_id, vector in rows]
+            )
+            return self._catalog.sequence()
+
+    def note(self, key: str, value: str | None) -> None:
+        """Remember a fact about the index as a whole."""
+        with self._lock.held(WRITE_WAIT_SECONDS):
+            self._catalog.set_fact(f"note:{key}", value)
+
+    # Searching
+
+    def find_words(self, words: Sequence[str], limit: int, kind: Kind | None = None) -> list[Scored]:
+        """Chunks that hold any of the words, best first."""
+        self._lexical.refresh()
+        if not self._is_lexical_current():
+            with contextlib.suppress(StoreBusy), self._lock.held(READ_WAIT_SECONDS):
+                self._follow_lexical()
+        try:
+            return self._lexical.find(words, limit, kind)
+        except Damaged:
+            with self._lock.held(WRITE_WAIT_SECONDS):
+                self._rebuild_lexical()
+            return self._lexical.find(words, limit, kind)
+
+    def nearest(self, encoder: str, vector: "Vectors", limit: int, kind: Kind | None = None) -> list[Scored]:
+        """Chunks with the highest dot product, best first."""
+        with self._lock.held(WRITE_WAIT_SECONDS):
+            header = self._follow_matrix(encoder, len(vector))
+        return matrix.nearest(matrix.matrix_file(self.folder, encoder), header, vector, limit, kind)
+
+    # Checking and repairing
+
+    def check(self) -> list[Finding]:
+        """Compare the catalog with itself and every derived part with the catalog."""
+        findings = [Finding("catalog", problem, can_repair=False) for problem in self._catalog.problems()]
+        findings += [Finding("lexical index", problem) for problem in self._lexical_problems()]
+        for file in sorted(self.folder.glob("vectors-*.matrix")):
+            findings += [Finding("vectors", problem) for problem in self._matrix_problems(file)]
+        return findings
+
+    def repair(self) -> None:
+        """Rebuild the derived parts that are wrong."""
+        with self._lock.held(WRITE_WAIT_SECONDS):
+            if self._lexical_problems():
+                self._rebuild_lexical()
+            for file in self.folder.glob("vectors-*.matrix"):
+                if self._matrix_problems(file):
+                    file.unlink()
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._catalog.close()
+
+    # The lexical index follows
+
+    def _marker(self, sequence: int) -> Marker:
+        return Marker(self._catalog.id, sequence, lexical.FORMAT)
+
+    def _lexical_changes(self) -> Changes | None:
+        """What the lexical index lacks; None when it has to be rebuilt."""
+        marker = self._lexical.marker()
+        if marker is None or marker != self._marker(marker.sequence):
+            return None
+        return self._catalog.changes_since(marker.sequence)
+
+    def _is_lexical_current(self) -> bool:
+        changes = self._lexical_changes()
+        return changes is not None and not (changes.added or changes.removed)
+
+    def _append(self, batch: Batch, applied: Applied) -> None:
+        """Follow one batch whose text is at hand."""
+        added = (
+            _indexed(chunk_id, document_id, put.document, chunk, chunk.text)
+            for put, (document_id, chunk_ids) in zip(batch.puts, applied.added, strict=True)
+            for chunk_id, chunk in zip(chunk_ids, put.chunks, strict=True)
+        )
+        if not applied.added and not applied.removed:
+            return
+        try:
+            self._lexical.write(self._marker(applied.sequence), applied.removed, added)
+        except Damaged:
+            self._rebuild_lexical()
+
+    def _follow_lexical(self) -> None:
+        """Bring the lexical index from wherever it is to where the catalog is."""
+        changes = self._lexical_changes()
+        if changes is None:
+            self._rebuild_lexical()
+        elif changes.added or changes.removed:
+            try:
+                self._replay(changes.sequence, changes.removed, changes.added)
+            except Damaged:
+                self._rebuild_lexical()
+
+    def _rebuild_lexical(self) -> None:
+        self._lexical.start_over()
+        try:
+            self._replay(self._catalog.sequence(), [], self._catalog.document_ids())
+        except Damaged as error:
+            raise Failed(
+                f"The lexical index in {self.folder} cannot be written: {error}. Check the disk and try again."
+            ) from error
+
+    def _replay(self, sequence: int, removed: Sequence[int], added: Sequence[int]) -> None:
+        """Follow from the files; a file that has changed since is left for the next scan."""
+        unreadable: list[int] = []
+        self._lexical.write(self._marker(sequence), removed, self._indexed_documents(added, unreadable))
+        if unreadable:
+            self._catalog.distrust(unreadable)
+
+    def _indexed_documents(self, ids: Sequence[int], unreadable: list[int]) -> Iterator[Indexed]:
+        for start in range(0, len(ids), REPLAY_DOCUMENTS):
+            for document in self._catalog.documents_by_id(ids[start : start + REPLAY_DOCUMENTS]).values():
+                kept = self._catalog.converted_text(document.id)
+                text = self._read_text(document) if kept is None else kept
+                if text is None:
+                    unreadable.append(document.id)
+                    continue
+                data = text.encode()
+                for chunk in self._catalog.chunks(document.id):
+                    passage = data[chunk.start_byte : chunk.end_byte].decode("utf-8", "replace")
+                    yield _indexed(chunk.id, document.id, document, chunk, passage)
+
+    def _lexical_problems(self) -> list[str]:
+        marker = self._lexical.marker()
+        if marker is None:
+            return ["is missing or damaged"] if self._catalog.document_ids() else []
+        if marker.catalog != self._catalog.id or marker.format != lexical.FORMAT:
+            return ["belongs to another catalog or version"]
+        problems = self._lexical.problems()
+        if not self._is_lexical_current():
+            problems.append(f"has reached change {marker.sequence} of {self._catalog.sequence()}")
+        elif not problems:
+            problems += self._difference(self._lexical.chunk_ids())
+        return problems
+
+    def _difference(self, held: set[int]) -> list[str]:
+        expected = set(self._catalog.chunk_ids())
+        missing, extra = len(expected - held), len(held - expected)
+        return [f"lacks {missing} chunks and has {extra} that are gone"] if missing or extra else []
+
+    # The matrix follows
+
+    def _follow_matrix(self, encoder: str, dimensions: int) -> matrix.Header:
+        file = matrix.matrix_file(self.folder, encoder)
+        header = matrix.read_header(file)
+        fresh = matrix.Header(self._catalog.id, encoder, dimensions, 0, 0, self._catalog.sequence())
+        if header is None or header[:3] != fresh[:3]:
+            return matrix.write_matrix(file, fresh, self._catalog.vectors(encoder))
+        if header.sequence == fresh.sequence:
+            return header
+        changes = self._catalog.changes_since(header.sequence)
+        if changes is None or header.dead > header.rows * matrix.DEAD_SHARE:
+            return matrix.write_matrix(file, fresh, self._catalog.vectors(encoder))
+        rows = {row.chunk_id: row for row in self._catalog.vectors_of_documents(encoder, changes.added)}
+        rows |= {row.chunk_id: row for row in self._catalog.vectors_of_chunks(encoder, changes.encoded)}
+        return matrix.follow(
+            file, header._replace(sequence=changes.sequence), set(changes.removed), list(rows.values())
+        )
+
+    def _matrix_problems(self, file: Path) -> list[str]:
+        header = matrix.read_header(file)
+        if header is None:
+            return [f"{file.name} is damaged"]
+        if header.catalog != self._catalog.id:
+            return [f"{file.name} belongs to another catalog"]
+        if header.sequence != self._catalog.sequence():
+            return []  # it follows when it is next used
+        expected = {row.chunk_id: row.vector for row in self._catalog.vectors(header.encoder)}
+        return [] if matrix.live_rows(file, header) == expected else [f"{file.name} differs from the catalog"]
+
+
+def set_aside(folder: Path) -> Path:
+    """Move a catalog that cannot be read out of the way, with its derived parts gone."""
+    backup = folder / f"{_CATALOG}.bak"
+    for suffix in ("", "-wal", "-shm"):
+        file = folder / f"{_CATALOG}{suffix}"
+        if file.exists():
+            file.replace(folder / f"{_CATALOG}.bak{suffix}")
+    shutil.rmtree(folder / _LEXICAL, ignore_errors=True)
+    for file in folder.glob("vectors-*.matrix"):
+        file.unlink()
+    return backup
+
+
+def _indexed(
+    chunk_id: int, document_id: int, document: Document | StoredDocument, chunk: Chunk | StoredChunk, text: str
+) -> Indexed:
+    symbols = [symbol.name for symbol in chunk.symbols]
+    return Indexed(chunk_id, document_id, document.kind, document.path, text, symbols, chunk.headings)

@@ -1,0 +1,107 @@
+"""Documents and chunks as rows of the catalog, both ways."""
+
+import hashlib
+import json
+from dataclasses import astuple
+from typing import Any
+
+from dowse.types import Chunk, Put, Stat, StoredChunk, StoredDocument, Symbol
+
+DOCUMENT_COLUMNS = (
+    "id, path, kind, language, title, description, tags, size, mtime_ns, inode, ctime_ns, checked_ns, "
+    "content_hash, encoding, text_start, is_verbatim, is_truncated, chunk_count"
+)
+CHUNK_COLUMNS = "id, document_id, ordinal, start_byte, end_byte, start_line, end_line, text_hash, symbols, headings"
+
+
+def document_row(put: Put, now_ns: int) -> tuple[object, ...]:
+    """A document's columns, without its id."""
+    document, reading = put.document, put.document.reading
+    return (
+        document.path,
+        document.kind,
+        document.language,
+        reading.title,
+        reading.description,
+        _as_json(reading.tags),
+        *astuple(document.stat),
+        now_ns,
+        document.content_hash,
+        reading.encoding,
+        reading.text_start,
+        reading.is_verbatim,
+        put.is_truncated,
+        len(put.chunks),
+    )
+
+
+def chunk_row(document_id: int, path: str, ordinal: int, chunk: Chunk) -> tuple[object, ...]:
+    """A chunk's columns, without its id and with its hashes."""
+    return (
+        document_id,
+        ordinal,
+        chunk.start_byte,
+        chunk.end_byte,
+        chunk.start_line,
+        chunk.end_line,
+        text_hash(chunk.text.encode()),
+        input_hash(path, chunk.text),
+        _as_json([(symbol.name, symbol.kind, symbol.line) for symbol in chunk.symbols]),
+        _as_json(chunk.headings),
+    )
+
+
+def stored_document(row: tuple[Any, ...]) -> StoredDocument:
+    """A row of `DOCUMENT_COLUMNS` as a document."""
+    return StoredDocument(
+        id=row[0],
+        path=row[1],
+        kind=row[2],
+        language=row[3],
+        title=row[4],
+        description=row[5],
+        tags=_strings(row[6]),
+        stat=Stat(*row[7:11]),
+        checked_ns=row[11],
+        content_hash=row[12],
+        encoding=row[13],
+        text_start=row[14],
+        is_verbatim=bool(row[15]),
+        is_truncated=bool(row[16]),
+        chunk_count=row[17],
+    )
+
+
+def stored_chunk(row: tuple[Any, ...]) -> StoredChunk:
+    """A row of `CHUNK_COLUMNS` as a chunk."""
+    symbols = () if row[8] == "[]" else tuple(Symbol(*symbol) for symbol in json.loads(row[8]))
+    return StoredChunk(
+        id=row[0],
+        document_id=row[1],
+        ordinal=row[2],
+        start_byte=row[3],
+        end_byte=row[4],
+        start_line=row[5],
+        end_line=row[6],
+        text_hash=row[7],
+        symbols=symbols,
+        headings=_strings(row[9]),
+    )
+
+
+def input_hash(path: str, text: str) -> bytes:
+    """Names what an encoder is given for a chunk: its path and its text."""
+    return hashlib.blake2b(f"{path}\n{text}".encode(), digest_size=16).digest()
+
+
+def text_hash(data: bytes) -> bytes:
+    """Names the bytes of a chunk, to tell whether the file still holds them."""
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def _as_json(values: Any) -> str:
+    return json.dumps(values, ensure_ascii=False) if values else "[]"
+
+
+def _strings(column: str) -> tuple[str, ...]:
+    return () if column == "[]" else tuple(json.loads(column))

@@ -1,0 +1,28 @@
+"""Every test has a storage root and a home of its own."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+_MEMORY = Path("/dev/shm")
+_ENOUGH_BYTES = 2_000_000_000
+
+
+def pytest_configure() -> None:
+    """Keep temporary files in memory where there is room: a commit's fsyncs then cost nothing."""
+    if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ENOUGH_BYTES:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
+
+
+@pytest.fixture(autouse=True)
+def storage(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The storage root of this test alone; the user's own settings and git rules stay out."""
+    root = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(root))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(root / ".config"))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(root / ".gitconfig"))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("DOWSE_HOME", str(root / "dowse"))
+    return root / "dowse"

@@ -1,0 +1,62 @@
+"""Documents, puts and files for tests."""
+
+import hashlib
+from pathlib import Path
+
+from dowse.types import Chunk, Document, Kind, Put, Reading, Stat, StoredDocument, Symbol
+
+
+class World:
+    """Files that exist only in memory, for a store that has to read them again."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, str] = {}
+
+    def put(self, path: str, text: str, *, kind: Kind = "code", is_verbatim: bool = True) -> Put:
+        """Write a file and describe it as the indexer would."""
+        self.files[path] = text
+        return make_put(path, text, kind=kind, is_verbatim=is_verbatim)
+
+    def read_text(self, document: StoredDocument) -> str | None:
+        """What the store asks for when it rebuilds."""
+        text = self.files.get(document.path)
+        return text if text is not None and digest(text) == document.content_hash else None
+
+
+def make_put(path: str, text: str, *, kind: Kind = "code", is_verbatim: bool = True) -> Put:
+    """A put whose chunks are the text's paragraphs, each defining its first word."""
+    reading = Reading(text=text, title=path, is_verbatim=is_verbatim, tags=("made",))
+    document = Document(path, kind, "text", make_stat(text), digest(text), reading)
+    return Put(document, tuple(paragraphs(text)))
+
+
+def make_stat(text: str, mtime_ns: int = 1) -> Stat:
+    """A stat that differs when the length does."""
+    return Stat(size=len(text.encode()), mtime_ns=mtime_ns, inode=1, ctime_ns=mtime_ns)
+
+
+def digest(text: str) -> bytes:
+    """The hash a source would give."""
+    return hashlib.sha256(text.encode()).digest()
+
+
+def paragraphs(text: str) -> list[Chunk]:
+    """One chunk a paragraph."""
+    chunks, at, line = [], 0, 1
+    for paragraph in text.split("\n\n"):
+        size = len(paragraph.encode())
+        last = line + paragraph.count("\n")
+        if paragraph.strip():
+            name = Symbol(paragraph.split()[0], "function", line)
+            chunks.append(Chunk(paragraph, at, at + size, line, last, (name,), ("Top",)))
+        at, line = at + size + 2, last + 2
+    return chunks
+
+
+def write_tree(root: Path, files: dict[str, str | bytes]) -> Path:
+    """Real files below a folder."""
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return root

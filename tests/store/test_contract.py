@@ -1,0 +1,306 @@
+"""What every store must do, whatever it is made of."""
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dowse.store.local import LocalStore
+from dowse.types import Batch, Link, Put, ReadText, Scored, Stat, Store
+from tests.making import World, make_stat
+
+OpenStore = Callable[[], Store]
+STORES: dict[str, Callable[[Path, ReadText], Store]] = {"local": LocalStore}
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture(params=STORES)
+def open_store(request: pytest.FixtureRequest, tmp_path: Path, world: World) -> Iterator[OpenStore]:
+    opened: list[Store] = []
+
+    def make() -> Store:
+        opened.append(STORES[request.param](tmp_path / "index", world.read_text))
+        return opened[-1]
+
+    yield make
+    for store in opened:
+        store.close()
+
+
+def found_paths(store: Store, *words: str) -> list[str]:
+    chunks = store.chunks_by_id([hit.chunk_id for hit in store.find_words(words, 50)])
+    documents = store.documents_by_id({chunk.document_id for chunk in chunks.values()})
+    return sorted({document.path for document in documents.values()})
+
+
+def test_a_new_store_is_empty(open_store: OpenStore) -> None:
+    store = open_store()
+    assert list(store.documents()) == []
+    assert store.find_words(["anything"], 10) == []
+    assert store.totals("code").documents == 0
+    assert store.check() == []
+
+
+def test_what_is_put_is_found_and_described(open_store: OpenStore, world: World) -> None:
+    store = open_store()
+    store.apply(Batch(puts=[world.put("src/a.py", "login user\nsecond line\n\nlogout user")]))
+    document = store.document("src/a.py")
+    assert document is not None
+    assert (document.kind, document.language, document.chunk_count, document.tags) == ("code", "text", 2, ("made",))
+    first, second = store.chunks(document.id)
+    assert (first.start_line, first.end_line, second.start_line) == (1, 2, 4)
+    assert [symbol.name for symbol in second.symbols] == ["logout"]
+    assert second.headings == ("Top",)
+    assert [hit.chunk_id for hit in store.find_words(["logout"], 10)] == [second.id]
+
+
+def test_identifiers_are_found_whole_and_by_their_parts(open_store: OpenStore, world: World) -> None:
+    store = open_store()
+    store.apply(Batch(puts=[world.put("a.py", "getUserName(HTTPServer, max_retry_count)")]))
+    for word in ("getUserName", "getusername", "user", "HTTPServer", "server", "http", "max_retry_count", "retry"):
+        assert found_paths(store, word) == ["a.py"], word
+    assert found_paths(store, "ser") == []
+
+
+def test_text_without_spaces_is_found_by_its_characters(open_store: OpenStore, world: World) -> None:
+    store = open_store()
+    store.apply(Batch(puts=[world.put("a.txt", "全文検索エンジン", kind="docs")]))
+    assert found_paths(store, "検索") == ["a.txt"]
+
+
+def test_a_replacement_leaves_nothing_of_the_old(open_store: OpenStore, world: World) -> None:
+    store = open_store()
+    store.apply(Batch(puts=[world.put("a.py", "apple")]))
+    before = store.document("a.py")
+    store.apply(Batch(puts=[world.put("a.py", "banana")]))
+    after = store.document("a.py")
+    assert before is not None
+    assert after is not None
+    assert found_paths(store, "apple") == []
+    assert found_paths(store, "banana") == ["a.py"]
+    assert before.id != after.id
+    assert store.chunks(before.id) == []
+    assert store.check() == []
+
+
+def test_a_dropped_document_is_gone_with_everything(open_store: OpenStore, world: World) -> None:
+    store = open_store()
+    put = world.put("a.html", "apple", kind="docs", is_verbatim=False)
+    store.apply(Batch(puts=[put, world.put("b.py", "apple")]))
+    document = store.document("a.html")
+    assert document is not None
+    assert store.converted_text(document.id) == "apple"
+    store.apply(Batch(drops=["a.html", "never-there.py"]))
+    assert store.document("a.html") is None
+    assert store.converted_text(document.id) is None
+    assert found_paths(store, "apple") == ["b.py"]
+    assert store.check() == []
+
+
+def test_chunk_ids_are_never_used_again(open_store: OpenStore, world: World) -> None:
+    store = open_store()
+    seen: set[int] = set()
+    for round_number in range(5):
+        store.apply(Batch(puts=[world.put("a.py", f"word{round_number}\n\nother")]))
+        document = store.document("a.py")
+        assert document is not None
+        ids = {chunk.id for chunk in store.chunks(document.id)}
+        assert not ids & seen
+        seen |= ids
+        store.apply(Batch(drops=["a.py"]))
+    assert store.chunks_by_id(seen) == {}
+
+
+def test_a_touch_changes_the_stat_and_nothing_else(open_store: OpenStore, world: World) -> None:
+    store = open_store()
+    store.apply(Batch(puts=[world.put("a.py", "apple")]))
+    before = store.document("a.py")
+    stat = Stat(5, 99, 7, 98)
+    store.apply(Batch(touches=[("a.py", stat)]))
+    after = store.document("a.py")
+    assert before is not None
+    assert after is not None
+    assert (after.stat, after.id) == (stat, before.id)
+    assert after.checked_ns >= before.checked_ns
+    assert found_paths(store, "apple") == ["a.py"]
+
+
+def test_kinds_are_searched_apart(open_store: OpenStore, world: World) -> None:
+    store = open_store()
+    store.apply(Batch(puts=[world.put("a.py", "apple"), world.put("a.md", "apple", kind="docs")]))
+    assert len(store.find_words(["apple"], 10)) == 2
+    (hit,) = store.find_words(["apple"], 10, kind="docs")
+    document = store.document("a.md")
+    assert document is not None
+    assert hit.chunk_id == store.chunks(document.id)[0].id
+    assert (store.totals("code").documents, store.totals("docs").documents) == (1, 1)
+
+
+def test_links_keep_their_order(open_store: OpenStore, world: World) -> None:
+    from dataclasses import replace
+
+    put = world.put("a.md", "apple", kind="docs")
+    links = (Link("b.md", "B", 3), Link("https://example.org", "", 1))
+    document = replace(put.document, reading=replace(put.document.reading, links=links))
+    store = open_store()
+    store.apply(Batch(puts=[Put(document, put.chunks)]))
+    stored = store.document("a.md")
+    assert stored is not None
+    assert store.links(stored.id) == list(links)
+
+
+def test_everything_survives_closing(open_store: OpenStore, world: World) -> None:
+    store = open_store()
+    store.apply(Batch(puts=[world.put("a.py", "apple")]))
+    store.note("mood", "good")
+    store.close()
+    again = open_store()
+    assert found_paths(again, "apple") == ["a.py"]
+    assert again.noted("mood") == "good"
+    again.note("mood", None)
+    assert again.noted("mood") is None
+
+
+def test_a_second_opening_sees_what_the_first_writes(open_store: OpenStore, world: World) -> None:
+    writer, reader = open_store(), open_store()
+    assert found_paths(reader, "apple") == []
+    writer.apply(Batch(puts=[world.put("a.py", "apple")]))
+    assert found_paths(reader, "apple") == ["a.py"]
+    writer.apply(Batch(drops=["a.py"]))
+    assert found_paths(reader, "apple") == []
+
+
+def test_two_writers_take_turns(open_store: OpenStore, world: World) -> None:
+    stores = [open_store(), open_store()]
+    puts = [[world.put(f"{name}/{number}.py", f"apple {name}{number}") for number in range(10)] for name in "ab"]
+
+    def write(store: Store, own: list[Put]) -> None:
+        for put in own:
+            store.apply(Batch(puts=[put]))
+
+    threads = [threading.Thread(target=write, args=pair) for pair in zip(stores, puts, strict=True)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found_paths(stores[0], "apple")) == 20
+    assert stores[0].check() == []
+
+
+def test_odd_words_find_nothing_and_do_no_harm(open_store: OpenStore, world: World) -> None:
+    store = open_store()
+    store.apply(Batch(puts=[world.put("a.py", 'quote " and (paren) \0 nul')]))
+    for words in ([], [""], ['"'], ["AND", "OR", "NOT"], ["("], ["\0"], ["*:*"], ["path:a"], ["x" * 100_000], ["🙂"]):
+        store.find_words(words, 10)
+    assert found_paths(store, "paren") == ["a.py"]
+    assert store.find_words(["quote"], 0) == []
+
+
+def test_vectors_are_found_by_direction(open_store: OpenStore, world: World) -> None:
+    store = open_store()
+    store.apply(Batch(puts=[world.put("a.py", "east\n\nnorth"), world.put("a.md", "east", kind="docs")]))
+    ids = store.without_vectors("test-1", 10)
+    assert len(ids) == 3
+    directions = np.array([[1, 0], [0, 1], [0.9, 0.1]], dtype=np.float32)
+    store.put_vectors("test-1", list(zip(ids, directions, strict=True)))
+    assert store.without_vectors("test-1", 10) == []
+    assert store.without_vectors("test-2", 10) == ids
+    east = np.array([1, 0], dtype=np.float32)
+    hits = store.nearest("test-1", east, 2)
+    assert [hit.chunk_id for hit in hits] == [ids[0], ids[2]]
+    assert hits[0].score == pytest.approx(1.0)
+    assert [hit.chunk_id for hit in store.nearest("test-1", east, 5, kind="docs")] == [ids[2]]
+    assert store.nearest("unknown", east, 5) == []
+    assert store.check() == []
+
+
+def test_vectors_follow_their_documents(open_store: OpenStore, world: World) -> None:
+    store = open_store()
+    east = np.array([1, 0], dtype=np.float32)
+    store.apply(Batch(puts=[world.put("a.py", "apple\n\nbanana")]))
+    store.put_vectors("e", [(chunk_id, east) for chunk_id in store.without_vectors("e", 10)])
+    assert len(store.nearest("e", east, 10)) == 2
+    store.apply(Batch(puts=[world.put("a.py", "apple\n\ncherry")]))
+    (unchanged,) = store.nearest("e", east, 10)
+    document = store.document("a.py")
+    assert document is not None
+    assert unchanged.chunk_id == store.chunks(document.id)[0].id, "content that was encoded keeps its vector"
+    store.apply(Batch(drops=["a.py"]))
+    assert store.nearest("e", east, 10) == []
+    assert store.check() == []
+
+
+def test_vectors_of_chunks_that_are_gone_are_ignored(open_store: OpenStore, world: World) -> None:
+    store = open_store()
+    store.apply(Batch(puts=[world.put("a.py", "apple")]))
+    (chunk_id,) = store.without_vectors("e", 10)
+    store.apply(Batch(drops=["a.py"]))
+    store.put_vectors("e", [(chunk_id, np.ones(2, dtype=np.float32))])
+    assert store.nearest("e", np.ones(2, dtype=np.float32), 10) == []
+
+
+def test_a_store_that_cannot_read_a_file_again_asks_for_it_to_be_indexed_anew(
+    open_store: OpenStore, world: World, tmp_path: Path
+) -> None:
+    import shutil
+
+    store = open_store()
+    store.apply(Batch(puts=[world.put("a.py", "apple"), world.put("b.py", "banana")]))
+    store.close()
+    for part in (tmp_path / "index").iterdir():
+        if part.is_dir():
+            shutil.rmtree(part)
+    world.files["a.py"] = "changed meanwhile"
+    again = open_store()
+    assert found_paths(again, "banana") == ["b.py"]
+    assert found_paths(again, "apple") == []
+    document = again.document("a.py")
+    assert document is not None
+    assert document.content_hash != world.put("a.py", "apple").document.content_hash
+
+
+ORDER = st.lists(
+    st.tuples(st.sampled_from("abcd"), st.one_of(st.none(), st.lists(st.sampled_from(["x", "y", "z"]), max_size=3))),
+    max_size=12,
+)
+
+
+@given(order=ORDER)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_order_of_puts_and_drops_ends_like_a_store_made_at_once(
+    order: list[tuple[str, list[str] | None]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    for make in STORES.values():
+        world, folder = World(), tmp_path_factory.mktemp("any")
+        store = make(folder / "step-by-step", world.read_text)
+        expected: dict[str, str] = {}
+        for path, words in order:
+            if words is None:
+                store.apply(Batch(drops=[path]))
+                expected.pop(path, None)
+            else:
+                expected[path] = "\n\n".join(words)
+                store.apply(Batch(puts=[world.put(path, expected[path])]))
+        at_once = make(folder / "at-once", world.read_text)
+        at_once.apply(Batch(puts=[world.put(path, text) for path, text in expected.items()]))
+        for word in "xyz":
+            assert found_paths(store, word) == found_paths(at_once, word)
+        assert [(d.path, d.content_hash) for d in store.documents()] == [
+            (d.path, d.content_hash) for d in at_once.documents()
+        ]
+        assert store.check() == []
+        store.close()
+        at_once.close()
+
+
+def test_scores_are_comparable_values() -> None:
+    assert Scored(1, 2.0) == Scored(1, 2.0)
+    assert make_stat("ab") == make_stat("cd")

@@ -1,0 +1,274 @@
+"""Parts that are missing, damaged, foreign or of another version are noticed and rebuilt, never believed."""
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dowse import __version__
+from dowse.errors import StoreDamaged, StoreTooNew
+from dowse.store import lexical, matrix
+from dowse.store.catalog import Catalog
+from dowse.store.local import LocalStore, set_aside
+from dowse.store.schema import APPLICATION_ID, STEPS
+from dowse.types import Batch
+from tests.making import World
+from tests.store.test_contract import found_paths
+
+EAST = np.array([1, 0], dtype=np.float32)
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, world: World) -> Path:
+    """A closed index of three documents with vectors and a matrix."""
+    folder = tmp_path / "index"
+    store = LocalStore(folder, world.read_text)
+    store.apply(Batch(puts=[world.put(f"{name}.py", f"fruit {name}") for name in ("apple", "banana", "cherry")]))
+    store.put_vectors("e", [(chunk_id, EAST) for chunk_id in store.without_vectors("e", 10)])
+    assert len(store.nearest("e", EAST, 10)) == 3
+    store.close()
+    return folder
+
+
+def segment_file(folder: Path, suffix: str) -> Path:
+    return next(file for file in sorted((folder / "lexical").iterdir()) if file.suffix == suffix)
+
+
+def remove_lexical(folder: Path) -> None:
+    shutil.rmtree(folder / "lexical")
+
+
+def empty_meta(folder: Path) -> None:
+    (folder / "lexical" / "meta.json").write_text("{}", encoding="utf-8")
+
+
+def cut_terms(folder: Path) -> None:
+    file = segment_file(folder, ".term")
+    file.write_bytes(file.read_bytes()[:-20])
+
+
+def lose_positions(folder: Path) -> None:
+    segment_file(folder, ".pos").unlink()
+
+
+def flip_a_byte(folder: Path) -> None:
+    file = segment_file(folder, ".idx")
+    data = bytearray(file.read_bytes())
+    data[len(data) // 3] ^= 0xFF
+    file.write_bytes(data)
+
+
+def another_catalogs_index(folder: Path) -> None:
+    other, world = folder.parent / "other", World()
+    store = LocalStore(other, world.read_text)
+    store.apply(Batch(puts=[world.put("zebra.py", "zebra")]))
+    store.close()
+    shutil.rmtree(folder / "lexical")
+    shutil.move(other / "lexical", folder / "lexical")
+
+
+NOTICED_AT_ONCE = [remove_lexical, empty_meta, cut_terms, lose_positions, another_catalogs_index]
+
+
+@pytest.mark.parametrize("harm", NOTICED_AT_ONCE)
+def test_a_damaged_lexical_index_is_rebuilt_when_it_is_used(
+    harm: Callable[[Path], None], folder: Path, world: World
+) -> None:
+    harm(folder)
+    store = LocalStore(folder, world.read_text)
+    assert found_paths(store, "fruit") == ["apple.py", "banana.py", "cherry.py"]
+    assert found_paths(store, "zebra") == []
+    assert store.check() == []
+
+
+@pytest.mark.parametrize("harm", [*NOTICED_AT_ONCE, flip_a_byte])
+def test_every_damage_is_found_by_a_check_and_mended_by_a_repair(
+    harm: Callable[[Path], None], folder: Path, world: World
+) -> None:
+    harm(folder)
+    store = LocalStore(folder, world.read_text)
+    findings = store.check()
+    assert [finding.part for finding in findings] == ["lexical index"]
+    assert findings[0].can_repair
+    store.repair()
+    assert store.check() == []
+    assert found_paths(store, "fruit") == ["apple.py", "banana.py", "cherry.py"]
+
+
+def test_an_index_of_another_version_is_rebuilt(folder: Path, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lexical, "FORMAT", lexical.FORMAT + 1)
+    store = LocalStore(folder, world.read_text)
+    assert [finding.problem for finding in store.check()] == ["belongs to another catalog or version"]
+    assert found_paths(store, "fruit") == ["apple.py", "banana.py", "cherry.py"]
+    assert store.check() == []
+
+
+def test_a_lexical_index_that_is_behind_replays_what_it_missed(folder: Path, world: World) -> None:
+    """The catalog was committed and the process died before the lexical index followed."""
+    catalog = Catalog(folder / "catalog.sqlite")
+    catalog.apply(Batch(puts=[world.put("date.py", "fruit date")], drops=["apple.py"]))
+    catalog.close()
+    store = LocalStore(folder, world.read_text)
+    assert found_paths(store, "fruit") == ["banana.py", "cherry.py", "date.py"]
+    assert store.check() == []
+
+
+def test_a_lexical_index_ahead_of_its_catalog_is_not_believed(folder: Path, world: World) -> None:
+    """The machine lost power and the catalog's last batches with it."""
+    (folder / "copy").mkdir()
+    for file in folder.glob("catalog.sqlite*"):
+        shutil.copy(file, folder / "copy")
+    store = LocalStore(folder, world.read_text)
+    store.apply(Batch(puts=[world.put("date.py", "fruit date")]))
+    store.close()
+    for file in folder.glob("catalog.sqlite*"):
+        file.unlink()
+    for file in (folder / "copy").iterdir():
+        shutil.copy(file, folder)
+    again = LocalStore(folder, world.read_text)
+    assert found_paths(again, "fruit") == ["apple.py", "banana.py", "cherry.py"]
+    assert found_paths(again, "date") == []
+
+
+def test_more_changes_than_are_kept_mean_a_rebuild(folder: Path, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dowse.store.catalog.KEPT_CHANGES", 2)
+    catalog = Catalog(folder / "catalog.sqlite")
+    for number in range(4):
+        catalog.apply(Batch(puts=[world.put(f"{number}.py", f"number {number}")]))
+    assert catalog.changes_since(1) is None
+    catalog.close()
+    store = LocalStore(folder, world.read_text)
+    assert len(found_paths(store, "number")) == 4
+    assert len(store.nearest("e", EAST, 10)) == 3
+    assert store.check() == []
+
+
+def cut_matrix(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-3])
+
+
+def scramble_header(file: Path) -> None:
+    data = bytearray(file.read_bytes())
+    data[20] ^= 0xFF
+    file.write_bytes(data)
+
+
+def scramble_a_row(file: Path) -> None:
+    data = bytearray(file.read_bytes())
+    data[-1] ^= 0x0F
+    file.write_bytes(data)
+
+
+def empty_matrix(file: Path) -> None:
+    file.write_bytes(b"")
+
+
+@pytest.mark.parametrize("harm", [cut_matrix, scramble_header, scramble_a_row, empty_matrix])
+def test_a_damaged_matrix_is_found_and_made_anew(harm: Callable[[Path], None], folder: Path, world: World) -> None:
+    harm(matrix.matrix_file(folder, "e"))
+    store = LocalStore(folder, world.read_text)
+    assert [finding.part for finding in store.check()] == ["vectors"]
+    store.repair()
+    assert store.check() == []
+    assert [hit.score for hit in store.nearest("e", EAST, 10)] == [1.0, 1.0, 1.0]
+
+
+def test_the_matrix_of_another_catalog_is_not_used(folder: Path, world: World, tmp_path: Path) -> None:
+    other = LocalStore(tmp_path / "other", world.read_text)
+    other.apply(Batch(puts=[world.put("zebra.py", "zebra")]))
+    other.put_vectors("e", [(chunk_id, EAST) for chunk_id in other.without_vectors("e", 10)])
+    other.nearest("e", EAST, 1)
+    shutil.copy(matrix.matrix_file(tmp_path / "other", "e"), matrix.matrix_file(folder, "e"))
+    store = LocalStore(folder, world.read_text)
+    assert len(store.nearest("e", EAST, 10)) == 3
+
+
+def test_a_matrix_full_of_dead_rows_is_written_anew(folder: Path, world: World) -> None:
+    store = LocalStore(folder, world.read_text)
+    file = matrix.matrix_file(folder, "e")
+    for name in ("apple", "banana"):
+        store.apply(Batch(drops=[f"{name}.py"]))
+        assert store.nearest("e", EAST, 10)
+    store.apply(Batch(puts=[world.put("date.py", "fruit date")]))
+    assert len(store.nearest("e", EAST, 10)) == 1
+    header = matrix.read_header(file)
+    assert header is not None
+    assert (header.rows, header.dead) == (1, 0)
+
+
+def test_a_catalog_that_is_no_database_is_refused_and_can_be_set_aside(folder: Path, world: World) -> None:
+    for file in folder.glob("catalog.sqlite*"):
+        file.unlink()
+    (folder / "catalog.sqlite").write_bytes(b"not a database at all" * 100)
+    with pytest.raises(StoreDamaged):
+        LocalStore(folder, world.read_text)
+    backup = set_aside(folder)
+    assert backup.read_bytes().startswith(b"not a database")
+    store = LocalStore(folder, world.read_text)
+    assert list(store.documents()) == []
+    assert store.check() == []
+
+
+def test_somebody_elses_database_is_refused(folder: Path, world: World) -> None:
+    for file in folder.glob("catalog.sqlite*"):
+        file.unlink()
+    with sqlite3.connect(folder / "catalog.sqlite") as connection:
+        connection.execute("CREATE TABLE theirs (x)")
+    connection.close()
+    with pytest.raises(StoreDamaged, match="not a catalog"):
+        LocalStore(folder, world.read_text)
+
+
+def test_a_damaged_page_of_the_catalog_is_found_by_a_check(folder: Path, world: World) -> None:
+    file = folder / "catalog.sqlite"
+    data = bytearray(file.read_bytes())
+    for page in range(4096, len(data) - 4096, 4096):
+        data[page : page + 64] = b"\xff" * 64
+    file.write_bytes(data)
+    try:
+        findings = LocalStore(folder, world.read_text).check()
+    except StoreDamaged:
+        return
+    assert any(finding.part == "catalog" and not finding.can_repair for finding in findings)
+
+
+def test_an_older_catalog_migrates_and_keeps_its_content(folder: Path) -> None:
+    later = (*STEPS, "ALTER TABLE documents ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm';\nCREATE TABLE extra (x);")
+    catalog = Catalog(folder / "catalog.sqlite", later)
+    assert [document.path for document in catalog.documents()] == ["apple.py", "banana.py", "cherry.py"]
+    catalog.close()
+    with sqlite3.connect(folder / "catalog.sqlite") as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (len(later),)
+        assert connection.execute("SELECT DISTINCT mood FROM documents").fetchall() == [("calm",)]
+    connection.close()
+
+
+def test_a_migration_that_fails_changes_nothing(folder: Path) -> None:
+    with pytest.raises(StoreDamaged):
+        Catalog(folder / "catalog.sqlite", (*STEPS, "CREATE TABLE extra (x);\nCREATE TABLE facts (again);"))
+    catalog = Catalog(folder / "catalog.sqlite")
+    assert len(list(catalog.documents())) == 3
+    catalog.close()
+
+
+def test_a_newer_catalog_is_refused_naming_both_versions(folder: Path, world: World) -> None:
+    with sqlite3.connect(folder / "catalog.sqlite") as connection:
+        connection.execute(f"PRAGMA user_version = {len(STEPS) + 1}")
+        connection.execute("UPDATE facts SET value = '9.8.7' WHERE key = 'written_by'")
+    connection.close()
+    with pytest.raises(StoreTooNew, match=rf"dowse 9\.8\.7 \(format {len(STEPS) + 1}\).*dowse {__version__}"):
+        LocalStore(folder, world.read_text)
+
+
+def test_the_catalog_says_whose_it_is(folder: Path) -> None:
+    with sqlite3.connect(folder / "catalog.sqlite") as connection:
+        assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
+    connection.close()

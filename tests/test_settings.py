@@ -1,0 +1,88 @@
+"""`config.json`: defaults, validation key by key, the project's over the global one."""
+
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dowse.settings import _KEYS, Settings, load_settings, write_default
+
+
+def loaded(tmp_path: Path, project: Any = None, everywhere: Any = None) -> tuple[Settings, list[str]]:
+    files = (tmp_path / "global.json", tmp_path / "config.json")
+    for file, content in zip(files, (everywhere, project), strict=True):
+        if content is not None:
+            file.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return load_settings(*files)
+
+
+def test_without_files_the_defaults_hold(tmp_path: Path) -> None:
+    assert loaded(tmp_path) == (Settings(), [])
+
+
+def test_the_generated_file_says_what_the_defaults_are(tmp_path: Path) -> None:
+    file = tmp_path / "config.json"
+    write_default(file)
+    content = json.loads(file.read_text(encoding="utf-8"))
+    assert {key for key in content if not key.startswith("_")} == set(_KEYS)
+    assert set(content["_availableOptions"]) == set(_KEYS)
+    assert load_settings(tmp_path / "none.json", file) == (Settings(), [])
+
+
+def test_a_file_of_the_users_is_never_overwritten(tmp_path: Path) -> None:
+    file = tmp_path / "config.json"
+    file.write_text('{"exclude": ["x"], "mine": 1}', encoding="utf-8")
+    write_default(file)
+    assert json.loads(file.read_text(encoding="utf-8")) == {"exclude": ["x"], "mine": 1}
+
+
+def test_every_setting_has_a_key() -> None:
+    assert {field for field, _ in _KEYS.values()} == {field.name for field in fields(Settings)}
+
+
+def test_the_project_overrides_the_global_file_key_by_key(tmp_path: Path) -> None:
+    settings, warnings = loaded(
+        tmp_path, {"maxFileSize": "2MB"}, {"maxFileSize": "500KB", "exclude": ["**/gen/**"], "indexDocs": False}
+    )
+    assert (settings.max_file_bytes, settings.exclude, settings.index_docs) == (2 * 1024**2, ("**/gen/**",), False)
+    assert warnings == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("include", "**/*"), ("exclude", [1]), ("exclude", ["[x"]), ("respectGitignore", "yes"), ("maxFileSize", "1GB"),
+        ("maxFileSize", 5), ("maxFileSize", "-1MB"), ("maxFiles", 0), ("maxFiles", True), ("maxFiles", 1.5),
+        ("docPatterns", None), ("indexDocs", 1), ("enhancedToolDescriptions", "x"), ("indexingStrategy", "eager"),
+        ("lazyIdleThreshold", -1), ("integrityHours", "24"),
+    ],
+)  # fmt: skip
+def test_a_wrong_value_is_replaced_by_its_default_and_named(tmp_path: Path, key: str, value: Any) -> None:
+    settings, warnings = loaded(tmp_path, {key: value, "lazyIdleThreshold": 7} | {key: value})
+    default = Settings()
+    field = _KEYS[key][0]
+    assert getattr(settings, field) == getattr(default, field)
+    assert len(warnings) == 1
+    assert key in warnings[0]
+    if key != "lazyIdleThreshold":
+        assert settings.lazy_idle_threshold == 7, "the other keys still count"
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '"x"', "nul\0", "[" * 100_000])
+def test_a_file_that_makes_no_sense_is_reported_and_ignored(tmp_path: Path, content: str) -> None:
+    settings, warnings = loaded(tmp_path, content)
+    assert settings == Settings()
+    assert len(warnings) == 1
+    assert "config.json" in warnings[0]
+
+
+def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
+    settings, warnings = loaded(tmp_path, '{"maxFiles": 3, "x": "' + "y" * 11_000_000 + '"}')
+    assert settings == Settings()
+    assert "10 MB" in warnings[0]
+
+
+def test_unknown_keys_do_no_harm(tmp_path: Path) -> None:
+    assert loaded(tmp_path, {"somethingNew": 1, "_comment": "mine"}) == (Settings(), [])
