@@ -198,10 +198,10 @@ class Lock:
         except OSError:
             os.close(descriptor)
             return False
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"process {os.getpid()}".encode(), 0) if hasattr(os, "pwrite") else os.write(
-            descriptor, f"process {os.getpid()}".encode()
-        )
+        with contextlib.suppress(OSError):  # the note is a courtesy; the lock is held without it
+            os.ftruncate(descriptor, 0)
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            os.write(descriptor, f"process {os.getpid()}".encode())
         self._descriptor = descriptor
         return True
 

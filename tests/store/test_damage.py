@@ -38,16 +38,21 @@ def folder(tmp_path: Path, world: World) -> Path:
     return folder
 
 
+def lexical_folder(folder: Path) -> Path:
+    (found,) = folder.glob("lexical-*")
+    return found
+
+
 def segment_file(folder: Path, suffix: str) -> Path:
-    return next(file for file in sorted((folder / "lexical").iterdir()) if file.suffix == suffix)
+    return next(file for file in sorted(lexical_folder(folder).iterdir()) if file.suffix == suffix)
 
 
 def remove_lexical(folder: Path) -> None:
-    shutil.rmtree(folder / "lexical")
+    shutil.rmtree(lexical_folder(folder))
 
 
 def empty_meta(folder: Path) -> None:
-    (folder / "lexical" / "meta.json").write_text("{}", encoding="utf-8")
+    (lexical_folder(folder) / "meta.json").write_text("{}", encoding="utf-8")
 
 
 def cut_terms(folder: Path) -> None:
@@ -71,8 +76,9 @@ def another_catalogs_index(folder: Path) -> None:
     store = LocalStore(other, world.read_text)
     store.apply(Batch(puts=[world.put("zebra.py", "zebra")]))
     store.close()
-    shutil.rmtree(folder / "lexical")
-    shutil.move(other / "lexical", folder / "lexical")
+    ours = lexical_folder(folder)
+    shutil.rmtree(ours)
+    shutil.move(lexical_folder(other), ours)
 
 
 NOTICED_AT_ONCE = [remove_lexical, empty_meta, cut_terms, lose_positions, another_catalogs_index]

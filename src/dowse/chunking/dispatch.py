@@ -1,9 +1,12 @@
 """Which way a text is cut."""
 
+from collections.abc import Iterable
 from itertools import islice
 
-from dowse.chunking.spans import chunks_of
+from dowse.chunking.markdown import markdown_spans
+from dowse.chunking.spans import Span, Text, chunks_of
 from dowse.chunking.splitter import CODE, DOCS, split
+from dowse.chunking.syntax import syntax_spans
 from dowse.types import Chunk, Kind
 
 VERSION = 1
@@ -15,6 +18,13 @@ MAX_CHUNKS = 1000
 
 def chunk(text: str, language: str, kind: Kind) -> tuple[tuple[Chunk, ...], bool]:
     """Cut a text into chunks; also whether it had more than are kept."""
-    spans = split(text, DOCS if kind == "docs" else CODE)
-    chunks = tuple(islice(chunks_of(text, spans), MAX_CHUNKS + 1))
+    whole = Text(text)
+    chunks = tuple(islice(chunks_of(whole, _spans(whole, language, kind)), MAX_CHUNKS + 1))
     return chunks[:MAX_CHUNKS], len(chunks) > MAX_CHUNKS
+
+
+def _spans(text: Text, language: str, kind: Kind) -> Iterable[Span]:
+    if kind == "docs":
+        return markdown_spans(text) if language == "markdown" else split(text.characters, DOCS)
+    spans = syntax_spans(text, language)
+    return split(text.characters, CODE) if spans is None else spans

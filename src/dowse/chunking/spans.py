@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from dowse.lines import line_at, line_starts
 from dowse.types import Chunk, Symbol
@@ -17,51 +18,72 @@ class Span:
     headings: tuple[str, ...] = ()
 
 
-def chunks_of(text: str, spans: Iterable[Span]) -> Iterator[Chunk]:
+class Text:
+    """A text in characters and in UTF-8, with the way from one to the other."""
+
+    def __init__(self, characters: str) -> None:
+        self.characters = characters
+        self.utf8 = characters.encode()
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """The byte at which each line begins."""
+        return line_starts(self.utf8)
+
+    def line_at(self, byte: int) -> int:
+        """The number, from 1, of the line that holds a byte."""
+        return line_at(self.line_starts, byte)
+
+    def bytes_at(self, positions: Iterable[int]) -> dict[int, int]:
+        """Where each character position stands in UTF-8; one pass over the text."""
+        if len(self.characters) == len(self.utf8):
+            return {position: position for position in positions}
+        offsets, at, byte = {}, 0, 0
+        for position in sorted(positions):
+            byte += len(self.characters[at:position].encode())
+            offsets[position], at = byte, position
+        return offsets
+
+    def characters_at(self, positions: Iterable[int]) -> dict[int, int]:
+        """Where each byte position stands in characters; one pass over the text.
+
+        A position inside a character, which no parser should give, counts as that character's start.
+        """
+        if len(self.characters) == len(self.utf8):
+            return {position: position for position in positions}
+        offsets, at, character = {}, 0, 0
+        for position in sorted(positions):
+            whole = self.utf8[at:position].decode(errors="ignore")
+            character += len(whole)
+            at += len(whole.encode())
+            offsets[position] = character
+        return offsets
+
+
+def chunks_of(text: Text, spans: Iterable[Span]) -> Iterator[Chunk]:
     """Each span as a chunk, without the blank lines around it; blank spans are left out."""
-    trimmed = [span for span in (_trimmed(text, span) for span in spans) if span is not None]
-    starts = line_starts(text.encode())
-    offsets = byte_offsets(text, {edge for span in trimmed for edge in (span.start, span.end)})
+    trimmed = [span for span in (_trimmed(text.characters, span) for span in spans) if span is not None]
+    offsets = text.bytes_at({edge for span in trimmed for edge in (span.start, span.end)})
     for span in trimmed:
         start_byte, end_byte = offsets[span.start], offsets[span.end]
         yield Chunk(
-            text=text[span.start : span.end],
+            text=text.characters[span.start : span.end],
             start_byte=start_byte,
             end_byte=end_byte,
-            start_line=line_at(starts, start_byte),
-            end_line=line_at(starts, end_byte - 1),
+            start_line=text.line_at(start_byte),
+            end_line=text.line_at(end_byte - 1),
             symbols=span.symbols,
             headings=span.headings,
         )
 
 
-def byte_offsets(text: str, positions: Iterable[int]) -> dict[int, int]:
-    """Where each character position stands in the text's UTF-8 form."""
-    if text.isascii():
-        return {position: position for position in positions}
-    offsets, at, byte = {}, 0, 0
-    for position in sorted(positions):
-        byte += len(text[at:position].encode())
-        at = offsets[position] = position
-        offsets[position] = byte
-    return offsets
+def _trimmed(characters: str, span: Span) -> Span | None:
+    """The span from its first line with something on it to the last thing on the last one.
 
-
-def character_offsets(text: str, data: bytes, positions: Iterable[int]) -> dict[int, int]:
-    """Where each byte position of the text's UTF-8 form stands in the text."""
-    if len(text) == len(data):
-        return {position: position for position in positions}
-    offsets, at, character = {}, 0, 0
-    for position in sorted(positions):
-        # A position inside a character counts as that character's end.
-        character += sum(byte & 0xC0 != 0x80 for byte in data[at:position])
-        offsets[position], at = character, position
-    return offsets
-
-
-def _trimmed(text: str, span: Span) -> Span | None:
-    """The span from the first line with something on it to the last thing on the last one."""
-    passage = text[span.start : span.end]
+    So a chunk's lines are those worth showing, and blank lines around a function that come or
+    go do not change the chunk.
+    """
+    passage = characters[span.start : span.end]
     lead = len(passage) - len(passage.lstrip())
     if lead == len(passage):
         return None

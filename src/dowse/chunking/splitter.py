@@ -5,33 +5,42 @@ from dataclasses import dataclass
 
 from dowse.chunking.spans import Span
 
+# The line ends of Windows and of old Macs stand beside the usual ones; without them a file from
+# there would be cut at words.
+_PARAGRAPH = ("\n\n", "\r\n\r\n")
+_LINE = ("\n", "\r")
+
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """How long a piece may be, how much two neighbours share, and where cuts are best, all in characters."""
+    """How long a piece may be, how much two neighbours share, both in characters, and where cuts are best."""
 
     size: int
     overlap: int
     separators: tuple[str, ...]
 
 
-CODE = Measure(size=4000, overlap=800, separators=("\n\n", "\n", " "))
-DOCS = Measure(size=8000, overlap=2000, separators=("\n\n", "\n", ". ", " "))
+CODE = Measure(size=4000, overlap=800, separators=(*_PARAGRAPH, *_LINE, " "))
+DOCS = Measure(size=8000, overlap=2000, separators=(*_PARAGRAPH, *_LINE, ". ", " "))
 
 
-def split(text: str, measure: Measure, start: int = 0, end: int | None = None) -> Iterator[Span]:
-    """Cut text[start:end] into spans that lose nothing and exceed the size nowhere."""
-    end = len(text) if end is None else end
+def split(characters: str, measure: Measure, start: int = 0, end: int | None = None) -> Iterator[Span]:
+    """Cut characters[start:end] into spans that lose nothing and exceed the size nowhere.
+
+    Linear: each cut looks at one size's worth of text, and any five cuts in a row advance by more
+    than the size without the overlap.
+    """
+    end = len(characters) if end is None else end
     done = start
     while end - start > measure.size:
-        cut = _cut(text, done, start, measure)
+        cut = _cut(characters, done, start, measure)
         yield Span(start, cut)
-        start, done = _next_start(text, start, cut, measure), cut
+        start, done = _next_start(characters, start, cut, measure), cut
     if done < end:
         yield Span(start, end)
 
 
-def _cut(text: str, done: int, start: int, measure: Measure) -> int:
+def _cut(characters: str, done: int, start: int, measure: Measure) -> int:
     """Where the piece that begins at `start` ends: after the best separator beyond `done`.
 
     Separators in the second half of the piece come first, so that a heading or an import
@@ -40,17 +49,17 @@ def _cut(text: str, done: int, start: int, measure: Measure) -> int:
     limit, half = start + measure.size, start + measure.size // 2
     for low in (max(done, half), done):
         for separator in measure.separators:
-            at = text.rfind(separator, low, limit)
-            if at >= 0 and at + len(separator) > done:
+            at = characters.rfind(separator, low, limit)
+            if at >= 0:
                 return at + len(separator)
     return limit
 
 
-def _next_start(text: str, start: int, cut: int, measure: Measure) -> int:
+def _next_start(characters: str, start: int, cut: int, measure: Measure) -> int:
     """Where the next piece begins: as far back as the overlap allows, at the best separator."""
     earliest = max(cut - measure.overlap, start + 1)
     for separator in measure.separators:
-        at = text.find(separator, max(earliest - len(separator), 0), cut)
-        if 0 <= at and earliest <= at + len(separator) < cut:
+        at = characters.find(separator, max(earliest - len(separator), 0), cut)
+        if at >= 0 and at + len(separator) < cut:
             return at + len(separator)
     return min(earliest, cut)

@@ -98,8 +98,10 @@ def apply_drift(
             pending.flush_if_full()
             if progress:
                 progress(done, total)
-    finally:
+    except KeyboardInterrupt:
         pending.flush()
+        raise
+    pending.flush()
 
 
 def prepare(document: Document) -> Put:

@@ -1,5 +1,7 @@
 """Bytes to text, title, links."""
 
+from pathlib import PurePosixPath
+
 from dowse.reading.decoding import decode
 from dowse.reading.html import read_html
 from dowse.reading.languages import language_of
@@ -7,7 +9,13 @@ from dowse.reading.markdown import read_markdown
 from dowse.reading.plain import read_plain, read_prose
 from dowse.types import Reading
 
-__all__ = ["language_of", "read", "read_document"]
+_PROSE = {"", ".txt", ".text"}
+"""Of the files in no known language, those that people write prose in; not `.conf` and its like."""
+
+__all__ = ["VERSION", "language_of", "read", "read_document"]
+
+VERSION = 1
+"""Changes whenever the same bytes would be read differently; stored indexes then read again."""
 
 
 def read(data: bytes, path: str, language: str) -> Reading:
@@ -15,12 +23,16 @@ def read(data: bytes, path: str, language: str) -> Reading:
     decoded = decode(data)
     if language == "markdown":
         return read_markdown(decoded, path)
-    if language == "text":
+    if language == "text" and PurePosixPath(path).suffix.lower() in _PROSE:
         return read_plain(decoded, path)
     return read_prose(decoded, path, language)
 
 
 def read_document(data: bytes, path: str) -> Reading:
-    """What a file of a documents folder says; an HTML page becomes Markdown."""
-    language = language_of(path, b"")
-    return read_html(data, path) if language == "html" else read(data, path, language)
+    """What a file of a documents folder says: Markdown, plain text, or HTML, which becomes Markdown."""
+    extension = path.rpartition(".")[2].lower()
+    if extension in {"html", "htm"}:
+        return read_html(data, path)
+    if extension == "txt":  # also where the name says more, as that of CMakeLists.txt does
+        return read_plain(decode(data), path)
+    return read(data, path, language_of(path, data[:1024]))

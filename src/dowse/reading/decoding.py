@@ -40,13 +40,12 @@ def decode(data: bytes, declared: str | None = None) -> Decoded:
     decoded = _marked(data) or _wide(data) or _utf8(data)
     if decoded is not None:
         return decoded
-    encoding = _believable(declared) or guess_encoding(data, encodings()["candidates"])
-    return Decoded(*_text(data, encoding))
+    encoding = _as_browsers_read(declared) or guess_encoding(data, _encodings()["candidates"])
+    return Decoded(*_text(data, _as_browsers_read(encoding) or encoding))
 
 
 @cache
-def encodings() -> dict[str, Any]:
-    """The list of encodings that are looked for and believed."""
+def _encodings() -> dict[str, Any]:
     return tomllib.loads(resources.files(__package__).joinpath("encodings.toml").read_text(encoding="utf-8"))
 
 
@@ -88,12 +87,13 @@ def _utf8(data: bytes) -> Decoded | None:
     return Decoded(text, "utf-8") if right >= 2 * stray else None
 
 
-def _believable(declared: str | None) -> str | None:
+def _as_browsers_read(declared: str | None) -> str | None:
+    """The encoding that a declared name stands for; None for a name that is not believed."""
     try:
         name = codecs.lookup(declared).name if declared else ""
     except (LookupError, ValueError):
         return None
-    known: dict[str, str] = encodings()["declared"]
+    known: dict[str, str] = _encodings()["declared"]
     return known.get(name)
 
 

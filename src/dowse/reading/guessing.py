@@ -7,8 +7,12 @@ WESTERN = "cp1252"
 
 _HIGH = re.compile(rb"[\x80-\xff]")
 _HIGH_PAIR = re.compile(rb"[\x80-\xff]{2}")
+_BETWEEN_CHARACTERS = re.compile(rb"[\x00-\x2f]")
+"""Bytes that are never the second half of a character."""
 _SAMPLE_BYTES = 4096
-"""Guessing takes 1 ms for this much, and more text does not change its mind."""
+"""Guessing takes a few milliseconds for this much, and more text does not change its mind."""
+_MAX_MESS = 0.4
+"""Twice the usual, since tables and lists of one language look messier than its prose."""
 _FEW = 8
 
 
@@ -25,7 +29,7 @@ def _likeliest(sample: bytes, candidates: Sequence[str]) -> str:
     # Imported here because it takes 80 ms, and most projects are all UTF-8.
     from charset_normalizer import from_bytes
 
-    matches = list(from_bytes(sample, cp_isolation=list(candidates), preemptive_behaviour=False))
+    matches = list(from_bytes(sample, cp_isolation=list(candidates), threshold=_MAX_MESS, preemptive_behaviour=False))
     if not matches:
         return WESTERN
     best = min((match.chaos, -match.coherence) for match in matches)
@@ -41,13 +45,18 @@ def _likeliest(sample: bytes, candidates: Sequence[str]) -> str:
 def _sample(data: bytes) -> bytes:
     """Only lines that are not ASCII, since the others say nothing about the encoding."""
     pieces: list[bytes] = []
-    room = _SAMPLE_BYTES
+    size = 0
     for line in data.split(b"\n"):
-        high = _HIGH.search(line)
-        if high:
-            start = max(0, high.start() - 100)
-            pieces.append(line[start : start + room])
-            room -= len(pieces[-1])
-        if room <= 0:
+        if size >= _SAMPLE_BYTES:
             break
+        if high := _HIGH.search(line):
+            pieces.append(_piece(line, high.start()))
+            size += len(pieces[-1])
     return b"\n".join(pieces)
+
+
+def _piece(line: bytes, high: int) -> bytes:
+    """A line from shortly before its first high byte on, not cut within a character."""
+    start = max(0, high - 100)
+    stop = _BETWEEN_CHARACTERS.search(line, start + _SAMPLE_BYTES, start + 2 * _SAMPLE_BYTES)
+    return line[start : stop.start() if stop else start + 2 * _SAMPLE_BYTES]

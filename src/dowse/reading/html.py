@@ -66,7 +66,7 @@ def _first_text(nodes: Any) -> str:
 
 def _markdown(source: str) -> str:
     # Imported here because it takes 50 ms, and only documents need it.
-    from html_to_markdown import ConversionOptions, PreprocessingOptions, convert
+    from html_to_markdown import ConversionError, ConversionOptions, PreprocessingOptions, WarningKind, convert
 
     options = ConversionOptions(
         extract_metadata=False,  # it would come as front matter before the text
@@ -75,9 +75,13 @@ def _markdown(source: str) -> str:
         inline_data_media="alt_text_only",
         preprocessing=PreprocessingOptions(enabled=False),  # it would drop navigation and forms
     )
-    converted = convert(source, options)
-    # The converter warns when a page is nested deeper than it follows; then at least the words are kept.
-    return bare_text(source) if converted.warnings else converted.content or ""
+    try:
+        converted = convert(source, options)
+    except ConversionError:  # what looks like an archive or a PDF is refused
+        return bare_text(source)
+    if any(warning.kind == WarningKind.DEPTH_LIMIT_EXCEEDED for warning in converted.warnings):
+        return bare_text(source)  # what is nested deeper than 1,024 is dropped; here at least the words are kept
+    return converted.content or ""
 
 
 def _links(text: str, source: str) -> tuple[Link, ...]:

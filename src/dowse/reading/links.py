@@ -3,6 +3,7 @@
 import html
 import re
 from bisect import bisect_right
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
@@ -33,10 +34,8 @@ class _Collector:
 
     def __init__(self, text: str, start: int) -> None:
         self.links: list[Link] = []
+        self._before = text[:start].encode("utf-8")
         self._source = text[start:].encode("utf-8")
-        before = text[:start].encode("utf-8")
-        self._offset = len(before)
-        self._starts = line_starts(before + self._source)
         self._target: str | None = None
         self._line = 0
         self._words: list[str] = []
@@ -80,7 +79,7 @@ class _Collector:
         elif tag == "HtmlBlock":
             self._see_html(self._html)
             self._html.clear()
-        if tag == "Link" or not is_inline(tag):
+        if self._target is not None and (tag == "Link" or not is_inline(tag)):
             self._close()
 
     def _see_text(self, text: str, start: int, end: int) -> None:
@@ -93,8 +92,9 @@ class _Collector:
             self._see_bare_urls(text, start, end)
 
     def _see_wiki_links(self, start: int, end: int) -> None:
-        # Read from the source, where a bracket that was escaped can still be told from one that was not.
-        for match in _WIKI.finditer(self._source[start:end].decode("utf-8")):
+        # Read from the source, where a bracket that was escaped can still be told from one that was not;
+        # the backslash before the first one is no part of the text.
+        for match in _WIKI.finditer(self._source[max(0, start - 1) : end].decode("utf-8", "ignore")):
             target = html.unescape(match["target"]).strip()
             self._add(target, html.unescape(match["alias"] or "") or target, self._line_at(start))
 
@@ -128,11 +128,14 @@ class _Collector:
         if self._target is not None:
             self._add(self._target, "".join(self._words), self._line)
         self._target = None
-        self._words.clear()
 
     def _add(self, target: str, text: str, line: int) -> None:
         if not _NOWHERE.match(target):
             self.links.append(Link(target.strip(), " ".join(text.split()), line))
 
     def _line_at(self, at: int) -> int:
-        return line_at(self._starts, self._offset + at)
+        return line_at(self._starts, len(self._before) + at)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return line_starts(self._before + self._source)

@@ -6,7 +6,11 @@ from typing import Any
 from dowse.reading.markup import bare_text, without_unseen
 from dowse.reading.parsing import is_inline
 
-_HTML_HEADING = re.compile(r"<h1\b[^<>]*>(?P<text>(?s:.{0,2000}?))</h1", re.IGNORECASE)
+_HTML_HEADING = re.compile(r"<h1\b[^<>]*>(?P<text>(?s:(?!<h1).){0,2000}?)</h1", re.IGNORECASE)
+_MODULE_LINE = re.compile(r"(?:import|export)\s.*(?:['\"]|=>|\{)")
+"""What MDX writes above its text."""
+_TEMPLATE_CALL = re.compile(r"\{\{[^{}]*\}\}|\{%[^{}]*%\}")
+"""What site generators replace: `{{APIRef("DOM")}}`, `{% toc %}`; alone it says nothing."""
 _HEADING_ID = re.compile(r"\s*\{[#.][^{}]*\}\s*$")
 
 _BLOCKS = {"Paragraph": "paragraph", "Item": "item", "H1": "heading", "HtmlBlock": "html"}
@@ -49,6 +53,8 @@ class Opening:
             self._end(value)
         elif kind in {"Text", "Code", "Html"}:
             (self._images if self._image_depth else self._words).append(value)
+        elif kind == "InlineHtml" and value.startswith("<br"):
+            self._words.append(" ")
 
     def _start(self, tag: Any) -> None:
         if "Image" in tag:
@@ -73,6 +79,8 @@ class Opening:
             block, text = "heading", _html_heading(text)
         elif block == "heading":
             text = _HEADING_ID.sub("", text) or "".join(self._images)
+        elif _MODULE_LINE.match(text) or not _TEMPLATE_CALL.sub("", text).strip():
+            text = ""
         if block and text:
             self._found.setdefault(block, text)
 

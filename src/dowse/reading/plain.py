@@ -4,16 +4,16 @@ import re
 from itertools import islice
 
 from dowse.reading.decoding import Decoded
-from dowse.reading.trimming import DESCRIPTION_CHARS, file_name, shorten
+from dowse.reading.trimming import file_name, shorten
 from dowse.types import Reading
 
 _LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
 _RULE = re.compile(r"\s*([=\-~^#*+_.:\"'`])\1{2,}\s*$")
 _HEAD_CHARS = 64 * 1024
 _TITLES = {
-    "rst": re.compile(r"^(?P<title>[^\s.=~^#*+-][^\r\n]*)(?:\r\n|\r|\n)([=\-~^#*+_])\2{2,}[ \t]*$", re.MULTILINE),
-    "asciidoc": re.compile(r"^=[ \t]+(?P<title>[^\r\n]+)", re.MULTILINE),
-    "org": re.compile(r"^(?:#\+TITLE:|\*)[ \t]+(?P<title>[^\r\n]+)", re.MULTILINE | re.IGNORECASE),
+    "rst": re.compile(r"^(?P<title>[^\s.=~^#*+-].*)\n([=\-~^#*+_])\2{2,}[ \t]*$", re.MULTILINE),
+    "asciidoc": re.compile(r"^=[ \t]+(?P<title>.+)", re.MULTILINE),
+    "org": re.compile(r"^(?:#\+TITLE:|\*)[ \t]+(?P<title>.+)", re.MULTILINE | re.IGNORECASE),
 }
 
 
@@ -22,10 +22,11 @@ def read_plain(decoded: Decoded, path: str) -> Reading:
     # A line of signs above or below a heading is an ornament, not the heading.
     lines = (match[1] for match in _LINE.finditer(decoded.text[:_HEAD_CHARS]) if not _RULE.match(match[1]))
     title, *following = islice(lines, 4)
-    return decoded.reading(shorten(title, DESCRIPTION_CHARS) or file_name(path), shorten(" ".join(following)))
+    return decoded.reading(shorten(title) or file_name(path), shorten(" ".join(following)))
 
 
 def read_prose(decoded: Decoded, path: str, language: str) -> Reading:
     """The heading of a text in another markup language as title, else the file's name."""
-    match = _TITLES[language].search(decoded.text[:_HEAD_CHARS]) if language in _TITLES else None
-    return decoded.reading(shorten(match["title"] if match else "", DESCRIPTION_CHARS) or file_name(path))
+    title = _TITLES.get(language)
+    match = title.search("\n".join(decoded.text[:_HEAD_CHARS].splitlines())) if title else None
+    return decoded.reading(shorten(match["title"] if match else "") or file_name(path))

@@ -12,7 +12,7 @@ _TRAILING = "?!.,:;*_~'…"
 
 def bare_urls(text: str) -> Iterator[re.Match[str]]:
     """Where addresses begin in a text; their ends still have to be trimmed."""
-    return _BARE.finditer(text) if "://" in text or "www." in text.lower() else iter(())
+    return _BARE.finditer(text) if "://" in text or "www." in text else iter(())
 
 
 def trim_url(url: str) -> str:

@@ -10,12 +10,19 @@ MAX_BYTES = 1_000_000
 KEPT_FILES = 3
 
 
+class _QuietFile(RotatingFileHandler):
+    """Says nothing when it cannot write: a full disk is reported by the work, not by its log."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - logging's signature
+        return
+
+
 def open_log(folder: Path) -> logging.Logger:
     """The log of an index; the same one however often it is asked for."""
     log = logging.getLogger(f"dowse.index.{folder.name}")
     if not any(Path(getattr(handler, "baseFilename", "")).parent == folder / "logs" for handler in log.handlers):
         make_private_folder(folder / "logs")
-        handler = RotatingFileHandler(
+        handler = _QuietFile(
             folder / "logs" / "dowse.log", maxBytes=MAX_BYTES, backupCount=KEPT_FILES, encoding="utf-8", delay=True
         )
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))

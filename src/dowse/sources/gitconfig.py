@@ -54,9 +54,9 @@ def global_excludes_file() -> Path | None:
     Only the user's and the system's configuration are asked: a repository must not be able to
     point us at a file.
     """
-    for scope in ("--global", "--system"):
-        if (named := _ask_git(scope)) is not None:
-            return named if named.is_absolute() else None
+    for scope, value in reversed(_ask_git("core.excludesFile")):
+        if scope in ("global", "system"):
+            return Path(value) if Path(value).is_absolute() else None
     try:
         home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     except RuntimeError:
@@ -64,17 +64,18 @@ def global_excludes_file() -> Path | None:
     return Path(home) / "git" / "ignore"
 
 
-def _ask_git(scope: str) -> Path | None:
+def _ask_git(key: str) -> list[tuple[str, str]]:
+    """Every value of a path in git's configuration with its scope, the strongest last."""
     git = shutil.which("git")
     if git is None or not Path(git).is_absolute():  # Windows looks into the current folder first
-        return None
-    command = [git, "config", scope, "--type=path", "--get", "core.excludesFile"]
+        return []
+    command = [git, "config", "--show-scope", "-z", "--type=path", "--get-all", key]
     try:
         # Started from the top of the file system, where no repository's configuration is in reach.
         answer = subprocess.run(  # noqa: S603 - fixed words, no shell, a program from the user's PATH
             command, cwd=Path(git).anchor, stdin=subprocess.DEVNULL, capture_output=True, timeout=_ASK_SECONDS, check=False
         )
     except (OSError, subprocess.SubprocessError):
-        return None
-    named = os.fsdecode(answer.stdout).rstrip("\r\n")
-    return Path(named) if answer.returncode == 0 and named else None
+        return []
+    fields = os.fsdecode(answer.stdout).split("\0")
+    return list(zip(fields[0::2], fields[1::2], strict=False))

@@ -31,7 +31,9 @@ class OpenFolders:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         while self._handles:
             self.leave()
 
@@ -45,6 +47,21 @@ class OpenFolders:
         if isinstance(handle, int):
             os.close(handle)
 
+    def lstat(self, name: str) -> os.stat_result:
+        """What stands under a name in the folder entered last."""
+        handle = self._handles[-1]
+        if isinstance(handle, int):
+            return os.stat(name, dir_fd=handle, follow_symlinks=False)
+        return os.lstat(os.path.join(handle, name))  # noqa: PTH118
+
+    def holds(self, name: str) -> bool:
+        """Whether anything stands under a name in the folder entered last."""
+        try:
+            self.lstat(name)
+        except OSError:
+            return False
+        return True
+
     def listed(self) -> list[Item]:
         """What stands in the folder entered last, in the order of whole paths."""
         with os.scandir(self._handles[-1]) as entries:
@@ -55,7 +72,7 @@ class OpenFolders:
 
 def form_of(seen: os.stat_result) -> Form:
     """The form of what an lstat saw; Windows' junctions count as symlinks."""
-    if stat.S_ISLNK(seen.st_mode) or getattr(seen, "st_reparse_tag", 0):
+    if stat.S_ISLNK(seen.st_mode) or getattr(seen, "st_reparse_tag", 0) != 0:
         return Form.SYMLINK
     if stat.S_ISDIR(seen.st_mode):
         return Form.FOLDER

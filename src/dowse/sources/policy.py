@@ -13,7 +13,7 @@ from pathlib import Path
 from dowse.settings import Settings
 from dowse.sources.binary import binary_suffix
 from dowse.sources.denylist import DenyList
-from dowse.sources.ignoring import Ignores
+from dowse.sources.ignoring import GIT_FILE, OWN_FILE, Ignores
 from dowse.sources.names import printable
 from dowse.sources.repository import Repository, repository_around, repository_at
 from dowse.sources.rulefiles import RuleFiles
@@ -22,6 +22,12 @@ from dowse.types import Kind, Reason, Rule, Verdict
 
 MAX_DEPTH = 20
 """Folders below the root that are entered on the way to a file."""
+
+
+RULE_NAMES = (".git", GIT_FILE, OWN_FILE)
+"""What a folder holds that matters before it is entered."""
+
+_BECAUSE = "because of its folder"
 
 
 class Form(Enum):
@@ -57,7 +63,7 @@ class Policy:
         self._files = RuleFiles(root, respects_git=settings.respect_gitignore)
 
     def top(self, names: Collection[str]) -> Folder:
-        """The root, given what names it holds."""
+        """The root, given which of the `RULE_NAMES` it holds."""
         repository = repository_around(self.root)
         ignores = self._files.in_folder(self._files.above_root(repository), "", names)
         return Folder("", b"", 0, ignores, repository)
@@ -75,13 +81,13 @@ class Policy:
         if rule := self._exclude.rule_for_folder(path) if is_folder else self._exclude.rule_for_file(path):
             return _verdict(path, form, Reason.EXCLUDED, rule)
         if ignored := folder.ignores.against(folder.encoded + encoded, encoded, is_folder=is_folder):
-            return _verdict(path, form, ignored.reason, ignored.rule, because_of(ignored.folder))
+            return _verdict(path, form, ignored.reason, ignored.rule, _because_of(ignored.folder))
         if form is Form.SYMLINK:
             return Verdict(path, Reason.SYMLINK, detail="symbolic links are not followed")
         return Verdict(path, Reason.SPECIAL) if form is Form.SPECIAL else None
 
     def enter(self, folder: Folder, name: str, names: Collection[str]) -> Folder | Verdict:
-        """Enter a folder that is not refused, given what names it holds."""
+        """Enter a folder that is not refused, given which of the `RULE_NAMES` it holds."""
         path = f"{folder.path}{name}/"
         is_repository = ".git" in names
         if is_repository and folder.repository and not folder.repository.names_submodule(path[:-1]):
@@ -116,9 +122,14 @@ class Policy:
         return Verdict(path, Reason.TOO_LARGE, Rule("maxFileSize", "config.json"), detail)
 
 
-def because_of(folder: str) -> str:
-    """How a verdict says that it fell on a folder above."""
-    return f"because of its folder {folder}" if folder else ""
+def blamed_on_folder(path: str, folder: Verdict) -> Verdict:
+    """The verdict on a path below a folder that is left out."""
+    detail = folder.detail if folder.detail.startswith(_BECAUSE) else _because_of(folder.path, folder.detail)
+    return Verdict(path, folder.reason, folder.rule, detail)
+
+
+def _because_of(folder: str, why: str = "") -> str:
+    return f"{_BECAUSE} {folder.rstrip('/')}/" + (f": {why}" if why else "") if folder else ""
 
 
 def _verdict(path: str, form: Form, reason: Reason, rule: Rule | None = None, detail: str = "") -> Verdict:

@@ -8,8 +8,8 @@ from pathlib import Path
 from dowse.sources.gitconfig import submodule_paths
 from dowse.system import open_beneath, read_at_most
 
-MAX_RULE_BYTES = 1024 * 1024
-"""As much as is read of a file of rules."""
+MAX_RULE_BYTES = 256 * 1024
+"""As much as is read of a file of rules: 10,000 lines, and seconds to understand at the worst."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ class RuleFiles:
         """A file as a user would name it: from the root, or from home."""
         if file.is_relative_to(near):
             return Path(os.path.relpath(file, self._root)).as_posix()
-        home = Path(os.path.expanduser("~"))
+        home = Path("~").expanduser()
         return f"~/{file.relative_to(home).as_posix()}" if file.is_relative_to(home) else file.as_posix()
 
 

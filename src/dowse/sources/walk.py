@@ -35,7 +35,9 @@ def walk(policy: Policy, start: Folder) -> Iterator[Entry | Verdict]:
         yield from _walk(policy, folders, levels)
 
 
-def _walk(policy: Policy, folders: OpenFolders, levels: list[tuple[Folder, Iterator[Item]]]) -> Iterator[Entry | Verdict]:
+def _walk(
+    policy: Policy, folders: OpenFolders, levels: list[tuple[Folder, Iterator[Item]]]
+) -> Iterator[Entry | Verdict]:
     while levels:
         folder, items = levels[-1]
         for item, form in items:
@@ -55,9 +57,7 @@ def _walk(policy: Policy, folders: OpenFolders, levels: list[tuple[Folder, Itera
             folders.leave()
 
 
-def _enter(
-    policy: Policy, folders: OpenFolders, folder: Folder, name: str
-) -> tuple[Folder, Iterator[Item]] | Verdict:
+def _enter(policy: Policy, folders: OpenFolders, folder: Folder, name: str) -> tuple[Folder, Iterator[Item]] | Verdict:
     try:
         folders.enter(name)
     except OSError as error:

@@ -62,7 +62,9 @@ def path_expression(pattern: bytes) -> bytes | None:
     runs, leads = _cut_at_wide_stars(tokens, _literal_length(pattern))
     if not leads:
         return _segment(runs[0])
-    middle = b"".join(b"(?>%b%b)" % (_WIDE[lead][0], _segment(run)) for lead, run in zip(leads, runs[1:-1], strict=False))
+    middle = b"".join(
+        b"(?>%b%b)" % (_WIDE[lead][0], _segment(run)) for lead, run in zip(leads, runs[1:-1], strict=False)
+    )
     return _segment(runs[0]) + middle + _WIDE[leads[-1]][1] + _segment(runs[-1])
 
 
@@ -186,12 +188,15 @@ def _members(item: re.Match[bytes]) -> set[int]:
         return set(_NAMED[item["named"]].encode())
     if item["one"] is not None:
         return {item["one"][-1]}
-    return set(range(item["first"][-1], item["last"][-1] + 1))
+    first, last = item["first"][-1], item["last"][-1]
+    return {first, *range(first, last + 1)}  # a range that runs backwards is its first byte
 
 
 def _one_of(members: set[int], *, is_negated: bool) -> bytes:
     reserved = {0, ord("/")}
-    listed = b"".join(b"\\x%02x" % member for member in sorted(members | reserved if is_negated else members - reserved))
+    listed = b"".join(
+        b"\\x%02x" % member for member in sorted(members | reserved if is_negated else members - reserved)
+    )
     if is_negated:
         return b"[^%b]" % listed
     return b"[%b]" % listed if listed else _NEVER

@@ -7,7 +7,6 @@ transaction it has reached. The marker is replaced in every commit, so it is as 
 import contextlib
 import errno
 import json
-import shutil
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -114,26 +113,24 @@ class Lexical:
         with disk_errors(self.folder), _guarded():
             index = self._opened()
             writer = index.writer(WRITER_BYTES, WRITER_THREADS)
-            for document_id in removed:
-                # By query: `delete_documents_by_term` of tantivy 0.27 makes a signed term of a
-                # number, which no unsigned field holds, and deletes nothing without a word.
-                writer.delete_documents_by_query(_term(index, "document", document_id))
-            for chunk in added:
-                writer.add_document(_entry(chunk))
-            writer.delete_documents_by_query(_term(index, "marker", _MARKER_KEY))
-            note = tantivy.Document()
-            note.add_text("marker", _MARKER_KEY)
-            note.add_text("note", json.dumps(marker._asdict()))
-            writer.add_document(note)
-            writer.commit()
-            writer.wait_merging_threads()
+            try:
+                for document_id in removed:
+                    # By query: `delete_documents_by_term` of tantivy 0.27 makes a signed term of a
+                    # number, which no unsigned field holds, and deletes nothing without a word.
+                    writer.delete_documents_by_query(_term(index, "document", document_id))
+                for chunk in added:
+                    writer.add_document(_entry(chunk))
+                writer.delete_documents_by_query(_term(index, "marker", _MARKER_KEY))
+                writer.add_document(_note(marker))
+                writer.commit()
+                writer.wait_merging_threads()
+            finally:
+                del writer  # a traceback must not keep it, and its threads, alive after a failure
             index.reload()
 
-    def start_over(self) -> None:
-        """Remove whatever is there and begin an empty index."""
-        self._index = None
+    def begin(self) -> None:
+        """Make an empty index in a folder that does not exist yet."""
         with disk_errors(self.folder):
-            shutil.rmtree(self.folder, ignore_errors=True)
             make_private_folder(self.folder)
             self._opened()
 
@@ -211,6 +208,13 @@ def _entry(chunk: Indexed) -> Any:
     entry.add_text("path", parts(chunk.path))
     entry.add_text("stem", parts(PurePosixPath(chunk.path).stem))
     return entry
+
+
+def _note(marker: Marker) -> Any:
+    note = tantivy.Document()
+    note.add_text("marker", _MARKER_KEY)
+    note.add_text("note", json.dumps(marker._asdict()))
+    return note
 
 
 def _schema() -> Any:

@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from dowse.errors import Failed, StoreBusy
@@ -43,7 +44,9 @@ REPLAY_DOCUMENTS = 500
 """Documents read into memory at once while the lexical index is replayed."""
 
 _CATALOG = "catalog.sqlite"
-_LEXICAL = "lexical"
+_LEXICAL = "lexical-"
+"""A rebuilt lexical index gets a new folder: neither a reader's open files nor a writer that died
+badly can touch it."""
 
 
 class LocalStore:
@@ -57,7 +60,7 @@ class LocalStore:
         file = folder / _CATALOG
         with contextlib.nullcontext() if is_current(file) else self._lock.held(WRITE_WAIT_SECONDS):
             self._catalog = Catalog(file)
-        self._lexical = Lexical(folder / _LEXICAL)
+        self._lexical = Lexical(folder / f"{_LEXICAL}none")
 
     # The catalog answers these
 
@@ -122,7 +125,6 @@ class LocalStore:
 
     def find_words(self, words: Sequence[str], limit: int, kind: Kind | None = None) -> list[Scored]:
         """Chunks that hold any of the words, best first."""
-        self._lexical.refresh()
         if not self._is_lexical_current():
             with contextlib.suppress(StoreBusy), self._lock.held(READ_WAIT_SECONDS):
                 self._follow_lexical()
@@ -167,8 +169,17 @@ class LocalStore:
     def _marker(self, sequence: int) -> Marker:
         return Marker(self._catalog.id, sequence, lexical.FORMAT)
 
+    def _use_current_lexical(self) -> None:
+        """See what other processes have written, or built anew, since we looked."""
+        name = self._catalog.fact("lexical")
+        if name and name != self._lexical.folder.name:
+            self._lexical = Lexical(self.folder / name)
+        else:
+            self._lexical.refresh()
+
     def _lexical_changes(self) -> Changes | None:
         """What the lexical index lacks; None when it has to be rebuilt."""
+        self._use_current_lexical()
         marker = self._lexical.marker()
         if marker is None or marker != self._marker(marker.sequence):
             return None
@@ -199,23 +210,27 @@ class LocalStore:
             self._rebuild_lexical()
         elif changes.added or changes.removed:
             try:
-                self._replay(changes.sequence, changes.removed, changes.added)
+                self._replay(self._lexical, changes.sequence, changes.removed, changes.added)
             except Damaged:
                 self._rebuild_lexical()
 
     def _rebuild_lexical(self) -> None:
-        self._lexical.start_over()
+        rebuilt = Lexical(self.folder / f"{_LEXICAL}{token_hex(4)}")
         try:
-            self._replay(self._catalog.sequence(), [], self._catalog.document_ids())
+            rebuilt.begin()
+            self._replay(rebuilt, self._catalog.sequence(), [], self._catalog.document_ids())
         except Damaged as error:
-            raise Failed(
-                f"The lexical index in {self.folder} cannot be written: {error}. Check the disk and try again."
-            ) from error
+            raise Failed(f"The lexical index cannot be written: {error}. Check the disk and try again.") from error
+        self._catalog.set_fact("lexical", rebuilt.folder.name)
+        self._lexical = rebuilt
+        for folder in self.folder.glob(f"{_LEXICAL}*"):
+            if folder != rebuilt.folder:
+                shutil.rmtree(folder, ignore_errors=True)
 
-    def _replay(self, sequence: int, removed: Sequence[int], added: Sequence[int]) -> None:
+    def _replay(self, target: Lexical, sequence: int, removed: Sequence[int], added: Sequence[int]) -> None:
         """Follow from the files; a file that has changed since is left for the next scan."""
         unreadable: list[int] = []
-        self._lexical.write(self._marker(sequence), removed, self._indexed_documents(added, unreadable))
+        target.write(self._marker(sequence), removed, self._indexed_documents(added, unreadable))
         if unreadable:
             self._catalog.distrust(unreadable)
 
@@ -233,6 +248,7 @@ class LocalStore:
                     yield _indexed(chunk.id, document.id, document, chunk, passage)
 
     def _lexical_problems(self) -> list[str]:
+        self._use_current_lexical()
         marker = self._lexical.marker()
         if marker is None:
             return ["is missing or damaged"] if self._catalog.document_ids() else []
@@ -288,7 +304,8 @@ def set_aside(folder: Path) -> Path:
         file = folder / f"{_CATALOG}{suffix}"
         if file.exists():
             file.replace(folder / f"{_CATALOG}.bak{suffix}")
-    shutil.rmtree(folder / _LEXICAL, ignore_errors=True)
+    for derived in folder.glob(f"{_LEXICAL}*"):
+        shutil.rmtree(derived, ignore_errors=True)
     for file in folder.glob("vectors-*.matrix"):
         file.unlink()
     return backup

@@ -1,0 +1,139 @@
+"""`python -m bench CORPORA`: measure indexing on every corpus, dowse and semble in turns."""
+
+import argparse
+import json
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from bench import corpora, machine, ours, report, semble
+from bench.corpora import Corpus
+from bench.figures import Contestant, Result
+from bench.meter import CommandFailed
+
+KEPT = Path(__file__).parents[1] / ".bench"
+START, END = "<!-- bench: start -->", "<!-- bench: end -->"
+"""What stands between these lines of a Markdown file is replaced."""
+
+
+def main() -> int:
+    """Measure and show."""
+    options = _options()
+    facts = machine.description()
+    with tempfile.TemporaryDirectory(prefix="bench-") as temporary:
+        work = Path(temporary).resolve()
+        chosen = _chosen(options, work)
+        if not chosen:
+            _say(f"Nothing is called {', '.join(options.only)}.")
+            return 2
+        results = _measure(options, chosen, work)
+    tables = [*(report.corpus_table(result) for result in results), report.goals_table(results)]
+    print("\n".join([*facts, "", *(table.as_text() for table in tables)]))
+    if options.json:
+        figures = {"machine": facts, "command": _command(options), "results": [result.as_json() for result in results]}
+        options.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    if options.markdown:
+        said = [
+            f"`{_command(options)}`",
+            "",
+            *(f"- {fact}" for fact in facts),
+            "",
+            *(table.as_markdown() for table in tables),
+        ]
+        _put_between_markers(options.markdown, "\n".join(said))
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("corpora", type=Path, metavar="CORPORA", help="a folder whose folders are corpora")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="a corpus or a size; repeatable")
+    parser.add_argument("--sizes", type=_sizes, default=(100, 1_000, 10_000), help="how many files to draw from all")
+    parser.add_argument("--rounds", type=int, default=3, help="medians are over so many (default: 3)")
+    parser.add_argument("--no-semble", action="store_true", help="measure dowse alone")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure of every round")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="renew the tables between the markers of FILE")
+    return parser.parse_args()
+
+
+def _sizes(value: str) -> tuple[int, ...]:
+    return tuple(int(size) for size in value.split(",") if size)
+
+
+def _chosen(options: argparse.Namespace, work: Path) -> list[Corpus]:
+    """Samples of all corpora together, smallest first, then each corpus whole."""
+    copies = work / "corpora"
+    copies.mkdir()
+    roots = corpora.find(options.corpora)
+    if not roots:
+        _say(corpora.MISSING.format(folder=options.corpora))
+        (work / "origin").mkdir()
+        roots = [corpora.installed_packages(work / "origin")]
+    made: dict[str, Corpus] = {}
+    for size in sorted(options.sizes):
+        if not options.only or str(size) in options.only:
+            _say(f"Copying {size:,} files ...")
+            corpus = corpora.sample(roots, size, copies)
+            if len(corpus.paths) < size:
+                _say(f"There are only {len(corpus.paths):,} files.")
+            made[corpus.name] = corpus
+    for root in roots:
+        if not options.only or root.name in options.only:
+            _say(f"Copying {root.name} ...")
+            made[root.name] = corpora.whole(root, copies)
+    return list(made.values())
+
+
+def _measure(options: argparse.Namespace, chosen: list[Corpus], work: Path) -> list[Result]:
+    first = ours.Dowse(work)
+    contestants: list[Contestant] = [first]
+    each_type = corpora.one_of_each_type(chosen, work)
+    first.index(each_type)
+    if not options.no_semble:
+        _say("Preparing semble ...")
+        try:
+            peer = semble.prepare(KEPT, work, chosen)
+            peer.index(each_type)
+            contestants.append(peer)
+        except (OSError, subprocess.CalledProcessError, CommandFailed) as error:
+            _say(f"semble cannot be measured here, dowse is measured alone: {error}")
+    return [_measured(corpus, contestants, options.rounds) for corpus in chosen]
+
+
+def _measured(corpus: Corpus, contestants: list[Contestant], rounds: int) -> Result:
+    corpora.warm(corpus)
+    result = Result(corpus, {contestant.name: [] for contestant in contestants})
+    for number in range(1, rounds + 1):
+        for contestant in contestants:
+            figures = contestant.round(corpus)
+            result.rounds[contestant.name].append(figures)
+            _say(f"{corpus.name}, round {number}: {contestant.name}, {figures.files_a_second:,.0f} files/s")
+    return result
+
+
+def _command(options: argparse.Namespace) -> str:
+    """The command as it was typed, without the folders of this machine."""
+    shown = ("CORPORA" if Path(word) == options.corpora else _unplaced(word) for word in sys.argv[1:])
+    return shlex.join(["python", "-m", "bench", *shown])
+
+
+def _unplaced(word: str) -> str:
+    return Path(word).name if Path(word).is_absolute() else word
+
+
+def _put_between_markers(file: Path, text: str) -> None:
+    before, start, rest = file.read_text(encoding="utf-8").partition(START)
+    _, end, after = rest.partition(END)
+    if not start or not end:
+        raise SystemExit(f"{file} has no lines {START} and {END} to write between.")
+    file.write_text(f"{before}{START}\n\n{text}\n{END}{after}", encoding="utf-8")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

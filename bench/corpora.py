@@ -1,0 +1,108 @@
+"""What is measured on: real files, copied to a temporary folder where one of them can be changed."""
+
+import shutil
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+from dowse.settings import Settings
+from dowse.sources.binary import HEAD_BYTES, nul_byte_at
+from dowse.sources.project import ProjectSource
+from dowse.types import Verdict
+
+MISSING = """\
+There are no corpora in {folder}.
+Corpora are folders of real files, code and documentation, 10,000 files or more in all.
+To get some, clone public repositories such as django/django and mdn/content into it:
+
+    git clone --depth 1 REPOSITORY {folder}/OWNER+NAME
+
+Until then the packages installed beside this Python are measured, which every machine has.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A folder that can be written to, and what there is to index in it."""
+
+    name: str
+    folder: Path
+    paths: tuple[str, ...]
+    text_bytes: int
+
+    def median_file(self) -> Path:
+        """The file whose size is in the middle."""
+        sizes = sorted((self.folder / path).stat().st_size for path in self.paths)
+        middle = sizes[len(sizes) // 2]
+        return next(file for path in self.paths if (file := self.folder / path).stat().st_size == middle)
+
+
+def find(folder: Path) -> list[Path]:
+    """The corpora in a folder, by name."""
+    return sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+
+
+def installed_packages(into: Path) -> Path:
+    """The one corpus that every machine has, copied out of the environment, which is never indexed."""
+    root = into / "installed-packages"
+    shutil.copytree(sysconfig.get_paths()["purelib"], root, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+    return root
+
+
+def whole(root: Path, into: Path) -> Corpus:
+    """A copy of a corpus without its history."""
+    folder = into / root.name
+    shutil.copytree(root, folder, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    return _described(root.name, folder, indexable(folder))
+
+
+def sample(roots: list[Path], count: int, into: Path) -> Corpus:
+    """That many files, or all there are, spread evenly over all corpora."""
+    found = [(root, path) for root in roots for path in indexable(root)]
+    count = min(count, len(found))
+    chosen = [found[at * len(found) // count] for at in range(count)]
+    folder = into / f"{count:05d}-files"
+    for root, path in chosen:
+        copy = folder / root.name / path
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(root / path, copy)
+    return _described(f"{count:,} files", folder, [f"{root.name}/{path}" for root, path in chosen])
+
+
+def one_of_each_type(corpora: list[Corpus], into: Path) -> Path:
+    """A small file of every type there is, for a run that makes all tools unpack what they need."""
+    smallest: dict[str, Path] = {}
+    for corpus in corpora:
+        for file in (corpus.folder / path for path in corpus.paths):
+            kind = file.suffix or file.name
+            if file.stat().st_size >= 200 and (
+                kind not in smallest or file.stat().st_size < smallest[kind].stat().st_size
+            ):
+                smallest[kind] = file
+    folder = into / "one-of-each-type"
+    folder.mkdir()
+    for number, file in enumerate(smallest.values()):
+        (folder / str(number)).mkdir()
+        shutil.copy2(file, folder / str(number) / file.name)
+    return folder
+
+
+def warm(corpus: Corpus) -> None:
+    """Read every file once, so that all runs find them in the page cache."""
+    for path in corpus.paths:
+        (corpus.folder / path).read_bytes()
+
+
+def indexable(root: Path) -> list[str]:
+    """The files that the policy allows and that are text, by path."""
+    paths = (found.path for found in ProjectSource(root, Settings()).entries() if not isinstance(found, Verdict))
+    return [path for path in paths if _is_text(root / path)]
+
+
+def _is_text(file: Path) -> bool:
+    with file.open("rb") as opened:
+        return nul_byte_at(opened.read(HEAD_BYTES)) is None
+
+
+def _described(name: str, folder: Path, paths: list[str]) -> Corpus:
+    return Corpus(name, folder, tuple(paths), sum((folder / path).stat().st_size for path in paths))

@@ -1,0 +1,33 @@
+"""Make a static model of the real shape with random numbers; the words come from files named on stdin."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from model2vec import StaticModel  # type: ignore[import-not-found]
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers  # type: ignore[import-not-found]
+
+WORDS, DIMENSIONS = 62_500, 256
+"""16 million numbers, as the name of semble's default model says (potion-code-16M)."""
+_UNKNOWN = {"unk_token": "[UNK]"}
+
+
+def main(folder: str) -> None:
+    """Train a vocabulary, fill it up to its size, and save it with a random vector for each word."""
+    texts = (Path(name).read_text(encoding="utf-8", errors="replace") for name in sys.stdin.read().split("\n"))
+    tokenizer = Tokenizer(models.WordPiece({}, **_UNKNOWN))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    special = ["[PAD]", *_UNKNOWN.values()]
+    trainer = trainers.WordPieceTrainer(vocab_size=WORDS, special_tokens=special, show_progress=False)
+    tokenizer.train_from_iterator(texts, trainer)
+    vocabulary = tokenizer.get_vocab()
+    for number in range(WORDS - len(vocabulary)):
+        vocabulary[f"[unused{number}]"] = len(vocabulary)
+    tokenizer.model = models.WordPiece(vocabulary, **_UNKNOWN)
+    vectors = np.random.default_rng(0).standard_normal((len(vocabulary), DIMENSIONS)).astype(np.float32)
+    StaticModel(vectors, tokenizer, normalize=True).save_pretrained(folder)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

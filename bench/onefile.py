@@ -1,0 +1,52 @@
+"""`python -m bench.onefile DIR`: what one changed file costs a process that has the index open.
+
+From the moment the file is written to the moment the change is durable and searchable: ask the
+policy, read, chunk, apply. Prints the median over several files, and the medians of the parts.
+"""
+
+import json
+import statistics
+import sys
+import time
+from pathlib import Path
+
+from bench.ours import change
+from dowse.freshness.indexer import prepare
+from dowse.serving.project import ProjectIndex
+from dowse.types import Batch, Verdict
+
+FILES = 20
+"""Spread over the project, so that large and small ones are among them."""
+
+
+def main(folder: str) -> None:
+    """Change files one by one and apply each change by itself."""
+    project = ProjectIndex(Path(folder))
+    paths = [document.path for document in project.store.documents()]
+    chosen = paths[:: max(1, len(paths) // FILES)][:FILES]
+    apply_change(project, chosen[0])  # imports parsers, which a running server has done long ago
+    times = [parts for path in chosen if (parts := apply_change(project, path))]
+    project.close()
+    whole = [sum(parts) for parts in times]
+    read, chunk, apply = (statistics.median(part) for part in zip(*times, strict=True))
+    figures = {"seconds": statistics.median(whole), "worst": max(whole), "read": read, "chunk": chunk, "apply": apply}
+    print(json.dumps(figures))
+
+
+def apply_change(project: ProjectIndex, path: str) -> tuple[float, float, float] | None:
+    """Seconds to read, to chunk and to apply one file that has just been written."""
+    change(project.root / path)
+    started = time.perf_counter()
+    entry = project.source.entry(path)
+    document = entry if isinstance(entry, Verdict) else project.source.read(entry)
+    if isinstance(document, Verdict):
+        return None
+    read = time.perf_counter()
+    put = prepare(document)
+    chunked = time.perf_counter()
+    project.store.apply(Batch(puts=(put,)))
+    return read - started, chunked - read, time.perf_counter() - chunked
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,107 @@
+"""semble as a contestant: the nearest peer, in an environment of its own, on the same files.
+
+Only its speed is measured, so a model of the right shape with random numbers serves as well as
+the trained one, and nothing but packages is downloaded.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.corpora import Corpus
+from bench.figures import Figures
+from bench.meter import Run, measured
+from bench.ours import change, folder_bytes
+
+REQUIREMENTS = Path(__file__).with_name("requirements-semble.txt")
+_INSIDE = Path(__file__).with_name("inside")
+_MODEL_FILES = 2_000
+"""Enough text for a vocabulary of the real size, in about ten seconds."""
+
+
+@dataclass(slots=True)
+class Semble:
+    """`SembleIndex.from_path` and the save that its command does after it, each time in a new process."""
+
+    python: Path
+    model: Path
+    work: Path
+    name: str
+
+    def round(self, corpus: Corpus) -> Figures:
+        """Index from nothing, again, and with one changed file; no cache is left from before."""
+        shutil.rmtree(self._home, ignore_errors=True)
+        self._home.mkdir(parents=True)
+        full = self.index(corpus.folder)
+        said, index_bytes = json.loads(full.output), folder_bytes(self._home / "cache")
+        unchanged = self.index(corpus.folder)
+        change(corpus.median_file())
+        changed = self.index(corpus.folder)
+        return Figures(
+            files=said["files"],
+            chunks=said["chunks"],
+            full_seconds=full.seconds,
+            full_cpu_seconds=full.cpu_seconds,
+            unchanged_seconds=unchanged.seconds,
+            changed_seconds=changed.seconds,
+            change_seconds=None,
+            own_bytes=full.own_bytes,
+            rss_bytes=full.rss_bytes,
+            index_bytes=index_bytes,
+        )
+
+    def index(self, folder: Path) -> Run:
+        """Code, documentation and configuration, in as many worker processes as its command starts."""
+        environment = {
+            **os.environ,
+            "HOME": str(self._home),
+            "XDG_CACHE_HOME": str(self._home / "xdg"),
+            "SEMBLE_CACHE_LOCATION": str(self._home / "cache"),
+            "SEMBLE_GRAMMARS_CACHE_DIR": str(self.work / "grammars-of-semble"),
+            "SEMBLE_MODEL_NAME": str(self.model),
+            "HF_HUB_OFFLINE": "1",
+        }
+        return measured([str(self.python), str(_INSIDE / "index_with_semble.py"), str(folder)], environment)
+
+    @property
+    def _home(self) -> Path:
+        return self.work / "semble"
+
+
+def prepare(kept: Path, work: Path, corpora: list[Corpus]) -> Semble:
+    """Install semble and make its model below `kept`, unless both are there; raises CalledProcessError or OSError."""
+    python = _environment(kept / "semble-venv")
+    model = _model(kept / "model", python, corpora)
+    said = "import importlib.metadata as m; print(m.version('semble'))"
+    version = subprocess.run([python, "-c", said], check=True, capture_output=True, text=True).stdout.strip()
+    return Semble(python, model, work, f"semble {version}")
+
+
+def _environment(folder: Path) -> Path:
+    python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    installed = folder / "installed.txt"
+    if not installed.exists() or installed.read_bytes() != REQUIREMENTS.read_bytes():
+        venv.create(folder, clear=True, with_pip=True)
+        install = "-m pip install --quiet --disable-pip-version-check --require-hashes --requirement".split()
+        subprocess.run([str(python), *install, str(REQUIREMENTS)], check=True)
+        shutil.copy(REQUIREMENTS, installed)
+    return python
+
+
+def _model(folder: Path, python: Path, corpora: list[Corpus]) -> Path:
+    """A model whose words are those of the corpora, made anew for other corpora."""
+    files = [corpus.folder / path for corpus in corpora for path in corpus.paths]
+    files = files[:: max(1, len(files) // _MODEL_FILES)]
+    made_from = folder / "made-from.txt"
+    words = f"{len(files)} files of {', '.join(corpus.name for corpus in corpora)}\n"
+    if not made_from.exists() or made_from.read_text(encoding="utf-8") != words:
+        shutil.rmtree(folder, ignore_errors=True)
+        names = "\n".join(str(file) for file in files)
+        subprocess.run([python, _INSIDE / "make_model.py", folder], check=True, input=names, text=True)
+        made_from.write_text(words, encoding="utf-8")
+    return folder

@@ -1,0 +1,44 @@
+"""Where a project begins: the nearest folder upwards with a marker."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from dowse.errors import ProjectNotDetected
+
+MARKERS = (".git", "package.json", "pyproject.toml", "Cargo.toml", "go.mod")
+
+
+@dataclass(frozen=True, slots=True)
+class DetectedRoot:
+    """A project's root and what it was recognised by; no marker: it is where we were started."""
+
+    path: Path
+    marker: str | None
+
+
+def detect_root(start: Path) -> DetectedRoot:
+    """The project that a folder belongs to.
+
+    Never the file system's root, a drive or the home folder: these have to be named. Without a
+    marker it is the folder itself, unless the home folder lies in it.
+    """
+    here, home = start.resolve(), _home()
+    for folder in (here, *here.parents):
+        if folder in (home, folder.parent):
+            break
+        if marker := next((name for name in MARKERS if os.path.lexists(folder / name)), None):
+            return DetectedRoot(folder, marker)
+    if here == here.parent or (home and home.is_relative_to(here)):
+        raise ProjectNotDetected(
+            f"Could not detect project root: no {', '.join(MARKERS[:-1])} or {MARKERS[-1]} from here upwards, and the "
+            "home directory or a whole disk is only searched when it is named. Please choose a directory."
+        )
+    return DetectedRoot(here, None)
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home().resolve()
+    except RuntimeError:
+        return None

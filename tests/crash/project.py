@@ -1,0 +1,98 @@
+"""A project that keeps changing, and what its index must look like whatever happened to it."""
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from dowse.serving.project import ProjectIndex
+from dowse.types import Store
+from tests.making import write_tree
+
+WORDS = ("apple", "banana", "cherry", "date", "elder", "fig", "grape")
+
+INDEX = """
+import sys
+from dowse.freshness import indexer
+indexer.FIRST_BATCH_FILES = indexer.BATCH_FILES = 12  # many batches, so that many moments differ
+from dowse.cli import main
+sys.exit(main(["index", sys.argv[1]]))
+"""
+
+
+def make_project(root: Path, files: int = 120) -> Path:
+    """Some code and some docs."""
+    write_tree(root, {f"src/m{number}/f{number}.py": _code(number, 0) for number in range(files)})
+    write_tree(root, {f"docs/d{number}.md": f"# Page {number}\n\n{WORDS[number % 7]}\n" for number in range(files // 6)})
+    return root
+
+
+def change_project(root: Path, dice: random.Random, age: int) -> None:
+    """Write, add and delete files, so that a run has something to do."""
+    files = sorted(root.rglob("*.py"))
+    for file in dice.sample(files, min(40, len(files))):
+        file.write_text(_code(int(file.stem[1:]), age), encoding="utf-8")
+    for file in dice.sample(files, 4):
+        file.unlink()
+    write_tree(root, {f"src/new{age}/f{1000 + 10 * age + n}.py": _code(1000 + 10 * age + n, age) for n in range(4)})
+
+
+def start_index(root: Path, **environment: str) -> "subprocess.Popen[str]":
+    """`dowse index` in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", INDEX, str(root)],
+        env=os.environ | environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def assert_consistent(project: ProjectIndex) -> None:
+    """Whatever was interrupted, each document is whole and what is found exists."""
+    if not project.exists:
+        return
+    store = project.store
+    findings = [finding for finding in store.check() if finding.part == "catalog"]
+    assert findings == []
+    for document in store.documents():
+        assert len(store.chunks(document.id)) == document.chunk_count
+    for word in WORDS:
+        hits = store.find_words([word], 1000)
+        assert len(store.chunks_by_id([hit.chunk_id for hit in hits])) == len(hits)
+    assert store.check() == []
+
+
+def assert_equal_to_a_new_index(project: ProjectIndex, scratch: Path) -> None:
+    """The index says the same as one built from scratch of the same files."""
+    home = os.environ["DOWSE_HOME"]
+    os.environ["DOWSE_HOME"] = str(scratch)
+    try:
+        fresh = ProjectIndex(project.root)
+        fresh.update()
+        assert contents(project.store) == contents(fresh.store)
+        fresh.close()
+    finally:
+        os.environ["DOWSE_HOME"] = home
+        shutil.rmtree(scratch)
+    assert project.check() == []
+
+
+def contents(store: Store) -> dict[str, object]:
+    """Everything a user could notice, without ids."""
+    documents = {document.id: document for document in store.documents()}
+    chunks = {
+        document.path: [(chunk.start_byte, chunk.end_byte, chunk.start_line, chunk.text_hash) for chunk in store.chunks(key)]
+        for key, document in documents.items()
+    }
+    found = {}
+    for word in WORDS:
+        held = store.chunks_by_id([hit.chunk_id for hit in store.find_words([word], 10_000)])
+        found[word] = sorted((documents[chunk.document_id].path, chunk.ordinal) for chunk in held.values())
+    hashes = {document.path: (document.content_hash, document.kind) for document in documents.values()}
+    return {"documents": hashes, "chunks": chunks, "found": found}
+
+
+def _code(number: int, age: int) -> str:
+    word = WORDS[(number + age) % len(WORDS)]
+    functions = (f"def {word}_{number}_{part}():\n    return '{word} {age}'\n" for part in range(6))
+    return "\n\n".join(functions)

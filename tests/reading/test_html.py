@@ -1,0 +1,163 @@
+"""HTML pages become Markdown with a title, a description and links."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dowse.reading import read_document
+from dowse.types import Link, Reading
+
+
+def page(source: str, path: str = "api/reference.html") -> Reading:
+    return read_document(source.encode(), path)
+
+
+@pytest.mark.parametrize(
+    ("source", "title"),
+    [
+        ("<title>Stated</title><h1>Heading</h1>", "Stated"),
+        ("<TITLE>\n A &amp; B\n  C </TITLE>", "A & B C"),
+        ("<title> </title><h1>The <em>first</em>\n heading</h1><h1>x</h1>", "The first heading"),
+        ("<svg><title>Icon</title></svg><h1>Heading</h1>", "Heading"),
+        ("<!-- <title>No</title> --><h1>Heading</h1>", "Heading"),
+        ("<script>'<title>No</title>'</script><h1>Heading</h1>", "Heading"),
+        ("<h1></h1><h1>Second</h1>", "Second"),
+        ("<h2>Section</h2>", "reference"),
+        ("<title>Never closed", "Never closed"),
+        ("plain words", "reference"),
+        ("", "reference"),
+    ],
+)
+def test_title(source: str, title: str) -> None:
+    assert page(source).title == title
+
+
+@pytest.mark.parametrize(
+    ("source", "description"),
+    [
+        ('<meta name="description" content="Stated"><p>Paragraph', "Stated"),
+        ("<META NAME='Description' CONTENT='A &amp;\n B'>", "A & B"),
+        ('<meta content="Stated" name=description>', "Stated"),
+        ('<meta name="description" content=""><p>Paragraph', "Paragraph"),
+        ('<meta name="description"><p>Paragraph', "Paragraph"),
+        ('<meta property="og:description" content="No"><p>Paragraph', "Paragraph"),
+        ("<p> </p><p><img src=x></p><p>The <b>first</b>\n text</p><p>x", "The first text"),
+        ("<p><script>no()</script>Text", "Text"),
+        ("<div>no paragraph</div>", ""),
+        ("", ""),
+    ],
+)
+def test_description(source: str, description: str) -> None:
+    assert page(source).description == description
+
+
+def test_a_long_description_is_cut() -> None:
+    assert len(page("<p>" + "word " * 100).description) <= 150
+
+
+def test_title_and_description_are_found_behind_a_long_style_sheet() -> None:
+    reading = page(f"<style>{'p {} ' * 50_000}</style><title>T</title><p>D")
+    assert (reading.title, reading.description) == ("T", "D")
+
+
+def test_the_text_is_markdown_without_what_a_reader_does_not_see() -> None:
+    reading = page(
+        "<head><title>T</title><style>p {color: red}</style><script>var a = '<p>no</p>'</script></head>"
+        "<nav><a href=/home>Home</a></nav><h1>H &copy; &lt;b&gt;</h1>"
+        "<p>Some <strong>bold</strong> text.</p><template>no</template><noscript>no</noscript>"
+        "<ul><li>a<ul><li>b</ul></ul><pre><code class='language-py'>x = 1\n  y</code></pre>"
+        "<form><p>In a form</p></form><table><tr><th>k<th>v<tr><td>1<td>2</table><footer>Foot</footer>"
+    )
+    assert reading.text == (
+        "[Home](/home)\n\n# H © <b>\n\nSome **bold** text.\n\n- a\n  * b\n\n```py\nx = 1\n  y\n```\n\n"
+        "In a form\n\n| k | v |\n| --- | --- |\n| 1 | 2 |\n\nFoot\n"
+    )
+    assert not reading.is_verbatim
+
+
+def test_links_have_their_line_in_the_markdown_and_their_target_as_written() -> None:
+    reading = page(
+        "<h1>T</h1><p>[[no]] a[0](no) https://no.org <a href='a b/ü.html?x=1&amp;y=2'>one <i>two</i></a></p>"
+        "<p><a href='#x'>no</a><a href='mailto:a@b'>no</a><a>no</a><iframe src=no></iframe>"
+        "<a href='z'><img src=i alt=pic></a></p>"
+    )
+    assert reading.links == (Link("a b/ü.html?x=1&y=2", "one two", 3), Link("z", "pic", 5))
+
+
+@pytest.mark.parametrize(
+    ("head", "encoding"),
+    [
+        ('<meta charset="windows-1255">', "cp1255"),
+        ('<meta http-equiv="Content-Type" content="text/html; charset=windows-1255">', "cp1255"),
+        ('<?xml version="1.0" encoding="windows-1255"?>', "cp1255"),
+    ],
+)
+def test_the_declared_encoding_is_believed(head: str, encoding: str) -> None:
+    reading = read_document(f"{head}<title>זה מסמך</title>".encode(encoding), "a.htm")
+    assert (reading.title, reading.encoding) == ("זה מסמך", encoding)
+
+
+def test_a_page_in_utf8_is_utf8_whatever_it_declares() -> None:
+    assert page('<meta charset="iso-8859-1"><title>größer</title>').title == "größer"
+
+
+def test_a_page_in_utf16_is_read() -> None:
+    assert read_document("<title>größer</title>".encode("utf-16"), "a.html").title == "größer"
+
+
+DEEP = {
+    "divisions": "<div>" * 10_000 + "<p>core",
+    "a megabyte of divisions": "<div>" * 150_000 + "core",
+    "spans": "<span>" * 10_000 + "core",
+    "lists": "<ul><li>" * 5_000 + "core",
+    "tables": "<table><tr><td>" * 3_000 + "core",
+    "misnested": "<b><p>" * 20_000 + "core",
+}
+
+
+@pytest.mark.parametrize("source", DEEP.values(), ids=DEEP)
+@pytest.mark.timeout(20)
+def test_words_are_kept_however_deep_they_are_nested(source: str) -> None:
+    assert "core" in page(source).text
+
+
+HOSTILE = {
+    "brackets": "<" * 1_000_000,
+    "ampersands": "&" * 500_000,
+    "comments": "<!--" * 200_000,
+    "scripts": "<script>" * 100_000,
+    "options": "<select>" + "<option>a" * 60_000,
+    "attributes": "<div " + " ".join(f"a{number}" for number in range(80_000)),
+    "links": "<p>x <a href=y>z</a></p>\n" * 20_000,
+    "zeros": "\0" * 1000,
+    "a PDF": "%PDF-1.4 \0",
+    "an archive": "PK\3\4" + "\0" * 50,
+}
+
+
+@pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.timeout(20)
+def test_a_hostile_page_is_read_in_seconds(source: str) -> None:
+    assert page(source).title
+
+
+@given(st.text())
+def test_any_text_is_html(source: str) -> None:
+    page(source).text.encode("utf-8")
+
+
+PARTS = ["<a href=x>", "<p>", "</p>", "<h1>", "</h1>", "<table>", "<td>", "<li>", "<ul>", "<pre>", "<!--", "-->"]
+PARTS += ["&#xD800;", "&amp;", "\r\n", "[a](b)", "x"]
+
+
+@given(st.lists(st.sampled_from(PARTS)))
+def test_any_mix_of_tags_is_html(parts: list[str]) -> None:
+    reading = page("".join(parts))
+    reading.text.encode("utf-8")
+    assert all(link.line <= reading.text.count("\n") + 1 for link in reading.links)
+
+
+@given(st.binary())
+def test_any_bytes_are_a_document(data: bytes) -> None:
+    for path in ("a.html", "a.md", "a.txt"):
+        assert read_document(data, path).title

@@ -1,0 +1,73 @@
+"""Title and description of plain text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dowse.reading import read, read_document
+from dowse.types import Reading
+
+
+def plain(text: str, path: str = "notes/memo.txt") -> Reading:
+    return read_document(text.encode(), path)
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "description"),
+    [
+        ("Title\nsecond\nthird\nfourth\nfifth", "Title", "second third fourth"),
+        ("  Title  \r\nsecond\r\n\r\nfourth\r\nfifth", "Title", "second fourth"),
+        ("Title\rsecond\r\rfourth\rfifth", "Title", "second fourth"),
+        ("Title", "Title", ""),
+        ("Title\n", "Title", ""),
+        ("", "memo.txt", ""),
+        ("\nsecond", "memo.txt", "second"),
+        ("   \nsecond", "memo.txt", "second"),
+        ("# Not a heading", "# Not a heading", ""),
+        ("=====\nTitle\n=====\n\nText.", "Title", "Text."),
+        ("Title\n-----\nText.", "Title", "Text."),
+        ("=====", "memo.txt", ""),
+    ],
+)
+def test_the_first_line_is_the_title_and_the_next_three_describe(text: str, title: str, description: str) -> None:
+    reading = plain(text)
+    assert (reading.title, reading.description) == (title, description)
+
+
+def test_a_first_line_as_long_as_a_paragraph_is_cut() -> None:
+    assert len(plain("word " * 100).title) <= 150
+
+
+def test_a_long_description_is_cut() -> None:
+    description = plain("Title\n" + "word " * 100).description
+    assert description.endswith("word…")
+    assert len(description) <= 150
+
+
+def test_plain_text_has_no_links_and_stays_as_it_is() -> None:
+    reading = plain("a\r\n[b](c) https://d.org\rend")
+    assert (reading.text, reading.links, reading.is_verbatim) == ("a\r\n[b](c) https://d.org\rend", (), True)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "title"),
+    [
+        ("rst", ".. _label:\r\n\r\nTitle\r\n=====\r\n\r\nText.", "Title"),
+        ("rst", "=====\nTitle\n=====\n", "Title"),
+        ("rst", "no title", "guide.x"),
+        ("asciidoc", ":toc:\n= Title\ntext", "Title"),
+        ("org", "#+title: Title\n* Heading", "Title"),
+        ("textile", "h1. Title", "guide.x"),
+        ("python", "Title\n=====", "guide.x"),
+        ("html", "<title>Title</title>", "guide.x"),
+    ],
+)
+def test_prose_in_other_markups_is_called_by_its_heading_and_code_by_its_file(
+    language: str, text: str, title: str
+) -> None:
+    assert read(text.encode(), "docs/guide.x", language).title == title
+
+
+@given(st.text(), st.sampled_from(["text", "rst", "asciidoc", "org", "python"]))
+def test_any_text_is_plain_text(text: str, language: str) -> None:
+    assert read(text.encode(), "a.txt", language).title

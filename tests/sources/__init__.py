@@ -1,0 +1,1 @@
+"""Tests of the sources: the gate in front of every file."""

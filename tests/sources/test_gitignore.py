@@ -1,0 +1,159 @@
+"""Ignore rules, one file at a time: what git's manual and its code say."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from dowse.sources.gitignore import MAX_PATTERN_BYTES, MAX_RULES, IgnoreRule, parse
+
+EVAL = Path(os.environ.get("DOWSE_EVAL") or Path(__file__).parents[3] / "shared" / "eval")
+CASES_FILE = EVAL / "gitignore" / "cases.json"
+
+CASES = [
+    # rules, path (a folder's ends in a slash), ignored
+    ("*.log", "a/b.log", True),
+    ("/*.log", "a/b.log", False),
+    ("a/*.log", "a/b.log", True),
+    ("a/*.log", "x/a/b.log", False),
+    ("*.d\n!x.d/", "x.d/", False),
+    ("*.d\n!x.d/", "x.d", True),
+    ("*.d\n!x.d/", "x.d/file", False),
+    ("out/\n!out/keep", "out/keep", True),
+    ("out/*\n!out/keep", "out/keep", False),
+    ("a/**/b", "a/b", True),
+    ("a/**/b", "a/x/y/b", True),
+    ("a/**", "a/", False),
+    ("a/**", "a/x", True),
+    ("**/a", "x/y/a", True),
+    ("**", "x", True),
+    ("a**b", "axb", True),
+    ("/a**b", "ax/yb", False),
+    ("/a**/b", "ax/y/b", True),  # git's quirk: nothing but letters before the stars
+    ("/*a**/b", "xa/y/b", False),
+    ("a/**\\/b", "a/b", False),
+    ("a/**\\/b", "a/x/b", True),
+    ("?", "a", True),
+    ("?", "é", False),
+    ("??", "é", True),
+    ("a?b", "a/b", False),
+    ("[a-c]x", "bx", True),
+    ("[!a-c]x", "bx", False),
+    ("[^a-c]x", "dx", True),
+    ("[[:alpha:]]1", "x1", True),
+    ("[[:alpha:]]1", "91", False),
+    ("[![:digit:]]", "x", True),
+    ("[[:nonsense:]]", "n", False),
+    ("[[:", "[", False),
+    ("[]a]", "]", True),
+    ("[!]a]", "b", True),
+    ("[a-]", "-", True),
+    ("[z-a]", "z", True),
+    ("[\\]]", "]", True),
+    ("[\\a-c]", "b", True),
+    ("[a/b]c", "ac", True),
+    ("a[/]b", "a/b", False),
+    ("a[!x]b", "a/b", False),
+    ("[a", "[a", False),
+    ("a\\", "a\\", False),
+    ("\\*", "*", True),
+    ("\\*", "a", False),
+    ("\\a", "a", True),
+    ("#a", "#a", False),
+    ("\\#a", "#a", True),
+    ("\\!a", "!a", True),
+    ("!a\na", "a", True),
+    ("a\n!a", "a", False),
+    ("a  ", "a", True),
+    ("a\\ ", "a ", True),
+    ("a\\  ", "a ", True),
+    ("a\\\\ ", "a\\", True),
+    ("a\t", "a", False),
+    ("a\r\nb\r\n", "a", True),
+    ("a\r", "a", True),
+    ("\ufeffa", "a", True),
+    ("a\n\ufeffb", "b", False),
+    ("a/", "a", False),
+    ("a/", "a/", True),
+    ("a/", "a/b", True),
+    ("/", "a/", False),
+    ("//a", "a", False),
+    ("!", "a", False),
+    ("", "a", False),
+    ("a\0b", "a", True),
+    ("Readme", "README", False),
+    ("x\ny", "x\ny", False),
+    ("*", "line\nbreak", True),
+]
+
+
+def ignored_by(rules: str, path: str, *, folds_case: bool = False) -> IgnoreRule | None:
+    """The rule that ignores a path or a folder above it, asked level by level."""
+    understood = parse(rules.encode(), folds_case=folds_case)
+    parts = path.removesuffix("/").split("/")
+    for depth in range(1, len(parts) + 1):
+        is_folder = depth < len(parts) or path.endswith("/")
+        rule = understood.deciding("/".join(parts[:depth]).encode(), parts[depth - 1].encode(), is_folder=is_folder)
+        if rule and not rule.is_negated:
+            return rule
+    return None
+
+
+@pytest.mark.parametrize(("rules", "path", "is_ignored"), CASES)
+def test_a_rule_ignores_what_git_ignores(rules: str, path: str, is_ignored: bool) -> None:
+    assert (ignored_by(rules, path) is not None) == is_ignored
+
+
+@pytest.mark.skipif(not CASES_FILE.is_file(), reason=f"needs {CASES_FILE}; set DOWSE_EVAL to the folder with the data")
+def test_all_collected_cases_pass() -> None:
+    cases = json.loads(CASES_FILE.read_text(encoding="utf-8"))
+    wrong = [case["id"] for case in cases if is_ignored_in(case) != case["ignored"]]
+    assert (len(cases), wrong) == (67, [])
+
+
+def is_ignored_in(case: dict[str, str]) -> bool:
+    root, path = (os.path.normpath(case[key]) for key in ("root", "path"))
+    relative = os.path.relpath(path, root) if path.startswith(f"{root}/") else path
+    return ignored_by(case["gitignore"], relative + ("/" if case["is_dir"] else "")) is not None
+
+
+def test_the_deciding_rule_knows_its_text_and_line() -> None:
+    rule = ignored_by("# comment\n\n*.a\n*.b  \n*.c\n", "x.b")
+    assert rule is not None
+    assert (rule.text, rule.line) == ("*.b", 4)
+
+
+def test_the_last_of_several_rules_decides_whether_it_has_a_slash_or_not() -> None:
+    rule = ignored_by("x.b\n/x.b\n*.b\nother\n", "x.b")
+    assert rule is not None
+    assert rule.line == 3
+
+
+def test_letter_case_counts_only_where_the_file_system_minds_it() -> None:
+    assert ignored_by("*.HTML", "page.html") is None
+    assert ignored_by("*.HTML", "page.html", folds_case=True)
+    assert ignored_by("[!A]x", "ax", folds_case=True) is None
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["*a" * 200 + "b", "**/a/" * 100 + "b", "/" + "**/*a*a*a/" * 50 + "b", "[ab]*" * 200 + "c", "?*" * 200 + "c"],
+)
+def test_no_pattern_makes_matching_explode(pattern: str) -> None:
+    assert ignored_by(pattern, "/".join(["a" * 50] * 40)) is None
+
+
+def test_rules_beyond_the_limits_do_not_count() -> None:
+    assert len(parse(b"x\n" * (MAX_RULES + 5)).rules) == MAX_RULES
+    assert not parse(b"x" * (MAX_PATTERN_BYTES + 1)).rules
+
+
+def test_a_negation_with_a_slash_tells_which_folders_lie_on_its_way() -> None:
+    rules = parse(b"!gen/api/x.py\n!any/**/y\n!*/z\n!**/w\n!v\nplain/rule\n")
+    reached = [folder for folder in ("gen", "gen/api", "gen/other", "any/a/b", "q", "q/r", "plain") if reaches(rules, folder)]
+    assert reached == ["gen", "gen/api", "any/a/b", "q", "plain"]
+
+
+def reaches(rules: object, folder: str) -> bool:
+    return rules.reaches_below(folder.encode())  # type: ignore[attr-defined,no-any-return]
