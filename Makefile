@@ -17,7 +17,9 @@ help: ## list the verbs
 	@touch $@
 
 demo: .venv/installed ## install and see dowse find something in this repository
-	@$(RUN) -m dowse demo
+	@export DOWSE_HOME="$(CURDIR)/.venv/demo" && $(RUN) -m dowse index . && echo && $(RUN) -m dowse status . && echo && \
+	{ $(RUN) -m dowse why .venv/bin/python || true; } && \
+	printf '\nTry next, with your own project:\n  .venv/bin/dowse index DIR\n  .venv/bin/dowse why DIR/SOME/FILE\n  .venv/bin/dowse --help\n'
 
 test: .venv/installed ## install, check style and types, run every test
 	$(RUN) -m ruff check .

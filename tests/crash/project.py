@@ -25,7 +25,9 @@ sys.exit(main(["index", sys.argv[1]]))
 def make_project(root: Path, files: int = 120) -> Path:
     """Some code and some docs."""
     write_tree(root, {f"src/m{number}/f{number}.py": _code(number, 0) for number in range(files)})
-    write_tree(root, {f"docs/d{number}.md": f"# Page {number}\n\n{WORDS[number % 7]}\n" for number in range(files // 6)})
+    write_tree(
+        root, {f"docs/d{number}.md": f"# Page {number}\n\n{WORDS[number % 7]}\n" for number in range(files // 6)}
+    )
     return root
 
 
@@ -81,7 +83,9 @@ def contents(store: Store) -> dict[str, object]:
     """Everything a user could notice, without ids."""
     documents = {document.id: document for document in store.documents()}
     chunks = {
-        document.path: [(chunk.start_byte, chunk.end_byte, chunk.start_line, chunk.text_hash) for chunk in store.chunks(key)]
+        document.path: [
+            (chunk.start_byte, chunk.end_byte, chunk.start_line, chunk.text_hash) for chunk in store.chunks(key)
+        ]
         for key, document in documents.items()
     }
     found = {}

@@ -139,7 +139,8 @@ def _cut(characters: str, section: Section) -> Iterator[tuple[int, int]]:
     enough = section.size / ceil(section.size / TARGET)
     start = section.start
     for begin, end in zip(section.starts, (*section.starts[1:], section.end), strict=True):
-        if begin > start and (begin - start >= enough or end - start > WHOLE):
+        # A heading or a lead-in stays with what follows, however long that is.
+        if begin - start >= min(enough, SMALL if end - start > WHOLE else enough):
             yield from _short(characters, start, begin)
             start = begin
     yield from _short(characters, start, section.end)

@@ -1,8 +1,10 @@
 """`dowse doctor`: the index against the files, the derived parts against the catalog."""
 
+from pathlib import Path
+
 import click
 
-from dowse.cli.output import counted, json_option, progress_bar, resolved, show_json, show_warnings
+from dowse.cli.output import counted, json_option, named_folder, progress_bar, show_json, show_warnings
 
 
 @click.command()
@@ -16,7 +18,7 @@ def doctor(folder: str | None, *, fix: bool, as_json: bool) -> int:
     """
     from dowse.serving.project import find_project
 
-    project = find_project(resolved(folder))
+    project = find_project(named_folder(folder) or Path.cwd())
     findings = project.check()
     repaired = fix and bool(findings)
     left = findings

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dowse.cli.output import counted, json_option, progress_bar, resolved, show_json, show_warnings
+from dowse.cli.output import counted, json_option, named_folder, progress_bar, show_json, show_warnings
 from dowse.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def index(folder: str | None, *, yes: bool, as_json: bool) -> int:
     """
     from dowse.serving.project import open_project
 
-    project = open_project(resolved(folder) if folder else None)
+    project = open_project(named_folder(folder))
     show_warnings(project.warnings)
     shown = len(project.warnings)
     _confirm_size(project, is_confirmed=yes)

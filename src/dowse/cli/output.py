@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from dowse.errors import UsageError
 from dowse.types import Progress
 
 json_option: Callable[[Any], Any] = click.option(
@@ -36,9 +37,14 @@ def show_warnings(warnings: list[str] | tuple[str, ...]) -> None:
         click.echo(f"dowse: warning: {warning}", err=True)
 
 
-def resolved(folder: str | None) -> Path:
-    """A folder named on the command line, or the working directory."""
-    return Path(folder).expanduser() if folder else Path.cwd()
+def named_folder(folder: str | None) -> Path | None:
+    """A folder named on the command line; it has to be there."""
+    if folder is None:
+        return None
+    path = Path(folder).expanduser()
+    if "\0" in folder or not path.is_dir():
+        raise UsageError(f"{folder!r} is not a folder.")
+    return path
 
 
 def counted(count: int, noun: str) -> str:

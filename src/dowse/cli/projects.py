@@ -1,10 +1,11 @@
 """`dowse status`, `dowse projects`, `dowse forget`: what is indexed, and how to undo it."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.output import as_size, counted, json_option, resolved, show_json, show_warnings
+from dowse.cli.output import as_size, counted, json_option, named_folder, show_json, show_warnings
 
 if TYPE_CHECKING:
     from dowse.serving.status import Status
@@ -21,7 +22,7 @@ def status(folder: str | None, *, as_json: bool) -> int:
     """
     from dowse.serving.project import find_project
 
-    project = find_project(resolved(folder))
+    project = find_project(named_folder(folder) or Path.cwd())
     found = project.status()
     project.close()
     if as_json:
@@ -60,7 +61,7 @@ def forget(folder: str, *, as_json: bool) -> int:
     """Remove the index of DIR. The project itself is not touched."""
     from dowse.serving.project import forget_project
 
-    root = forget_project(resolved(folder))
+    root = forget_project(Path(folder).expanduser())
     if as_json:
         show_json({"status": "success", "projectPath": str(root), "message": "Index deleted successfully"})
     else:

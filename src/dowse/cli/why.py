@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.output import json_option, show_json
+from dowse.cli.output import counted, json_option, show_json
 
 if TYPE_CHECKING:
     from dowse.serving.project import Explanation
@@ -37,8 +37,10 @@ def _lines(found: "Explanation") -> list[str]:
     verdict = found.verdict
     if not verdict.is_allowed:
         lines = [f"{verdict.path} is not indexed: {verdict.reason}"]
+    elif verdict.path.endswith("/") or not verdict.path:
+        return [f"{verdict.path or found.root} is a folder; what is allowed in it is indexed"]
     elif found.stored:
-        lines = [f"{verdict.path} is indexed: {found.stored.language}, {found.stored.chunk_count} chunks"]
+        lines = [f"{verdict.path} is indexed: {found.stored.language}, {counted(found.stored.chunk_count, 'chunk')}"]
     elif found.is_indexed_project:
         lines = [f"{verdict.path} may be indexed, and is not yet: run dowse index {found.root}"]
     else:

@@ -54,10 +54,12 @@ def _title(page: Any) -> str:
 
 
 def _description(page: Any) -> str:
-    for meta in page.css("meta[name][content]"):
-        if (meta.attributes["name"] or "").strip().lower() == "description":
-            return meta.attributes["content"] or _first_text(page.css("p"))
-    return _first_text(page.css("p"))
+    stated = (
+        meta.attributes.get("content") or ""
+        for meta in page.css("meta")
+        if (meta.attributes.get("name") or "").strip().lower() == "description"
+    )
+    return next(filter(str.strip, stated), "") or _first_text(page.css("p"))
 
 
 def _first_text(nodes: Any) -> str:

@@ -1,0 +1,320 @@
+"""The commands as a person types them: what they print, where, and how they end."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dowse.cli import main
+from dowse.cli.main import _COMMANDS
+from dowse.store import home
+from tests.making import write_tree
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return write_tree(
+        tmp_path / "my project",
+        {
+            "pyproject.toml": "[project]\nname = 'fruit'\n",
+            "src/apple.py": "def apple():\n    return 'red'\n",
+            "docs/guide.md": "# Guide\n\nHow to eat an apple.\n",
+            ".env": "TOKEN=secret\n",
+            ".gitignore": "# generated\n*.gen.py\n",
+            "src/x.gen.py": "generated = 1\n",
+        },
+    )
+
+
+class Ran:
+    """What a command did."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Any:
+    def run(*arguments: object) -> Ran:
+        code = main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return Ran(code, out, err)
+
+    return run
+
+
+def test_index_says_what_it_did_and_what_it_left_out(run: Any, root: Path) -> None:
+    ran = run("index", root)
+    assert ran.code == 0
+    assert ran.out.startswith(f"{root}: 3 files, ") or ran.out.startswith(f"{root}: 4 files, ")
+    assert "skipped 1: denied" in ran.out
+    assert "skipped 1: gitignored" in ran.out or "gitignored" not in ran.out
+    assert ran.err == ""
+    again = run("index", root, "--json")
+    assert again.json["added"] == 0
+    assert again.json["unchanged"] == again.json["filesIndexed"]
+
+
+def test_index_without_a_folder_takes_the_project_around(run: Any, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root / "src")
+    assert run("index", "--json").json["projectPath"] == str(root)
+
+
+def test_the_files_of_an_index_stand_where_they_should(run: Any, root: Path, storage: Path) -> None:
+    run("index", root)
+    folder = home.index_folder(root)
+    assert folder.parent == storage / "indexes"
+    assert len(folder.name) == 32
+    assert folder.stat().st_mode & 0o777 == 0o700
+    metadata = json.loads((folder / "metadata.json").read_text(encoding="utf-8"))
+    assert set(metadata) == {
+        "version", "projectPath", "createdAt", "lastFullIndex", "lastIncrementalUpdate", "stats", "docsStats",
+        "lastDocsIndex",
+    }  # fmt: skip
+    assert set(metadata["stats"]) == {"totalFiles", "totalChunks", "storageSizeBytes"}
+    assert metadata["docsStats"]["totalDocs"] == 1
+    prints = json.loads((folder / "fingerprints.json").read_text(encoding="utf-8"))
+    assert "src/apple.py" in prints
+    assert ".env" not in prints
+    assert list(json.loads((folder / "docs-fingerprints.json").read_text(encoding="utf-8"))) == ["docs/guide.md"]
+    assert json.loads((folder / "config.json").read_text(encoding="utf-8"))["maxFiles"] == 50000
+    assert "added" in (folder / "logs" / "dowse.log").read_text(encoding="utf-8")
+
+
+def test_an_index_folder_with_a_short_name_is_used(run: Any, root: Path, storage: Path) -> None:
+    import hashlib
+
+    short = storage / "indexes" / hashlib.sha256(str(root).encode()).hexdigest()[:16]
+    short.mkdir(parents=True)
+    run("index", root)
+    assert home.index_folder(root) == short
+    assert (short / "catalog.sqlite").exists()
+
+
+def test_status_before_and_after(run: Any, root: Path) -> None:
+    before = run("status", root, "--json")
+    assert (before.code, before.json["status"]) == (1, "not_found")
+    run("index", root)
+    after = run("status", root, "--json")
+    assert (after.code, after.json["status"], after.json["problem"]) == (0, "ready", None)
+    assert after.json["kinds"]["docs"]["files"] == 1
+    assert run("status", root / "src", "--json").json["projectPath"] == str(root)
+    assert "ready" in run("status", root).out
+
+
+def test_a_project_of_nothing_is_shown_as_a_problem(run: Any, tmp_path: Path) -> None:
+    empty = write_tree(tmp_path / "empty", {"logo.png": b"\x89PNG\0", ".env": "x"})
+    ran = run("index", empty)
+    assert ran.code == 1
+    assert "problem: no file is indexed: 1 binary, 1 denied" in ran.out or "1 denied, 1 binary" in ran.out
+    assert "no file is indexed" in run("status", empty, "--json").json["problem"]
+
+
+def test_projects_are_listed_and_forgotten(run: Any, root: Path, tmp_path: Path) -> None:
+    assert run("projects").code == 0
+    other = write_tree(tmp_path / "other", {"a.py": "x = 1\n"})
+    run("index", root)
+    run("index", other)
+    listed = run("projects", "--json").json["projects"]
+    assert [project["projectPath"] for project in listed] == [str(root), str(other)]
+    assert str(other) in run("projects").out
+    assert run("forget", other).code == 0
+    assert not home.index_folder(other).exists()
+    assert (other / "a.py").exists()
+    assert len(run("projects", "--json").json["projects"]) == 1
+    again = run("forget", other)
+    assert again.code == 1
+    assert "not indexed" in again.err
+
+
+def test_a_project_whose_folder_is_gone_can_be_forgotten(run: Any, root: Path) -> None:
+    import shutil
+
+    run("index", root)
+    shutil.rmtree(root)
+    assert "the folder is gone" in run("projects").out
+    assert run("forget", root).code == 0
+    assert run("projects", "--json").json["projects"] == []
+
+
+def test_why_names_the_rule_and_its_line(run: Any, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    run("index", root)
+    indexed = run("why", root / "src/apple.py")
+    assert indexed.code == 0
+    assert "src/apple.py is indexed: python" in indexed.out
+    ignored = run("why", root / "src/x.gen.py", "--json")
+    assert ignored.code == 1
+    assert ignored.json["reason"] == "gitignored"
+    assert (ignored.json["rule"]["pattern"], ignored.json["rule"]["line"]) == ("*.gen.py", 2)
+    assert ignored.json["rule"]["origin"].endswith(".gitignore")
+    denied = run("why", root / ".env")
+    assert denied.code == 1
+    assert "denied" in denied.out
+    assert "secrets" in denied.out
+    assert "TOKEN" not in denied.out
+    monkeypatch.chdir(root / "src")
+    assert run("why", "apple.py").code == 0
+    write_tree(root, {"src/new.py": "x = 1\n"})
+    assert "not yet" in run("why", "new.py").out
+
+
+def test_why_works_before_anything_is_indexed(run: Any, root: Path) -> None:
+    ran = run("why", root / "src/apple.py")
+    assert ran.code == 0
+    assert "would be indexed" in ran.out
+    assert not home.index_folder(root).exists()
+
+
+def test_doctor_finds_and_repairs_drift(run: Any, root: Path) -> None:
+    run("index", root)
+    assert run("doctor", root).code == 0
+    (root / "src/apple.py").write_text("def pear(): ...\n", encoding="utf-8")
+    write_tree(root, {"src/new.py": "x = 1\n"})
+    (root / "docs/guide.md").unlink()
+    sick = run("doctor", root, "--json")
+    assert sick.code == 1
+    assert [finding["problem"].split()[0] for finding in sick.json["findings"]] == [
+        "src/new.py", "src/apple.py", "docs/guide.md",
+    ]  # fmt: skip
+    mended = run("doctor", root, "--fix")
+    assert (mended.code, mended.out.splitlines()[-1]) == (0, f"{root}: repaired")
+    assert run("doctor", root).code == 0
+
+
+def test_doctor_mends_json_files_and_derived_parts(run: Any, root: Path) -> None:
+    import shutil
+
+    run("index", root)
+    folder = home.index_folder(root)
+    (folder / "fingerprints.json").write_text("{}", encoding="utf-8")
+    (folder / "metadata.json").unlink()
+    shutil.rmtree(next(folder.glob("lexical-*")))
+    sick = run("doctor", root, "--json")
+    assert {finding["part"] for finding in sick.json["findings"]} == {"lexical index", "fingerprints", "metadata"}
+    assert run("doctor", root, "--fix").code == 0
+    assert run("doctor", root).code == 0
+
+
+def test_a_damaged_catalog_is_said_kept_aside_and_rebuilt(run: Any, root: Path) -> None:
+    run("index", root)
+    folder = home.index_folder(root)
+    (folder / "catalog.sqlite").write_bytes(b"garbage" * 1000)
+    status = run("status", root, "--json")
+    assert (status.code, status.json["status"]) == (1, "failed")
+    assert run("doctor", root).code == 1
+    ran = run("index", root)
+    assert ran.code == 0
+    assert "set aside as catalog.sqlite.bak" in ran.err
+    assert (folder / "catalog.sqlite.bak").read_bytes().startswith(b"garbage")
+    assert run("doctor", root).code == 0
+    assert "set aside" in (folder / "logs" / "dowse.log").read_text(encoding="utf-8")
+
+
+def test_a_newer_index_is_refused_and_untouched(run: Any, root: Path) -> None:
+    run("index", root)
+    file = home.index_folder(root) / "catalog.sqlite"
+    with sqlite3.connect(file) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    before = file.read_bytes()
+    for command in ("index", "doctor"):
+        ran = run(command, root)
+        assert ran.code == 3
+        assert "format 99" in ran.err
+        assert "Upgrade dowse" in ran.err
+    assert file.read_bytes() == before
+
+
+def test_a_bad_setting_is_reported_and_the_rest_counts(run: Any, root: Path) -> None:
+    run("index", root)
+    config = home.index_folder(root) / "config.json"
+    config.write_text('{"maxFiles": "many", "exclude": ["docs/**"], "mine": true}', encoding="utf-8")
+    ran = run("index", root)
+    assert ran.code == 0
+    assert "warning: config.json: maxFiles is not a positive whole number" in ran.err
+    assert run("status", root, "--json").json["kinds"]["docs"]["files"] == 0
+    assert json.loads(config.read_text(encoding="utf-8"))["mine"] is True
+
+
+def test_a_huge_project_needs_a_yes(run: Any, root: Path, storage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_tree(storage, {"config.json": '{"maxFiles": 2}'})
+    ran = run("index", root)
+    assert ran.code == 2
+    assert "very large" in ran.err
+    assert "--yes" in ran.err
+    assert not (home.index_folder(root) / "catalog.sqlite").exists()
+    assert run("index", root, "--yes").code == 0
+    assert run("index", root).code == 0, "once it is indexed nobody is asked again"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["index", "/nowhere/at/all"], 2, "is not a folder"),
+        (["status", "/nowhere/at/all"], 2, "/nowhere/at/all"),
+        (["forget", "/nowhere/at/all"], 1, "not indexed"),
+        (["doctor", "/nowhere/at/all"], 2, "/nowhere/at/all"),
+        (["index", "--nonsense"], 2, "--nonsense"),
+        (["nonsense"], 2, "nonsense"),
+        (["why"], 2, "PATH"),
+        (["forget"], 2, "DIR"),
+        (["index", "a", "b"], 2, "--help"),
+        (["index", "nul\0byte"], 2, "folder"),
+    ],
+)
+def test_bad_input_is_one_clear_line(run: Any, arguments: list[str], code: int, said: str) -> None:
+    ran = run(*arguments)
+    assert ran.code == code, ran.err
+    assert said in ran.err
+    assert ran.err.count("\n") == 1
+    assert ran.out == ""
+    as_json = run(*arguments, "--json")
+    assert as_json.code == code
+    assert as_json.json["error"]["message"]
+
+
+def test_home_and_the_file_systems_root_are_not_taken_by_accident(
+    run: Any, storage: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(os.environ["HOME"])
+    ran = run("index")
+    assert ran.code == 2
+    assert "home" in ran.err.lower()
+
+
+@pytest.mark.parametrize("command", _COMMANDS)
+def test_every_command_has_help_and_json(run: Any, command: str) -> None:
+    ran = run(command, "--help")
+    assert ran.code == 0
+    assert "--json" in ran.out
+    assert len(ran.out.splitlines()) > 6
+
+
+def test_the_program_itself_runs(root: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "dowse", "index", str(root)], capture_output=True, text=True, check=True
+    )
+    assert "files" in done.stdout
+    assert done.stderr == ""
+    version = subprocess.run([sys.executable, "-m", "dowse", "--version"], capture_output=True, text=True, check=True)
+    assert version.stdout.startswith("dowse, version ")
+
+
+def test_a_reader_that_leaves_early_is_no_error(root: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "dowse", "status", str(root)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as child:
+        assert child.stdout is not None
+        child.stdout.close()
+        assert child.stderr is not None
+        assert b"Traceback" not in child.stderr.read()

@@ -1,0 +1,232 @@
+"""The store becomes equal to the files, and only what changed is done again."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from dowse.freshness import indexer
+from dowse.freshness.indexer import Report, bring_up_to_date, text_reader
+from dowse.freshness.integrity import check_index
+from dowse.freshness.scan import scan
+from dowse.settings import Settings
+from dowse.sources.project import ProjectSource
+from dowse.store.local import LocalStore
+from dowse.types import Batch, Reason, Store
+from tests.making import write_tree
+from tests.store.test_contract import found_paths
+
+LONG_AGO_NS = 1_600_000_000_123_456_789
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = write_tree(
+        tmp_path / "project",
+        {
+            "src/a.py": "def apple():\n    return 1\n",
+            "src/b.py": "def banana():\n    return 2\n",
+            "README.md": "# Fruit\n\nAll about cherries.\n",
+            "logo.png": b"\x89PNG\r\n\x1a\n\0\0",
+        },
+    )
+    for file in root.rglob("*.*"):
+        age(file)
+    return root
+
+
+@pytest.fixture
+def source(root: Path) -> ProjectSource:
+    return ProjectSource(root, Settings())
+
+
+@pytest.fixture
+def store(tmp_path: Path, source: ProjectSource) -> LocalStore:
+    return LocalStore(tmp_path / "index", text_reader(source))
+
+
+def age(file: Path) -> None:
+    os.utime(file, ns=(LONG_AGO_NS, LONG_AGO_NS))
+
+
+def update(source: ProjectSource, store: Store, **options: bool) -> Report:
+    report = bring_up_to_date(source, store, **options)
+    assert check_index(source, store) == []
+    return report
+
+
+def test_a_first_run_indexes_everything_that_is_allowed(source: ProjectSource, store: LocalStore) -> None:
+    report = update(source, store)
+    assert (report.added, report.updated, report.removed, report.unchanged) == (3, 0, 0, 0)
+    assert report.skipped_by_reason() == {Reason.BINARY: 1}
+    assert found_paths(store, "apple") == ["src/a.py"]
+    assert [(document.path, document.kind) for document in store.documents()] == [
+        ("README.md", "docs"),
+        ("src/a.py", "code"),
+        ("src/b.py", "code"),
+    ]
+
+
+def test_a_second_run_reads_nothing(source: ProjectSource, store: LocalStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    update(source, store)
+    monkeypatch.setattr(ProjectSource, "read", lambda *_: pytest.fail("nothing changed, yet a file was read"))
+    report = bring_up_to_date(source, store)
+    assert (report.unchanged, report.changed_anything) == (3, False)
+
+
+def test_only_what_changed_is_done_again(root: Path, source: ProjectSource, store: LocalStore) -> None:
+    update(source, store)
+    before = {document.path: document.id for document in store.documents()}
+    (root / "src/a.py").write_text("def apricot():\n    pass\n", encoding="utf-8")
+    (root / "src/b.py").unlink()
+    write_tree(root, {"src/new.py": "def date(): ...\n"})
+    report = update(source, store)
+    assert (report.added, report.updated, report.removed, report.unchanged) == (1, 1, 1, 1)
+    after = {document.path: document.id for document in store.documents()}
+    assert after["README.md"] == before["README.md"]
+    assert found_paths(store, "apple") == []
+    assert found_paths(store, "banana") == []
+    assert found_paths(store, "apricot") == ["src/a.py"]
+
+
+def test_a_file_that_was_only_touched_is_not_chunked_again(
+    root: Path, source: ProjectSource, store: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    update(source, store)
+    os.utime(root / "src/a.py")
+    monkeypatch.setattr(indexer, "prepare", lambda _: pytest.fail("the content is the same"))
+    report = bring_up_to_date(source, store)
+    assert (report.unchanged, report.changed_anything) == (3, False)
+
+
+def test_a_change_within_the_clocks_tick_is_found(root: Path, source: ProjectSource, store: LocalStore) -> None:
+    """Same size, same time, written right after it was read: only a second look tells."""
+    file = root / "src/a.py"
+    file.write_text("def apple():\n    return 1\n", encoding="utf-8")
+    stat = file.stat()
+    bring_up_to_date(source, store)
+    document = store.document("src/a.py")
+    assert document is not None
+    store.apply(Batch(touches=[("src/a.py", document.stat)]))
+    file.write_text("def peach():\n    return 1\n", encoding="utf-8")
+    os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    bring_up_to_date(source, store)
+    assert found_paths(store, "peach") == ["src/a.py"]
+
+
+def test_a_change_that_no_stat_shows_is_found_by_a_thorough_run(
+    root: Path, source: ProjectSource, store: LocalStore
+) -> None:
+    update(source, store)
+    file = root / "src/a.py"
+    file.write_text("def peach():\n    return 1\n", encoding="utf-8")
+    age(file)
+    entry = next(found for found in source.entries() if found.path == "src/a.py")
+    assert not hasattr(entry, "reason")
+    store.apply(Batch(touches=[("src/a.py", entry.stat)]))  # type: ignore[union-attr]  # just checked
+    assert scan(source, store).changed == []
+    findings = [finding.problem for finding in check_index(source, store)]
+    assert findings == ["src/a.py has changed since it was indexed"]
+    report = update(source, store, is_thorough=True)
+    assert (report.updated, report.unchanged) == (1, 2)
+
+
+def test_a_file_that_becomes_forbidden_leaves_the_index(root: Path, source: ProjectSource, store: LocalStore) -> None:
+    update(source, store)
+    write_tree(root, {".dowseignore": "b.py\n"})
+    report = update(source, store)
+    assert report.removed == 1
+    assert found_paths(store, "banana") == []
+    assert Reason.DOWSEIGNORED in report.skipped_by_reason()
+
+
+def test_a_file_that_becomes_binary_leaves_the_index(root: Path, source: ProjectSource, store: LocalStore) -> None:
+    update(source, store)
+    write_tree(root, {"src/b.py": b"\0\1\2banana"})
+    report = update(source, store)
+    assert (report.removed, report.updated) == (1, 0)
+    assert report.skipped_by_reason() == {Reason.BINARY: 2}
+
+
+def test_changed_settings_take_effect_on_the_next_run(root: Path, source: ProjectSource, store: LocalStore) -> None:
+    update(source, store)
+    other = ProjectSource(root, Settings(exclude=("src/b.py",), doc_patterns=("**/*.md", "**/a.py")))
+    report = update(other, store)
+    assert (report.removed, report.updated) == (1, 1)
+    document = store.document("src/a.py")
+    assert document is not None
+    assert document.kind == "docs"
+
+
+def test_another_recipe_makes_the_index_anew(
+    source: ProjectSource, store: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    update(source, store)
+    monkeypatch.setattr(indexer, "RECIPE", "reading 2, chunking 9")
+    assert update(source, store).updated == 3
+    assert update(source, store).updated == 0
+
+
+def test_an_interrupted_run_keeps_what_it_did(
+    root: Path, source: ProjectSource, store: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(root, {f"many/{number}.py": f"value = {number}\n" for number in range(50)})
+    monkeypatch.setattr(indexer, "FIRST_BATCH_FILES", 5)
+    monkeypatch.setattr(indexer, "BATCH_FILES", 5)
+
+    def interrupt(done: int, _: int) -> None:
+        if done == 22:
+            raise KeyboardInterrupt
+
+    report = bring_up_to_date(source, store, interrupt)
+    assert (report.is_complete, report.added) == (False, 22)
+    assert len(list(store.documents())) == 22
+    assert store.check() == []
+    assert update(source, store).added == 31
+
+
+def test_progress_is_told(source: ProjectSource, store: LocalStore) -> None:
+    seen: list[tuple[int, int]] = []
+    bring_up_to_date(source, store, lambda done, total: seen.append((done, total)))
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_each_encoding_and_newline_style_has_the_lines_an_editor_shows(
+    root: Path, source: ProjectSource, store: LocalStore
+) -> None:
+    text = "first line\nsecond\n\ndef héllo():\n    pass\n"
+    write_tree(
+        root,
+        {
+            "n/utf8.py": text,
+            "n/bom.py": b"\xef\xbb\xbf" + text.encode(),
+            "n/utf16.py": text.encode("utf-16"),
+            "n/latin.py": text.encode("latin-1"),
+            "n/crlf.py": text.replace("\n", "\r\n"),
+            "n/cr.py": text.replace("\n", "\r"),
+        },
+    )
+    update(source, store)
+    for name in ("utf8", "bom", "utf16", "latin", "crlf", "cr"):
+        document = store.document(f"n/{name}.py")
+        assert document is not None
+        chunks = store.chunks(document.id)
+        assert (chunks[0].start_line, chunks[-1].end_line) == (1, 5), name
+        assert (store.converted_text(document.id) is None) == document.is_verbatim
+    assert found_paths(store, "héllo") == sorted(
+        f"n/{name}.py" for name in ("utf8", "bom", "utf16", "latin", "crlf", "cr")
+    )
+
+
+def test_a_lexical_index_that_was_lost_is_rebuilt_from_the_files(
+    tmp_path: Path, source: ProjectSource, store: LocalStore
+) -> None:
+    import shutil
+
+    update(source, store)
+    store.close()
+    for folder in (tmp_path / "index").glob("lexical-*"):
+        shutil.rmtree(folder)
+    again = LocalStore(tmp_path / "index", text_reader(source))
+    assert found_paths(again, "banana") == ["src/b.py"]
+    assert update(source, again).changed_anything is False

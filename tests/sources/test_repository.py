@@ -1,0 +1,174 @@
+"""Repositories: whose rules hold where, and which of them are entered."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from dowse.sources.repository import MAX_RULE_BYTES, common_folder, read_rules, repository_around
+from dowse.types import Reason, Rule
+from tests.making import write_tree
+from tests.sources.repositories import git, make_repository, refused, seen, source
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    return make_repository(tmp_path / "repository")
+
+
+def test_the_users_own_excludes_hold_and_are_named(repository: Path) -> None:
+    write_tree(repository, {"notes.txt": "", "notes.tmp": ""})
+    write_tree(Path.home(), {".config/git/ignore": "# mine\n*.tmp\n"})
+    assert refused(source(repository), "notes.tmp").rule == Rule("*.tmp", "~/.config/git/ignore", 2)
+
+
+def test_the_users_own_excludes_may_be_a_symlink(repository: Path) -> None:
+    write_tree(Path.home(), {"dotfiles/ignore": "*.tmp\n", ".config/git/other": ""})
+    (Path.home() / ".config/git/ignore").symlink_to(Path.home() / "dotfiles/ignore")
+    write_tree(repository, {"notes.tmp": "", "notes.txt": ""})
+    assert seen(source(repository)) == ["notes.txt"]
+
+
+def test_info_exclude_holds_and_is_stronger_than_the_users_excludes(repository: Path) -> None:
+    write_tree(Path.home(), {".config/git/ignore": "*.tmp\n"})
+    write_tree(repository, {".git/info/exclude": "!keep.tmp\n*.bak\n", "keep.tmp": "", "a.tmp": "", "sub/b.bak": ""})
+    assert seen(source(repository)) == ["keep.tmp"]
+    assert refused(source(repository), "sub/b.bak").rule == Rule("*.bak", ".git/info/exclude", 2)
+
+
+def test_deeper_ignore_files_are_stronger(repository: Path) -> None:
+    write_tree(repository, {".gitignore": "*.gen\n", "sub/.gitignore": "!b.gen\n", "a.gen": "", "sub/b.gen": "", "sub/c.gen": ""})
+    assert [path for path in seen(source(repository)) if path.endswith(".gen")] == ["sub/b.gen"]
+
+
+def test_a_worktree_has_the_rules_of_its_repository(repository: Path, tmp_path: Path) -> None:
+    write_tree(repository, {".git/info/exclude": "*.bak\n"})
+    git(repository, "worktree", "add", "-q", str(tmp_path / "tree"))
+    write_tree(tmp_path / "tree", {"a.bak": "", "a.py": ""})
+    assert seen(source(tmp_path / "tree")) == ["a.py"]
+    rule = refused(source(tmp_path / "tree"), "a.bak").rule
+    assert rule is not None
+    assert rule.origin.endswith("repository/.git/info/exclude")
+
+
+def test_a_worktree_nested_in_its_repository_is_not_entered(repository: Path) -> None:
+    git(repository, "worktree", "add", "-q", str(repository / "trees" / "one"))
+    write_tree(repository, {"trees/one/a.py": "", "trees/b.py": ""})
+    assert seen(source(repository)) == ["trees/b.py"]
+    assert refused(source(repository), "trees/one/").reason is Reason.NESTED_REPOSITORY
+
+
+def test_a_nested_repository_is_not_entered_and_why_says_so(repository: Path) -> None:
+    make_repository(repository / "libs" / "other")
+    write_tree(repository, {"libs/other/a.py": "", "libs/b.py": ""})
+    verdict = source(repository).verdict("libs/other/a.py")
+    assert (verdict.reason, verdict.rule) == (Reason.NESTED_REPOSITORY, Rule(".git", "libs/other/.git"))
+    assert verdict.detail == "because of its folder libs/other/: a repository of its own that .gitmodules does not name"
+
+
+@pytest.fixture
+def with_submodule(repository: Path, tmp_path: Path) -> Path:
+    write_tree(make_repository(tmp_path / "library"), {"lib.py": "", ".gitignore": "*.own\n"})
+    git(tmp_path / "library", "add", ".")
+    git(tmp_path / "library", "commit", "-q", "-m", "files")
+    git(repository, "submodule", "--quiet", "add", str(tmp_path / "library"), "libs/library")
+    return repository
+
+
+def test_a_submodule_is_entered(with_submodule: Path) -> None:
+    assert "libs/library/lib.py" in seen(source(with_submodule))
+
+
+def test_a_submodule_has_its_own_rules_and_not_those_of_its_parent(with_submodule: Path) -> None:
+    write_tree(with_submodule, {".gitignore": "*.parents\n", "a.own": "", "a.parents": ""})
+    write_tree(with_submodule / "libs/library", {"b.own": "", "b.parents": "", "b.excluded": ""})
+    write_tree(with_submodule / ".git/modules/libs/library/info", {"exclude": "*.excluded\n"})
+    files = [path for path in seen(source(with_submodule)) if not path.endswith((".gitignore", ".gitmodules", ".py"))]
+    assert files == ["a.own", "libs/library/b.parents"]
+
+
+def test_a_submodules_own_ignore_files_name_their_place(with_submodule: Path) -> None:
+    write_tree(with_submodule, {"libs/library/deep/b.own": ""})
+    assert refused(source(with_submodule), "libs/library/deep/b.own").rule == Rule("*.own", "libs/library/.gitignore", 1)
+
+
+def test_a_repository_nested_in_a_submodule_is_not_entered(with_submodule: Path) -> None:
+    make_repository(with_submodule / "libs/library/deeper")
+    assert refused(source(with_submodule), "libs/library/deeper/").reason is Reason.NESTED_REPOSITORY
+
+
+def test_a_submodule_of_the_repository_above_the_root_is_entered(with_submodule: Path) -> None:
+    assert "library/lib.py" in seen(source(with_submodule / "libs"))
+
+
+def test_outside_any_repository_nested_ones_are_entered_each_with_its_own_rules(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        write_tree(make_repository(tmp_path / name), {".gitignore": f"*.{name}\n", "a.one": "", "a.two": ""})
+    write_tree(tmp_path, {".gitignore": "a.*\n", "a.txt": "", "one/.git/info/exclude": "b\n", "one/b": "", "two/b": ""})
+    assert [path for path in seen(source(tmp_path)) if not path.endswith("ignore")] == ["one/a.two", "two/a.one", "two/b"]
+
+
+def test_ignore_files_hold_outside_any_repository(tmp_path: Path) -> None:
+    write_tree(tmp_path, {".gitignore": "*.gen\n", "a.gen": "", "a.py": ""})
+    assert seen(source(tmp_path)) == [".gitignore", "a.py"]
+
+
+def test_a_root_inside_a_repository_has_the_rules_of_the_folders_above(repository: Path) -> None:
+    write_tree(repository, {".gitignore": "*.top\n/sub/one/exact\n", "sub/.gitignore": "*.sub\n!keep.top\n"})
+    write_tree(repository / "sub/one", {"a.top": "", "a.sub": "", "exact": "", "deep/exact": "", "keep.top": "", "b.py": ""})
+    project = source(repository / "sub/one")
+    assert seen(project) == ["b.py", "deep/exact", "keep.top"]
+    assert refused(project, "a.top").rule == Rule("*.top", "../../.gitignore", 1)
+    assert refused(project, "a.sub").rule == Rule("*.sub", "../.gitignore", 1)
+    assert refused(project, "exact").rule == Rule("/sub/one/exact", "../../.gitignore", 2)
+
+
+def test_an_ignored_or_denied_folder_may_be_named_as_the_root(repository: Path) -> None:
+    write_tree(repository, {".gitignore": "generated/\n", "generated/a.py": "", "build/b.py": "", "generated/build/c.py": ""})
+    assert seen(source(repository / "generated")) == ["a.py"]
+    assert seen(source(repository / "build")) == ["b.py"]
+
+
+def test_without_respect_for_git_only_its_ignore_rules_are_off(repository: Path) -> None:
+    make_repository(repository / "nested")
+    write_tree(repository, {".gitignore": "*.gen\n", ".dowseignore": "*.own\n", "a.gen": "", "a.own": "", ".git/info/exclude": "a.*"})
+    project = source(repository, respect_gitignore=False)
+    assert seen(project) == [".dowseignore", ".gitignore", "a.gen"]
+    assert refused(project, "nested/").reason is Reason.NESTED_REPOSITORY
+
+
+def test_an_ignore_file_that_is_a_symlink_or_a_folder_does_not_count(repository: Path, tmp_path: Path) -> None:
+    write_tree(tmp_path, {"elsewhere": "*\n"})
+    (repository / ".gitignore").symlink_to(tmp_path / "elsewhere")
+    write_tree(repository, {"a.py": "", "sub/.gitignore/x": "", "sub/b.py": ""})
+    assert seen(source(repository)) == ["a.py", "sub/.gitignore/x", "sub/b.py"]
+
+
+def test_an_ignore_file_that_is_a_pipe_is_not_opened(repository: Path) -> None:
+    os.mkfifo(repository / ".gitignore")
+    write_tree(repository, {"a.py": ""})
+    assert seen(source(repository)) == ["a.py"]
+
+
+def test_only_whole_lines_within_the_limit_are_rules(tmp_path: Path) -> None:
+    write_tree(tmp_path, {".gitignore": b"a\n" + b"x" * MAX_RULE_BYTES})
+    assert read_rules(tmp_path, ".gitignore") == b"a\n"
+
+
+def test_a_git_file_that_points_to_another_machine_is_not_followed(tmp_path: Path) -> None:
+    write_tree(tmp_path, {".git": "gitdir: //server/share/repository\n"})
+    assert common_folder(tmp_path) is None
+
+
+def test_a_git_file_with_nonsense_has_no_excludes(tmp_path: Path) -> None:
+    write_tree(tmp_path, {".git": b"\xff\xfe nonsense"})
+    assert common_folder(tmp_path) is None
+    assert repository_around(tmp_path) is not None
+
+
+def test_rules_are_read_anew_by_each_walk(repository: Path) -> None:
+    project = source(repository)
+    write_tree(repository, {"a.gen": ""})
+    assert seen(project) == ["a.gen"]
+    write_tree(repository, {".gitignore": "*.gen\n"})
+    assert seen(project) == [".gitignore"]
