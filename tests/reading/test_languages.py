@@ -76,7 +76,10 @@ def test_the_name_is_believed_before_the_first_line() -> None:
     [
         (b"#ifndef A_H\nint f(int class_id);\n/* a class of its own */\n", "c"),
         (b'#ifdef __cplusplus\nextern "C" {\n#endif\nstruct a;\n', "c"),
+        (b"/*\n  using the\n  class of functions\n*/\n", "c"),
         (b"", "c"),
+        (b"class Engine;\n", "cpp"),
+        (b"class EXPORT Engine final : public Base\n{\n", "cpp"),
         (b"class Engine {\n public:\n", "cpp"),
         (b"namespace dowse {\n", "cpp"),
         (b"template <typename T>\nT f();\n", "cpp"),

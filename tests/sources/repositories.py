@@ -48,10 +48,12 @@ def refused(project: ProjectSource, path: str) -> Verdict:
     return item
 
 
-def can_make(path: Path) -> bool:
+def can_make(folder: Path, name: str) -> bool:
     """Whether the file system takes a name; if so there is a file of that name now."""
+    if "/" in name or ("\\" in name and os.name == "nt") or name in ("", ".", ".."):
+        return False  # never written: it would be a path that leads elsewhere
     try:
-        path.write_text("text", encoding="utf-8")
+        (folder / name).write_text("text", encoding="utf-8")
     except (OSError, ValueError):
         return False
-    return path.name in os.listdir(path.parent)
+    return name in os.listdir(folder)

@@ -12,7 +12,15 @@ SEED = {
     "version control": [".git", ".hg/", ".svn/"],
     "build artifacts": ["dist/", "build/", "out/", "target/", "__pycache__/", ".next/", ".nuxt/"],
     "secrets": [".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx"],
-    "logs and locks": ["*.log", "*.lock", "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "Gemfile.lock", "poetry.lock"],
+    "logs and locks": [
+        "*.log",
+        "*.lock",
+        "package-lock.json",
+        "yarn.lock",
+        "pnpm-lock.yaml",
+        "Gemfile.lock",
+        "poetry.lock",
+    ],
     "IDE config": [".idea/", ".vscode/", ".DS_Store", "*.swp", "*.swo"],
     "testing": ["coverage/", ".nyc_output/", ".pytest_cache/"],
 }
@@ -67,8 +75,24 @@ def test_a_denied_path_is_denied_in_every_spelling(path: str, pattern: str) -> N
 
 @pytest.mark.parametrize(
     "path",
-    ["build", "src/out", "environment.py", ".environment", "key.py", "id_rsa.pub", "rebuild/x", "builds/x", "aws/credentials"]
-    + ["config", "docker/config.json", ".gitignore", ".github/workflows/ci.yml", "lock.py", "a.locks", "distribution/x"],
+    [
+        "build",
+        "src/out",
+        "environment.py",
+        ".environment",
+        "key.py",
+        "id_rsa.pub",
+        "rebuild/x",
+        "builds/x",
+        "aws/credentials",
+        "config",
+        "docker/config.json",
+        ".gitignore",
+        ".github/workflows/ci.yml",
+        "lock.py",
+        "a.locks",
+        "distribution/x",
+    ],
 )
 def test_what_only_looks_alike_is_not_denied(path: str) -> None:
     assert denied(path) is None
@@ -87,10 +111,17 @@ def test_letter_case_of_other_categories_counts_where_the_file_system_minds_it()
 
 def test_a_source_can_switch_off_all_but_secrets_and_version_control() -> None:
     deny = DenyList(())
-    assert [denied(path, deny) for path in ("dist/index.html", "app.log", ".env", ".git/config")] == [None, None, ".env", ".git"]
+    assert [denied(path, deny) for path in ("dist/index.html", "app.log", ".env", ".git/config")] == [
+        None,
+        None,
+        ".env",
+        ".git",
+    ]
 
 
-@pytest.mark.parametrize("path", [".env.", ".env ", ".env::$DATA", ".env:stream", ".git. /config", "a/.git::$INDEX_ALLOCATION/x"])
+@pytest.mark.parametrize(
+    "path", [".env.", ".env ", ".env::$DATA", ".env:stream", ".git. /config", "a/.git::$INDEX_ALLOCATION/x"]
+)
 def test_windows_other_ways_to_open_a_file_are_denied_there(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(names, "IS_WINDOWS", True)
     assert denied(path) in (".env", ".git")

@@ -1,6 +1,5 @@
 """Generated trees and ignore files: our decision and its rule are git's, path by path."""
 
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,18 +8,51 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dowse.settings import Settings
 from dowse.sources.asking import judge
 from dowse.sources.policy import Policy
-from dowse.settings import Settings
 from dowse.types import Reason, Verdict
 from tests.sources.repositories import git, make_repository
 
 Tree = dict[str, "Tree | None"]
 
-NAMES = ["a", "b", "ab", "a.b", "x.d", "foo.c", "#x", "!y", "a b", "a ", "[", "a]", "a-b", "é", "A", "\\", "a\\", "*", "**"]
+NAMES = [
+    "a",
+    "b",
+    "ab",
+    "a.b",
+    "x.d",
+    "foo.c",
+    "#x",
+    "!y",
+    "a b",
+    "a ",
+    "[",
+    "a]",
+    "a-b",
+    "é",
+    "A",
+    "\\",
+    "a\\",
+    "*",
+    "**",
+]
 PIECES = [
     *("*", "**", "***", "?", "/", "/", ".", "-", "^", "]", "!", "#", " ", "\\ ", "\t", "\r", "\\", "\\*", "\\/", "é"),
-    *("[a-c]", "[!a]", "[^b]", "[[:alpha:]]", "[[:punct:]]", "[[:foo:]]", "[]a]", "[!]]", "[a", "[a-", "[\\]]", "[z-a]"),
+    *(
+        "[a-c]",
+        "[!a]",
+        "[^b]",
+        "[[:alpha:]]",
+        "[[:punct:]]",
+        "[[:foo:]]",
+        "[]a]",
+        "[!]]",
+        "[a",
+        "[a-",
+        "[\\]]",
+        "[z-a]",
+    ),
     *("[\\a-c]", "[[:]", "[--/]", "[a/b]", "[!a/b]", "[é]"),
 ]
 
@@ -40,11 +72,9 @@ patterns = st.builds(
 ignore_files = st.lists(patterns, min_size=1, max_size=6).map("\n".join)
 
 
-@pytest.fixture(scope="module")
-def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-        return make_repository(tmp_path_factory.mktemp("repository"))
+@pytest.fixture
+def policy(tmp_path: Path) -> Policy:
+    return Policy(make_repository(tmp_path), Settings())
 
 
 def plant(folder: Path, tree: Tree) -> Iterator[Path]:
@@ -64,10 +94,13 @@ def clear(folder: Path) -> None:
 
 
 @settings(max_examples=350, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(tree=trees, ignores=st.lists(st.tuples(st.integers(0, 99), ignore_files), min_size=1, max_size=3), exclude=patterns)
+@given(
+    tree=trees, ignores=st.lists(st.tuples(st.integers(0, 99), ignore_files), min_size=1, max_size=3), exclude=patterns
+)
 def test_every_path_is_ignored_by_the_rule_that_git_names(
-    repository: Path, tree: Tree, ignores: list[tuple[int, str]], exclude: str
+    policy: Policy, tree: Tree, ignores: list[tuple[int, str]], exclude: str
 ) -> None:
+    repository = policy.root
     clear(repository)
     planted = list(plant(repository, tree))
     folders = [repository, *(path for path in planted if path.is_dir())]
@@ -75,7 +108,7 @@ def test_every_path_is_ignored_by_the_rule_that_git_names(
         (folders[chosen % len(folders)] / ".gitignore").write_bytes(content.encode())
     (repository / ".git" / "info" / "exclude").write_bytes(exclude.encode())
     paths = [path.relative_to(repository).as_posix() for path in planted]
-    assert our_answers(repository, paths) == gits_answers(repository, paths)
+    assert {path: our_answer(policy, path) for path in paths} == gits_answers(repository, paths)
 
 
 def gits_answers(repository: Path, paths: list[str]) -> dict[str, tuple[str, str, str] | None]:
@@ -83,12 +116,10 @@ def gits_answers(repository: Path, paths: list[str]) -> dict[str, tuple[str, str
     answer = git(repository, "check-ignore", "--no-index", "--stdin", "-z", "-v", "-n", given="\0".join(paths).encode())
     fields = answer.decode().split("\0")[:-1]
     rows = zip(*(fields[column::4] for column in range(4)), strict=True)
-    return {path: None if pattern.startswith("!") or not origin else (origin, line, pattern) for origin, line, pattern, path in rows}
-
-
-def our_answers(repository: Path, paths: list[str]) -> dict[str, tuple[str, str, str] | None]:
-    policy = Policy(repository, Settings())
-    return {path: our_answer(policy, path) for path in paths}
+    return {
+        path: None if pattern.startswith("!") or not origin else (origin, line, pattern)
+        for origin, line, pattern, path in rows
+    }
 
 
 def our_answer(policy: Policy, path: str) -> tuple[str, str, str] | None:

@@ -37,7 +37,10 @@ def test_info_exclude_holds_and_is_stronger_than_the_users_excludes(repository: 
 
 
 def test_deeper_ignore_files_are_stronger(repository: Path) -> None:
-    write_tree(repository, {".gitignore": "*.gen\n", "sub/.gitignore": "!b.gen\n", "a.gen": "", "sub/b.gen": "", "sub/c.gen": ""})
+    write_tree(
+        repository,
+        {".gitignore": "*.gen\n", "sub/.gitignore": "!b.gen\n", "a.gen": "", "sub/b.gen": "", "sub/c.gen": ""},
+    )
     assert [path for path in seen(source(repository)) if path.endswith(".gen")] == ["sub/b.gen"]
 
 
@@ -89,7 +92,9 @@ def test_a_submodule_has_its_own_rules_and_not_those_of_its_parent(with_submodul
 
 def test_a_submodules_own_ignore_files_name_their_place(with_submodule: Path) -> None:
     write_tree(with_submodule, {"libs/library/deep/b.own": ""})
-    assert refused(source(with_submodule), "libs/library/deep/b.own").rule == Rule("*.own", "libs/library/.gitignore", 1)
+    assert refused(source(with_submodule), "libs/library/deep/b.own").rule == Rule(
+        "*.own", "libs/library/.gitignore", 1
+    )
 
 
 def test_a_repository_nested_in_a_submodule_is_not_entered(with_submodule: Path) -> None:
@@ -105,7 +110,11 @@ def test_outside_any_repository_nested_ones_are_entered_each_with_its_own_rules(
     for name in ("one", "two"):
         write_tree(make_repository(tmp_path / name), {".gitignore": f"*.{name}\n", "a.one": "", "a.two": ""})
     write_tree(tmp_path, {".gitignore": "a.*\n", "a.txt": "", "one/.git/info/exclude": "b\n", "one/b": "", "two/b": ""})
-    assert [path for path in seen(source(tmp_path)) if not path.endswith("ignore")] == ["one/a.two", "two/a.one", "two/b"]
+    assert [path for path in seen(source(tmp_path)) if not path.endswith("ignore")] == [
+        "one/a.two",
+        "two/a.one",
+        "two/b",
+    ]
 
 
 def test_ignore_files_hold_outside_any_repository(tmp_path: Path) -> None:
@@ -115,7 +124,9 @@ def test_ignore_files_hold_outside_any_repository(tmp_path: Path) -> None:
 
 def test_a_root_inside_a_repository_has_the_rules_of_the_folders_above(repository: Path) -> None:
     write_tree(repository, {".gitignore": "*.top\n/sub/one/exact\n", "sub/.gitignore": "*.sub\n!keep.top\n"})
-    write_tree(repository / "sub/one", {"a.top": "", "a.sub": "", "exact": "", "deep/exact": "", "keep.top": "", "b.py": ""})
+    write_tree(
+        repository / "sub/one", {"a.top": "", "a.sub": "", "exact": "", "deep/exact": "", "keep.top": "", "b.py": ""}
+    )
     project = source(repository / "sub/one")
     assert seen(project) == ["b.py", "deep/exact", "keep.top"]
     assert refused(project, "a.top").rule == Rule("*.top", "../../.gitignore", 1)
@@ -124,14 +135,19 @@ def test_a_root_inside_a_repository_has_the_rules_of_the_folders_above(repositor
 
 
 def test_an_ignored_or_denied_folder_may_be_named_as_the_root(repository: Path) -> None:
-    write_tree(repository, {".gitignore": "generated/\n", "generated/a.py": "", "build/b.py": "", "generated/build/c.py": ""})
+    write_tree(
+        repository, {".gitignore": "generated/\n", "generated/a.py": "", "build/b.py": "", "generated/build/c.py": ""}
+    )
     assert seen(source(repository / "generated")) == ["a.py"]
     assert seen(source(repository / "build")) == ["b.py"]
 
 
 def test_without_respect_for_git_only_its_ignore_rules_are_off(repository: Path) -> None:
     make_repository(repository / "nested")
-    write_tree(repository, {".gitignore": "*.gen\n", ".dowseignore": "*.own\n", "a.gen": "", "a.own": "", ".git/info/exclude": "a.*"})
+    write_tree(
+        repository,
+        {".gitignore": "*.gen\n", ".dowseignore": "*.own\n", "a.gen": "", "a.own": "", ".git/info/exclude": "a.*"},
+    )
     project = source(repository, respect_gitignore=False)
     assert seen(project) == [".dowseignore", ".gitignore", "a.gen"]
     assert refused(project, "nested/").reason is Reason.NESTED_REPOSITORY

@@ -3,7 +3,6 @@
 from pathlib import PurePosixPath
 
 from dowse.reading.decoding import decode
-from dowse.reading.html import read_html
 from dowse.reading.languages import language_of
 from dowse.reading.markdown import read_markdown
 from dowse.reading.plain import read_plain, read_prose
@@ -32,6 +31,8 @@ def read_document(data: bytes, path: str) -> Reading:
     """What a file of a documents folder says: Markdown, plain text, or HTML, which becomes Markdown."""
     extension = path.rpartition(".")[2].lower()
     if extension in {"html", "htm"}:
+        from dowse.reading.html import read_html  # here because only pages need it
+
         return read_html(data, path)
     if extension == "txt":  # also where the name says more, as that of CMakeLists.txt does
         return read_plain(decode(data), path)

@@ -1,10 +1,9 @@
 """Bytes to text, whatever they are: it never fails, and says what it did."""
 
 import codecs
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from dowse.reading.guessing import guess_encoding
@@ -46,7 +45,9 @@ def decode(data: bytes, declared: str | None = None) -> Decoded:
 
 @cache
 def _encodings() -> dict[str, Any]:
-    return tomllib.loads(resources.files(__package__).joinpath("encodings.toml").read_text(encoding="utf-8"))
+    import tomllib  # here because files in UTF-8 are read without it
+
+    return tomllib.loads(Path(__file__).with_name("encodings.toml").read_text(encoding="utf-8"))
 
 
 def _marked(data: bytes) -> Decoded | None:

@@ -1,7 +1,6 @@
 """Title, description and tags that a Markdown file states before its text, in YAML or TOML."""
 
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -57,6 +56,8 @@ def _several(value: Any) -> tuple[str, ...]:
 
 
 def _from_toml(text: str) -> dict[str, Any] | None:
+    import tomllib  # here because most front matter is YAML
+
     if any(line.partition("=")[0].count(".") > _MAX_DOTS for line in text.splitlines()):
         return None
     try:

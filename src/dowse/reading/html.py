@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from dowse.reading.decoding import decode
 from dowse.reading.links import find_links
-from dowse.reading.markup import bare_text, tokens, without_unseen
+from dowse.reading.markup import bare_text, hrefs, without_unseen
 from dowse.reading.trimming import TITLE_CHARS, file_stem, shorten
 from dowse.types import Link, Reading
 
@@ -88,8 +88,8 @@ def _markdown(source: str) -> str:
 
 def _links(text: str, source: str) -> tuple[Link, ...]:
     """The page's own links, found in its Markdown so that their lines are right."""
-    hrefs = {_loosely(token.value): token.value.strip() for token in tokens(source) if token.kind == "open"}
-    found = ((link, hrefs.get(_loosely(link.target))) for link in find_links(text))
+    written = {_loosely(href): href.strip() for href in hrefs(source)}
+    found = ((link, written.get(_loosely(link.target))) for link in find_links(text))
     return tuple(replace(link, target=href) for link, href in found if href)
 
 

@@ -1,18 +1,17 @@
 """Which language a file is in, by its name, its extension or its first line."""
 
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from pathlib import Path
 
 UNKNOWN = "text"
 
 _SHEBANG = re.compile(rb"\s*#!\s*(?P<command>[^\r\n]*)")
 _VERSION = re.compile(r"[-.\d]+$")
 _CPP = re.compile(
-    rb"^[ \t]*(?:class[ \t]+\w[^;()\r\n]*[{:\r\n]|namespace[ \t]+[\w:]*\s*\{|template[ \t]*<"
-    rb"|(?:public|private|protected)[ \t]*:|using[ \t]+\w+)|\bstd::\w",
+    rb"^[ \t]*(?:class\s+(?:\w+\s+){0,2}\w+\s*[:{;]|namespace(?:\s+[\w:]+)?\s*\{|template[ \t]*<"
+    rb"|(?:public|private|protected)[ \t]*:|using[ \t]+(?:namespace\b|\w+[ \t]*=))|\bstd::\w",
     re.MULTILINE,
 )
 _OBJC = re.compile(rb"^[ \t]*(?:@(?:interface|protocol|class|property|end)\b|#import\b)", re.MULTILINE)
@@ -67,7 +66,9 @@ def _by_shebang(head: bytes, signs: _Signs) -> str | None:
 
 @cache
 def _signs() -> _Signs:
-    text = resources.files(__package__).joinpath("languages.toml").read_text(encoding="utf-8")
+    import tomllib  # here because a command that reads no file is quicker without it
+
+    text = Path(__file__).with_name("languages.toml").read_text(encoding="utf-8")
     languages: dict[str, dict[str, list[str]]] = tomllib.loads(text)
 
     def by(sign: str) -> dict[str, str]:

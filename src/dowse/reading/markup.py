@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 _UNSEEN = r"<!--(?s:.*?)(?:-->|\Z)|<(?P<raw>script|style|template|noscript)\b(?s:.*?)(?:</(?P=raw)\s*>|\Z)"
 _UNSEEN_PART = re.compile(_UNSEEN, re.IGNORECASE)
 _TOKEN = re.compile(rf"{_UNSEEN}|<a\s(?P<attributes>[^<>]*)>|(?P<close></a\s*>)|</?[a-z][^<>]*>", re.IGNORECASE)
+_ANCHOR = re.compile(r"<a\s([^<>]*)>", re.IGNORECASE)
 _HREF = re.compile(r"""(?:^|[\s"'])href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
 
 
@@ -33,6 +34,11 @@ def tokens(markup: str) -> Iterator[Token]:
         end = match.end()
     if end < len(markup):
         yield Token("text", html.unescape(markup[end:]), end)
+
+
+def hrefs(markup: str) -> Iterator[str]:
+    """The addresses of all anchors, wherever they stand."""
+    return (_href(attributes) for attributes in _ANCHOR.findall(markup))
 
 
 def without_unseen(markup: str) -> str:

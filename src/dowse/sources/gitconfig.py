@@ -73,7 +73,12 @@ def _ask_git(key: str) -> list[tuple[str, str]]:
     try:
         # Started from the top of the file system, where no repository's configuration is in reach.
         answer = subprocess.run(  # noqa: S603 - fixed words, no shell, a program from the user's PATH
-            command, cwd=Path(git).anchor, stdin=subprocess.DEVNULL, capture_output=True, timeout=_ASK_SECONDS, check=False
+            command,
+            cwd=Path(git).anchor,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_ASK_SECONDS,
+            check=False,
         )
     except (OSError, subprocess.SubprocessError):
         return []

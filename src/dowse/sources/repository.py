@@ -81,7 +81,9 @@ def _whole_lines(data: bytes) -> bytes:
 
 def _below(folder: Path, named: str) -> Path | None:
     """A folder that a file of git names; one on another machine would be asked over the network."""
-    return None if "\0" in named or named.startswith(("//", "\\\\")) else folder / named
+    if "\0" in named or named.startswith(("//", "\\\\")):
+        return None
+    return Path(os.path.normpath(folder / named))
 
 
 def _mode(path: Path) -> int:

@@ -58,7 +58,8 @@ class RuleFiles:
     def _of_user(self) -> tuple[Placed, ...]:
         if not self._respects_git or self._user_file is None:
             return ()
-        return _present([_placed(read_own_rules(self._user_file), self._shown(self._user_file, self._root))])
+        data = read_own_rules(self._user_file)
+        return _present([_placed(data, self._shown(self._user_file, self._root))]) if data else ()
 
     @cached_property
     def _user_file(self) -> Path | None:
@@ -66,7 +67,7 @@ class RuleFiles:
 
     def _shown(self, file: Path, near: Path) -> str:
         """A file as a user would name it: from the root, or from home."""
-        if file.is_relative_to(near):
+        if file.is_relative_to(near) or file.is_relative_to(self._root):
             return Path(os.path.relpath(file, self._root)).as_posix()
         home = Path("~").expanduser()
         return f"~/{file.relative_to(home).as_posix()}" if file.is_relative_to(home) else file.as_posix()

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from dowse.sources.names import as_the_system_finds_it, visible
 
 _MAX_SPELLINGS = 32
-_NETWORK = ("//", "\\\\")
+_NETWORK = ("//", os.sep * 2)
 
 
 def below_root(root: Path, spelled: str) -> str | None:
