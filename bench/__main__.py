@@ -3,7 +3,6 @@
 import argparse
 import json
 import shlex
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -24,11 +23,13 @@ def main() -> int:
     facts = machine.description()
     with tempfile.TemporaryDirectory(prefix="bench-") as temporary:
         work = Path(temporary).resolve()
-        chosen = _chosen(options, work)
+        roots = _roots(options.corpora, work)
+        chosen = _chosen(options, roots, work)
         if not chosen:
-            _say(f"Nothing is called {', '.join(options.only)}.")
+            _say(f"There is nothing to measure: no corpus or size is called {', '.join(options.only) or 'anything'}.")
             return 2
-        results = _measure(options, chosen, work)
+        contestants = _contestants(options, roots, chosen, work)
+        results = [_measured(corpus, contestants, options.rounds) for corpus in chosen]
     tables = [*(report.corpus_table(result) for result in results), report.goals_table(results)]
     print("\n".join([*facts, "", *(table.as_text() for table in tables)]))
     if options.json:
@@ -54,7 +55,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3, help="medians are over so many (default: 3)")
     parser.add_argument("--no-semble", action="store_true", help="measure dowse alone")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure of every round")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="renew the tables between the markers of FILE")
+    parser.add_argument("--markdown", type=_page, metavar="FILE", help="renew the tables between the markers of FILE")
     return parser.parse_args()
 
 
@@ -62,15 +63,17 @@ def _sizes(value: str) -> tuple[int, ...]:
     return tuple(int(size) for size in value.split(",") if size)
 
 
-def _chosen(options: argparse.Namespace, work: Path) -> list[Corpus]:
+def _roots(folder: Path, work: Path) -> list[Path]:
+    roots = corpora.find(folder)
+    if not roots:
+        _say(corpora.MISSING.format(folder=folder))
+        roots = [corpora.installed_packages(work / "origin")]
+    return roots
+
+
+def _chosen(options: argparse.Namespace, roots: list[Path], work: Path) -> list[Corpus]:
     """Samples of all corpora together, smallest first, then each corpus whole."""
     copies = work / "corpora"
-    copies.mkdir()
-    roots = corpora.find(options.corpora)
-    if not roots:
-        _say(corpora.MISSING.format(folder=options.corpora))
-        (work / "origin").mkdir()
-        roots = [corpora.installed_packages(work / "origin")]
     made: dict[str, Corpus] = {}
     for size in sorted(options.sizes):
         if not options.only or str(size) in options.only:
@@ -86,20 +89,21 @@ def _chosen(options: argparse.Namespace, work: Path) -> list[Corpus]:
     return list(made.values())
 
 
-def _measure(options: argparse.Namespace, chosen: list[Corpus], work: Path) -> list[Result]:
-    first = ours.Dowse(work)
-    contestants: list[Contestant] = [first]
+def _contestants(options: argparse.Namespace, roots: list[Path], chosen: list[Corpus], work: Path) -> list[Contestant]:
+    """dowse, and semble where it can be installed; each has run once, so that all it unpacks is there."""
     each_type = corpora.one_of_each_type(chosen, work)
+    first = ours.Dowse(work)
     first.index(each_type)
-    if not options.no_semble:
-        _say("Preparing semble ...")
-        try:
-            peer = semble.prepare(KEPT, work, chosen)
-            peer.index(each_type)
-            contestants.append(peer)
-        except (OSError, subprocess.CalledProcessError, CommandFailed) as error:
-            _say(f"semble cannot be measured here, dowse is measured alone: {error}")
-    return [_measured(corpus, contestants, options.rounds) for corpus in chosen]
+    if options.no_semble:
+        return [first]
+    _say("Preparing semble ...")
+    try:
+        second = semble.prepare(KEPT, work, roots)
+        second.index(each_type)
+    except (OSError, CommandFailed) as error:
+        _say(f"semble cannot be measured here, so dowse is measured alone: {error}")
+        return [first]
+    return [first, second]
 
 
 def _measured(corpus: Corpus, contestants: list[Contestant], rounds: int) -> Result:
@@ -123,12 +127,18 @@ def _unplaced(word: str) -> str:
     return Path(word).name if Path(word).is_absolute() else word
 
 
-def _put_between_markers(file: Path, text: str) -> None:
-    before, start, rest = file.read_text(encoding="utf-8").partition(START)
-    _, end, after = rest.partition(END)
-    if not start or not end:
-        raise SystemExit(f"{file} has no lines {START} and {END} to write between.")
-    file.write_text(f"{before}{START}\n\n{text}\n{END}{after}", encoding="utf-8")
+def _page(value: str) -> Path:
+    """A file that has the markers; a run of many minutes should not end with the news that it has not."""
+    text = Path(value).read_text(encoding="utf-8") if Path(value).is_file() else ""
+    if START not in text or END not in text.partition(START)[2]:
+        raise argparse.ArgumentTypeError(f"{value} has no lines {START} and {END} to write between")
+    return Path(value)
+
+
+def _put_between_markers(page: Path, text: str) -> None:
+    before, _, rest = page.read_text(encoding="utf-8").partition(START)
+    after = rest.partition(END)[2]
+    page.write_text(f"{before}{START}\n\n{text}\n{END}{after}", encoding="utf-8")
 
 
 def _say(text: str) -> None:

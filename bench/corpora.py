@@ -3,6 +3,7 @@
 import shutil
 import sysconfig
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from dowse.settings import Settings
@@ -38,8 +39,9 @@ class Corpus:
 
 
 def find(folder: Path) -> list[Path]:
-    """The corpora in a folder, by name."""
-    return sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    """The corpora in a folder that have something to index, by name."""
+    below = sorted(folder.iterdir()) if folder.is_dir() else []
+    return [path.resolve() for path in below if path.is_dir() and indexable(path.resolve())]
 
 
 def installed_packages(into: Path) -> Path:
@@ -66,7 +68,7 @@ def sample(roots: list[Path], count: int, into: Path) -> Corpus:
         copy = folder / root.name / path
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(root / path, copy)
-    return _described(f"{count:,} files", folder, [f"{root.name}/{path}" for root, path in chosen])
+    return _described(f"{count:,} files", folder, tuple(f"{root.name}/{path}" for root, path in chosen))
 
 
 def one_of_each_type(corpora: list[Corpus], into: Path) -> Path:
@@ -93,10 +95,11 @@ def warm(corpus: Corpus) -> None:
         (corpus.folder / path).read_bytes()
 
 
-def indexable(root: Path) -> list[str]:
+@cache
+def indexable(root: Path) -> tuple[str, ...]:
     """The files that the policy allows and that are text, by path."""
     paths = (found.path for found in ProjectSource(root, Settings()).entries() if not isinstance(found, Verdict))
-    return [path for path in paths if _is_text(root / path)]
+    return tuple(path for path in paths if _is_text(root / path))
 
 
 def _is_text(file: Path) -> bool:
@@ -104,5 +107,5 @@ def _is_text(file: Path) -> bool:
         return nul_byte_at(opened.read(HEAD_BYTES)) is None
 
 
-def _described(name: str, folder: Path, paths: list[str]) -> Corpus:
-    return Corpus(name, folder, tuple(paths), sum((folder / path).stat().st_size for path in paths))
+def _described(name: str, folder: Path, paths: tuple[str, ...]) -> Corpus:
+    return Corpus(name, folder, paths, sum((folder / path).stat().st_size for path in paths))

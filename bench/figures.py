@@ -19,7 +19,9 @@ class Figures:
     changed_seconds: float
     """One changed file, the whole command."""
     change_seconds: float | None
-    """One changed file, the work alone in a process that has the index open."""
+    """One changed file, the work alone in a process that has the index open; the median of several."""
+    change_worst_seconds: float | None
+    """The slowest of them."""
     own_bytes: int | None
     rss_bytes: int | None
     index_bytes: int

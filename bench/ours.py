@@ -40,6 +40,7 @@ class Dowse:
             unchanged_seconds=unchanged.seconds,
             changed_seconds=changed.seconds,
             change_seconds=alone["seconds"],
+            change_worst_seconds=alone["worst"],
             own_bytes=full.own_bytes,
             rss_bytes=full.rss_bytes,
             index_bytes=index_bytes,

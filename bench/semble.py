@@ -7,13 +7,12 @@ the trained one, and nothing but packages is downloaded.
 import json
 import os
 import shutil
-import subprocess
 import sys
 import venv
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.corpora import Corpus
+from bench.corpora import Corpus, indexable
 from bench.figures import Figures
 from bench.meter import Run, measured
 from bench.ours import change, folder_bytes
@@ -50,6 +49,7 @@ class Semble:
             unchanged_seconds=unchanged.seconds,
             changed_seconds=changed.seconds,
             change_seconds=None,
+            change_worst_seconds=None,
             own_bytes=full.own_bytes,
             rss_bytes=full.rss_bytes,
             index_bytes=index_bytes,
@@ -73,13 +73,12 @@ class Semble:
         return self.work / "semble"
 
 
-def prepare(kept: Path, work: Path, corpora: list[Corpus]) -> Semble:
-    """Install semble and make its model below `kept`, unless both are there; raises CalledProcessError or OSError."""
+def prepare(kept: Path, work: Path, roots: list[Path]) -> Semble:
+    """Install semble and make its model below `kept`, unless they are there; raises CommandFailed or OSError."""
     python = _environment(kept / "semble-venv")
-    model = _model(kept / "model", python, corpora)
-    said = "import importlib.metadata as m; print(m.version('semble'))"
-    version = subprocess.run([python, "-c", said], check=True, capture_output=True, text=True).stdout.strip()
-    return Semble(python, model, work, f"semble {version}")
+    model = _model(kept / "model", python, roots)
+    version = _run(python, "-c", "import importlib.metadata as metadata; print(metadata.version('semble'))")
+    return Semble(python, model, work, f"semble {version.strip()}")
 
 
 def _environment(folder: Path) -> Path:
@@ -87,21 +86,26 @@ def _environment(folder: Path) -> Path:
     installed = folder / "installed.txt"
     if not installed.exists() or installed.read_bytes() != REQUIREMENTS.read_bytes():
         venv.create(folder, clear=True, with_pip=True)
-        install = "-m pip install --quiet --disable-pip-version-check --require-hashes --requirement".split()
-        subprocess.run([str(python), *install, str(REQUIREMENTS)], check=True)
+        _run(python, "-m", "pip", "install", "--quiet", "--require-hashes", "--requirement", str(REQUIREMENTS))
         shutil.copy(REQUIREMENTS, installed)
     return python
 
 
-def _model(folder: Path, python: Path, corpora: list[Corpus]) -> Path:
+def _model(folder: Path, python: Path, roots: list[Path]) -> Path:
     """A model whose words are those of the corpora, made anew for other corpora."""
-    files = [corpus.folder / path for corpus in corpora for path in corpus.paths]
+    files = [root / path for root in roots for path in indexable(root)]
     files = files[:: max(1, len(files) // _MODEL_FILES)]
     made_from = folder / "made-from.txt"
-    words = f"{len(files)} files of {', '.join(corpus.name for corpus in corpora)}\n"
-    if not made_from.exists() or made_from.read_text(encoding="utf-8") != words:
+    origin = f"{len(files)} files of {', '.join(root.name for root in roots)}\n"
+    if not made_from.exists() or made_from.read_text(encoding="utf-8") != origin:
         shutil.rmtree(folder, ignore_errors=True)
-        names = "\n".join(str(file) for file in files)
-        subprocess.run([python, _INSIDE / "make_model.py", folder], check=True, input=names, text=True)
-        made_from.write_text(words, encoding="utf-8")
+        folder.mkdir(parents=True)
+        names = folder / "files.txt"
+        names.write_text("\n".join(map(str, files)), encoding="utf-8")
+        _run(python, str(_INSIDE / "make_model.py"), str(folder), str(names))
+        made_from.write_text(origin, encoding="utf-8")
     return folder
+
+
+def _run(python: Path, *arguments: str) -> str:
+    return measured([str(python), *arguments], os.environ).output

@@ -16,6 +16,12 @@ def pytest_configure() -> None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _grammars(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Unpack each grammar once for all tests and the processes they start."""
+    os.environ["SEMBLE_GRAMMARS_CACHE_DIR"] = str(tmp_path_factory.mktemp("grammars"))
+
+
 @pytest.fixture(autouse=True)
 def storage(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The storage root of this test alone; the user's own settings and git rules stay out."""

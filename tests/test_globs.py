@@ -1,6 +1,6 @@
 """Globs mean what people expect, and cannot be made to hang."""
 
-from functools import lru_cache
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -74,22 +74,22 @@ def test_in_settings_a_pattern_without_a_slash_means_the_name_anywhere(pattern: 
 def by_definition(pattern: str, path: str) -> bool:
     """The slow and obvious matcher."""
 
-    @lru_cache(maxsize=None)
+    @cache
     def inside(glob: str, name: str) -> bool:
         if not glob:
             return not name
         if glob[0] == "*":
-            return inside(glob[1:], name) or bool(name) and inside(glob, name[1:])
+            return inside(glob[1:], name) or (bool(name) and inside(glob, name[1:]))
         return bool(name) and glob[0] in ("?", name[0]) and inside(glob[1:], name[1:])
 
-    @lru_cache(maxsize=None)
+    @cache
     def across(globs: tuple[str, ...], names: tuple[str, ...]) -> bool:
         if not globs:
             return not names
         if globs[0] == "**":
             if len(globs) == 1:
                 return bool(names)
-            return across(globs[1:], names) or bool(names) and across(globs, names[1:])
+            return across(globs[1:], names) or (bool(names) and across(globs, names[1:]))
         return bool(names) and inside(globs[0], names[0]) and across(globs[1:], names[1:])
 
     return across(tuple(pattern.split("/")), tuple(path.split("/")))

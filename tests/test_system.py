@@ -137,4 +137,4 @@ def test_without_openat_every_component_is_checked(tmp_path: Path, monkeypatch: 
     for path in ("link", "folder/file"):
         with pytest.raises(OSError, match="symbolic link"):
             read(root, path)
-    assert system.NAMES_FOLD_CASE == (sys.platform in ("win32", "darwin"))
+    assert (sys.platform in ("win32", "darwin")) == system.NAMES_FOLD_CASE

@@ -1,4 +1,4 @@
-"""Make a static model of the real shape with random numbers; the words come from files named on stdin."""
+"""Make a static model of the real shape with random numbers; its words are those of the files in a list."""
 
 import sys
 from pathlib import Path
@@ -12,9 +12,10 @@ WORDS, DIMENSIONS = 62_500, 256
 _UNKNOWN = {"unk_token": "[UNK]"}
 
 
-def main(folder: str) -> None:
+def main(folder: str, names: str) -> None:
     """Train a vocabulary, fill it up to its size, and save it with a random vector for each word."""
-    texts = (Path(name).read_text(encoding="utf-8", errors="replace") for name in sys.stdin.read().split("\n"))
+    files = [Path(name) for name in Path(names).read_text(encoding="utf-8").split("\n")]
+    texts = (file.read_text(encoding="utf-8", errors="replace") for file in files)
     tokenizer = Tokenizer(models.WordPiece({}, **_UNKNOWN))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -30,4 +31,4 @@ def main(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], sys.argv[2])

@@ -91,13 +91,15 @@ class Layout:
     def _groups(self, parts: list[Block]) -> Iterator[Block]:
         """Small neighbours together, up to the target and evenly; large parts as they are."""
         group, is_open, limit = parts[0], self._shares(parts[0]), _even_limit(parts)
+        room = WHOLE  # the first part is often the head of a function, which should not stand alone
         for part in parts[1:]:
             shares = self._shares(part)
-            if is_open and shares and group.size + part.size <= TARGET and group.size < limit:
+            if is_open and shares and group.size + part.size <= room and group.size < limit:
                 group = Block(group.start, part.end, None)
-                continue
-            yield group
-            group, is_open = part, shares
+            else:
+                yield group
+                group, is_open = part, shares
+            room = TARGET
         yield group
 
     def _shares(self, part: Block) -> bool:
@@ -116,8 +118,10 @@ class Layout:
         return kept
 
     def _joins(self, first: Block, second: Block) -> bool:
+        if second.size > WHOLE:  # will be cut anyway, then with the first line of its class before it
+            return self._is_tiny(first)
         total = len(self.data[first.start : second.end].strip())
-        return total <= WHOLE and (self._is_tiny(first) or self._is_tiny(second))
+        return total <= WHOLE + TINY and (self._is_tiny(first) or self._is_tiny(second))
 
     def _is_tiny(self, block: Block) -> bool:
         return len(self.data[block.start : block.end].strip()) < TINY

@@ -1,7 +1,6 @@
 """What a source file defines, found by its grammar's patterns."""
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dowse.chunking.grammars import Grammar
 
@@ -15,8 +14,7 @@ _HOLDS_METHODS = frozenset({"class", "struct", "interface", "trait", "enum", "ob
 _MAX_NAME_BYTES = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """A name with its kind; `at` is the byte where the name stands, `start` and `end` those of the whole."""
 
     name: str
@@ -49,14 +47,31 @@ def _named(captures: "dict[str, list[Node]]", data: bytes) -> list[Definition]:
     kind, whole = next((kind, nodes[0]) for kind, nodes in captures.items() if kind not in ("name", "owner", "_"))
     owner = _text(captures["owner"][0], data) if "owner" in captures else ""
     return [
-        Definition(_text(node, data), kind, node.start_byte, whole.start_byte, whole.end_byte, owner)
+        Definition(
+            name := _bare(_text(node, data)),
+            _kind(kind, name),
+            node.start_byte,
+            whole.start_byte,
+            whole.end_byte,
+            owner,
+        )
         for node in captures.get("name", ())
         if 0 < node.end_byte - node.start_byte <= _MAX_NAME_BYTES
     ]
 
 
+def _kind(kind: str, name: str) -> str:
+    """A variable in capitals is a constant by every language's custom."""
+    return "constant" if kind == "variable" and name.isupper() else kind
+
+
+def _bare(name: str) -> str:
+    """A name as others write it, without the mark of a symbol or a private member."""
+    return name[1:] if name[0] in ":#" and name[1:].isidentifier() else name
+
+
 def _text(node: "Node", data: bytes) -> str:
-    return data[node.start_byte : node.end_byte].decode()
+    return data[node.start_byte : node.end_byte].decode(errors="replace")
 
 
 def _with_methods(nested: list[Definition]) -> list[Definition]:
@@ -66,8 +81,9 @@ def _with_methods(nested: list[Definition]) -> list[Definition]:
         while around and around[-1].end <= definition.start:
             around.pop()
         if definition.kind == "function" and (definition.owner or (around and around[-1].kind in _HOLDS_METHODS)):
-            definition = replace(definition, kind="method")  # noqa: PLW2901
-        result.append(definition)
+            result.append(definition._replace(kind="method"))
+        else:
+            result.append(definition)
         around.append(definition)
     return sorted(result, key=lambda one: one.at)
 
@@ -79,15 +95,17 @@ class Surroundings:
         self._coming = sorted(found, key=lambda one: (one.start, -one.end), reverse=True)
         self._open: list[Definition] = []
 
-    def names(self, start: int, end: int, owners: set[str]) -> tuple[str, ...]:
+    def names(self, start: int, end: int, inside: list[Definition]) -> tuple[str, ...]:
         """The names around a span, outermost first; what is named inside it does not stand above it.
 
-        `owners` are those of the methods in it; a single one is as good as a class around them.
+        When all methods inside have one owner, it is as good as a class around them.
         """
         while self._coming and self._coming[-1].start < start:
             self._open.append(self._coming.pop())
         middle = (start + end) // 2
         self._open = [one for one in self._open if start < one.end]
         names = [one.name for one in self._open if middle < one.end and not start <= one.at < end]
-        owner = owners.pop() if len(owners) == 1 else ""
-        return tuple(names) if not owner or owner in names else (*names, owner)
+        owners = {one.owner for one in inside if one.kind == "method"}
+        if len(owners) == 1 and not owners & {"", *names, *(one.name for one in inside)}:
+            names += owners
+        return tuple(names)

@@ -15,6 +15,9 @@ VERSION = 1
 MAX_CHUNKS = 1000
 """How many chunks of one file are kept, so that no file floods the index."""
 
+_MARKDOWN = frozenset({"markdown", "html"})
+"""Languages whose documents reach this point as Markdown: pages are converted when they are read."""
+
 
 def chunk(text: str, language: str, kind: Kind) -> tuple[tuple[Chunk, ...], bool]:
     """Cut a text into chunks; also whether it had more than are kept."""
@@ -25,6 +28,6 @@ def chunk(text: str, language: str, kind: Kind) -> tuple[tuple[Chunk, ...], bool
 
 def _spans(text: Text, language: str, kind: Kind) -> Iterable[Span]:
     if kind == "docs":
-        return markdown_spans(text) if language == "markdown" else split(text.characters, DOCS)
+        return markdown_spans(text) if language in _MARKDOWN else split(text.characters, DOCS)
     spans = syntax_spans(text, language)
     return split(text.characters, CODE) if spans is None else spans

@@ -1,11 +1,14 @@
 """Which languages have a grammar, and parsing that cannot run away."""
 
+import os
 import time
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from dowse.system import storage_root
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Query, Tree
@@ -19,7 +22,7 @@ PARSE_SECONDS = 1.0
 _READ_BYTES = 1024
 """How much the parser is given at a time; at each turn it can be stopped."""
 
-_REPETITIVE_LINES = 1000
+_REPETITIVE_LINES = 300
 """From so many lines on, a file is looked at for repetition."""
 
 _MAX_UNCLOSED = 1000
@@ -36,6 +39,9 @@ class Grammar:
     """How deep in the tree definitions are looked for."""
     leads: frozenset[str]
     """Node types that belong to what follows, besides comments."""
+    rival: str = ""
+    """A grammar that may read the text better where this one finds errors, if the text holds the sign."""
+    rival_sign: bytes = b""
 
 
 @cache
@@ -52,7 +58,14 @@ def grammar_of(name: str) -> Grammar | None:
 
     patterns = "\n".join(_patterns(query) for query in settings.get("queries", [name]))
     definitions = Query(language, patterns) if patterns else None
-    return Grammar(language, definitions, settings["depth"], frozenset(settings["leads"]))
+    return Grammar(
+        language,
+        definitions,
+        settings["depth"],
+        frozenset(settings["leads"]),
+        settings["rival"],
+        settings["rival_sign"].encode(),
+    )
 
 
 def parse(grammar: Grammar, data: bytes) -> "Tree | None":
@@ -76,18 +89,17 @@ def parse(grammar: Grammar, data: bytes) -> "Tree | None":
 
 
 def _is_hopeless(data: bytes) -> bool:
-    """Whether parsing is known to be useless or to explode: minified, repetitive or unclosed text."""
-    lines = data.split(b"\n")
-    unclosed = data.count(b"<") - 2 * data.count(b"<<") - data.count(b"<=") - data.count(b">")
-    return (
-        len(data) > 200 * len(lines) + 1000  # minified: no code is written in lines of this length
-        or unclosed > _MAX_UNCLOSED
-        or (len(lines) > _REPETITIVE_LINES and len(set(lines)) < len(lines) // 20)
-    )
+    """Whether parsing is known to be useless or to explode: minified, unclosed or repetitive text."""
+    lines = data.count(b"\n") + 1
+    if len(data) > 200 * lines + 1000:  # minified: no code is written in lines of this length
+        return True
+    if data.count(b"<") - data.count(b">") - 2 * data.count(b"<<") - data.count(b"<=") > _MAX_UNCLOSED:
+        return True
+    return lines > _REPETITIVE_LINES and len(set(data.split(b"\n"))) < lines // 20
 
 
 @cache
-def _languages() -> dict[str, dict[str, dict[str, object]]]:
+def _languages() -> dict[str, dict[str, Any]]:
     """The data file, read once."""
     return tomllib.loads((resources.files(__package__) / "languages.toml").read_text(encoding="utf-8"))
 
@@ -99,13 +111,15 @@ def _patterns(name: str) -> str:
 
 
 def _load(name: str) -> "Language | None":
-    """The compiled grammar, unpacked into the user's cache on first use."""
+    """The compiled grammar, unpacked below the storage root on first use."""
     try:
         # 60 ms, which searching never needs.
-        from semble_grammars import GrammarLoadError, LanguageNotFoundError, UnsupportedPlatformError, get_language
+        import semble_grammars as bundle  # type: ignore[import-untyped]
     except ImportError:
         return None
+    os.environ.setdefault("SEMBLE_GRAMMARS_CACHE_DIR", str(storage_root() / "grammars" / bundle.__version__))
     try:
-        return get_language(name)
-    except (GrammarLoadError, LanguageNotFoundError, UnsupportedPlatformError, OSError):
+        language: Language = bundle.get_language(name)
+    except (bundle.GrammarLoadError, bundle.LanguageNotFoundError, bundle.UnsupportedPlatformError, OSError):
         return None
+    return language

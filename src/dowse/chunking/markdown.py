@@ -9,7 +9,7 @@ from dowse.chunking.spans import Span, Text
 from dowse.chunking.splitter import DOCS, Measure, split
 
 if TYPE_CHECKING:
-    from pyromark import Event
+    from pyromark.event import Event
 
 TARGET = 1500
 """Sections are joined, and long ones cut, to about so many characters: encoders read 600 to 1,000 of a chunk."""
@@ -19,6 +19,9 @@ WHOLE = 2000
 
 SMALL = 500
 """A section shorter than this is joined to its neighbour, lest a page of one-line sections floods the results."""
+
+TINY = 150
+"""A section shorter than this is a bare heading, which goes with its first subsection however long that is."""
 
 _LONG = Measure(size=TARGET, overlap=0, separators=DOCS.separators)
 
@@ -91,7 +94,7 @@ def _heading_level(event: "Event") -> int:
 def _words(event: "Event") -> str:
     """What an event inside a heading shows to a reader."""
     match event:
-        case {"Text": words} | {"Code": words}:
+        case {"Text": str(words)} | {"Code": str(words)}:
             return words
         case "SoftBreak" | "HardBreak":
             return " "
@@ -114,21 +117,34 @@ def _sections(parts: list[Part], end: int) -> Iterator[Section]:
 def _section(starts: list[int], end: int, path: list[Part]) -> Section:
     titles = [part.title for part in path if part.title]
     own = 1 if path[-1].title else 0
-    return Section(tuple(starts), end, path[-1].level, tuple(titles[: len(titles) - own]), tuple(titles[len(titles) - own :]))
+    return Section(
+        tuple(starts), end, path[-1].level, tuple(titles[: len(titles) - own]), tuple(titles[len(titles) - own :])
+    )
 
 
 def _joined(sections: Iterator[Section]) -> Iterator[Section]:
     """Short sections joined to the next ones of the same or a lower rank, up to the target."""
     current = next(sections)
     for section in sections:
-        is_short = min(current.size, section.size) < SMALL
-        if is_short and section.level >= current.level and current.size + section.size <= TARGET:
-            titles = current.titles + section.titles
-            current = Section(current.starts + section.starts, section.end, current.level, current.above, titles)
+        if _belong_together(current, section):
+            current = Section(
+                current.starts + section.starts,
+                section.end,
+                current.level or section.level,  # what stands above all headings has no rank
+                current.above,
+                current.titles + section.titles,
+            )
         else:
             yield current
             current = section
     yield current
+
+
+def _belong_together(first: Section, second: Section) -> bool:
+    if first.size < TINY and second.level > first.level:
+        return True
+    is_short = min(first.size, second.size) < SMALL
+    return is_short and second.level >= first.level and first.size + second.size <= TARGET
 
 
 def _cut(characters: str, section: Section) -> Iterator[tuple[int, int]]:

@@ -62,7 +62,7 @@ class Text:
 
 def chunks_of(text: Text, spans: Iterable[Span]) -> Iterator[Chunk]:
     """Each span as a chunk, without the blank lines around it; blank spans are left out."""
-    trimmed = [span for span in (_trimmed(text.characters, span) for span in spans) if span is not None]
+    trimmed = list(_distinct(span for span in (_trimmed(text.characters, span) for span in spans) if span is not None))
     offsets = text.bytes_at({edge for span in trimmed for edge in (span.start, span.end)})
     for span in trimmed:
         start_byte, end_byte = offsets[span.start], offsets[span.end]
@@ -75,6 +75,20 @@ def chunks_of(text: Text, spans: Iterable[Span]) -> Iterator[Chunk]:
             symbols=span.symbols,
             headings=span.headings,
         )
+
+
+def _distinct(spans: Iterable[Span]) -> Iterator[Span]:
+    """The spans without those that lie in a neighbour, as overlapping ones can once they are trimmed."""
+    last = None
+    for span in spans:
+        if last is None or (span.start > last.start and span.end > last.end):
+            if last is not None:
+                yield last
+            last = span
+        elif span.end > last.end:
+            last = span
+    if last is not None:
+        yield last
 
 
 def _trimmed(characters: str, span: Span) -> Span | None:

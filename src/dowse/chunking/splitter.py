@@ -56,8 +56,11 @@ def _cut(characters: str, done: int, start: int, measure: Measure) -> int:
 
 
 def _next_start(characters: str, start: int, cut: int, measure: Measure) -> int:
-    """Where the next piece begins: as far back as the overlap allows, at the best separator."""
-    earliest = max(cut - measure.overlap, start + 1)
+    """Where the next piece begins: as far back as the overlap allows, at the best separator.
+
+    Never in the first half of the piece before: a short one would only be said twice.
+    """
+    earliest = max(cut - measure.overlap, start + max(1, (cut - start) // 2))
     for separator in measure.separators:
         at = characters.find(separator, max(earliest - len(separator), 0), cut)
         if at >= 0 and at + len(separator) < cut:

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dowse.chunking.blocks import TARGET, WHOLE, Layout
@@ -20,18 +21,36 @@ _LONG = Measure(size=TARGET, overlap=0, separators=CODE.separators)
 _MAX_ERROR_SHARE = 0.5
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source file as its grammar sees it."""
+
+    grammar: Grammar
+    root: "Node"
+    found: list[Definition]
+
+
 def syntax_spans(text: Text, language: str) -> list[Span] | None:
     """The spans of a source file; None when it has no grammar here or cannot be parsed."""
+    source = _source(text.utf8, language)
+    if source is None:
+        return None
+    spans = split(text.characters, CODE) if _is_broken(source.root) else _cut(text, source)
+    return _described(text, list(spans), source.found)
+
+
+def _source(data: bytes, language: str) -> Source | None:
+    """The text by its language's grammar, or by the rival's where that does better."""
     grammar = grammar_of(language)
-    tree = parse(grammar, text.utf8) if grammar is not None else None
+    tree = parse(grammar, data) if grammar is not None else None
     if grammar is None or tree is None:
         return None
-    found = definitions(grammar, tree.root_node, text.utf8)
-    if _is_broken(tree.root_node):
-        spans = list(split(text.characters, CODE))
-    else:
-        spans = list(_cut(text, tree.root_node, grammar, [one.at for one in found]))
-    return _described(text, spans, found)
+    source = Source(grammar, tree.root_node, definitions(grammar, tree.root_node, data))
+    if grammar.rival and source.root.has_error and grammar.rival_sign in data:
+        rival = _source(data, grammar.rival)
+        if rival is not None and (not rival.root.has_error or len(rival.found) > len(source.found)):
+            return rival
+    return source
 
 
 def _is_broken(root: "Node") -> bool:
@@ -44,14 +63,15 @@ def _is_broken(root: "Node") -> bool:
     return wrong > _MAX_ERROR_SHARE * (root.end_byte - root.start_byte)
 
 
-def _cut(text: Text, root: "Node", grammar: Grammar, names: list[int]) -> Iterator[Span]:
+def _cut(text: Text, source: Source) -> Iterator[Span]:
     """Spans along the tree; what is longer than a chunk should be is cut as plain text."""
+    names, leads = [one.at for one in source.found], source.grammar.leads
     layout = Layout(
         data=text.utf8,
-        is_lead=lambda kind: "comment" in kind or kind in grammar.leads,
+        is_lead=lambda kind: "comment" in kind or kind in leads,
         defines=lambda start, end: bisect_left(names, start) < bisect_left(names, end),
     )
-    blocks = layout.blocks(root)
+    blocks = layout.blocks(source.root)
     at = text.characters_at({edge for block in blocks for edge in (block.start, block.end)})
     for block in blocks:
         start, end = at[block.start], at[block.end]
@@ -70,7 +90,14 @@ def _described(text: Text, spans: list[Span], found: list[Definition]) -> list[S
     for span in spans:
         start, end = offsets[span.start], offsets[span.end]
         inside = found[bisect_left(names, start) : bisect_left(names, end)]
-        symbols = tuple(Symbol(one.name, one.kind, text.line_at(one.at)) for one in inside if one.kind != SCOPE)
-        headings = around.names(start, end, {one.owner for one in inside if one.kind == "method"})
-        described.append(Span(span.start, span.end, symbols, headings))
+        described.append(Span(span.start, span.end, _symbols(text, inside), around.names(start, end, inside)))
     return described
+
+
+def _symbols(text: Text, inside: list[Definition]) -> tuple[Symbol, ...]:
+    """Each name once, where it stands first: a signature and its equations define one thing."""
+    first: dict[tuple[str, str], Symbol] = {}
+    for one in inside:
+        if one.kind != SCOPE and (one.name, one.kind) not in first:
+            first[one.name, one.kind] = Symbol(one.name, one.kind, text.line_at(one.at))
+    return tuple(first.values())

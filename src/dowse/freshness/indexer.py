@@ -21,12 +21,13 @@ from dowse.types import (
     Verdict,
 )  # fmt: skip
 
-BATCH_FILES = 400
-BATCH_CHARACTERS = 6_000_000
-"""A batch is one transaction and one commit of the lexical index: larger ones are faster in all,
-smaller ones are searchable sooner and hold less memory."""
 FIRST_BATCH_FILES = 60
 """The first batch is small, so that the first answers come at once."""
+BATCH_GROWTH = 4
+BATCH_FILES = 2000
+BATCH_CHARACTERS = 16_000_000
+"""A batch is one transaction and one commit of the lexical index. Each next one is larger: eight
+of the same size are merged, which on 5,600 files took as long as a seventh of the whole run."""
 
 RECIPE = f"reading {reading.VERSION}, chunking {chunking.VERSION}"
 """How files become chunks; an index made by another recipe is made anew."""
@@ -161,7 +162,7 @@ class _Pending:
         if not batch:
             return
         self._store.apply(batch)
-        self._limit = BATCH_FILES
+        self._limit = min(BATCH_FILES, self._limit * BATCH_GROWTH)
         self.report.added += len(self._puts) - self._updated
         self.report.updated += self._updated
         self.report.removed += len(self._drops)

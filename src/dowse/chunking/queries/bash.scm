@@ -2,5 +2,3 @@
 (program (variable_assignment name: (variable_name) @name) @variable)
 (program (declaration_command ["export" "readonly" "declare" "typeset"]
   [(variable_assignment name: (variable_name) @name) (variable_name) @name]) @variable)
-((command name: (command_name) @_ argument: (concatenation . (word) @name)) @function
-  (#eq? @_ "alias"))

@@ -21,7 +21,41 @@
 ]) @type
 (preproc_def name: (identifier) @name) @macro
 (preproc_function_def name: (identifier) @name) @macro
+; variables of the file, also between guards and in extern "C"
 (translation_unit (declaration declarator: [
+  (identifier) @name
+  (init_declarator declarator: [
+    (identifier) @name
+    (array_declarator declarator: (identifier) @name)
+    (pointer_declarator declarator: (identifier) @name)
+    (pointer_declarator declarator: (array_declarator declarator: (identifier) @name))
+  ])
+  (array_declarator declarator: (identifier) @name)
+  (pointer_declarator declarator: (identifier) @name)
+]) @variable)
+(preproc_ifdef (declaration declarator: [
+  (identifier) @name
+  (init_declarator declarator: [
+    (identifier) @name
+    (array_declarator declarator: (identifier) @name)
+    (pointer_declarator declarator: (identifier) @name)
+    (pointer_declarator declarator: (array_declarator declarator: (identifier) @name))
+  ])
+  (array_declarator declarator: (identifier) @name)
+  (pointer_declarator declarator: (identifier) @name)
+]) @variable)
+(preproc_if (declaration declarator: [
+  (identifier) @name
+  (init_declarator declarator: [
+    (identifier) @name
+    (array_declarator declarator: (identifier) @name)
+    (pointer_declarator declarator: (identifier) @name)
+    (pointer_declarator declarator: (array_declarator declarator: (identifier) @name))
+  ])
+  (array_declarator declarator: (identifier) @name)
+  (pointer_declarator declarator: (identifier) @name)
+]) @variable)
+(declaration_list (declaration declarator: [
   (identifier) @name
   (init_declarator declarator: [
     (identifier) @name

@@ -1,3 +1,6 @@
+; class EXPORT_MACRO Name { … }: the macro is taken for the class, the class for a function
+(function_definition type: (class_specifier !body) declarator: (identifier) @name) @class
+(function_definition type: (struct_specifier !body) declarator: (identifier) @name) @struct
 (class_specifier name: (type_identifier) @name body: (_)) @class
 (class_specifier name: (template_type name: (type_identifier) @name) body: (_)) @class
 (struct_specifier name: (template_type name: (type_identifier) @name) body: (_)) @struct
@@ -9,7 +12,7 @@
   (function_declarator declarator: [(field_identifier) (destructor_name) (operator_name)] @name)
   (pointer_declarator declarator: (function_declarator declarator: [(field_identifier) (operator_name)] @name))
   (reference_declarator (function_declarator declarator: [(field_identifier) (operator_name)] @name))
-]) @method
+]) @function
 (function_definition declarator: (reference_declarator (function_declarator declarator: (identifier) @name))) @function
 (field_declaration declarator: [
   (function_declarator declarator: [(field_identifier) (operator_name)] @name)
@@ -19,13 +22,12 @@
 (field_declaration declarator: (field_identifier) @name) @field
 ; methods outside of it: A::b, and a::A::b
 (function_definition declarator: [
-  (function_declarator declarator: (qualified_identifier scope: (_) @owner name: [
+  (function_declarator declarator: (qualified_identifier scope: [(namespace_identifier) @owner (template_type name: (_) @owner)] name: [
     (identifier) (destructor_name) (operator_name)] @name))
-  (function_declarator declarator: (qualified_identifier name: (qualified_identifier scope: (_) @owner name: [
+  (function_declarator declarator: (qualified_identifier name: (qualified_identifier scope: [(namespace_identifier) @owner (template_type name: (_) @owner)] name: [
     (identifier) (destructor_name) (operator_name)] @name)))
   (pointer_declarator declarator: (function_declarator declarator:
-    (qualified_identifier scope: (_) @owner name: [(identifier) (operator_name)] @name)))
+    (qualified_identifier scope: [(namespace_identifier) @owner (template_type name: (_) @owner)] name: [(identifier) (operator_name)] @name)))
   (reference_declarator (function_declarator declarator:
-    (qualified_identifier scope: (_) @owner name: [(identifier) (operator_name)] @name)))
+    (qualified_identifier scope: [(namespace_identifier) @owner (template_type name: (_) @owner)] name: [(identifier) (operator_name)] @name)))
 ]) @method
-(declaration_list (declaration declarator: (init_declarator declarator: (identifier) @name)) @variable)

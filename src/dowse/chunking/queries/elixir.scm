@@ -14,16 +14,14 @@
   (binary_operator left: [(identifier) @name (call target: (identifier) @name)] operator: "when")
 ])) @macro
   (#any-of? @_ "defmacro" "defmacrop" "defguard" "defguardp"))
-((unary_operator operand: (call target: (identifier) @_ (arguments (binary_operator left: [
+((unary_operator operator: "@" operand: (call target: (identifier) @_ (arguments (binary_operator left: [
   (identifier) @name
   (call target: (identifier) @name)
 ])))) @type
   (#any-of? @_ "type" "typep" "opaque"))
-((unary_operator operand: (call target: (identifier) @_ (arguments (binary_operator left:
+((unary_operator operator: "@" operand: (call target: (identifier) @_ (arguments (binary_operator left:
   (call target: (identifier) @name))))) @function
   (#any-of? @_ "callback" "macrocallback"))
 ; a module attribute with a value is a constant
-((unary_operator operand: (call target: (identifier) @name (arguments))) @constant
-  (#not-any-of? @name "doc" "moduledoc" "typedoc" "spec" "type" "typep" "opaque" "callback" "macrocallback" "impl"
-    "behaviour" "derive" "enforce_keys" "tag" "moduletag" "describetag" "deprecated" "since" "dialyzer" "compile"
-    "on_load" "before_compile" "after_compile" "optional_callbacks" "external_resource" "vsn"))
+((unary_operator operator: "@" operand: (call target: (identifier) @name (arguments))) @constant
+  (#not-match? @name "^(doc|moduledoc|typedoc|spec|type|typep|opaque|callback|macrocallback|impl|behaviour|derive|enforce_keys|tag|moduletag|describetag|deprecated|since|dialyzer|compile|on_load|before_compile|after_compile|optional_callbacks|external_resource|vsn)$"))

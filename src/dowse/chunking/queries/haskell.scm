@@ -1,18 +1,18 @@
 (declarations [
-  (signature name: [(variable) (prefix_id (operator))] @name)
+  (signature name: [(variable) @name (prefix_id (operator) @name)])
   (signature names: (binding_list name: (_) @name))
 ] @function)
 (declarations [
-  (function name: [(variable) (prefix_id (operator))] @name)
+  (function name: [(variable) @name (prefix_id (operator) @name)])
   (function (infix operator: (operator) @name))
   (bind name: (variable) @name)
 ] @function)
-(data_type name: [(name) (prefix_id)] @name) @type
-(newtype name: [(name) (prefix_id)] @name) @type
-(type_synomym name: [(name) (prefix_id)] @name) @type
-(type_family name: [(name) (prefix_id)] @name) @type
-(class name: [(name) (prefix_id)] @name) @class
-(class_declarations (signature name: [(variable) (prefix_id (operator))] @name) @method)
+(data_type name: [(name) @name (prefix_id (_) @name)]) @type
+(newtype name: [(name) @name (prefix_id (_) @name)]) @type
+(type_synomym name: [(name) @name (prefix_id (_) @name)]) @type
+(type_family name: [(name) @name (prefix_id (_) @name)]) @type
+(class name: [(name) @name (prefix_id (_) @name)]) @class
+(class_declarations (signature name: [(variable) @name (prefix_id (operator) @name)]) @method)
 (instance name: (_) @name) @scope
 (data_constructor [
   (record name: (constructor) @name)

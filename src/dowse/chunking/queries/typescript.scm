@@ -9,5 +9,6 @@
 (abstract_method_signature name: (_) @name) @method
 (public_field_definition name: (_) @name value: [(arrow_function) (function_expression)]) @method
 (public_field_definition name: (_) @name) @field
-(property_signature name: (_) @name) @field
+(interface_body (property_signature name: (_) @name) @field)
+(type_alias_declaration value: (object_type (property_signature name: (_) @name) @field))
 (ambient_declaration (lexical_declaration (variable_declarator name: (identifier) @name) @variable))

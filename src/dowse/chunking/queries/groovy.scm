@@ -1,0 +1,2 @@
+(class_definition name: (identifier) @name) @class
+(function_definition function: (identifier) @name) @function

@@ -1,0 +1,9 @@
+(contract_declaration name: (identifier) @name) @class
+(library_declaration name: (identifier) @name) @class
+(interface_declaration name: (identifier) @name) @interface
+(struct_declaration name: (identifier) @name) @struct
+(enum_declaration name: (identifier) @name) @enum
+(function_definition name: (identifier) @name) @function
+(modifier_definition name: (identifier) @name) @function
+(event_definition name: (identifier) @name) @type
+(state_variable_declaration name: (identifier) @name) @field

@@ -1,0 +1,78 @@
+from collections.abc import Iterator
+from importlib import resources
+
+import pytest
+import semble_grammars  # type: ignore[import-untyped]
+
+from dowse.chunking import chunk, grammars
+from dowse.chunking.grammars import grammar_of, parse
+
+
+@pytest.fixture
+def no_grammar_loaded() -> Iterator[None]:
+    grammar_of.cache_clear()
+    yield
+    grammar_of.cache_clear()
+
+
+def queries() -> list[str]:
+    return sorted(file.name.removesuffix(".scm") for file in (resources.files("dowse.chunking") / "queries").iterdir())
+
+
+def is_parsed(text: str, language: str = "python") -> bool:
+    grammar = grammar_of(language)
+    assert grammar is not None
+    return parse(grammar, text.encode()) is not None
+
+
+@pytest.mark.parametrize("name", queries())
+def test_every_file_of_patterns_belongs_to_a_grammar(name: str) -> None:
+    grammar = grammar_of(name.removesuffix("_fields"))
+    assert grammar is not None
+    assert grammar.definitions is not None
+
+
+@pytest.mark.parametrize("name", ["c++", "c#", "shell", "jsx", "terraform", "yaml", "html"])
+def test_a_language_is_known_by_its_other_names(name: str) -> None:
+    assert grammar_of(name) is not None
+
+
+def test_a_language_without_a_grammar_has_none() -> None:
+    assert grammar_of("klingon") is None
+
+
+@pytest.mark.usefixtures("no_grammar_loaded")
+@pytest.mark.parametrize("error", [semble_grammars.UnsupportedPlatformError, semble_grammars.GrammarLoadError, OSError])
+def test_code_is_cut_as_text_where_grammars_cannot_be_loaded(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    def refuse(_name: str) -> None:
+        raise error
+
+    monkeypatch.setattr(semble_grammars, "get_language", refuse)
+    (only,), _ = chunk("def walk():\n    pass\n", "python", "code")
+    assert only.symbols == ()
+
+
+def test_a_parse_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grammars, "PARSE_SECONDS", 0)
+    assert not is_parsed("x = 1\n")
+
+
+def test_ordinary_code_is_parsed() -> None:
+    assert is_parsed("".join(f"x_{number} = {number}\n" for number in range(5000)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = 1\n" * 100_000,
+        "x = 1;" * 10_000,
+        "a<\n" * 30_000,
+        "".join(f"a{n} <\n" for n in range(2000)),
+        "a=>\n" * 5000,
+    ],
+    ids=["large", "minified", "unclosed", "unclosed and varied", "repetitive"],
+)
+def test_text_that_no_parser_should_see_is_not_parsed(text: str) -> None:
+    assert not is_parsed(text, "java")

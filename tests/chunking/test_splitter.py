@@ -1,0 +1,105 @@
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dowse.chunking.splitter import CODE, DOCS, Measure, split
+from tests.chunking.passages import texts
+
+SMALL = Measure(size=20, overlap=6, separators=("\n\n", "\n", " "))
+measures = st.sampled_from([CODE, DOCS, SMALL, Measure(1, 0, ()), Measure(7, 6, ("\n", " "))])
+
+
+def pieces(text: str, measure: Measure = SMALL) -> list[str]:
+    return [text[span.start : span.end] for span in split(text, measure)]
+
+
+def test_sizes_and_overlaps_are_those_of_the_specification() -> None:
+    assert (CODE.size, CODE.overlap) == (4000, 800)
+    assert (DOCS.size, DOCS.overlap) == (8000, 2000)
+
+
+@settings(max_examples=300)
+@given(texts, measures)
+def test_nothing_is_lost_and_nothing_is_too_long(text: str, measure: Measure) -> None:
+    spans = list(split(text, measure))
+    assert all(0 < span.end - span.start <= measure.size for span in spans)
+    assert (spans[0].start, spans[-1].end) == (0, len(text)) if text else spans == []
+    for first, second in pairwise(spans):
+        assert first.start < second.start <= first.end < second.end
+        assert first.end - second.start <= measure.overlap
+
+
+def test_a_short_text_is_one_piece() -> None:
+    assert pieces("one\n\ntwo") == ["one\n\ntwo"]
+
+
+def test_paragraphs_are_cut_before_lines_and_lines_before_words() -> None:
+    assert pieces("one two six\n\nsix\nthree four")[0] == "one two six\n\n"
+    assert pieces("one two three\nfour five six")[0] == "one two three\n"
+    assert pieces("one two three four five six")[0] == "one two three four "
+
+
+def test_paragraphs_of_windows_are_paragraphs() -> None:
+    text = "one two\r\nsix\r\n\r\nseven\r\neight nine"
+    assert pieces(text)[0] == "one two\r\nsix\r\n\r\n"
+
+
+def test_a_sentence_ends_a_piece_of_prose_without_lines() -> None:
+    text = "word " * 1500 + "end. " + "word " * 500
+    assert text[: next(split(text, DOCS)).end].endswith("end. ")
+
+
+def test_neighbours_share_whole_lines_where_there_are_lines() -> None:
+    text = "".join(f"line {number}\n" for number in range(1000))
+    for _, second in pairwise(split(text, CODE)):
+        assert text[second.start - 1] == "\n"
+
+
+def test_a_heading_before_a_long_block_is_no_piece_of_its_own() -> None:
+    assert pieces("head\n\nline of text\nline of text\n")[0] == "head\n\nline of text\n"
+
+
+@pytest.mark.parametrize("measure", [CODE, DOCS])
+def test_a_line_of_20000_characters_comes_to_an_end(measure: Measure) -> None:
+    text = "x" * 20_000
+    assert "".join(pieces(text, Measure(measure.size, 0, measure.separators))) == text
+    assert len(pieces(text, measure)) <= 7
+
+
+class Watched(str):
+    """A text that counts the characters that searches may look at."""
+
+    __slots__ = ("looked_at",)
+    looked_at: int
+
+    def rfind(self, *arguments: object) -> int:
+        return self._search(super().rfind, arguments)
+
+    def find(self, *arguments: object) -> int:
+        return self._search(super().find, arguments)
+
+    def _search(self, search: object, arguments: tuple[object, ...]) -> int:
+        _, start, end = arguments
+        assert isinstance(start, int)
+        assert isinstance(end, int)
+        assert callable(search)
+        self.looked_at += max(0, end - start)
+        found: int = search(*arguments)
+        return found
+
+
+@pytest.mark.parametrize(
+    "pattern", ["x", "\n", "\n\n", " ", ". ", "x\n\n", "word ", "a. b\n", "é" * 3999 + "\n", "x" * 4001 + " "]
+)
+@pytest.mark.parametrize("measure", [CODE, DOCS])
+def test_twice_the_text_is_twice_the_work(pattern: str, measure: Measure) -> None:
+    def work(length: int) -> int:
+        text = Watched((pattern * (length // len(pattern) + 1))[:length])
+        text.looked_at = 0
+        list(split(text, measure))
+        return text.looked_at
+
+    assert work(400_000) <= 2.2 * work(200_000)
+    assert work(400_000) <= 400_000 * 40
