@@ -3,7 +3,20 @@
 import hashlib
 from pathlib import Path
 
-from dowse.types import Chunk, Document, Kind, Put, Reading, Stat, StoredDocument, Symbol
+from dowse.types import (
+    Chunk,
+    Document,
+    Field,
+    Kind,
+    Put,
+    Reading,
+    Scored,
+    Stat,
+    Store,
+    StoredDocument,
+    Symbol,
+    TextQuery,
+)
 
 
 class World:
@@ -60,3 +73,12 @@ def write_tree(root: Path, files: dict[str, str | bytes]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return root
+
+
+EVERYWHERE: dict[Field, float] = {"words": 1.0, "parts": 0.5, "symbols": 0.5, "names": 0.5, "headings": 0.5}
+
+
+def find(store: Store, *words: str, limit: int = 50, kind: Kind | None = None) -> list[Scored]:
+    """Chunks that hold one of the words in any field."""
+    store.refresh()
+    return store.find_chunks(TextQuery(words, EVERYWHERE, kind), limit)

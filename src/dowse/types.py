@@ -4,7 +4,7 @@ Data walks left to right once: an `Entry` is seen, read into a `Document`, cut i
 put into a `Store`, found as `Scored` chunks. Everything here is immutable and knows nobody.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -212,11 +212,30 @@ class StoredChunk:
     headings: tuple[str, ...]
 
 
+Field = Literal["words", "parts", "symbols", "names", "headings", "path", "stem"]
+"""Where words are looked for. Of a chunk: its text with identifiers whole or in parts, the parts
+of the names it defines, those names whole, the headings above it. Of a document: its path, its
+name without ending."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextQuery:
+    """Words to look for; a hit has at least one of them in one of the fields."""
+
+    words: tuple[str, ...]
+    weights: Mapping[Field, float]
+    kind: Kind | None = None
+    among: frozenset[int] | None = None
+    """Only in these documents."""
+    typos: int = 0
+    """Letters that may differ in a word."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A chunk found, with the score of the leg that found it; higher is better."""
+    """A chunk or document found, with the score of what found it; higher is better."""
 
-    chunk_id: int
+    id: int
     score: float
 
 
@@ -306,8 +325,24 @@ class Store(Protocol):
         """The text of a document that is not its file's bytes; None for a verbatim one."""
         ...
 
-    def find_words(self, words: Sequence[str], limit: int, kind: Kind | None = None) -> list[Scored]:
-        """Chunks that hold any of the words, best first; identifiers also by their parts."""
+    def refresh(self) -> None:
+        """See the state of this moment; until the next call, all answers about words are about it."""
+        ...
+
+    def find_chunks(self, query: TextQuery, limit: int) -> list[Scored]:
+        """Chunks by the fields of chunks, best first, equals by id."""
+        ...
+
+    def find_documents(self, query: TextQuery, limit: int) -> list[Scored]:
+        """Documents by the fields of documents, best first, equals by id."""
+        ...
+
+    def holders(self, word: str) -> frozenset[int]:
+        """Documents that hold a word: whole, or all its parts in one chunk."""
+        ...
+
+    def frequency(self, term: str) -> int:
+        """How many chunks hold a term in their parts."""
         ...
 
     def put_vectors(self, encoder: str, rows: "Sequence[tuple[int, Vectors]]") -> int:

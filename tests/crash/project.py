@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dowse.serving.project import ProjectIndex
 from dowse.types import Store
-from tests.making import write_tree
+from tests.making import find, write_tree
 
 WORDS = ("apple", "banana", "cherry", "date", "elder", "fig", "grape")
 
@@ -59,8 +59,8 @@ def assert_consistent(project: ProjectIndex) -> None:
     for document in store.documents():
         assert len(store.chunks(document.id)) == document.chunk_count
     for word in WORDS:
-        hits = store.find_words([word], 1000)
-        assert len(store.chunks_by_id([hit.chunk_id for hit in hits])) == len(hits)
+        hits = find(store, word, limit=1000)
+        assert len(store.chunks_by_id([hit.id for hit in hits])) == len(hits)
     assert store.check() == []
 
 
@@ -90,7 +90,7 @@ def contents(store: Store) -> dict[str, object]:
     }
     found = {}
     for word in WORDS:
-        held = store.chunks_by_id([hit.chunk_id for hit in store.find_words([word], 10_000)])
+        held = store.chunks_by_id([hit.id for hit in find(store, word, limit=10_000)])
         found[word] = sorted((documents[chunk.document_id].path, chunk.ordinal) for chunk in held.values())
     hashes = {document.path: (document.content_hash, document.kind) for document in documents.values()}
     return {"documents": hashes, "chunks": chunks, "found": found}

@@ -16,6 +16,7 @@ from tests.crash.project import (
     make_project,
     start_index,
 )
+from tests.making import find
 
 
 def survive_kills(root: Path, scratch: Path, kills: int, seed: int) -> None:
@@ -97,7 +98,7 @@ def test_two_processes_indexing_at_once_do_not_hurt_each_other(tmp_path: Path) -
     while any(child.poll() is None for child in children):
         if reader.exists:
             reader.status()
-            for hit in reader.store.find_words(["apple"], 5):
+            for hit in find(reader.store, "apple"):
                 assert hit.score > 0
         time.sleep(0.02)
     outputs = [child.communicate() for child in children]

@@ -206,14 +206,6 @@ class Catalog:
                     )
             _forget_old_changes(connection)
 
-    def distrust(self, document_ids: Iterable[int]) -> None:
-        """Make documents look changed, so that the next scan reads their files again."""
-        with self._database.transaction() as connection:
-            connection.executemany(
-                "UPDATE documents SET content_hash = x'', checked_ns = 0, mtime_ns = -1 WHERE id = ?",
-                [(document_id,) for document_id in document_ids],
-            )
-
     def set_fact(self, key: str, value: str | None) -> None:
         """Remember or, with None, forget a fact."""
         with self._database.transaction() as connection:

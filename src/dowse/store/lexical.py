@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import tantivy
 
 from dowse.errors import DowseError
-from dowse.store.analysis import parts, whole
+from dowse.store.analysis import PARTS, WHOLE, parts, terms_of, whole, whole_terms_of
 from dowse.system import disk_errors, make_private_folder
-from dowse.types import Kind, Scored
+from dowse.types import Kind, Scored, TextQuery
 
 FORMAT = 1
 """Changes whenever the same chunk would be indexed differently; an index of another format is rebuilt."""
@@ -30,8 +30,11 @@ WRITER_BYTES = 40_000_000
 WRITER_THREADS = 1
 """The interpreter keeps the other core busy."""
 
-_BOOSTS = {"words": 1.0, "parts": 0.6, "symbols": 1.5, "headings": 1.0, "path": 0.8}
-"""Until ranking weighs fields by measurement: names count more than mentions."""
+_WHOLE_FIELDS = ("words", "names")
+"""Fields that keep identifiers in one piece; the others hold their parts, stemmed."""
+
+MOST_TERMS = 64
+"""Terms of a query that count; more are noise, and each costs a walk through its postings."""
 
 _MARKER_KEY = "marker"
 _SEGMENT_PARTS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
@@ -53,15 +56,13 @@ class Marker(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """What the index is told of one chunk."""
+    """What the index is told of one document: its path, and of each chunk an id and its words."""
 
-    chunk_id: int
     document_id: int
     kind: Kind
     path: str
-    text: str
-    symbols: Sequence[str]
-    headings: Sequence[str]
+    chunks: Sequence[tuple[int, str, Sequence[str], Sequence[str]]]
+    """Id, text, the names it defines, the headings above it."""
 
 
 class Lexical:
@@ -82,10 +83,6 @@ class Lexical:
         except (Damaged, ValueError, TypeError):
             return None
 
-    def chunk_count(self) -> int:
-        """How many chunks can be found."""
-        return max(0, int(self._searcher().num_docs) - 1)
-
     def chunk_ids(self) -> set[int]:
         """Every chunk that can be found."""
         searcher = self._searcher()
@@ -93,20 +90,69 @@ class Lexical:
         hits = searcher.search(query, max(1, searcher.num_docs), count=False).hits
         return set(searcher.fast_field_values("chunk", [address for _, address in hits]))
 
-    def find(self, words: Sequence[str], limit: int, kind: Kind | None) -> list[Scored]:
-        """Chunks that hold any of the words, best first."""
+    def find_chunks(self, query: TextQuery, limit: int) -> list[Scored]:
+        """Chunks by words, best first."""
+        return self._found(query, limit, "chunk")
+
+    def find_documents(self, query: TextQuery, limit: int) -> list[Scored]:
+        """Documents by words of their path, best first."""
+        return self._found(query, limit, "document")
+
+    def holders(self, word: str) -> frozenset[int]:
+        """Documents that hold a word whole, or all its parts in one chunk."""
         searcher = self._searcher()
-        found = [query for word in words for query in self._word_queries(word)]
-        if not found or limit <= 0:
-            return []
-        query = tantivy.Query.boolean_query([(tantivy.Occur.Should, each) for each in found])
-        if kind is not None:
-            only = tantivy.Query.const_score_query(_term(self._index, "kind", kind), 0.0)
-            query = tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Must, only)])
+        ways = [self._all_of("words", whole_terms_of(word)), self._all_of("parts", terms_of(word))]
+        queries = [(tantivy.Occur.Should, way) for way in ways if way is not None]
+        if not queries:
+            return frozenset()
         with _guarded():
-            hits = searcher.search(query, limit, count=False).hits
-            ids = searcher.fast_field_values("chunk", [address for _, address in hits])
-        return [Scored(chunk_id, score) for chunk_id, (score, _) in zip(ids, hits, strict=True)]
+            hits = searcher.search(tantivy.Query.boolean_query(queries), max(1, searcher.num_docs), count=False).hits
+            return frozenset(searcher.fast_field_values("document", [address for _, address in hits]))
+
+    def frequency(self, term: str) -> int:
+        """How many chunks hold a term in their parts."""
+        searcher = self._searcher()
+        with _guarded():
+            return int(searcher.doc_freq("parts", term))
+
+    def _found(self, query: TextQuery, limit: int, by: str) -> list[Scored]:
+        searcher = self._searcher()
+        asked = self._query(query)
+        if asked is None or limit <= 0:
+            return []
+        with _guarded():
+            hits = searcher.search(asked, limit, count=False).hits
+            ids = searcher.fast_field_values(by, [address for _, address in hits])
+        found = [Scored(number, score) for number, (score, _) in zip(ids, hits, strict=True)]
+        return sorted(found, key=lambda hit: (-hit.score, hit.id))
+
+    def _query(self, query: TextQuery) -> Any:
+        text = " ".join(query.words)
+        whole_terms, part_terms = whole_terms_of(text)[:MOST_TERMS], terms_of(text)[:MOST_TERMS]
+        asked = [
+            (tantivy.Occur.Should, tantivy.Query.boost_query(self._near(field, term, query.typos), weight))
+            for field, weight in query.weights.items()
+            for term in (whole_terms if field in _WHOLE_FIELDS else part_terms)
+        ]
+        if not asked:
+            return None
+        limits = []
+        if query.kind is not None:
+            limits.append(_term(self._index, "kind", query.kind))
+        if query.among is not None:
+            limits.append(tantivy.Query.term_set_query(self._index.schema, "document", list(query.among)))
+        # A boost of 0 keeps a limit out of the score.
+        required = [(tantivy.Occur.Must, tantivy.Query.boost_query(limit, 0.0)) for limit in limits]
+        return tantivy.Query.boolean_query([(tantivy.Occur.Must, tantivy.Query.boolean_query(asked)), *required])
+
+    def _near(self, field: str, term: str, typos: int) -> Any:
+        if not typos:
+            return _term(self._index, field, term)
+        return tantivy.Query.fuzzy_term_query(self._index.schema, field, term, distance=typos)
+
+    def _all_of(self, field: str, terms: list[str]) -> Any:
+        required = [(tantivy.Occur.Must, _term(self._index, field, term)) for term in terms[:MOST_TERMS]]
+        return tantivy.Query.boolean_query(required) if required else None
 
     def write(self, marker: Marker, removed: Iterable[int], added: Iterable[Indexed]) -> None:
         """Follow the catalog to `marker` in one commit; the caller holds the write lock."""
@@ -118,8 +164,9 @@ class Lexical:
                     # By query: `delete_documents_by_term` of tantivy 0.27 makes a signed term of a
                     # number, which no unsigned field holds, and deletes nothing without a word.
                     writer.delete_documents_by_query(_term(index, "document", document_id))
-                for chunk in added:
-                    writer.add_document(_entry(chunk))
+                for document in added:
+                    for entry in _entries(document):
+                        writer.add_document(entry)
                 writer.delete_documents_by_query(_term(index, "marker", _MARKER_KEY))
                 writer.add_document(_note(marker))
                 writer.commit()
@@ -181,33 +228,33 @@ class Lexical:
             raise Damaged(f"{self.folder.name} lacks {min(missing)}")
         return [file for name, file in present.items() if name.split(".")[0] in segments]
 
-    def _word_queries(self, word: str) -> Iterator[Any]:
-        for field, boost in _BOOSTS.items():
-            prepared, analyzer = (whole(word), "whole") if field == "words" else (parts(word), "parts")
-            terms = _ANALYZERS[analyzer].analyze(prepared)
-            if len(terms) == 1:
-                yield tantivy.Query.boost_query(_term(self._index, field, terms[0]), boost)
-            elif terms:
-                required = [(tantivy.Occur.Must, _term(self._index, field, term)) for term in terms]
-                yield tantivy.Query.boost_query(tantivy.Query.boolean_query(required), boost)
-
 
 def _term(index: Any, field: str, value: object) -> Any:
     return tantivy.Query.term_query(index.schema, field, value)
 
 
-def _entry(chunk: Indexed) -> Any:
+def _entries(document: Indexed) -> Iterator[Any]:
+    """One entry for the document's path, one for each chunk."""
     entry = tantivy.Document()
-    entry.add_unsigned("chunk", chunk.chunk_id)
-    entry.add_unsigned("document", chunk.document_id)
-    entry.add_text("kind", chunk.kind)
-    entry.add_text("words", whole(chunk.text))
-    entry.add_text("parts", parts(chunk.text))
-    entry.add_text("symbols", parts(" ".join(chunk.symbols)))
-    entry.add_text("headings", parts(" ".join(chunk.headings)))
-    entry.add_text("path", parts(chunk.path))
-    entry.add_text("stem", parts(PurePosixPath(chunk.path).stem))
-    return entry
+    entry.add_unsigned("document", document.document_id)
+    entry.add_text("kind", document.kind)
+    entry.add_text("path", parts(document.path))
+    entry.add_text("stem", parts(PurePosixPath(document.path).stem))
+    yield entry
+    for chunk_id, text, symbols, headings in document.chunks:
+        entry = tantivy.Document()
+        entry.add_unsigned("chunk", chunk_id)
+        entry.add_unsigned("document", document.document_id)
+        entry.add_text("kind", document.kind)
+        entry.add_text("words", whole(text))
+        entry.add_text("parts", parts(text))
+        if symbols:
+            names = " ".join(symbols)
+            entry.add_text("names", whole(names))
+            entry.add_text("symbols", parts(names))
+        if headings:
+            entry.add_text("headings", parts(" ".join(headings)))
+        yield entry
 
 
 def _note(marker: Marker) -> Any:
@@ -225,19 +272,14 @@ def _schema() -> Any:
     builder.add_text_field("marker", tokenizer_name="raw", index_option="basic")
     builder.add_text_field("note", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("words", tokenizer_name="whole", index_option="position")
+    builder.add_text_field("names", tokenizer_name="whole", index_option="basic")
     for field in ("parts", "symbols", "headings", "path", "stem"):
         builder.add_text_field(field, tokenizer_name="parts", index_option="freq")
     return builder.build()
 
 
-def _analyzer(*, is_stemmed: bool) -> Any:
-    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-    builder = builder.filter(tantivy.Filter.remove_long(200)).filter(tantivy.Filter.lowercase())
-    return (builder.filter(tantivy.Filter.stemmer("english")) if is_stemmed else builder).build()
-
-
 _SCHEMA = _schema()
-_ANALYZERS = {"whole": _analyzer(is_stemmed=False), "parts": _analyzer(is_stemmed=True)}
+_ANALYZERS = {"whole": WHOLE, "parts": PARTS}
 
 
 def _file_problem(file: Path, *, is_thorough: bool) -> str | None:

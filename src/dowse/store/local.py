@@ -8,10 +8,10 @@ matrix follows when it is next used.
 import contextlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from dowse.errors import Failed, StoreBusy
 from dowse.store import lexical, matrix
@@ -30,6 +30,7 @@ from dowse.types import (
     Scored,
     StoredChunk,
     StoredDocument,
+    TextQuery,
     Totals,
 )  # fmt: skip
 
@@ -42,6 +43,8 @@ READ_WAIT_SECONDS = 0.3
 """How long an answer waits to bring the lexical index up to date before it goes without."""
 REPLAY_DOCUMENTS = 500
 """Documents read into memory at once while the lexical index is replayed."""
+
+_Answer = TypeVar("_Answer")
 
 _CATALOG = "catalog.sqlite"
 _LEXICAL = "lexical-"
@@ -123,17 +126,35 @@ class LocalStore:
 
     # Searching
 
-    def find_words(self, words: Sequence[str], limit: int, kind: Kind | None = None) -> list[Scored]:
-        """Chunks that hold any of the words, best first."""
+    def find_chunks(self, query: TextQuery, limit: int) -> list[Scored]:
+        """Chunks by words, best first."""
+        return self._ask(lambda index: index.find_chunks(query, limit))
+
+    def find_documents(self, query: TextQuery, limit: int) -> list[Scored]:
+        """Documents by words of their path, best first."""
+        return self._ask(lambda index: index.find_documents(query, limit))
+
+    def holders(self, word: str) -> frozenset[int]:
+        """Documents that hold a word."""
+        return self._ask(lambda index: index.holders(word))
+
+    def frequency(self, term: str) -> int:
+        """How many chunks hold a term in their parts."""
+        return self._ask(lambda index: index.frequency(term))
+
+    def refresh(self) -> None:
+        """See what is there now, and let the lexical index catch up unless another process writes."""
         if not self._is_lexical_current():
             with contextlib.suppress(StoreBusy), self._lock.held(READ_WAIT_SECONDS):
                 self._follow_lexical()
+
+    def _ask(self, question: Callable[[Lexical], _Answer]) -> _Answer:
         try:
-            return self._lexical.find(words, limit, kind)
+            return question(self._lexical)
         except Damaged:
             with self._lock.held(WRITE_WAIT_SECONDS):
                 self._rebuild_lexical()
-            return self._lexical.find(words, limit, kind)
+            return question(self._lexical)
 
     def nearest(self, encoder: str, vector: "Vectors", limit: int, kind: Kind | None = None) -> list[Scored]:
         """Chunks with the highest dot product, best first."""
@@ -192,9 +213,10 @@ class LocalStore:
     def _append(self, batch: Batch, applied: Applied) -> None:
         """Follow one batch whose text is at hand."""
         added = (
-            _indexed(chunk_id, document_id, put.document, chunk, chunk.text)
+            _indexed(
+                document_id, put.document, zip(chunk_ids, put.chunks, (chunk.text for chunk in put.chunks), strict=True)
+            )
             for put, (document_id, chunk_ids) in zip(batch.puts, applied.added, strict=True)
-            for chunk_id, chunk in zip(chunk_ids, put.chunks, strict=True)
         )
         if not applied.added and not applied.removed:
             return
@@ -228,24 +250,30 @@ class LocalStore:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _replay(self, target: Lexical, sequence: int, removed: Sequence[int], added: Sequence[int]) -> None:
-        """Follow from the files; a file that has changed since is left for the next scan."""
-        unreadable: list[int] = []
-        target.write(self._marker(sequence), removed, self._indexed_documents(added, unreadable))
-        if unreadable:
-            self._catalog.distrust(unreadable)
+        """Follow from the files; one that has changed since is dropped, for the next scan to find as new."""
+        changed: list[str] = []
+        target.write(self._marker(sequence), removed, self._indexed_documents(added, changed))
+        if changed:
+            applied = self._catalog.apply(Batch(drops=changed))
+            target.write(self._marker(applied.sequence), applied.removed, ())
 
-    def _indexed_documents(self, ids: Sequence[int], unreadable: list[int]) -> Iterator[Indexed]:
+    def _indexed_documents(self, ids: Sequence[int], changed: list[str]) -> Iterator[Indexed]:
         for start in range(0, len(ids), REPLAY_DOCUMENTS):
             for document in self._catalog.documents_by_id(ids[start : start + REPLAY_DOCUMENTS]).values():
                 kept = self._catalog.converted_text(document.id)
                 text = self._read_text(document) if kept is None else kept
                 if text is None:
-                    unreadable.append(document.id)
+                    changed.append(document.path)
                     continue
                 data = text.encode()
-                for chunk in self._catalog.chunks(document.id):
-                    passage = data[chunk.start_byte : chunk.end_byte].decode("utf-8", "replace")
-                    yield _indexed(chunk.id, document.id, document, chunk, passage)
+                yield _indexed(
+                    document.id,
+                    document,
+                    (
+                        (chunk.id, chunk, data[chunk.start_byte : chunk.end_byte].decode("utf-8", "replace"))
+                        for chunk in self._catalog.chunks(document.id)
+                    ),
+                )
 
     def _lexical_problems(self) -> list[str]:
         self._use_current_lexical()
@@ -312,7 +340,11 @@ def set_aside(folder: Path) -> Path:
 
 
 def _indexed(
-    chunk_id: int, document_id: int, document: Document | StoredDocument, chunk: Chunk | StoredChunk, text: str
+    document_id: int,
+    document: Document | StoredDocument,
+    chunks: Iterable[tuple[int, Chunk | StoredChunk, str]],
 ) -> Indexed:
-    symbols = [symbol.name for symbol in chunk.symbols]
-    return Indexed(chunk_id, document_id, document.kind, document.path, text, symbols, chunk.headings)
+    told = [
+        (chunk_id, text, [symbol.name for symbol in chunk.symbols], chunk.headings) for chunk_id, chunk, text in chunks
+    ]
+    return Indexed(document_id, document.kind, document.path, told)
