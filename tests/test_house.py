@@ -19,7 +19,7 @@ KNOWS: dict[str, set[str]] = {
     "searching": {"store"},
     "freshness": {"sources", "reading", "chunking", "store"},
     "serving": {"sources", "store", "searching", "freshness"},
-    "cli": {"serving"},
+    "cli": {"serving", "searching"},
 }
 GROUND_KNOWS: dict[str, set[str]] = {
     "types": set(),

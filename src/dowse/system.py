@@ -8,6 +8,7 @@ import errno
 import os
 import signal
 import stat
+import subprocess
 import sys
 import tempfile
 import time
@@ -256,6 +257,23 @@ else:
 
     def _lock_descriptor(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def start_in_background(command: list[str]) -> int:
+    """Start a program that goes on when we end, quietly and at low priority; its process id."""
+    flags = {"creationflags": 0x00000008 | 0x00000200} if IS_WINDOWS else {"start_new_session": True}
+    # Detached on purpose: nobody waits for it, and its handle must not complain about that.
+    process = subprocess.Popen(  # noqa: S603 - our own program, no shell
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, close_fds=True, **flags
+    )
+    process.returncode = 0
+    return process.pid
+
+
+def lower_priority() -> None:
+    """Give way to whatever else runs on the machine."""
+    if hasattr(os, "nice"):
+        os.nice(5)
 
 
 def interrupt_on_terminate() -> None:

@@ -169,9 +169,11 @@ class Batch:
     """Paths that are gone."""
     touches: Sequence[tuple[str, Stat]] = ()
     """Paths whose stat changed and whose content did not."""
+    refusals: Sequence[tuple[Stat, Verdict]] = ()
+    """Files that were read and turned away for what they hold."""
 
     def __bool__(self) -> bool:
-        return bool(self.puts or self.drops or self.touches)
+        return bool(self.puts or self.drops or self.touches or self.refusals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,15 +229,14 @@ class TextQuery:
     kind: Kind | None = None
     among: frozenset[int] | None = None
     """Only in these documents."""
-    typos: int = 0
-    """Letters that may differ in a word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A chunk or document found, with the score of what found it; higher is better."""
+    """A chunk, or a document itself, found with a score; higher is better."""
 
     id: int
+    document_id: int
     score: float
 
 
@@ -263,6 +264,10 @@ class Source(Protocol):
 
     def entries(self) -> Iterator[Entry | Verdict]:
         """Everything below the root: what may be indexed as entries, the rest as verdicts."""
+        ...
+
+    def entry(self, path: str) -> Entry | Verdict:
+        """One file as the walk would see it now."""
         ...
 
     def read(self, entry: Entry) -> Document | Verdict:
@@ -309,6 +314,10 @@ class Store(Protocol):
         """All documents, by path."""
         ...
 
+    def refusals(self) -> dict[str, tuple[Stat, Verdict]]:
+        """Files that were turned away for what they hold, and the stat they had then."""
+        ...
+
     def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]: ...
 
     def chunks(self, document_id: int) -> list[StoredChunk]:
@@ -343,6 +352,10 @@ class Store(Protocol):
 
     def frequency(self, term: str) -> int:
         """How many chunks hold a term in their parts."""
+        ...
+
+    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
+        """Whole words that begin with a prefix, and how many chunks hold each."""
         ...
 
     def put_vectors(self, encoder: str, rows: "Sequence[tuple[int, Vectors]]") -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dowse.freshness import indexer
-from dowse.freshness.indexer import Report, bring_up_to_date, text_reader
+from dowse.freshness.indexer import Report, bring_up_to_date, find_drift, text_reader
 from dowse.freshness.integrity import check_index
 from dowse.freshness.scan import scan
 from dowse.settings import Settings
@@ -50,7 +50,7 @@ def age(file: Path) -> None:
 
 
 def update(source: ProjectSource, store: Store, *, is_thorough: bool = False) -> Report:
-    report = bring_up_to_date(source, store, is_thorough=is_thorough)
+    report = bring_up_to_date(source, store, drift=find_drift(source, store, is_thorough=is_thorough))
     assert check_index(source, store) == []
     return report
 
@@ -146,6 +146,20 @@ def test_a_file_that_becomes_binary_leaves_the_index(root: Path, source: Project
     report = update(source, store)
     assert (report.removed, report.updated) == (1, 0)
     assert report.skipped_by_reason() == {Reason.BINARY: 2}
+
+
+def test_a_file_refused_for_its_content_is_not_read_again(
+    root: Path, source: ProjectSource, store: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(root, {"data/blob": b"\0\1\2"})
+    update(source, store)
+    with monkeypatch.context() as patch:
+        patch.setattr(ProjectSource, "read", lambda *_: pytest.fail("it was read and refused before"))
+        report = bring_up_to_date(source, store)
+    assert report.skipped_by_reason() == {Reason.BINARY: 2}
+    write_tree(root, {"data/blob": "text by now"})
+    assert update(source, store).added == 1
+    assert update(source, store).changed_anything is False
 
 
 def test_changed_settings_take_effect_on_the_next_run(root: Path, source: ProjectSource, store: LocalStore) -> None:

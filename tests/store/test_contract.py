@@ -322,12 +322,12 @@ def test_a_search_can_be_limited_to_some_documents(open_store: OpenStore, world:
     assert store.find_chunks(TextQuery(("apple",), {"words": 1.0}, among=frozenset()), 10) == []
 
 
-def test_words_with_typos_are_found_when_asked_for(open_store: OpenStore, world: World) -> None:
+def test_words_are_listed_by_their_beginning(open_store: OpenStore, world: World) -> None:
     store = open_store()
-    store.apply(Batch(puts=[world.put("a.py", "authentication")]))
+    store.apply(Batch(puts=[world.put("a.py", "apple apply\n\napple"), world.put("b.py", "banana")]))
     store.refresh()
-    assert store.find_chunks(TextQuery(("autentication",), {"words": 1.0}), 10) == []
-    assert len(store.find_chunks(TextQuery(("autentication",), {"words": 1.0}, typos=1), 10)) == 1
+    assert dict(store.words_with_prefix("app", 10)) == {"apple": 2, "apply": 1}
+    assert store.words_with_prefix("zz", 10) == []
 
 
 def test_the_documents_that_hold_a_word_are_known(open_store: OpenStore, world: World) -> None:

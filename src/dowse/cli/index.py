@@ -7,6 +7,7 @@ import click
 
 from dowse.cli.output import counted, json_option, named_folder, progress_bar, show_json, show_warnings
 from dowse.errors import UsageError
+from dowse.system import lower_priority
 
 if TYPE_CHECKING:
     from dowse.serving.project import ProjectIndex, Report
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("folder", metavar="[DIR]", required=False)
 @click.option("--yes", is_flag=True, help="Do not ask before indexing more files than maxFiles.")
+@click.option("--first", hidden=True, help="Index files whose path has these words before the others.")
 @json_option
-def index(folder: str | None, *, yes: bool, as_json: bool) -> int:
+def index(folder: str | None, *, yes: bool, first: str | None, as_json: bool) -> int:
     """Index DIR, or the project around the working directory.
 
     Only what changed since the last run is read again. Ctrl-C keeps what is done; the next run
@@ -24,12 +26,14 @@ def index(folder: str | None, *, yes: bool, as_json: bool) -> int:
     """
     from dowse.serving.project import open_project
 
+    if first is not None:  # started by a search, in the background
+        lower_priority()
     project = open_project(named_folder(folder))
     show_warnings(project.warnings)
     shown = len(project.warnings)
     _confirm_size(project, is_confirmed=yes)
     with progress_bar(f"Indexing {project.root.name}") as progress:
-        report = project.update(progress)
+        report = project.update(progress, first=first or "")
     show_warnings(project.warnings[shown:])
     status = project.status()
     project.close()
@@ -75,11 +79,9 @@ def _confirm_size(project: "ProjectIndex", *, is_confirmed: bool) -> None:
     """Ask before a project that is larger than anyone expects is indexed for the first time."""
     if is_confirmed or project.exists:
         return
-    count = project.count_files()
-    limit = project.settings.max_files
-    if count <= limit:
-        return
-    question = f"This project is very large ({count} files). Indexing may take several minutes. Continue?"
-    if not sys.stdin.isatty():
-        raise UsageError(f"{question} Answer with --yes, name a smaller folder, or raise maxFiles ({limit}).")
-    click.confirm(question, abort=True, err=True)
+    try:
+        project.require_size()
+    except UsageError as error:
+        if not sys.stdin.isatty():
+            raise
+        click.confirm(str(error).partition(" Continue")[0] + " Continue?", abort=True, err=True)

@@ -17,6 +17,7 @@ INTERRUPTED = 130
 
 _COMMANDS = {
     "index": "dowse.cli.index:index",
+    "search": "dowse.cli.search:search",
     "status": "dowse.cli.projects:status",
     "projects": "dowse.cli.projects:projects",
     "forget": "dowse.cli.projects:forget",

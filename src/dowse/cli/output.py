@@ -47,6 +47,15 @@ def named_folder(folder: str | None) -> Path | None:
     return path
 
 
+def styled(text: str, **style: Any) -> str:
+    """Text of a project as a terminal may show it: no escape codes of its own, ours where there is colour."""
+    return click.style("".join(map(_printable, text)) if not text.isprintable() else text, **style)
+
+
+def _printable(character: str) -> str:
+    return character if character.isprintable() or character == "\t" else repr(character)[1:-1]
+
+
 def counted(count: int, noun: str) -> str:
     """`1 file`, `2,345 files`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

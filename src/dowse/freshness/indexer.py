@@ -2,10 +2,12 @@
 
 import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from dowse import chunking, reading
 from dowse.freshness.scan import Drift, scan
+from dowse.store.analysis import terms_of
 from dowse.types import (
     Batch,
     Document,
@@ -56,16 +58,27 @@ class Report:
         return dict(Counter(verdict.reason for verdict in self.skipped if verdict.reason).most_common())
 
 
-def bring_up_to_date(
-    source: Source, store: Store, progress: Progress | None = None, *, is_thorough: bool = False
-) -> Report:
-    """Index what is new or changed, drop what is gone; Ctrl-C ends it with what is done kept.
+def find_drift(source: Source, store: Store, *, is_thorough: bool = False) -> Drift:
+    """What has to be done; thorough, or after another recipe, every known file counts as changed."""
+    return scan(source, store, is_distrustful=is_thorough or store.noted("recipe") != RECIPE)
 
-    Thorough, every file is read and its content compared, whatever its stat says.
+
+def bring_up_to_date(
+    source: Source,
+    store: Store,
+    progress: Progress | None = None,
+    *,
+    drift: Drift | None = None,
+    first: str = "",
+) -> Report:
+    """Apply the drift, or find it first; Ctrl-C ends it with what is done kept.
+
+    Files whose path has words of `first` come before the others.
     """
     started = time.monotonic()
     is_made_anew = store.noted("recipe") != RECIPE
-    drift = scan(source, store, is_distrustful=is_made_anew or is_thorough)
+    drift = drift or find_drift(source, store)
+    _put_first(drift, first)
     store.note("expected", str(drift.files))
     report = Report(unchanged=drift.unchanged, skipped=drift.skipped)
     try:
@@ -75,6 +88,20 @@ def bring_up_to_date(
     except KeyboardInterrupt:
         report.is_complete = False
     report.seconds = time.monotonic() - started
+    return report
+
+
+def reindex(source: Source, store: Store, paths: Iterable[str]) -> Report:
+    """Bring single files up to date, each path one that the index knows."""
+    report = Report()
+    pending = _Pending(store, report)
+    for path in paths:
+        entry = source.entry(path)
+        if isinstance(entry, Entry):
+            _index(source, store, entry, pending, is_known=True, keep_same=True)
+        else:
+            pending.drop(path)
+    pending.flush()
     return report
 
 
@@ -105,6 +132,12 @@ def apply_drift(
     pending.flush()
 
 
+def _put_first(drift: Drift, words: str) -> None:
+    wanted = set(terms_of(words))
+    if wanted:
+        drift.new.sort(key=lambda entry: -len(wanted & set(terms_of(entry.path))))
+
+
 def prepare(document: Document) -> Put:
     """Cut a document into chunks."""
     chunks, is_truncated = chunking.chunk(document.reading.text, document.language, document.kind)
@@ -117,6 +150,8 @@ def _index(source: Source, store: Store, entry: Entry, pending: "_Pending", *, i
         pending.report.skipped.append(read)
         if is_known:
             pending.drop(entry.path)
+        if read.reason is Reason.BINARY:
+            pending.refuse(entry.stat, read)
         return
     if is_known and keep_same:
         stored = store.document(entry.path)
@@ -151,14 +186,17 @@ class _Pending:
     def touch(self, path: str, stat: Stat) -> None:
         self._touches.append((path, stat))
 
+    def refuse(self, stat: Stat, verdict: Verdict) -> None:
+        self._refusals.append((stat, verdict))
+
     def flush_if_full(self) -> None:
-        waiting = len(self._puts) + len(self._drops) + len(self._touches)
+        waiting = len(self._puts) + len(self._drops) + len(self._touches) + len(self._refusals)
         if waiting >= self._limit or self._characters >= BATCH_CHARACTERS:
             self.flush()
 
     def flush(self) -> None:
         """Apply what is gathered and count it once it is kept."""
-        batch = Batch(self._puts, self._drops, self._touches)
+        batch = Batch(self._puts, self._drops, self._touches, self._refusals)
         if not batch:
             return
         self._store.apply(batch)
@@ -174,6 +212,7 @@ class _Pending:
         self._puts: list[Put] = []
         self._drops: list[str] = []
         self._touches: list[tuple[str, Stat]] = []
+        self._refusals: list[tuple[Stat, Verdict]] = []
         self._characters = self._updated = 0
 
 

@@ -20,6 +20,11 @@ class Drift:
     skipped: list[Verdict] = field(default_factory=list)
 
     @property
+    def pending(self) -> int:
+        """How many files the store has to be told of."""
+        return len(self.new) + len(self.changed) + len(self.gone)
+
+    @property
     def files(self) -> int:
         """How many files there are to be indexed."""
         return len(self.new) + len(self.changed) + self.unchanged
@@ -28,6 +33,7 @@ class Drift:
 def scan(source: Source, store: Store, *, is_distrustful: bool = False) -> Drift:
     """Compare every file by its stat; distrustful, all known files count as changed."""
     known = {document.path: document for document in store.documents()}
+    refused = {} if is_distrustful else store.refusals()
     drift = Drift()
     for found in source.entries():
         if isinstance(found, Verdict):
@@ -35,7 +41,11 @@ def scan(source: Source, store: Store, *, is_distrustful: bool = False) -> Drift
             continue
         document = known.pop(found.path, None)
         if document is None:
-            drift.new.append(found)
+            stat, verdict = refused.get(found.path, (None, None))
+            if verdict is not None and stat == found.stat:
+                drift.skipped.append(verdict)
+            else:
+                drift.new.append(found)
         elif is_distrustful or not _is_unchanged(document, found):
             drift.changed.append(found)
         else:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dowse.errors import DowseError, NotIndexed, StoreBusy, StoreDamaged, UsageError
-from dowse.freshness.indexer import Report, bring_up_to_date, text_reader
+from dowse.freshness.indexer import Report, bring_up_to_date, find_drift, text_reader
 from dowse.freshness.integrity import check_index
+from dowse.freshness.scan import Drift
 from dowse.serving.logs import close_log, open_log
 from dowse.serving.status import KINDS, Status, describe
 from dowse.settings import load_settings, write_default
@@ -23,9 +24,11 @@ __all__ = [
     "ProjectIndex",
     "Report",
     "Status",
+    "find_indexed",
     "find_project",
     "forget_project",
     "list_projects",
+    "open_or_find",
     "open_project",
 ]
 
@@ -68,20 +71,41 @@ class ProjectIndex:
             raise NotIndexed(f"{self.root} is not indexed. Run: dowse index {self.root}")
         return self._open_store()
 
-    def update(self, progress: Progress | None = None, *, is_thorough: bool = False) -> Report:
-        """Make the index equal to the files, once no other process is doing so."""
+    def update(self, progress: Progress | None = None, *, drift: Drift | None = None, first: str = "") -> Report:
+        """Make the index equal to the files, once no other process is doing so.
+
+        Only the drift is looked at where it is given. Files whose path has words of `first` come
+        before the others.
+        """
         make_private_folder(self.folder)
         with self._turn.held(TURN_WAIT_SECONDS):
             write_default(self.folder / "config.json")
             try:
-                return self._run(progress, is_thorough=is_thorough)
+                return self._run(progress, drift, first)
             except StoreDamaged as error:
                 self._start_over(error)
-                return self._run(progress, is_thorough=is_thorough)
+                return self._run(progress, None, first)
 
     def count_files(self) -> int:
         """How many files the policy allows."""
         return sum(not isinstance(found, Verdict) for found in self.source.entries())
+
+    def require_size(self) -> None:
+        """Refuse to index, unasked, a project that is larger than anyone expects."""
+        count, limit = self.count_files(), self.settings.max_files
+        if count > limit:
+            raise UsageError(
+                f"This project is very large ({count} files). Indexing may take several minutes. "
+                f"Continue with --yes, name a smaller folder, or raise maxFiles ({limit})."
+            )
+
+    def drift(self) -> Drift:
+        """How the files differ from the index, by their stat."""
+        return find_drift(self.source, self.store)
+
+    def is_being_updated(self) -> bool:
+        """Whether some process is making the index equal to the files right now."""
+        return self._turn.path.exists() and self._turn.is_taken()
 
     def explain(self, path: str) -> Explanation:
         """The policy's word on one path, and what the index has of it."""
@@ -91,8 +115,7 @@ class ProjectIndex:
 
     def status(self) -> Status:
         """What is kept of the index, without a look at the project's files."""
-        is_indexing = self._turn.path.exists() and self._turn.is_taken()
-        return describe(self.root, self.folder, lambda: self.store, self.warnings, is_indexing=is_indexing)
+        return describe(self.root, self.folder, lambda: self.store, self.warnings, is_indexing=self.is_being_updated())
 
     def check(self) -> list[Finding]:
         """Everything that is wrong with the index; nothing is changed."""
@@ -109,7 +132,7 @@ class ProjectIndex:
                 self._start_over(StoreDamaged(findings[0].problem))
             else:
                 self.store.repair()
-        self.update(progress, is_thorough=True)
+        self.update(progress, drift=find_drift(self.source, self._open_store(), is_thorough=True))
         self._write_files(is_full=False)
 
     def close(self) -> None:
@@ -123,14 +146,14 @@ class ProjectIndex:
             self._store = LocalStore(self.folder, text_reader(self.source))
         return self._store
 
-    def _run(self, progress: Progress | None, *, is_thorough: bool) -> Report:
+    def _run(self, progress: Progress | None, drift: Drift | None, first: str) -> Report:
         store, log = self._open_store(), open_log(self.folder)
         for warning in self.warnings:
             log.warning(warning)
         is_full = store.noted("state") is None
         store.note("state", "running")
         try:
-            report = bring_up_to_date(self.source, store, progress, is_thorough=is_thorough)
+            report = bring_up_to_date(self.source, store, progress, drift=drift, first=first)
         except DowseError as error:
             log.error(str(error))
             raise
@@ -178,6 +201,11 @@ def open_project(folder: Path | None) -> ProjectIndex:
     return ProjectIndex(folder if folder else detect_root(Path.cwd()).path)
 
 
+def open_or_find(folder: Path | None) -> ProjectIndex:
+    """The project in a folder or, where the folder lies in an indexed one, that; else the one around us."""
+    return find_project(Path.cwd()) if folder is None else find_indexed(folder) or ProjectIndex(folder)
+
+
 def list_projects() -> list[home.Project]:
     """Every indexed project, by path."""
     return home.projects()
@@ -186,10 +214,15 @@ def list_projects() -> list[home.Project]:
 def find_project(path: Path) -> ProjectIndex:
     """The project that holds a path: the nearest one that is indexed, else the detected root."""
     start = path if path.is_dir() else path.parent
-    for folder in (start, *start.resolve().parents):
-        if (home.index_folder(folder) / "catalog.sqlite").exists():
-            return ProjectIndex(folder)
-    return ProjectIndex(detect_root(start).path)
+    return find_indexed(start) or ProjectIndex(detect_root(start).path)
+
+
+def find_indexed(folder: Path) -> ProjectIndex | None:
+    """The nearest indexed project at or above a folder."""
+    for candidate in (folder, *folder.resolve().parents):
+        if (home.index_folder(candidate) / "catalog.sqlite").exists():
+            return ProjectIndex(candidate)
+    return None
 
 
 def forget_project(root: Path) -> Path:

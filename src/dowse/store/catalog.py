@@ -17,7 +17,7 @@ from dowse.store.database import Database
 from dowse.store.matrix import Row
 from dowse.store.rows import CHUNK_COLUMNS, DOCUMENT_COLUMNS, chunk_row, document_row, stored_chunk, stored_document
 from dowse.store.schema import STEPS
-from dowse.types import Batch, Kind, Link, Put, StoredChunk, StoredDocument, Totals
+from dowse.types import Batch, Kind, Link, Put, Reason, Stat, StoredChunk, StoredDocument, Totals, Verdict
 
 KEPT_CHANGES = 100_000
 """Changes are forgotten beyond this many: what is further behind is rebuilt, which costs about the same."""
@@ -76,6 +76,11 @@ class Catalog:
     def documents(self) -> Iterator[StoredDocument]:
         """All documents, by path."""
         return map(stored_document, self._database.rows(f"{_DOCUMENTS} ORDER BY path"))
+
+    def refusals(self) -> dict[str, tuple[Stat, Verdict]]:
+        """Files that were turned away for what they hold."""
+        rows = self._database.rows("SELECT path, reason, detail, size, mtime_ns, inode, ctime_ns FROM refusals")
+        return {row[0]: (Stat(*row[3:]), Verdict(row[0], Reason(row[1]), detail=row[2])) for row in rows}
 
     def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]:
         """Those of the documents that exist."""
@@ -179,11 +184,16 @@ class Catalog:
         with self._database.transaction() as connection:
             sequence = _next_sequence(connection)
             leaving = (*batch.drops, *(put.document.path for put in batch.puts))
+            connection.executemany("DELETE FROM refusals WHERE path = ?", [(path,) for path in leaving])
             removed = [gone for path in leaving for gone in _remove(connection, path, sequence)]
             added = [_add(connection, put, now_ns, sequence) for put in batch.puts]
             connection.executemany(
                 "UPDATE documents SET size = ?, mtime_ns = ?, inode = ?, ctime_ns = ?, checked_ns = ? WHERE path = ?",
                 [(*astuple(stat), now_ns, path) for path, stat in batch.touches],
+            )
+            connection.executemany(
+                "INSERT OR REPLACE INTO refusals VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [(verdict.path, *astuple(stat), verdict.reason, verdict.detail) for stat, verdict in batch.refusals],
             )
             _forget_old_changes(connection)
         return Applied(sequence, removed, added)

@@ -115,6 +115,12 @@ class Lexical:
         with _guarded():
             return int(searcher.doc_freq("parts", term))
 
+    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
+        """Whole words that begin with a prefix, and in how many chunks each is."""
+        searcher = self._searcher()
+        with _guarded():
+            return list(searcher.terms_with_prefix("words", prefix, limit=limit))
+
     def _found(self, query: TextQuery, limit: int, by: str) -> list[Scored]:
         searcher = self._searcher()
         asked = self._query(query)
@@ -122,15 +128,19 @@ class Lexical:
             return []
         with _guarded():
             hits = searcher.search(asked, limit, count=False).hits
-            ids = searcher.fast_field_values(by, [address for _, address in hits])
-        found = [Scored(number, score) for number, (score, _) in zip(ids, hits, strict=True)]
+            addresses = [address for _, address in hits]
+            documents = searcher.fast_field_values("document", addresses)
+            ids = searcher.fast_field_values(by, addresses) if by != "document" else documents
+        found = [
+            Scored(number, document, score) for number, document, (score, _) in zip(ids, documents, hits, strict=True)
+        ]
         return sorted(found, key=lambda hit: (-hit.score, hit.id))
 
     def _query(self, query: TextQuery) -> Any:
         text = " ".join(query.words)
         whole_terms, part_terms = whole_terms_of(text)[:MOST_TERMS], terms_of(text)[:MOST_TERMS]
         asked = [
-            (tantivy.Occur.Should, tantivy.Query.boost_query(self._near(field, term, query.typos), weight))
+            (tantivy.Occur.Should, tantivy.Query.boost_query(_term(self._index, field, term), weight))
             for field, weight in query.weights.items()
             for term in (whole_terms if field in _WHOLE_FIELDS else part_terms)
         ]
@@ -144,11 +154,6 @@ class Lexical:
         # A boost of 0 keeps a limit out of the score.
         required = [(tantivy.Occur.Must, tantivy.Query.boost_query(limit, 0.0)) for limit in limits]
         return tantivy.Query.boolean_query([(tantivy.Occur.Must, tantivy.Query.boolean_query(asked)), *required])
-
-    def _near(self, field: str, term: str, typos: int) -> Any:
-        if not typos:
-            return _term(self._index, field, term)
-        return tantivy.Query.fuzzy_term_query(self._index.schema, field, term, distance=typos)
 
     def _all_of(self, field: str, terms: list[str]) -> Any:
         required = [(tantivy.Occur.Must, _term(self._index, field, term)) for term in terms[:MOST_TERMS]]

@@ -28,10 +28,12 @@ from dowse.types import (
     Link,
     ReadText,
     Scored,
+    Stat,
     StoredChunk,
     StoredDocument,
     TextQuery,
     Totals,
+    Verdict,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -72,6 +74,9 @@ class LocalStore:
 
     def documents(self) -> Iterator[StoredDocument]:
         return self._catalog.documents()
+
+    def refusals(self) -> dict[str, tuple[Stat, Verdict]]:
+        return self._catalog.refusals()
 
     def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]:
         return self._catalog.documents_by_id(ids)
@@ -141,6 +146,10 @@ class LocalStore:
     def frequency(self, term: str) -> int:
         """How many chunks hold a term in their parts."""
         return self._ask(lambda index: index.frequency(term))
+
+    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
+        """Whole words that begin with a prefix, and how many chunks hold each."""
+        return self._ask(lambda index: index.words_with_prefix(prefix, limit))
 
     def refresh(self) -> None:
         """See what is there now, and let the lexical index catch up unless another process writes."""

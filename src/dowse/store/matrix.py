@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from dowse.types import Vectors
 
+    Ids = NDArray[np.int64]
+
 FORMAT = 1
 _HEADER_BYTES = 512
 _HEADER_FRAME = struct.Struct("<8sII")
@@ -117,26 +119,22 @@ def nearest(file: Path, header: Header, vector: "Vectors", limit: int, kind: Kin
 
     if not header.rows or limit <= 0:
         return []
-    cells, ids, kinds = _mapped(file, header)
+    cells, ids, documents, kinds = _mapped(file, header)
     scores = cells[:, _PREFIX.size // 4 :] @ vector.astype(np.float32)
     scores[ids == 0] = -np.inf
     if kind is not None:
         scores[kinds != _KINDS[kind]] = -np.inf
     best = np.argpartition(-scores, min(limit, len(scores)) - 1)[:limit]
-    found = sorted(((float(scores[row]), int(ids[row])) for row in best if scores[row] > -np.inf), key=_best_first)
-    return [Scored(chunk_id, score) for score, chunk_id in found]
+    found = [Scored(int(ids[row]), int(documents[row]), float(scores[row])) for row in best if scores[row] > -np.inf]
+    return sorted(found, key=lambda hit: (-hit.score, hit.id))
 
 
 def live_rows(file: Path, header: Header) -> dict[int, bytes]:
     """Every chunk in the matrix with its vector."""
     if not header.rows:
         return {}
-    cells, ids, _ = _mapped(file, header)
+    cells, ids, _, _ = _mapped(file, header)
     return {int(ids[row]): cells[row, _PREFIX.size // 4 :].tobytes() for row in range(header.rows) if ids[row]}
-
-
-def _best_first(pair: tuple[float, int]) -> tuple[float, int]:
-    return -pair[0], pair[1]
 
 
 def _bury(file: Path, header: Header, documents: set[int], chunks: set[int]) -> int:
@@ -154,12 +152,13 @@ def _bury(file: Path, header: Header, documents: set[int], chunks: set[int]) -> 
     return int(doomed.sum())
 
 
-def _mapped(file: Path, header: Header) -> "tuple[Vectors, NDArray[np.int64], NDArray[np.uint8]]":
-    """The rows as floats, their chunk ids and their kinds."""
+def _mapped(file: Path, header: Header) -> "tuple[Vectors, Ids, Ids, NDArray[np.uint8]]":
+    """The rows as floats, the ids of their chunks and documents, their kinds."""
     import numpy as np
 
     raw = _raw(file, header, "r")
-    return raw.view(np.float32), raw[:, :8].copy().view("<i8").reshape(-1), raw[:, 16]
+    ids = raw[:, :16].copy().view("<i8")
+    return raw.view(np.float32), ids[:, 0], ids[:, 1], raw[:, 16]
 
 
 def _raw(file: Path, header: Header, mode: Literal["r", "r+"]) -> "np.memmap[tuple[int, int], np.dtype[np.uint8]]":

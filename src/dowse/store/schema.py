@@ -67,6 +67,17 @@ STEPS: tuple[str, ...] = (
         text BLOB NOT NULL
     );
 
+    -- Files that were read and turned away for their content, so that they are not read again.
+    CREATE TABLE refusals (
+        path TEXT PRIMARY KEY,
+        size INTEGER NOT NULL,
+        mtime_ns INTEGER NOT NULL,
+        inode INTEGER NOT NULL,
+        ctime_ns INTEGER NOT NULL,
+        reason TEXT NOT NULL,
+        detail TEXT NOT NULL
+    ) WITHOUT ROWID;
+
     -- Keyed by what was encoded, so that content that comes back finds its vector again.
     CREATE TABLE vectors (
         encoder TEXT NOT NULL,

@@ -9,21 +9,15 @@ from dowse.chunking.splitter import CODE, DOCS, split
 from dowse.chunking.syntax import syntax_spans
 from dowse.types import Chunk, Kind
 
-VERSION = 1
-"""To be raised whenever the same text would be cut differently: stored indexes are then cut anew."""
-
-MAX_CHUNKS = 1000
-"""How many chunks of one file are kept, so that no file floods the index."""
-
 _MARKDOWN = frozenset({"markdown", "html"})
 """Languages whose documents reach this point as Markdown: pages are converted when they are read."""
 
 
-def chunk(text: str, language: str, kind: Kind) -> tuple[tuple[Chunk, ...], bool]:
-    """Cut a text into chunks; also whether it had more than are kept."""
+def cut(text: str, language: str, kind: Kind, most: int) -> tuple[tuple[Chunk, ...], bool]:
+    """Cut a text into at most so many chunks; also whether there were more."""
     whole = Text(text)
-    chunks = tuple(islice(chunks_of(whole, _spans(whole, language, kind)), MAX_CHUNKS + 1))
-    return chunks[:MAX_CHUNKS], len(chunks) > MAX_CHUNKS
+    chunks = tuple(islice(chunks_of(whole, _spans(whole, language, kind)), most + 1))
+    return chunks[:most], len(chunks) > most
 
 
 def _spans(text: Text, language: str, kind: Kind) -> Iterable[Span]:

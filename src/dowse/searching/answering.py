@@ -1,0 +1,174 @@
+"""A query's way to its answer: gather, rank, verify, cut; nothing that is not in the files now."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dowse.errors import UsageError
+from dowse.globs import compile_glob
+from dowse.searching import constants
+from dowse.searching.candidates import Scope, gather
+from dowse.searching.passages import Lines, Passage, holds_phrase, merged, passage_of
+from dowse.searching.query import Query, parse
+from dowse.searching.ranking import Evidence, RankedFile, promising, rank
+from dowse.searching.verifying import Current, ReadBytes, verify
+from dowse.store.analysis import terms_of
+from dowse.types import Encoder, Kind, Store, StoredChunk, StoredDocument
+
+MAX_LIMIT = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is searched, and how much is shown."""
+
+    limit: int = 10
+    kind: Kind | None = None
+    path_glob: str | None = None
+    language: str | None = None
+    budget_tokens: int = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One file that answers, with the passages that do."""
+
+    path: str
+    kind: Kind
+    language: str
+    title: str
+    relevance: float
+    passages: tuple[Passage, ...]
+    signals: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Hits, best first, and what is to be known about them."""
+
+    query: Query
+    hits: tuple[Hit, ...] = ()
+    candidates: int = 0
+    outdated: tuple[str, ...] = ()
+    """Files that changed since they were indexed and are left out."""
+    is_cut: bool = False
+    """The budget was spent before the limit was reached."""
+    terms: Mapping[str, float] = field(default_factory=dict)
+    corrected: Mapping[str, str] = field(default_factory=dict)
+    """Words that are nowhere, and the known ones that were taken for them."""
+    seconds: float = 0.0
+
+
+def answer(
+    store: Store, read: ReadBytes, text: str, options: Options | None = None, encoder: Encoder | None = None
+) -> Answer:
+    """Search a store; every hit is verified against its file before it is shown."""
+    options = options or Options()
+    if not 1 <= options.limit <= MAX_LIMIT:
+        raise UsageError(f"The limit has to be between 1 and {MAX_LIMIT}.")
+    started = time.perf_counter()
+    query = parse(text)
+    evidence = gather(store, query, scope_of(store, options), encoder)
+    if evidence is None:
+        return Answer(query, seconds=time.perf_counter() - started)
+    ids = promising(evidence, max(constants.RANKED_FILES, 2 * options.limit))
+    documents = store.documents_by_id(ids)
+    ranked = rank(evidence, {document: documents[document].path for document in ids if document in documents})
+    shown = _Shown(store, read, query, evidence, options)
+    for file in ranked:
+        if not shown.add(file, documents[file.document_id]):
+            break
+    return Answer(
+        query=query,
+        hits=tuple(shown.hits),
+        candidates=len(ranked),
+        outdated=tuple(shown.outdated),
+        is_cut=shown.is_cut,
+        terms=evidence.terms,
+        corrected=evidence.corrected,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def scope_of(store: Store, options: Options) -> Scope:
+    """The documents that the options leave."""
+    if options.path_glob is None and options.language is None:
+        return Scope(options.kind)
+    expression = compile_glob(options.path_glob) if options.path_glob else None
+    language = options.language.lower() if options.language else None
+    among = frozenset(
+        document.id
+        for document in store.documents()
+        if (expression is None or expression.fullmatch(document.path)) and language in (None, document.language)
+    )
+    return Scope(options.kind, among)
+
+
+class _Shown:
+    """The answer as it grows, within its limit and budget."""
+
+    def __init__(self, store: Store, read: ReadBytes, query: Query, evidence: Evidence, options: Options) -> None:
+        self.hits: list[Hit] = []
+        self.outdated: list[str] = []
+        self.is_cut = False
+        self._store, self._read, self._query, self._evidence = store, read, query, evidence
+        self._limit, self._left = options.limit, options.budget_tokens * 4
+
+    def add(self, file: RankedFile, document: StoredDocument) -> bool:
+        """Verify a file and take it in; whether there is room for more."""
+        checked = verify(self._store, self._read, document)
+        if not isinstance(checked, Current):
+            self.outdated.append(document.path)
+            return True
+        if not self._fits(checked.text):
+            return True
+        hit = self._hit(file, checked)
+        if hit is None:
+            self.outdated.append(document.path)
+            return True
+        size = len(hit.path) + sum(len(passage.text) for passage in hit.passages)
+        if size > self._left and self.hits:
+            self.is_cut = True
+            return False
+        self._left -= size
+        self.hits.append(hit)
+        return len(self.hits) < self._limit
+
+    def _fits(self, text: str) -> bool:
+        """Whether every phrase is there, word by word, and none that is excluded."""
+        return all(holds_phrase(text, phrase) for phrase in self._query.phrases) and not any(
+            holds_phrase(text, phrase) for phrase in self._query.not_phrases
+        )
+
+    def _hit(self, file: RankedFile, checked: Current) -> Hit | None:
+        document, terms = checked.document, self._evidence.terms
+        chunks = self._best_chunks(file, document)
+        if not all(checked.has(chunk) for chunk in chunks):
+            return None
+        lines = Lines(checked.text)
+        passages = merged(lines, [passage_of(lines, chunk, terms, self._query.names) for chunk in chunks])
+        ceiling = self.hits[-1].relevance if self.hits else 1.0
+        relevance = min(ceiling, _relevance(document, passages, self._evidence))
+        return Hit(
+            document.path, document.kind, document.language, document.title, relevance, tuple(passages), file.signals
+        )
+
+    def _best_chunks(self, file: RankedFile, document: StoredDocument) -> list[StoredChunk]:
+        """The chunks that are shown: the best, and others nearly as good; the first where only the path fits."""
+        if not file.chunks:
+            return self._store.chunks(document.id)[:1]
+        best = file.chunks[0].score
+        wanted = [hit.id for hit in file.chunks[: constants.SHOWN_CHUNKS] if hit.score >= constants.SHOWN_SHARE * best]
+        held = self._store.chunks_by_id(wanted)
+        return [held[number] for number in wanted if number in held]
+
+
+def _relevance(document: StoredDocument, passages: list[Passage], evidence: Evidence) -> float:
+    """Between 0 and 1: how much of the query, by weight, the passages hold, and the names around them."""
+    terms = evidence.terms
+    total = sum(terms.values()) + evidence.missing or 1.0
+    around = [document.path, document.title, *(name for one in passages for name in (*one.symbols, *one.headings))]
+    names = set(terms_of(" ".join(around)))
+    shown = names | {term for passage in passages for term in terms_of(passage.text)}
+    in_names, in_all = (sum(terms[term] for term in found & terms.keys()) / total for found in (names, shown))
+    return round(constants.RELEVANCE_OF_PASSAGES * in_all + constants.RELEVANCE_OF_NAMES * in_names, 4)

@@ -1,0 +1,140 @@
+"""From candidates to an order of files: pure functions over values."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import log
+
+from dowse.searching import constants
+from dowse.searching.paths import is_named, name_terms, unasked
+from dowse.types import Scored
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """What one way of searching found: chunks with scores, and how much it counts."""
+
+    name: str
+    hits: Sequence[Scored]
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Everything that ranking looks at."""
+
+    legs: Sequence[Leg]
+    paths: Mapping[int, float]
+    """Documents by the words of their path."""
+    definers: Sequence[Scored]
+    """Chunks that define a name that the query spells out."""
+    terms: Mapping[str, float]
+    """The query's terms and how rare each is."""
+    missing: float = 0.0
+    """The weight of what was asked for and is nowhere."""
+    corrected: Mapping[str, str] = field(default_factory=dict)
+    """Terms that are nowhere, and those that stand in for them."""
+
+    @property
+    def defining_documents(self) -> frozenset[int]:
+        """Documents that define a name that the query spells out."""
+        return frozenset(hit.document_id for hit in self.definers)
+
+
+@dataclass(frozen=True, slots=True)
+class RankedFile:
+    """A file in its place, with what put it there."""
+
+    document_id: int
+    score: float
+    chunks: tuple[Scored, ...]
+    """Its chunks that were found, best first."""
+    signals: Mapping[str, float] = field(default_factory=dict)
+
+
+def rarity(frequency: int, total: int) -> float:
+    """How much a term says that so many of all chunks hold."""
+    return log(1 + (total - frequency + 0.5) / (frequency + 0.5))
+
+
+def promising(evidence: Evidence, limit: int) -> list[int]:
+    """The documents worth a closer look, by what is known without their paths."""
+    scores = _leg_scores(evidence.legs)
+    paths, definers = _scaled(evidence.paths), evidence.defining_documents
+    found = {*scores, *paths, *definers}
+    rough = {
+        document: sum(scores.get(document, {}).values())
+        + constants.PATH * paths.get(document, 0.0)
+        + constants.DEFINITION * (document in definers)
+        for document in found
+    }
+    return sorted(rough, key=lambda document: (-rough[document], document))[:limit]
+
+
+def rank(evidence: Evidence, paths: Mapping[int, str]) -> list[RankedFile]:
+    """The documents whose paths are given, best first; equals by path."""
+    legs = _leg_scores(evidence.legs)
+    by_path = _scaled(evidence.paths)
+    chunks = _chunks_of([*evidence.legs, Leg("definition", evidence.definers, constants.DEFINITION)])
+    definers = evidence.defining_documents
+    ranked = []
+    for document, path in paths.items():
+        found = {
+            **legs.get(document, {}),
+            "path words": constants.PATH * by_path.get(document, 0.0),
+            "definition": constants.DEFINITION * (document in definers),
+        }
+        ranked.append(_ranked(document, path, found, evidence, chunks.get(document, [])))
+    return sorted(ranked, key=lambda file: (-file.score, paths[file.document_id]))
+
+
+def _ranked(
+    document: int, path: str, found: Mapping[str, float], evidence: Evidence, chunks: list[Scored]
+) -> RankedFile:
+    names = name_terms(path)
+    total = sum(evidence.terms.values()) or 1.0
+    spelled = sum(weight for term, weight in evidence.terms.items() if is_named(term, names)) / total
+    signals = {
+        **found,
+        "share of the query in the name": constants.PATH_SHARE * spelled,
+    }
+    score = sum(signals.values())
+    for kind in sorted(unasked(path, frozenset(evidence.terms))):
+        signals[f"{kind} file"] = score * (constants.PENALTIES[kind] - 1)
+        score *= constants.PENALTIES[kind]
+    return RankedFile(document, score, tuple(chunks), {name: value for name, value in signals.items() if value})
+
+
+def _leg_scores(legs: Sequence[Leg]) -> dict[int, dict[str, float]]:
+    """Of each document and leg: its best chunk and the mean of its best three, both scaled."""
+    scores: dict[int, dict[str, float]] = {}
+    for leg in legs:
+        best: dict[int, list[float]] = {}
+        for hit in leg.hits:
+            best.setdefault(hit.document_id, []).append(hit.score)
+        top = _scaled({document: found[0] for document, found in best.items()})
+        three = _scaled({document: sum(found[:3]) / 3 for document, found in best.items()})
+        for document in best:
+            own = scores.setdefault(document, {})
+            own[f"{leg.name}: best chunk"] = leg.weight * top[document]
+            own[f"{leg.name}: best three"] = leg.weight * constants.TOP_THREE * three[document]
+    return scores
+
+
+def _chunks_of(legs: Sequence[Leg]) -> dict[int, list[Scored]]:
+    """Of each document the chunks that any leg found, best first."""
+    combined: dict[tuple[int, int], float] = {}
+    for leg in legs:
+        highest = max((hit.score for hit in leg.hits), default=0.0) or 1.0
+        for hit in leg.hits:
+            key = (hit.document_id, hit.id)
+            combined[key] = combined.get(key, 0.0) + leg.weight * hit.score / highest
+    chunks: dict[int, list[Scored]] = {}
+    for (document, chunk), score in sorted(combined.items(), key=lambda item: (-item[1], item[0])):
+        chunks.setdefault(document, []).append(Scored(chunk, document, score))
+    return chunks
+
+
+def _scaled(scores: Mapping[int, float]) -> dict[int, float]:
+    """Scores as shares of the highest."""
+    highest = max(scores.values(), default=0.0)
+    return {key: score / highest if highest > 0 else 0.0 for key, score in scores.items()}

@@ -1,0 +1,146 @@
+"""Questions to an indexed project: brought up to date within a bound, answered, verified."""
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dowse.errors import PathRefused, UsageError
+from dowse.freshness.indexer import reindex
+from dowse.searching.answering import Answer, Options, answer
+from dowse.searching.exact import DEFAULT_SECONDS, Occurrences, exact_text, occurrences, pattern
+from dowse.searching.explaining import Placement, place
+from dowse.serving.project import ProjectIndex
+from dowse.system import start_in_background
+from dowse.types import Progress
+
+__all__ = ["Answer", "Coverage", "Occurrences", "Options", "Placement", "explain_rank", "find_all", "search"]
+
+AT_ONCE_FILES = 200
+"""Changed files that are indexed before an answer; with more, the answer comes first and says so."""
+REPAIRED_FILES = 20
+"""Files found changed while an answer is made that are indexed again for it."""
+FIRST_HITS_SECONDS = 2.0
+"""How long an answer waits for hits while the project is indexed for the first time."""
+GOOD_ENOUGH_SECONDS = 0.8
+"""After this long, some hits are better than waiting for more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of the project an answer is about."""
+
+    files: int
+    expected: int
+    is_indexing: bool
+    pending: int = 0
+
+    @property
+    def is_complete(self) -> bool:
+        return not self.is_indexing and not self.pending and self.files >= self.expected
+
+
+def search(
+    project: ProjectIndex, text: str, options: Options, *, waits: bool = False, progress: Progress | None = None
+) -> tuple[Answer, Coverage]:
+    """Search a project, indexing it first where that is needed.
+
+    What takes long is left to a process of its own, unless the caller `waits`.
+    """
+    if not text.strip():
+        raise UsageError("The query is empty. Say what to look for.")
+    pending = bring_near(project, text, waits=waits, progress=progress)
+    found = (
+        _first_hits(project, lambda: _answer(project, text, options), options.limit)
+        if project.is_being_updated() or not project.exists
+        else _answer(project, text, options)
+    )
+    return found, coverage(project, pending)
+
+
+def find_all(
+    project: ProjectIndex,
+    text: str,
+    options: Options,
+    *,
+    is_pattern: bool,
+    offset: int = 0,
+    seconds: float = DEFAULT_SECONDS,
+    progress: Progress | None = None,
+) -> tuple[Occurrences, Coverage]:
+    """Every occurrence of a text or pattern; the index is brought up to date first, however long it takes."""
+    find = pattern(text) if is_pattern else exact_text(text)
+    pending = bring_near(project, "", waits=True, progress=progress)
+    found = occurrences(project.store, project.source.read_bytes, find, options, offset=offset, seconds=seconds)
+    return found, coverage(project, pending)
+
+
+def explain_rank(project: ProjectIndex, text: str, path: str) -> Placement:
+    """Which signals put a file where it is for a query."""
+    verdict = project.source.verdict(path)
+    if not verdict.is_allowed:
+        raise PathRefused(f"{verdict.path} is not indexed: {verdict.reason}. See: dowse why {verdict.path}")
+    bring_near(project, text, waits=True)
+    project.store.refresh()
+    return place(project.store, text, verdict.path)
+
+
+def bring_near(project: ProjectIndex, first: str, *, waits: bool, progress: Progress | None = None) -> int:
+    """Bring an index up to date where that is quick or asked for; how many files are left to do."""
+    if waits:
+        if not project.exists:
+            project.require_size()
+        project.update(progress, first=first)
+        return 0
+    if project.is_being_updated():
+        return 0
+    if not project.exists:
+        project.require_size()
+        _index_in_background(project, first)
+        return 0
+    drift = project.drift()
+    if drift.pending > AT_ONCE_FILES:
+        _index_in_background(project, first)
+        return drift.pending
+    if drift.pending:
+        project.update(progress, drift=drift)
+    return 0
+
+
+def _index_in_background(project: ProjectIndex, first: str) -> None:
+    start_in_background([sys.executable, "-m", "dowse", "index", "--yes", "--first", first, str(project.root)])
+
+
+def coverage(project: ProjectIndex, pending: int = 0) -> Coverage:
+    """How much of the project is indexed now."""
+    if not project.exists:
+        return Coverage(0, 0, is_indexing=True)
+    status = project.status()
+    return Coverage(status.files, status.expected_files, is_indexing=status.state == "indexing", pending=pending)
+
+
+def _answer(project: ProjectIndex, text: str, options: Options) -> Answer:
+    """An answer whose outdated files, up to a bound, were indexed again for it."""
+    store = project.store
+    store.refresh()
+    found = answer(store, project.source.read_bytes, text, options)
+    if found.outdated:
+        reindex(project.source, store, found.outdated[:REPAIRED_FILES])
+        store.refresh()
+        found = answer(store, project.source.read_bytes, text, options)
+    return found
+
+
+def _first_hits(project: ProjectIndex, ask: Callable[[], Answer], wanted: int) -> Answer:
+    """The best answer that can be had in a moment from an index that is growing."""
+    started = time.monotonic()
+    while True:
+        waited = time.monotonic() - started
+        found = ask() if project.exists else None
+        if found is not None:
+            is_enough = len(found.hits) >= wanted or (found.hits and waited > GOOD_ENOUGH_SECONDS)
+            if is_enough or waited > FIRST_HITS_SECONDS or not project.is_being_updated():
+                return found
+        elif waited > 2 * FIRST_HITS_SECONDS:
+            raise UsageError(f"Indexing {project.root} did not start. Run: dowse index {project.root}")
+        time.sleep(0.05)
