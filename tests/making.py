@@ -1,6 +1,7 @@
 """Documents, puts and files for tests."""
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
 from dowse.types import (
@@ -66,7 +67,7 @@ def paragraphs(text: str) -> list[Chunk]:
     return chunks
 
 
-def write_tree(root: Path, files: dict[str, str | bytes]) -> Path:
+def write_tree(root: Path, files: Mapping[str, str | bytes]) -> Path:
     """Real files below a folder."""
     for name, content in files.items():
         path = root / name

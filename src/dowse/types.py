@@ -216,7 +216,7 @@ class StoredChunk:
 
 Field = Literal["words", "parts", "symbols", "names", "headings", "path", "stem"]
 """Where words are looked for. Of a chunk: its text with identifiers whole or in parts, the parts
-of the names it defines, those names whole, the headings above it. Of a document: its path, its
+of the names it defines, those names whole however they are written, the headings above it. Of a document: its path, its
 name without ending."""
 
 

@@ -55,6 +55,7 @@ def gather(store: Store, query: Query, scope: Scope, encoder: Encoder | None = N
         paths={hit.document_id: hit.score for hit in by_path},
         definers=store.find_chunks(named, constants.DOCUMENT_CANDIDATES) if query.names else [],
         terms=weights,
+        path=query.text if query.shape == "path" else None,
         missing=missing,
         corrected=corrected,
     )

@@ -14,8 +14,8 @@ DOCUMENT_CANDIDATES = 200
 RANKED_FILES = 120
 """Files that are looked at closely; the right one was never found further down."""
 
-CHUNK_WEIGHTS: Mapping[Field, float] = {"parts": 0.6, "words": 0.45, "symbols": 0.5, "headings": 0.3}
-SYMBOL_CHUNK_WEIGHTS: Mapping[Field, float] = {"parts": 0.3, "words": 0.6, "symbols": 0.3, "headings": 0.3}
+CHUNK_WEIGHTS: Mapping[Field, float] = {"parts": 0.9, "words": 0.45, "symbols": 0.5, "headings": 0.15}
+SYMBOL_CHUNK_WEIGHTS: Mapping[Field, float] = {"parts": 0.3, "words": 0.6, "symbols": 0.2, "headings": 0.3}
 PATH_WEIGHTS: Mapping[Field, float] = {"path": 0.5, "stem": 0.5}
 
 TOP_THREE = 0.3
@@ -24,8 +24,11 @@ PATH = 0.5
 """Words of the path, by how rare they are among paths."""
 DEFINITION = 1.0
 """The file defines a name that the query spells out."""
-PATH_SHARE = 0.7
+PATH_SHARE = 0.9
 """Share of the query, by weight, that the file's name and folder spell out."""
+
+NAMED_PATH = 3.0
+"""The query is this very path, or its end; more than all other signals together."""
 
 PENALTIES: Mapping[str, float] = {"test": 0.8, "example": 0.3, "legacy": 0.3, "generated": 0.5, "declaration": 0.7}
 """For what is rarely meant, unless the query asks for it."""

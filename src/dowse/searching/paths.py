@@ -51,3 +51,11 @@ def is_named(term: str, names: frozenset[str]) -> bool:
     if term in names:
         return True
     return len(term) > 3 and any(name.startswith(term) or (len(name) > 3 and term.startswith(name)) for name in names)
+
+
+def is_path(asked: str | None, path: str) -> bool:
+    """Whether a path, or its end, is the one that was asked for."""
+    if not asked:
+        return False
+    asked, path = asked.strip("./").lower(), path.lower()
+    return path == asked or path.endswith(f"/{asked}")

@@ -16,7 +16,11 @@ MAX_CHARACTERS = 10_000
 
 _PIECE = re.compile(r'(?P<sign>[+-]?)"(?P<phrase>[^"]*)"|(?P<word>\S+)')
 _IDENTIFIER = re.compile(r"[A-Za-z_$@#][\w$@#!?]*(?:(?:\.|::|->|#|\\|/)[A-Za-z_$][\w$!?]*)*(?:\(\))?")
-_PATH = re.compile(r"[\w.@+-]*/[\w./@+-]*|[\w@+-]+(?:\.[\w@+-]+)*\.[a-z][a-z0-9]{0,4}")
+_ENDINGS = (
+    "bash c cc cfg clj conf cpp cs css csv dart ex exs go gradle h hpp hs html ini java jl js json jsx kt lua m md ml "
+    "mjs mm php pl proto ps1 py pyi r rb rs rst sc scala scss sh sql svelte swift tf toml ts tsx txt vue xml yaml yml zig"
+)
+_PATH = re.compile(rf"[\w.@+-]*/[\w./@+-]*|[\w@+.-]+\.(?:{_ENDINGS.replace(' ', '|')})")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _MIXED = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|\w_\w|^_+\w|\w\$|\$\w|[A-Za-z]\d|^[A-Z][a-z]+$")
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import log
 
 from dowse.searching import constants
-from dowse.searching.paths import is_named, name_terms, unasked
+from dowse.searching.paths import is_named, is_path, name_terms, unasked
 from dowse.types import Scored
 
 
@@ -29,6 +29,8 @@ class Evidence:
     """Chunks that define a name that the query spells out."""
     terms: Mapping[str, float]
     """The query's terms and how rare each is."""
+    path: str | None = None
+    """The path that the query names, if it looks like one."""
     missing: float = 0.0
     """The weight of what was asked for and is nowhere."""
     corrected: Mapping[str, str] = field(default_factory=dict)
@@ -96,6 +98,7 @@ def _ranked(
     signals = {
         **found,
         "share of the query in the name": constants.PATH_SHARE * spelled,
+        "the path itself": constants.NAMED_PATH * is_path(evidence.path, path),
     }
     score = sum(signals.values())
     for kind in sorted(unasked(path, frozenset(evidence.terms))):

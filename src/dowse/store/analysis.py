@@ -33,6 +33,11 @@ def parts(text: str) -> str:
     return _HUMP.sub(" ", _spaced(text))
 
 
+def squashed(name: str) -> str:
+    """A name without what separates its words, so that `loginUser` finds `login_user`."""
+    return name.replace("_", "").replace("-", "")
+
+
 def _spaced(text: str) -> str:
     return text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)
 

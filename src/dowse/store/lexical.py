@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import tantivy
 
 from dowse.errors import DowseError
-from dowse.store.analysis import PARTS, WHOLE, parts, terms_of, whole, whole_terms_of
+from dowse.store.analysis import PARTS, WHOLE, parts, squashed, terms_of, whole, whole_terms_of
 from dowse.system import disk_errors, make_private_folder
 from dowse.types import Kind, Scored, TextQuery
 
@@ -30,8 +30,6 @@ WRITER_BYTES = 40_000_000
 WRITER_THREADS = 1
 """The interpreter keeps the other core busy."""
 
-_WHOLE_FIELDS = ("words", "names")
-"""Fields that keep identifiers in one piece; the others hold their parts, stemmed."""
 
 MOST_TERMS = 64
 """Terms of a query that count; more are noise, and each costs a walk through its postings."""
@@ -138,11 +136,12 @@ class Lexical:
 
     def _query(self, query: TextQuery) -> Any:
         text = " ".join(query.words)
-        whole_terms, part_terms = whole_terms_of(text)[:MOST_TERMS], terms_of(text)[:MOST_TERMS]
+        terms = {"words": whole_terms_of(text), "names": whole_terms_of(squashed(text))}
+        part_terms = terms_of(text)
         asked = [
             (tantivy.Occur.Should, tantivy.Query.boost_query(_term(self._index, field, term), weight))
             for field, weight in query.weights.items()
-            for term in (whole_terms if field in _WHOLE_FIELDS else part_terms)
+            for term in terms.get(field, part_terms)[:MOST_TERMS]
         ]
         if not asked:
             return None
@@ -254,9 +253,8 @@ def _entries(document: Indexed) -> Iterator[Any]:
         entry.add_text("words", whole(text))
         entry.add_text("parts", parts(text))
         if symbols:
-            names = " ".join(symbols)
-            entry.add_text("names", whole(names))
-            entry.add_text("symbols", parts(names))
+            entry.add_text("names", whole(" ".join(map(squashed, symbols))))
+            entry.add_text("symbols", parts(" ".join(symbols)))
         if headings:
             entry.add_text("headings", parts(" ".join(headings)))
         yield entry

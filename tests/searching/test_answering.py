@@ -1,0 +1,278 @@
+"""Questions to a real index of real files: what is found, what is shown, and that it is true."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from dowse.errors import UsageError
+from dowse.searching.answering import Answer, Hit, Options, answer
+from dowse.searching.exact import exact_text, occurrences, pattern
+from dowse.searching.explaining import place
+from dowse.serving.project import ProjectIndex
+from tests.making import write_tree
+
+EVAL = Path(os.environ.get("DOWSE_EVAL") or Path(__file__).parents[3] / "shared" / "eval")
+
+FILES = {
+    "src/auth/login.py": '''"""Signing in."""
+
+
+def login_user(email, password):
+    """Check the password and open a session."""
+    return open_session(email)
+
+
+def logout_user(session):
+    session.close()
+''',
+    "src/auth/session.py": """class SessionStore:
+    def open_session(self, email):
+        return self.backend.create(email)
+
+    def expire(self):
+        # the access token is refreshed elsewhere
+        pass
+""",
+    "src/http/HTTPServer.java": "public class HTTPServer {\n  void startListening(int port) {}\n}\n",
+    "tests/test_login.py": "from auth.login import login_user\n\n\ndef test_login_user():\n    assert login_user('a', 'b')\n",
+    "docs/guide.md": "# Getting started\n\nInstall it.\n\n## Error handling\n\nErrors are retried three times.\n",
+    "docs/日本語.md": "# 検索エンジン\n\n全文検索の説明。\n",
+    "docs/french.txt": "Le café est fermé.\nDéjà vu.\n",
+    "data/numbers.txt": "The answer is 42, the port 8080.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> ProjectIndex:
+    os.environ["DOWSE_HOME"] = str(tmp_path_factory.mktemp("answers"))
+    project = ProjectIndex(write_tree(tmp_path_factory.mktemp("project"), FILES))
+    project.update()
+    project.store.refresh()
+    return project
+
+
+def ask(project: ProjectIndex, text: str, **options: object) -> Answer:
+    project.store.refresh()
+    return answer(project.store, project.source.read_bytes, text, Options(**options))  # type: ignore[arg-type]
+
+
+def paths(found: Answer) -> list[str]:
+    return [hit.path for hit in found.hits]
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("login_user", "src/auth/login.py"),
+        ("loginUser", "src/auth/login.py"),
+        ("where is the password checked", "src/auth/login.py"),
+        ("SessionStore", "src/auth/session.py"),
+        ("HTTPServer", "src/http/HTTPServer.java"),
+        ("http server", "src/http/HTTPServer.java"),
+        ("start listening", "src/http/HTTPServer.java"),
+        ("src/auth/session.py", "src/auth/session.py"),
+        ("session.py", "src/auth/session.py"),
+        ("tests for login", "tests/test_login.py"),
+        ("error handling", "docs/guide.md"),
+        ("検索", "docs/日本語.md"),
+        ("café", "docs/french.txt"),
+        ("8080", "data/numbers.txt"),
+        ("erors retried", "docs/guide.md"),
+    ],
+)
+def test_the_file_that_is_meant_comes_first(project: ProjectIndex, query: str, first: str) -> None:
+    assert paths(ask(project, query))[0] == first
+
+
+def test_a_hit_shows_lines_of_the_file_as_it_is(project: ProjectIndex) -> None:
+    for hit in ask(project, "session password login").hits:
+        lines = (project.root / hit.path).read_text(encoding="utf-8").splitlines()
+        for passage in hit.passages:
+            assert passage.text.splitlines() == lines[passage.start_line - 1 : passage.end_line]
+
+
+def test_one_entry_a_file(project: ProjectIndex) -> None:
+    found = paths(ask(project, "login session user"))
+    assert len(found) == len(set(found))
+
+
+def test_required_and_excluded_words_hold(project: ProjectIndex) -> None:
+    assert set(paths(ask(project, "+session login"))) == {"src/auth/login.py", "src/auth/session.py"}
+    assert "tests/test_login.py" not in paths(ask(project, "login -test"))
+    assert paths(ask(project, "-login")) == []
+    assert paths(ask(project, "+nowhere login")) == []
+
+
+def test_phrases_are_exact(project: ProjectIndex) -> None:
+    assert paths(ask(project, '"access token"')) == ["src/auth/session.py"]
+    assert paths(ask(project, '"token access"')) == []
+    assert "src/auth/session.py" not in paths(ask(project, 'session -"access token"'))
+
+
+def test_filters_hold(project: ProjectIndex) -> None:
+    assert set(paths(ask(project, "login session", path_glob="src/**"))) == {"src/auth/login.py", "src/auth/session.py"}
+    assert paths(ask(project, "server", language="java")) == ["src/http/HTTPServer.java"]
+    assert all(path.startswith(("docs/", "data/")) for path in paths(ask(project, "error port login", kind="docs")))
+    assert paths(ask(project, "errors", kind="code")) == []
+    assert len(ask(project, "login session error", limit=1).hits) == 1
+    with pytest.raises(UsageError, match="pattern"):
+        ask(project, "x", path_glob="[")
+    with pytest.raises(UsageError, match="limit"):
+        ask(project, "x", limit=0)
+
+
+def test_relevance_is_absolute(project: ProjectIndex) -> None:
+    assert ask(project, "Error handling").hits[0].relevance >= 0.8, "an exact title"
+    assert all(hit.relevance < 0.3 for hit in ask(project, "zxqvv user blarghh frobnik").hits)
+    scores = [hit.relevance for hit in ask(project, "login session user email").hits]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+
+
+def test_a_misspelled_word_is_taken_for_the_nearest_and_said(project: ProjectIndex) -> None:
+    found = ask(project, "pasword")
+    assert found.corrected == {"pasword": "password"}
+    assert paths(found)[0] == "src/auth/login.py"
+    assert found.hits[0].relevance < 0.8
+
+
+def test_a_budget_is_kept_and_said(project: ProjectIndex) -> None:
+    whole = ask(project, "login session user error")
+    cut = ask(project, "login session user error", budget_tokens=40)
+    assert cut.is_cut
+    assert 1 <= len(cut.hits) < len(whole.hits)
+    assert not whole.is_cut
+
+
+def size(hit: Hit) -> int:
+    return len(hit.path) + sum(len(passage.text) for passage in hit.passages)
+
+
+def test_the_same_question_has_the_same_answer_in_another_opening(
+    project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOWSE_HOME", str(project.folder.parents[1]))
+    again = ProjectIndex(project.root)
+    for query in ("login user", "session", "error"):
+        first, second = ask(project, query), ask(again, query)
+        assert (first.hits, first.terms) == (second.hits, second.terms)
+    again.close()
+
+
+def test_a_changed_file_is_never_shown_as_it_was(tmp_path: Path) -> None:
+    project = ProjectIndex(
+        write_tree(tmp_path / "p", {"a.py": "def apple(): pass\n", "b.py": "def apple_pie(): pass\n"})
+    )
+    project.update()
+    write_tree(project.root, {"a.py": "def banana(): pass\n"})
+    (project.root / "b.py").unlink()
+    found = ask(project, "apple")
+    assert found.hits == ()
+    assert set(found.outdated) == {"a.py", "b.py"}
+
+
+def test_a_file_that_was_only_touched_is_shown(tmp_path: Path) -> None:
+    project = ProjectIndex(write_tree(tmp_path / "p", {"a.py": "def apple(): pass\n"}))
+    project.update()
+    os.utime(project.root / "a.py", ns=(1, 1))
+    assert paths(ask(project, "apple")) == ["a.py"]
+
+
+def test_why_names_each_signal(project: ProjectIndex) -> None:
+    placed = place(project.store, "login_user", "src/auth/login.py")
+    assert placed.rank == 1
+    assert placed.signals["definition"] > 0
+    later = place(project.store, "login_user", "tests/test_login.py")
+    assert later.rank is not None
+    assert later.rank > 1
+    assert later.signals["test file"] < 0
+    assert place(project.store, "login_user", "data/numbers.txt").rank is None
+    assert place(project.store, "login_user", "no/such/file").rank is None
+
+
+def test_every_occurrence_of_a_text_is_found_with_its_place(project: ProjectIndex) -> None:
+    found = occurrences(project.store, project.source.read_bytes, exact_text("login_user"), Options(limit=100))
+    assert (found.total, found.files, found.is_complete) == (4, 2, True)
+    first = found.found[0]
+    assert (first.path, first.line, first.column) == ("src/auth/login.py", 4, 5)
+    expected = sum(text.count("login_user") for text in FILES.values())
+    assert found.total == expected
+
+
+def test_occurrences_come_in_pages(project: ProjectIndex) -> None:
+    whole = occurrences(project.store, project.source.read_bytes, exact_text("e"), Options(limit=1000))
+    pages = [
+        one
+        for offset in range(0, whole.total, 7)
+        for one in occurrences(
+            project.store, project.source.read_bytes, exact_text("e"), Options(limit=7), offset=offset
+        ).found
+    ]
+    assert pages == whole.found
+
+
+def test_columns_and_lines_are_right_in_any_script(project: ProjectIndex) -> None:
+    found = occurrences(project.store, project.source.read_bytes, exact_text("vu"), Options(limit=10))
+    assert [(one.line, one.column) for one in found.found] == [(2, 6)]
+
+
+def test_a_pattern_is_found_line_by_line(project: ProjectIndex) -> None:
+    find = pattern(r"^def (\w+)_user")
+    found = occurrences(project.store, project.source.read_bytes, find, Options(limit=10))
+    assert [(one.path, one.line) for one in found.found] == [
+        ("src/auth/login.py", 4), ("src/auth/login.py", 9), ("tests/test_login.py", 4),
+    ]  # fmt: skip
+    with pytest.raises(UsageError, match="regular expression"):
+        pattern("(unclosed")
+    with pytest.raises(UsageError, match="no text"):
+        exact_text("")
+
+
+def test_an_explosive_pattern_ends_in_time_and_says_that_it_is_not_complete(tmp_path: Path) -> None:
+    project = ProjectIndex(write_tree(tmp_path / "p", {"a.txt": "a" * 60 + "!\n", "b.txt": "x\n"}))
+    project.update()
+    found = occurrences(project.store, project.source.read_bytes, pattern(r"(a|aa)+$"), Options(limit=10), seconds=0.5)
+    assert found.is_complete is False
+
+
+def hostile_strings() -> list[str]:
+    own = [
+        "",
+        " ",
+        "\0",
+        "()",
+        '"',
+        "'",
+        "*",
+        "?",
+        "[",
+        "\\",
+        "AND OR NOT",
+        "a:b",
+        "+-",
+        "🙂",
+        "the of and",
+        "x" * 100_000,
+    ]
+    collected = EVAL / "hostile" / "blns.json"
+    return [*own, *(json.loads(collected.read_text(encoding="utf-8")) if collected.is_file() else [])]
+
+
+def test_no_string_as_a_query_breaks_anything(project: ProjectIndex) -> None:
+    for text in hostile_strings():
+        ask(project, text)
+        place(project.store, text, "src/auth/login.py")
+    assert project.store.check() == []
+
+
+def test_hostile_contents_are_indexed_and_found(tmp_path: Path) -> None:
+    strings = hostile_strings()
+    files = {f"{number}.txt": text for number, text in enumerate(strings) if text.strip() and "\0" not in text}
+    project = ProjectIndex(write_tree(tmp_path / "p", dict(files)))
+    project.update()
+    assert project.check() == []
+    for number, text in list(files.items())[::7]:
+        found = occurrences(project.store, project.source.read_bytes, exact_text(text[:200]), Options(limit=1000))
+        assert number in {one.path for one in found.found}

@@ -1,0 +1,80 @@
+"""The query's syntax: anything is taken, and means what the contract says."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dowse.searching.query import MAX_CHARACTERS, Query, parse
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("login user", Query("", terms=("login", "user"))),
+        ("+login user", Query("", terms=("user",), must=("login",))),
+        ("-test login", Query("", terms=("login",), must_not=("test",))),
+        ('"access token" refresh', Query("", terms=("refresh",), phrases=("access token",))),
+        ('-"access token" refresh', Query("", terms=("refresh",), not_phrases=("access token",))),
+        ('+"access token"', Query("", phrases=("access token",))),
+        ("C++ node-js", Query("", terms=("C++", "node-js"))),
+        ('+ - "" -- ++ login', Query("", terms=("login",))),
+        ('an "open quote', Query("", terms=("an", "open", "quote"))),
+        ('"a   b"', Query("", phrases=("a b",))),
+        ("--flag", Query("", must_not=("-flag",))),
+        ("", Query("")),
+        ("   ", Query("")),
+        ("a\0b", Query("", terms=("a", "b"))),
+    ],
+)
+def test_a_query_is_taken_apart(text: str, expected: Query) -> None:
+    query = parse(text)
+    assert (query.terms, query.must, query.must_not, query.phrases, query.not_phrases) == (
+        expected.terms,
+        expected.must,
+        expected.must_not,
+        expected.phrases,
+        expected.not_phrases,
+    )
+    assert set(query.as_json()) == {"terms", "must", "must_not", "phrases"}
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        ("QuerySet", "symbol"),
+        ("get_user_name", "symbol"),
+        ("Sinatra::Base", "symbol"),
+        ("app.router.add", "symbol"),
+        ("session", "symbol"),
+        ("src/auth/login.ts", "path"),
+        ("login.ts", "path"),
+        ("how does login work", "prose"),
+        ("login user", "prose"),
+        ("", "prose"),
+        ("日本語", "prose"),
+    ],
+)
+def test_symbols_paths_and_prose_are_told_apart(text: str, shape: str) -> None:
+    assert parse(text).shape == shape
+
+
+def test_words_that_say_nothing_do_not_score_unless_there_are_no_others() -> None:
+    assert parse("how is the session stored?").positive == ("session", "stored?")
+    assert parse("what is it").positive == ("what", "is", "it")
+
+
+def test_names_are_found_in_prose_and_in_qualified_symbols() -> None:
+    assert parse("where is getUserName defined").names == ("getUserName",)
+    assert parse("what does max_retries do").names == ("max_retries",)
+    assert parse("app.Router").names == ("Router", "app")
+    assert parse("plain words only").names == ()
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_a_query(text: str) -> None:
+    query = parse(text)
+    assert all(word.strip() for word in (*query.positive, *query.must_not, *query.not_phrases))
+
+
+def test_of_a_huge_query_the_beginning_counts() -> None:
+    assert len(parse("word " * 50_000).text) <= MAX_CHARACTERS

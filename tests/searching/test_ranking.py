@@ -1,0 +1,100 @@
+"""Ranking as values in and values out."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dowse.searching import constants
+from dowse.searching.paths import kinds_of, unasked
+from dowse.searching.ranking import Evidence, Leg, promising, rank, rarity
+from dowse.types import Scored
+
+
+def evidence(*hits: Scored, terms: dict[str, float] | None = None, **more: object) -> Evidence:
+    return Evidence(legs=[Leg("words", hits)], paths={}, definers=(), terms=terms or {"login": 1.0}, **more)  # type: ignore[arg-type]
+
+
+def order(found: Evidence, paths: dict[int, str]) -> list[str]:
+    return [paths[file.document_id] for file in rank(found, paths)]
+
+
+def test_the_better_chunk_wins() -> None:
+    found = evidence(Scored(10, 1, 5.0), Scored(20, 2, 9.0))
+    assert order(found, {1: "a.py", 2: "b.py"}) == ["b.py", "a.py"]
+
+
+def test_a_file_with_several_good_chunks_beats_one_with_a_single() -> None:
+    found = evidence(Scored(10, 1, 9.0), Scored(20, 2, 9.0), Scored(21, 2, 8.0), Scored(22, 2, 8.0))
+    assert order(found, {1: "a.py", 2: "b.py"}) == ["b.py", "a.py"]
+
+
+def test_a_definition_beats_mentions() -> None:
+    hits = [Scored(10, 1, 9.0), Scored(20, 2, 7.0)]
+    found = Evidence([Leg("words", hits)], {}, [Scored(20, 2, 1.0)], {"login": 1.0})
+    assert order(found, {1: "a.py", 2: "b.py"}) == ["b.py", "a.py"]
+
+
+def test_the_defining_chunk_is_shown_first() -> None:
+    hits = [Scored(10, 1, 9.0), Scored(11, 1, 8.0)]
+    (file,) = rank(Evidence([Leg("words", hits)], {}, [Scored(11, 1, 1.0)], {}), {1: "a.py"})
+    assert [chunk.id for chunk in file.chunks] == [11, 10]
+
+
+def test_a_name_that_spells_out_the_query_counts() -> None:
+    found = evidence(Scored(10, 1, 9.0), Scored(20, 2, 8.5))
+    assert order(found, {1: "core.py", 2: "login.py"}) == ["login.py", "core.py"]
+
+
+def test_tests_and_examples_come_later_unless_they_are_asked_for() -> None:
+    paths = {1: "tests/test_core.py", 2: "src/core.py"}
+    hits = (Scored(10, 1, 9.0), Scored(20, 2, 8.5))
+    assert order(evidence(*hits), paths) == ["src/core.py", "tests/test_core.py"]
+    asked = evidence(*hits, terms={"test": 1.0, "core": 1.0})
+    assert order(asked, paths) == ["tests/test_core.py", "src/core.py"]
+
+
+def test_paths_show_what_their_files_are() -> None:
+    assert kinds_of("src/login.py") == frozenset()
+    for path in ("tests/a.py", "pkg/test_a.py", "a_test.go", "src/a.spec.ts", "src/FooTest.java", "spec/a_spec.rb"):
+        assert kinds_of(path) == {"test"}, path
+    assert kinds_of("examples/a.py") == {"example"}
+    assert kinds_of("api/v1_pb2.py") == {"generated"}
+    assert kinds_of("types/index.d.ts") == {"declaration"}
+    assert kinds_of("src/latest.py") == frozenset(), "no test hides in it"
+    assert kinds_of("src/contest/a.py") == frozenset()
+    assert unasked("examples/a.py", frozenset({"exampl"})) == frozenset()
+
+
+def test_every_kind_of_path_has_its_weight() -> None:
+    from dowse.searching.paths import _ASKED, _KINDS
+
+    assert set(_KINDS) == set(_ASKED) == set(constants.PENALTIES)
+
+
+def test_signals_add_up_to_the_score() -> None:
+    found = evidence(Scored(10, 1, 9.0), Scored(20, 2, 8.5))
+    for file in rank(found, {1: "tests/login.py", 2: "src/login.py"}):
+        assert abs(sum(file.signals.values()) - file.score) < 1e-9
+
+
+def test_a_rare_word_says_more() -> None:
+    assert rarity(1, 1000) > rarity(100, 1000) > rarity(900, 1000) > 0
+
+
+HITS = st.lists(
+    st.builds(Scored, st.integers(1, 40), st.integers(1, 8), st.floats(0, 100, allow_nan=False)), max_size=40
+)
+
+
+@given(HITS, st.dictionaries(st.integers(1, 8), st.floats(0, 10, allow_nan=False)), HITS)
+def test_any_evidence_gives_one_stable_order(
+    hits: list[Scored], by_path: dict[int, float], definers: list[Scored]
+) -> None:
+    hits = sorted(hits, key=lambda hit: -hit.score)
+    found = Evidence([Leg("words", hits), Leg("meaning", hits[::2], 0.5)], by_path, definers, {"login": 1.0})
+    ids = promising(found, 100)
+    paths = {number: f"src/f{number}.py" for number in ids}
+    ranked = rank(found, paths)
+    assert sorted(file.document_id for file in ranked) == sorted(ids)
+    assert [file.score for file in ranked] == sorted((file.score for file in ranked), reverse=True)
+    assert rank(found, dict(reversed(paths.items()))) == ranked
+    assert promising(found, 3) == ids[:3]
