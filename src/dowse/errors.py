@@ -2,6 +2,7 @@
 
 DowseError
 ├── UsageError               the command or argument is wrong               exit 2
+│   └── TooManyFiles         the project is larger than maxFiles, unasked   exit 2
 ├── SettingsError            a settings file cannot be used                 exit 2
 ├── PathRefused              a path leaves the root or is not allowed       exit 2
 ├── ProjectNotDetected       no root could be found                         exit 2
@@ -28,6 +29,12 @@ class UsageError(DowseError):
 
     exit_code = 2
     code = "INVALID_ARGUMENT"
+
+
+class TooManyFiles(UsageError):
+    """The project is larger than maxFiles and nobody said yes."""
+
+    code = "FILE_LIMIT_WARNING"
 
 
 class SettingsError(DowseError):

@@ -48,7 +48,7 @@ def load_settings(global_file: Path, project_file: Path) -> tuple[Settings, list
                 try:
                     values[field] = convert(value)
                 except ValueError as error:
-                    warnings.append(f"{file.name}: {key} {error}; using the default.")
+                    warnings.append(f"{file.name}: {key} {error}; it is ignored.")
     return Settings(**values), warnings
 
 
@@ -63,7 +63,7 @@ def read_json(file: Path) -> Any:
     try:
         if file.stat().st_size > MAX_JSON_BYTES:
             raise SettingsError(f"{file} is larger than 10 MB. Make it smaller or remove it.")
-        return json.loads(file.read_text(encoding="utf-8"))
+        return json.loads(file.read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"{file} is not valid JSON ({error}). Correct or remove it.") from error
     except OSError as error:
@@ -76,10 +76,10 @@ def _read(file: Path, warnings: list[str]) -> dict[str, Any]:
     try:
         content = read_json(file)
     except SettingsError as error:
-        warnings.append(f"{error} Using the defaults.")
+        warnings.append(f"{error} It is ignored.")
         return {}
     if not isinstance(content, dict):
-        warnings.append(f"{file} does not hold a JSON object. Using the defaults.")
+        warnings.append(f"{file} does not hold a JSON object. It is ignored.")
         return {}
     return content
 

@@ -41,7 +41,13 @@ def storage_root() -> Path:
 
 def stat_of(result: os.stat_result) -> Stat:
     """The part of a stat that tells whether a file may have changed."""
-    return Stat(result.st_size, result.st_mtime_ns, result.st_ino, result.st_ctime_ns)
+    numbers = (result.st_size, result.st_mtime_ns, result.st_ino, result.st_ctime_ns)
+    return Stat(*map(_signed, numbers))
+
+
+def _signed(number: int) -> int:
+    """A number as 64 bits with a sign hold it: times after 2262 and huge inodes do not fit otherwise."""
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 @contextlib.contextmanager

@@ -158,6 +158,8 @@ class Put:
     chunks: tuple[Chunk, ...]
     is_truncated: bool = False
     """The file has more chunks than are kept."""
+    recipe: str = ""
+    """How the file became chunks; made by another recipe it would be made anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +198,7 @@ class StoredDocument:
     is_verbatim: bool
     is_truncated: bool
     chunk_count: int
+    recipe: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,11 +245,10 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that a check found wrong, and whether a repair can mend it."""
+    """One thing that a check found wrong."""
 
     part: str
     problem: str
-    can_repair: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,6 +352,10 @@ class Store(Protocol):
         """Documents that hold a word: whole, or all its parts in one chunk."""
         ...
 
+    def extent(self) -> int:
+        """How many chunks and paths words are looked for in, to weigh frequencies against."""
+        ...
+
     def frequency(self, term: str) -> int:
         """How many chunks hold a term in their parts."""
         ...
@@ -379,6 +385,10 @@ class Store(Protocol):
     def noted(self, key: str) -> str | None: ...
 
     def size_bytes(self) -> int: ...
+
+    def glance(self) -> list[Finding]:
+        """What is wrong at first sight: parts that are missing or behind; cheap and read-only."""
+        ...
 
     def check(self) -> list[Finding]:
         """Compare every part with the truth; read-only."""

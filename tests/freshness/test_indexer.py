@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 
 from dowse.freshness import indexer
-from dowse.freshness.indexer import Report, bring_up_to_date, find_drift, text_reader
+from dowse.freshness.indexer import Report, bring_up_to_date, find_drift, reindex, text_reader
 from dowse.freshness.integrity import check_index
-from dowse.freshness.scan import scan
 from dowse.settings import Settings
 from dowse.sources.project import ProjectSource
 from dowse.store.local import LocalStore
-from dowse.types import Batch, Entry, Reason, Store
+from dowse.types import Batch, Document, Entry, Reason, Store, Verdict
 from tests.making import write_tree
 from tests.store.test_contract import found_paths
 
@@ -124,7 +123,7 @@ def test_a_change_that_no_stat_shows_is_found_by_a_thorough_run(
     entry = source.entry("src/a.py")
     assert isinstance(entry, Entry)
     store.apply(Batch(touches=[("src/a.py", entry.stat)]))
-    assert scan(source, store).changed == []
+    assert find_drift(source, store).changed == []
     findings = [finding.problem for finding in check_index(source, store)]
     assert findings == ["src/a.py has changed since it was indexed"]
     report = update(source, store, is_thorough=True)
@@ -197,6 +196,64 @@ def test_an_interrupted_run_keeps_what_it_did(
     assert len(list(store.documents())) == 22
     assert store.check() == []
     assert update(source, store).added == 31
+
+
+def test_a_first_run_that_was_cut_off_goes_on_from_there(
+    root: Path, source: ProjectSource, store: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It once made everything anew, because how it was made was noted only at the end."""
+    monkeypatch.setattr(indexer, "FIRST_BATCH_FILES", 1)
+
+    def interrupt(done: int, _: int) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    assert bring_up_to_date(source, store, interrupt).added == 2
+    report = update(source, store)
+    assert (report.added, report.updated, report.unchanged) == (1, 0, 2)
+
+
+def test_a_time_that_no_database_holds_is_no_obstacle(root: Path, source: ProjectSource, store: LocalStore) -> None:
+    os.utime(root / "src/a.py", (10_413_792_000, 10_413_792_000))  # the year 2300
+    assert update(source, store).added == 3
+    assert update(source, store).changed_anything is False
+
+
+def test_a_file_that_git_ignores_by_now_is_not_read_for_a_rebuild(
+    root: Path, tmp_path: Path, source: ProjectSource, store: LocalStore
+) -> None:
+    import shutil
+
+    update(source, store)
+    store.close()
+    for folder in (tmp_path / "index").glob("lexical-*"):
+        shutil.rmtree(folder)
+    write_tree(root, {".gitignore": "b.py\n"})
+    again = LocalStore(tmp_path / "index", text_reader(source))
+    assert found_paths(again, "banana") == []
+    assert again.document("src/b.py") is None
+
+
+def test_files_whose_path_has_the_words_come_first(root: Path, source: ProjectSource, store: LocalStore) -> None:
+    write_tree(root, {f"z/{name}.py": f"value = '{name}'\n" for name in ("session_store", "other", "more")})
+    read: list[str] = []
+
+    class Watched(ProjectSource):
+        def read(self, entry: Entry) -> Document | Verdict:
+            read.append(entry.path)
+            return super().read(entry)
+
+    bring_up_to_date(Watched(root, Settings()), store, first="where is the session stored")
+    assert read[0] == "z/session_store.py"
+
+
+def test_single_files_are_brought_up_to_date(root: Path, source: ProjectSource, store: LocalStore) -> None:
+    update(source, store)
+    (root / "src/a.py").write_text("def apricot(): ...\n", encoding="utf-8")
+    (root / "src/b.py").unlink()
+    report = reindex(source, store, ["src/a.py", "src/b.py", "README.md"])
+    assert (report.updated, report.removed, report.unchanged) == (1, 1, 1)
+    assert check_index(source, store) == []
 
 
 def test_progress_is_told(source: ProjectSource, store: LocalStore) -> None:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from dowse.searching import constants
 from dowse.searching.paths import kinds_of, unasked
-from dowse.searching.ranking import Evidence, Leg, promising, rank, rarity
+from dowse.searching.ranking import Evidence, Leg, chunks_of, leg_scores, promising, rank, rarity
 from dowse.types import Scored
 
 
@@ -14,7 +14,7 @@ def evidence(*hits: Scored, terms: dict[str, float] | None = None, **more: objec
 
 
 def order(found: Evidence, paths: dict[int, str]) -> list[str]:
-    return [paths[file.document_id] for file in rank(found, paths)]
+    return [paths[file.document_id] for file in rank(found, leg_scores(found.legs), paths)]
 
 
 def test_the_better_chunk_wins() -> None:
@@ -35,8 +35,9 @@ def test_a_definition_beats_mentions() -> None:
 
 def test_the_defining_chunk_is_shown_first() -> None:
     hits = [Scored(10, 1, 9.0), Scored(11, 1, 8.0)]
-    (file,) = rank(Evidence([Leg("words", hits)], {}, [Scored(11, 1, 1.0)], {}), {1: "a.py"})
-    assert [chunk.id for chunk in file.chunks] == [11, 10]
+    found = Evidence([Leg("words", hits)], {}, [Scored(11, 1, 1.0)], {})
+    assert [chunk.id for chunk in chunks_of(found, 1)] == [11, 10]
+    assert chunks_of(found, 2) == []
 
 
 def test_a_name_that_spells_out_the_query_counts() -> None:
@@ -72,7 +73,7 @@ def test_every_kind_of_path_has_its_weight() -> None:
 
 def test_signals_add_up_to_the_score() -> None:
     found = evidence(Scored(10, 1, 9.0), Scored(20, 2, 8.5))
-    for file in rank(found, {1: "tests/login.py", 2: "src/login.py"}):
+    for file in rank(found, leg_scores(found.legs), {1: "tests/login.py", 2: "src/login.py"}):
         assert abs(sum(file.signals.values()) - file.score) < 1e-9
 
 
@@ -91,10 +92,10 @@ def test_any_evidence_gives_one_stable_order(
 ) -> None:
     hits = sorted(hits, key=lambda hit: -hit.score)
     found = Evidence([Leg("words", hits), Leg("meaning", hits[::2], 0.5)], by_path, definers, {"login": 1.0})
-    ids = promising(found, 100)
+    ids = promising(found, leg_scores(found.legs), 100)
     paths = {number: f"src/f{number}.py" for number in ids}
-    ranked = rank(found, paths)
+    ranked = rank(found, leg_scores(found.legs), paths)
     assert sorted(file.document_id for file in ranked) == sorted(ids)
     assert [file.score for file in ranked] == sorted((file.score for file in ranked), reverse=True)
-    assert rank(found, dict(reversed(paths.items()))) == ranked
-    assert promising(found, 3) == ids[:3]
+    assert rank(found, leg_scores(found.legs), dict(reversed(paths.items()))) == ranked
+    assert promising(found, leg_scores(found.legs), 3) == ids[:3]

@@ -43,7 +43,6 @@ class Report:
     updated: int = 0
     removed: int = 0
     unchanged: int = 0
-    chunks: int = 0
     skipped: list[Verdict] = field(default_factory=list)
     seconds: float = 0.0
     is_complete: bool = True
@@ -59,8 +58,8 @@ class Report:
 
 
 def find_drift(source: Source, store: Store, *, is_thorough: bool = False) -> Drift:
-    """What has to be done; thorough, or after another recipe, every known file counts as changed."""
-    return scan(source, store, is_distrustful=is_thorough or store.noted("recipe") != RECIPE)
+    """What has to be done; thorough, every known file counts as changed and is read."""
+    return scan(source, store, RECIPE, is_distrustful=is_thorough)
 
 
 def bring_up_to_date(
@@ -76,15 +75,13 @@ def bring_up_to_date(
     Files whose path has words of `first` come before the others.
     """
     started = time.monotonic()
-    is_made_anew = store.noted("recipe") != RECIPE
+    store.refresh()
     drift = drift or find_drift(source, store)
     _put_first(drift, first)
     store.note("expected", str(drift.files))
     report = Report(unchanged=drift.unchanged, skipped=drift.skipped)
     try:
-        apply_drift(source, store, drift, report, progress, keep_same=not is_made_anew)
-        if is_made_anew:
-            store.note("recipe", RECIPE)
+        apply_drift(source, store, drift, report, progress)
     except KeyboardInterrupt:
         report.is_complete = False
     report.seconds = time.monotonic() - started
@@ -98,23 +95,15 @@ def reindex(source: Source, store: Store, paths: Iterable[str]) -> Report:
     for path in paths:
         entry = source.entry(path)
         if isinstance(entry, Entry):
-            _index(source, store, entry, pending, is_known=True, keep_same=True)
+            _index(source, store, entry, pending, is_known=True)
         else:
             pending.drop(path)
     pending.flush()
     return report
 
 
-def apply_drift(
-    source: Source,
-    store: Store,
-    drift: Drift,
-    report: Report,
-    progress: Progress | None = None,
-    *,
-    keep_same: bool = True,
-) -> None:
-    """Apply what a scan found; with `keep_same`, a file whose content is the same is not chunked again."""
+def apply_drift(source: Source, store: Store, drift: Drift, report: Report, progress: Progress | None = None) -> None:
+    """Apply what a scan found; a file whose content is the same is not chunked again."""
     pending = _Pending(store, report)
     for path in drift.gone:
         pending.drop(path)
@@ -122,7 +111,7 @@ def apply_drift(
     total = len(drift.new) + len(drift.changed)
     try:
         for done, entry in enumerate((*drift.new, *drift.changed), 1):
-            _index(source, store, entry, pending, is_known=entry.path in known, keep_same=keep_same)
+            _index(source, store, entry, pending, is_known=entry.path in known)
             pending.flush_if_full()
             if progress:
                 progress(done, total)
@@ -141,10 +130,10 @@ def _put_first(drift: Drift, words: str) -> None:
 def prepare(document: Document) -> Put:
     """Cut a document into chunks."""
     chunks, is_truncated = chunking.chunk(document.reading.text, document.language, document.kind)
-    return Put(document, chunks, is_truncated)
+    return Put(document, chunks, is_truncated, RECIPE)
 
 
-def _index(source: Source, store: Store, entry: Entry, pending: "_Pending", *, is_known: bool, keep_same: bool) -> None:
+def _index(source: Source, store: Store, entry: Entry, pending: "_Pending", *, is_known: bool) -> None:
     read = source.read(entry)
     if isinstance(read, Verdict):
         pending.report.skipped.append(read)
@@ -153,16 +142,17 @@ def _index(source: Source, store: Store, entry: Entry, pending: "_Pending", *, i
         if read.reason is Reason.BINARY:
             pending.refuse(entry.stat, read)
         return
-    if is_known and keep_same:
-        stored = store.document(entry.path)
-        if stored and (stored.content_hash, stored.kind, stored.language) == (
-            read.content_hash,
-            read.kind,
-            read.language,
-        ):
-            pending.touch(entry.path, read.stat)
-            return
+    stored = store.document(entry.path) if is_known else None
+    if stored and _is_same(stored, read):
+        pending.touch(entry.path, read.stat)
+        return
     pending.put(prepare(read), is_known=is_known)
+
+
+def _is_same(stored: StoredDocument, read: Document) -> bool:
+    """Whether a file would become the very chunks that are stored."""
+    made = (stored.content_hash, stored.kind, stored.language, stored.recipe)
+    return made == (read.content_hash, read.kind, read.language, RECIPE)
 
 
 class _Pending:
@@ -205,7 +195,6 @@ class _Pending:
         self.report.updated += self._updated
         self.report.removed += len(self._drops)
         self.report.unchanged += len(self._touches)
-        self.report.chunks += sum(len(put.chunks) for put in self._puts)
         self._clear()
 
     def _clear(self) -> None:
@@ -220,7 +209,8 @@ def text_reader(source: Source) -> ReadText:
     """Reads texts for a store that has to rebuild what is derived from them."""
 
     def read_text(document: StoredDocument) -> str | None:
-        read = source.read(Entry(document.path, document.kind, document.stat))
+        entry = source.entry(document.path)
+        read = source.read(entry) if isinstance(entry, Entry) else entry
         if isinstance(read, Verdict) or read.content_hash != document.content_hash:
             return None
         return read.reading.text

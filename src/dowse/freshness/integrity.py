@@ -1,21 +1,26 @@
 """Checks an index against the files and against itself, and says exactly what is wrong."""
 
-from dowse.freshness.scan import scan
-from dowse.types import Entry, Finding, Source, Store, Verdict
+from dowse.freshness.indexer import find_drift
+from dowse.types import Entry, Finding, Progress, Source, Store, Verdict
 
 SHOWN = 20
 """Findings of one sort that are named; the rest is counted."""
 
 
-def check_index(source: Source, store: Store) -> list[Finding]:
+def check_index(source: Source, store: Store, progress: Progress | None = None) -> list[Finding]:
     """Everything that is wrong with an index; each file's content is read and compared."""
-    return [*store.check(), *_file_findings(source, store)]
+    return [*store.check(), *_file_findings(source, store, progress)]
 
 
-def _file_findings(source: Source, store: Store) -> list[Finding]:
-    drift = scan(source, store, is_distrustful=True)
-    missing = [entry.path for entry in drift.new if not isinstance(source.read(entry), Verdict)]
-    changed = [entry.path for entry in drift.changed if _differs(source, store, entry)]
+def _file_findings(source: Source, store: Store, progress: Progress | None) -> list[Finding]:
+    drift = find_drift(source, store, is_thorough=True)
+    known = {entry.path for entry in drift.changed}
+    missing, changed = list[str](), list[str]()
+    for done, entry in enumerate((*drift.new, *drift.changed), 1):
+        if _differs(source, store, entry):
+            (changed if entry.path in known else missing).append(entry.path)
+        if progress:
+            progress(done, len(drift.new) + len(drift.changed))
     return [
         *_named("files", missing, "is not in the index"),
         *_named("files", changed, "has changed since it was indexed"),
@@ -24,12 +29,11 @@ def _file_findings(source: Source, store: Store) -> list[Finding]:
 
 
 def _differs(source: Source, store: Store, entry: Entry) -> bool:
+    """Whether the index has something else of a file than there is now."""
     read, stored = source.read(entry), store.document(entry.path)
-    return (
-        isinstance(read, Verdict)
-        or stored is None
-        or (read.content_hash, read.kind) != (stored.content_hash, stored.kind)
-    )
+    if isinstance(read, Verdict):
+        return stored is not None
+    return stored is None or (read.content_hash, read.kind) != (stored.content_hash, stored.kind)
 
 
 def _named(part: str, paths: list[str], problem: str) -> list[Finding]:

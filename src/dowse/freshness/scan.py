@@ -30,8 +30,8 @@ class Drift:
         return len(self.new) + len(self.changed) + self.unchanged
 
 
-def scan(source: Source, store: Store, *, is_distrustful: bool = False) -> Drift:
-    """Compare every file by its stat; distrustful, all known files count as changed."""
+def scan(source: Source, store: Store, recipe: str, *, is_distrustful: bool = False) -> Drift:
+    """Compare every file by its stat; what another recipe made counts as changed, distrustful everything does."""
     known = {document.path: document for document in store.documents()}
     refused = {} if is_distrustful else store.refusals()
     drift = Drift()
@@ -46,7 +46,7 @@ def scan(source: Source, store: Store, *, is_distrustful: bool = False) -> Drift
                 drift.skipped.append(verdict)
             else:
                 drift.new.append(found)
-        elif is_distrustful or not _is_unchanged(document, found):
+        elif is_distrustful or document.recipe != recipe or not _is_unchanged(document, found):
             drift.changed.append(found)
         else:
             drift.unchanged += 1

@@ -10,7 +10,7 @@ from dowse.searching import constants
 from dowse.searching.candidates import Scope, gather
 from dowse.searching.passages import Lines, Passage, holds_phrase, merged, passage_of
 from dowse.searching.query import Query, parse
-from dowse.searching.ranking import Evidence, RankedFile, promising, rank
+from dowse.searching.ranking import Evidence, RankedFile, chunks_of, leg_scores, promising, rank
 from dowse.searching.verifying import Current, ReadBytes, verify
 from dowse.store.analysis import terms_of
 from dowse.types import Encoder, Kind, Store, StoredChunk, StoredDocument
@@ -71,9 +71,10 @@ def answer(
     evidence = gather(store, query, scope_of(store, options), encoder)
     if evidence is None:
         return Answer(query, seconds=time.perf_counter() - started)
-    ids = promising(evidence, max(constants.RANKED_FILES, 2 * options.limit))
+    scores = leg_scores(evidence.legs)
+    ids = promising(evidence, scores, max(constants.RANKED_FILES, 2 * options.limit))
     documents = store.documents_by_id(ids)
-    ranked = rank(evidence, {document: documents[document].path for document in ids if document in documents})
+    ranked = rank(evidence, scores, {document: documents[document].path for document in ids if document in documents})
     shown = _Shown(store, read, query, evidence, options)
     for file in ranked:
         if not shown.add(file, documents[file.document_id]):
@@ -155,10 +156,11 @@ class _Shown:
 
     def _best_chunks(self, file: RankedFile, document: StoredDocument) -> list[StoredChunk]:
         """The chunks that are shown: the best, and others nearly as good; the first where only the path fits."""
-        if not file.chunks:
+        chunks = chunks_of(self._evidence, file.document_id)
+        if not chunks:
             return self._store.chunks(document.id)[:1]
-        best = file.chunks[0].score
-        wanted = [hit.id for hit in file.chunks[: constants.SHOWN_CHUNKS] if hit.score >= constants.SHOWN_SHARE * best]
+        best = chunks[0].score
+        wanted = [hit.id for hit in chunks[: constants.SHOWN_CHUNKS] if hit.score >= constants.SHOWN_SHARE * best]
         held = self._store.chunks_by_id(wanted)
         return [held[number] for number in wanted if number in held]
 

@@ -34,8 +34,8 @@ def gather(store: Store, query: Query, scope: Scope, encoder: Encoder | None = N
     scope = _narrowed(store, query, scope)
     if not terms or (scope.among is not None and not scope.among):
         return None
-    total = sum(store.totals(kind).chunks for kind in ("code", "docs"))
-    weights = {term: rarity(store.frequency(term), total) for term in terms}
+    extent = store.extent()
+    weights = {term: rarity(store.frequency(term), extent) for term in terms}
     corrected = corrections(store, query.positive)
     words = (*query.positive, *corrected.values())
     legs = [Leg("words", store.find_chunks(_asked(words, _weights(query), scope), constants.CHUNK_CANDIDATES))]
@@ -67,7 +67,7 @@ def corrections(store: Store, words: Iterable[str]) -> dict[str, str]:
     for word in (whole for text in words for whole in whole_terms_of(text)):
         is_known = any(store.frequency(term) for term in terms_of(word))
         if len(word) >= constants.CORRECTED_LENGTH and not is_known:
-            near = _nearest(word, store.words_with_prefix(word[:1], constants.CORRECTION_CANDIDATES))
+            near = _nearest(word, store.words_with_prefix(word[:2], constants.CORRECTION_CANDIDATES))
             if near:
                 found[word] = near
     return found

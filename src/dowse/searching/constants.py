@@ -11,7 +11,7 @@ from dowse.types import Field
 
 CHUNK_CANDIDATES = 400
 DOCUMENT_CANDIDATES = 200
-RANKED_FILES = 120
+RANKED_FILES = 60
 """Files that are looked at closely; the right one was never found further down."""
 
 CHUNK_WEIGHTS: Mapping[Field, float] = {"parts": 0.9, "words": 0.45, "symbols": 0.5, "headings": 0.15}
@@ -49,4 +49,5 @@ CORRECTED = 0.5
 CORRECTED_LENGTH = 4
 """Shorter terms are not corrected; from twice this length two letters may differ."""
 CORRECTION_CANDIDATES = 20_000
-"""Terms with the same first letter that are compared."""
+"""Words with the same first two letters that are compared: few people misspell the beginning, and
+on 90,000 chunks comparing all words with the same first letter takes 15 ms."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from dowse.searching import constants
 from dowse.searching.candidates import Scope, gather
 from dowse.searching.query import Query, parse
-from dowse.searching.ranking import promising, rank
+from dowse.searching.ranking import leg_scores, promising, rank
 from dowse.types import Encoder, Store
 
 
@@ -32,11 +32,12 @@ def place(store: Store, text: str, path: str, encoder: Encoder | None = None) ->
     evidence = gather(store, query, Scope(), encoder)
     if evidence is None or document is None:
         return Placement(query, path, None, 0)
-    ids = promising(evidence, constants.RANKED_FILES)
+    scores = leg_scores(evidence.legs)
+    ids = promising(evidence, scores, constants.RANKED_FILES)
     if document.id not in ids:
         ids.append(document.id)
     paths = {number: held.path for number, held in store.documents_by_id(ids).items()}
-    ranked = rank(evidence, paths)
+    ranked = rank(evidence, scores, paths)
     position = next(index for index, file in enumerate(ranked) if file.document_id == document.id)
     own, best = ranked[position], ranked[0]
     found = position + 1 if own.signals else None

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
 
 from dowse.lines import line_starts
 from dowse.store.analysis import terms_of
@@ -43,19 +45,26 @@ class Lines:
         """One line, counted from 1, without its end."""
         return self.text(number, number)
 
+    def between(self, first: int, last: int) -> list[str]:
+        """Lines `first` to `last`, each without its end."""
+        start, end = self._span(first, last)
+        return [line.decode("utf-8", "replace") for line in self._data[start:end].splitlines()]
+
     def text(self, first: int, last: int) -> str:
         """Lines `first` to `last`, without the end of the last."""
-        start = self._starts[first - 1]
-        end = self._starts[last] if last < len(self._starts) else len(self._data)
+        start, end = self._span(first, last)
         return self._data[start:end].decode("utf-8", "replace").rstrip("\r\n")
+
+    def _span(self, first: int, last: int) -> tuple[int, int]:
+        return self._starts[first - 1], self._starts[last] if last < len(self._starts) else len(self._data)
 
 
 def passage_of(lines: Lines, chunk: StoredChunk, terms: Mapping[str, float], names: Collection[str] = ()) -> Passage:
     """The part of a chunk that answers: around its best lines, or where it defines what is asked for."""
     first, last = chunk.start_line, min(chunk.end_line, len(lines))
-    weights = {number: line_weight(lines.line(number), terms) for number in range(first, last + 1)}
+    weights = {number: line_weight(line, terms) for number, line in enumerate(lines.between(first, last), first)}
     for symbol in chunk.symbols:
-        if first <= symbol.line <= last:
+        if symbol.line in weights:
             weights[symbol.line] *= 100 if symbol.name in names else 2
     start, end = _window(weights, first, last)
     while start < end and not lines.line(start).strip():
@@ -81,7 +90,16 @@ def merged(lines: Lines, passages: Iterable[Passage]) -> list[Passage]:
 
 def line_weight(line: str, terms: Mapping[str, float]) -> float:
     """How much of a query a line holds."""
+    if not _beginnings(frozenset(terms)).search(line):
+        return 0.0
     return sum(terms[term] for term in set(terms_of(line)) if term in terms)
+
+
+@lru_cache(maxsize=64)
+def _beginnings(terms: frozenset[str]) -> re.Pattern[str]:
+    """What a line must hold for one of the terms to be in it: cutting all lines into terms takes ten times as long."""
+    beginnings = {term[:4] if len(term) > 4 else term[: max(1, len(term) - 1)] for term in terms}
+    return re.compile("|".join(map(re.escape, sorted(beginnings))) or r"(?!)", re.IGNORECASE)
 
 
 def holds_phrase(text: str, phrase: str) -> bool:
@@ -106,11 +124,9 @@ def _window(weights: Mapping[int, float], first: int, last: int) -> tuple[int, i
     """The lines around the best run of matches; a chunk that is short enough is shown whole."""
     if last - first < MAX_LINES:
         return first, last
-    best, score = first, -1.0
-    for start in range(first, last - MAX_LINES + 2):
-        own = sum(weights[number] for number in range(start, start + MAX_LINES))
-        if own > score:
-            best, score = start, own
-    matching = [number for number in range(best, best + MAX_LINES) if weights[number]] or [first]
+    before = list(accumulate((weights.get(number, 0.0) for number in range(first, last + 1)), initial=0.0))
+    starts = range(len(before) - MAX_LINES)
+    best = first + max(starts, key=lambda start: (before[start + MAX_LINES] - before[start], -start))
+    matching = [number for number in range(best, best + MAX_LINES) if weights.get(number)] or [first]
     start = max(first, matching[0] - AROUND)
     return start, min(last, max(matching[-1] + AROUND, start + MIN_LINES - 1))

@@ -11,7 +11,7 @@ from dowse.types import Scored
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """What one way of searching found: chunks with scores, and how much it counts."""
+    """What one way of searching found: chunks, best first, and how much it counts."""
 
     name: str
     hits: Sequence[Scored]
@@ -48,8 +48,6 @@ class RankedFile:
 
     document_id: int
     score: float
-    chunks: tuple[Scored, ...]
-    """Its chunks that were found, best first."""
     signals: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -58,9 +56,12 @@ def rarity(frequency: int, total: int) -> float:
     return log(1 + (total - frequency + 0.5) / (frequency + 0.5))
 
 
-def promising(evidence: Evidence, limit: int) -> list[int]:
+LegScores = Mapping[int, Mapping[str, float]]
+"""Of each document, what each leg says of it."""
+
+
+def promising(evidence: Evidence, scores: LegScores, limit: int) -> list[int]:
     """The documents worth a closer look, by what is known without their paths."""
-    scores = _leg_scores(evidence.legs)
     paths, definers = _scaled(evidence.paths), evidence.defining_documents
     found = {*scores, *paths, *definers}
     rough = {
@@ -72,26 +73,22 @@ def promising(evidence: Evidence, limit: int) -> list[int]:
     return sorted(rough, key=lambda document: (-rough[document], document))[:limit]
 
 
-def rank(evidence: Evidence, paths: Mapping[int, str]) -> list[RankedFile]:
+def rank(evidence: Evidence, scores: LegScores, paths: Mapping[int, str]) -> list[RankedFile]:
     """The documents whose paths are given, best first; equals by path."""
-    legs = _leg_scores(evidence.legs)
     by_path = _scaled(evidence.paths)
-    chunks = _chunks_of([*evidence.legs, Leg("definition", evidence.definers, constants.DEFINITION)])
     definers = evidence.defining_documents
     ranked = []
     for document, path in paths.items():
         found = {
-            **legs.get(document, {}),
+            **scores.get(document, {}),
             "path words": constants.PATH * by_path.get(document, 0.0),
             "definition": constants.DEFINITION * (document in definers),
         }
-        ranked.append(_ranked(document, path, found, evidence, chunks.get(document, [])))
+        ranked.append(_ranked(document, path, found, evidence))
     return sorted(ranked, key=lambda file: (-file.score, paths[file.document_id]))
 
 
-def _ranked(
-    document: int, path: str, found: Mapping[str, float], evidence: Evidence, chunks: list[Scored]
-) -> RankedFile:
+def _ranked(document: int, path: str, found: Mapping[str, float], evidence: Evidence) -> RankedFile:
     names = name_terms(path)
     total = sum(evidence.terms.values()) or 1.0
     spelled = sum(weight for term, weight in evidence.terms.items() if is_named(term, names)) / total
@@ -104,10 +101,10 @@ def _ranked(
     for kind in sorted(unasked(path, frozenset(evidence.terms))):
         signals[f"{kind} file"] = score * (constants.PENALTIES[kind] - 1)
         score *= constants.PENALTIES[kind]
-    return RankedFile(document, score, tuple(chunks), {name: value for name, value in signals.items() if value})
+    return RankedFile(document, score, {name: value for name, value in signals.items() if value})
 
 
-def _leg_scores(legs: Sequence[Leg]) -> dict[int, dict[str, float]]:
+def leg_scores(legs: Sequence[Leg]) -> dict[int, dict[str, float]]:
     """Of each document and leg: its best chunk and the mean of its best three, both scaled."""
     scores: dict[int, dict[str, float]] = {}
     for leg in legs:
@@ -123,18 +120,16 @@ def _leg_scores(legs: Sequence[Leg]) -> dict[int, dict[str, float]]:
     return scores
 
 
-def _chunks_of(legs: Sequence[Leg]) -> dict[int, list[Scored]]:
-    """Of each document the chunks that any leg found, best first."""
-    combined: dict[tuple[int, int], float] = {}
-    for leg in legs:
-        highest = max((hit.score for hit in leg.hits), default=0.0) or 1.0
+def chunks_of(evidence: Evidence, document: int) -> list[Scored]:
+    """The chunks of a document that any leg found or that define what is asked for, best first."""
+    combined: dict[int, float] = {}
+    for leg in (*evidence.legs, Leg("definition", evidence.definers, constants.DEFINITION)):
+        highest = leg.hits[0].score if leg.hits else 1.0
         for hit in leg.hits:
-            key = (hit.document_id, hit.id)
-            combined[key] = combined.get(key, 0.0) + leg.weight * hit.score / highest
-    chunks: dict[int, list[Scored]] = {}
-    for (document, chunk), score in sorted(combined.items(), key=lambda item: (-item[1], item[0])):
-        chunks.setdefault(document, []).append(Scored(chunk, document, score))
-    return chunks
+            if hit.document_id == document:
+                combined[hit.id] = combined.get(hit.id, 0.0) + leg.weight * hit.score / (highest or 1.0)
+    ordered = sorted(combined.items(), key=lambda item: (-item[1], item[0]))
+    return [Scored(chunk, document, score) for chunk, score in ordered]
 
 
 def _scaled(scores: Mapping[int, float]) -> dict[int, float]:

@@ -51,6 +51,7 @@ def describe(
         skipped = json.loads(store.noted("skipped") or "{}")
         expected = int(store.noted("expected") or 0)
         state = _state(store.noted("state"), is_indexing=is_indexing)
+        wrong = [] if is_indexing else store.glance()
     except NotIndexed:
         return Status("not_found", root, folder, warnings=tuple(warnings))
     except Failed as error:
@@ -61,6 +62,9 @@ def describe(
         project.metadata.get("lastIncrementalUpdate") if project else None,
         expected, skipped, warnings=tuple(warnings),
     )  # fmt: skip
+    if wrong and state == "ready":
+        problem = f"{wrong[0].part}: {wrong[0].problem}; run dowse index to rebuild it"
+        return replace(status, state="incomplete", problem=problem)
     return replace(status, problem=_problem(status))
 
 

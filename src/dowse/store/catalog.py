@@ -29,7 +29,7 @@ _VECTORS = (
     "JOIN documents ON documents.id = chunks.document_id "
     "JOIN vectors ON vectors.input_hash = chunks.input_hash AND vectors.encoder = ?"
 )
-_ADD_DOCUMENT = f"INSERT INTO documents ({DOCUMENT_COLUMNS}) VALUES (NULL{', ?' * 17})"  # noqa: S608 - constant columns
+_ADD_DOCUMENT = f"INSERT INTO documents ({DOCUMENT_COLUMNS}) VALUES (NULL{', ?' * 18})"  # noqa: S608 - constant columns
 _ADD_CHUNK = "INSERT INTO chunks VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -39,7 +39,8 @@ class Changes(NamedTuple):
     sequence: int
     added: list[int]
     removed: list[int]
-    encoded: list[int]
+    encoded: list[int] | None
+    """Chunks that got a vector; None when that is no longer known."""
 
 
 class Applied(NamedTuple):
@@ -131,6 +132,7 @@ class Catalog:
             reached = self.sequence()
             if not int(self._required("horizon")) <= sequence <= reached:
                 return None
+            knows_encoded = int(self._required("encoded_horizon")) <= sequence
             rows = self._database.rows("SELECT what, subject FROM changes WHERE sequence > ?", (sequence,))
         subjects: dict[str, dict[int, None]] = {"added": {}, "removed": {}, "encoded": {}}
         for what, subject in rows:
@@ -140,7 +142,7 @@ class Catalog:
             reached,
             [subject for subject in added if subject not in removed],
             [subject for subject in removed if subject not in added],
-            list(subjects["encoded"]),
+            list(subjects["encoded"]) if knows_encoded else None,
         )
 
     def without_vectors(self, encoder: str, limit: int) -> list[int]:
@@ -261,8 +263,10 @@ def _add(connection: sqlite3.Connection, put: Put, now_ns: int, sequence: int) -
 
 
 def _forget_old_changes(connection: sqlite3.Connection) -> None:
-    query = "SELECT sequence FROM changes ORDER BY sequence DESC LIMIT 1 OFFSET ?"
-    horizon = connection.execute(query, (KEPT_CHANGES,)).fetchone()
-    if horizon:
-        connection.execute("DELETE FROM changes WHERE sequence <= ?", horizon)
-        connection.execute("UPDATE facts SET value = ? WHERE key = 'horizon'", (str(horizon[0]),))
+    """Keep only so many changes of documents and as many of vectors, each by itself."""
+    for horizon, kinds in (("horizon", "('added', 'removed')"), ("encoded_horizon", "('encoded')")):
+        query = f"SELECT sequence FROM changes WHERE what IN {kinds} ORDER BY sequence DESC LIMIT 1 OFFSET ?"  # noqa: S608 - constants
+        oldest = connection.execute(query, (KEPT_CHANGES,)).fetchone()
+        if oldest:
+            connection.execute(f"DELETE FROM changes WHERE what IN {kinds} AND sequence <= ?", oldest)  # noqa: S608 - constants
+            connection.execute("UPDATE facts SET value = ? WHERE key = ?", (str(oldest[0]), horizon))

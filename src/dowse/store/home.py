@@ -30,6 +30,21 @@ class Project:
         """Whether the project's own folder is still there."""
         return self.root.is_dir()
 
+    @property
+    def files(self) -> int:
+        """Files in the index, as far as the metadata tells."""
+        return self._number("stats", "totalFiles") + self._number("docsStats", "totalDocs")
+
+    @property
+    def size_bytes(self) -> int:
+        """The index on disk, as far as the metadata tells."""
+        return self._number("stats", "storageSizeBytes") + self._number("docsStats", "docsStorageSizeBytes")
+
+    def _number(self, part: str, key: str) -> int:
+        value = self.metadata.get(part)
+        number = value.get(key) if isinstance(value, dict) else None
+        return number if isinstance(number, int) else 0
+
 
 def index_folder(root: Path) -> Path:
     """Where the index of a project lives, whether or not there is one."""
@@ -57,7 +72,7 @@ def read_project(folder: Path) -> Project | None:
     try:
         metadata = read_json(folder / "metadata.json")
         return Project(folder, Path(metadata["projectPath"]), metadata)
-    except (SettingsError, KeyError, TypeError):
+    except (SettingsError, KeyError, TypeError, ValueError):
         return None
 
 
@@ -66,14 +81,23 @@ def write_metadata(folder: Path, root: Path, totals: dict[Kind, Totals], size_by
     before = read_project(folder)
     known = before.metadata if before else {}
     now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    code, docs = totals["code"], totals["docs"]
-    docs_bytes = size_bytes * docs.chunks // max(1, code.chunks + docs.chunks)
     metadata = known | {
         "version": __version__,
         "projectPath": str(root),
         "createdAt": known.get("createdAt", now),
-        "lastFullIndex": now if is_full else known.get("lastFullIndex", now),
+        "lastFullIndex": now if is_full else known.get("lastFullIndex"),
         "lastIncrementalUpdate": now,
+        **stats(totals, size_bytes),
+        "lastDocsIndex": now if is_full else known.get("lastDocsIndex"),
+    }
+    write_json(folder / "metadata.json", metadata)
+
+
+def stats(totals: dict[Kind, Totals], size_bytes: int) -> dict[str, dict[str, int]]:
+    """The counts of `metadata.json`; the size is shared out by chunks, since both kinds live in one store."""
+    code, docs = totals["code"], totals["docs"]
+    docs_bytes = size_bytes * docs.chunks // max(1, code.chunks + docs.chunks)
+    return {
         "stats": {
             "totalFiles": code.documents,
             "totalChunks": code.chunks,
@@ -84,28 +108,32 @@ def write_metadata(folder: Path, root: Path, totals: dict[Kind, Totals], size_by
             "totalDocChunks": docs.chunks,
             "docsStorageSizeBytes": docs_bytes,
         },
-        "lastDocsIndex": now if is_full else known.get("lastDocsIndex", now),
     }
-    write_json(folder / "metadata.json", metadata)
 
 
 def write_fingerprints(folder: Path, hashes: dict[Kind, dict[str, str]]) -> None:
     """Renew the maps from path to SHA-256, one for code and one for docs."""
-    for kind, file in _FINGERPRINTS.items():
-        write_json(folder / file, hashes[kind])
+    for kind, name in _FINGERPRINTS.items():
+        write_json(folder / name, hashes[kind])
 
 
-def read_fingerprints(folder: Path) -> dict[Kind, dict[str, str]] | None:
-    """The maps as they stand; None when one is missing or makes no sense."""
-    found: dict[Kind, dict[str, str]] = {}
-    for kind, file in _FINGERPRINTS.items():
+def has_fingerprints(folder: Path, hashes: dict[Kind, dict[str, str]] | None = None) -> bool:
+    """Whether the maps are there and, where hashes are given, are exactly those."""
+    for kind, name in _FINGERPRINTS.items():
         try:
-            found[kind] = dict(read_json(folder / file))
-        except (SettingsError, ValueError, TypeError):
-            return None
-    return found
+            data = (folder / name).read_bytes()
+        except OSError:
+            return False
+        if hashes is not None and data != _rendered(hashes[kind]):
+            return False
+    return True
 
 
 def write_json(file: Path, value: Any) -> None:
     """Replace a JSON file of ours atomically."""
-    write_atomically(file, (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode())
+    write_atomically(file, _rendered(value))
+
+
+def _rendered(value: Any) -> bytes:
+    # Escaped, because a path on disk need not be valid Unicode.
+    return (json.dumps(value, indent=2) + "\n").encode()

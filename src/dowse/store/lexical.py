@@ -107,6 +107,10 @@ class Lexical:
             hits = searcher.search(tantivy.Query.boolean_query(queries), max(1, searcher.num_docs), count=False).hits
             return frozenset(searcher.fast_field_values("document", [address for _, address in hits]))
 
+    def extent(self) -> int:
+        """How many entries there are."""
+        return int(self._searcher().num_docs)
+
     def frequency(self, term: str) -> int:
         """How many chunks hold a term in their parts."""
         searcher = self._searcher()

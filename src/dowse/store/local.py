@@ -143,6 +143,10 @@ class LocalStore:
         """Documents that hold a word."""
         return self._ask(lambda index: index.holders(word))
 
+    def extent(self) -> int:
+        """How many chunks and paths words are looked for in."""
+        return self._ask(Lexical.extent)
+
     def frequency(self, term: str) -> int:
         """How many chunks hold a term in their parts."""
         return self._ask(lambda index: index.frequency(term))
@@ -158,24 +162,44 @@ class LocalStore:
                 self._follow_lexical()
 
     def _ask(self, question: Callable[[Lexical], _Answer]) -> _Answer:
+        """Ask the lexical index; one that cannot answer is looked for again, and rebuilt only if need be."""
+        try:
+            return question(self._lexical)
+        except Damaged:
+            with self._lock.held(WRITE_WAIT_SECONDS):
+                self._follow_lexical()
         try:
             return question(self._lexical)
         except Damaged:
             with self._lock.held(WRITE_WAIT_SECONDS):
                 self._rebuild_lexical()
+        try:
             return question(self._lexical)
+        except Damaged as error:
+            raise Failed(f"The lexical index cannot be read: {error}. Check the disk and try again.") from error
 
     def nearest(self, encoder: str, vector: "Vectors", limit: int, kind: Kind | None = None) -> list[Scored]:
         """Chunks with the highest dot product, best first."""
-        with self._lock.held(WRITE_WAIT_SECONDS):
-            header = self._follow_matrix(encoder, len(vector))
+        header = matrix.read_header(matrix.matrix_file(self.folder, encoder))
+        try:
+            with self._lock.held(READ_WAIT_SECONDS):
+                header = self._follow_matrix(encoder, len(vector))
+        except StoreBusy:
+            if header is None or header[:3] != (self._catalog.id, encoder, len(vector)):
+                return []  # there is nothing to answer from until the other process is done
         return matrix.nearest(matrix.matrix_file(self.folder, encoder), header, vector, limit, kind)
 
     # Checking and repairing
 
+    def glance(self) -> list[Finding]:
+        """Whether the lexical index is there and has followed."""
+        if self._is_lexical_current() or not self._catalog.document_ids():
+            return []
+        return [Finding("lexical index", "is missing, damaged or behind the catalog")]
+
     def check(self) -> list[Finding]:
         """Compare the catalog with itself and every derived part with the catalog."""
-        findings = [Finding("catalog", problem, can_repair=False) for problem in self._catalog.problems()]
+        findings = [Finding("catalog", problem) for problem in self._catalog.problems()]
         findings += [Finding("lexical index", problem) for problem in self._lexical_problems()]
         for file in sorted(self.folder.glob("vectors-*.matrix")):
             findings += [Finding("vectors", problem) for problem in self._matrix_problems(file)]
@@ -314,7 +338,7 @@ class LocalStore:
         if header.sequence == fresh.sequence:
             return header
         changes = self._catalog.changes_since(header.sequence)
-        if changes is None or header.dead > header.rows * matrix.DEAD_SHARE:
+        if changes is None or changes.encoded is None or header.dead > header.rows * matrix.DEAD_SHARE:
             return matrix.write_matrix(file, fresh, self._catalog.vectors(encoder))
         rows = {row.chunk_id: row for row in self._catalog.vectors_of_documents(encoder, changes.added)}
         rows |= {row.chunk_id: row for row in self._catalog.vectors_of_chunks(encoder, changes.encoded)}

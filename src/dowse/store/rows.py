@@ -9,7 +9,7 @@ from dowse.types import Chunk, Put, Stat, StoredChunk, StoredDocument, Symbol
 
 DOCUMENT_COLUMNS = (
     "id, path, kind, language, title, description, tags, size, mtime_ns, inode, ctime_ns, checked_ns, "
-    "content_hash, encoding, text_start, is_verbatim, is_truncated, chunk_count"
+    "content_hash, encoding, text_start, is_verbatim, is_truncated, chunk_count, recipe"
 )
 CHUNK_COLUMNS = "id, document_id, ordinal, start_byte, end_byte, start_line, end_line, text_hash, symbols, headings"
 
@@ -32,6 +32,7 @@ def document_row(put: Put, now_ns: int) -> tuple[object, ...]:
         reading.is_verbatim,
         put.is_truncated,
         len(put.chunks),
+        put.recipe,
     )
 
 
@@ -69,6 +70,7 @@ def stored_document(row: tuple[Any, ...]) -> StoredDocument:
         is_verbatim=bool(row[15]),
         is_truncated=bool(row[16]),
         chunk_count=row[17],
+        recipe=row[18],
     )
 
 

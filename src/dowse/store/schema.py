@@ -33,7 +33,8 @@ STEPS: tuple[str, ...] = (
         text_start INTEGER NOT NULL,
         is_verbatim INTEGER NOT NULL,
         is_truncated INTEGER NOT NULL,
-        chunk_count INTEGER NOT NULL
+        chunk_count INTEGER NOT NULL,
+        recipe TEXT NOT NULL
     );
 
     CREATE TABLE chunks (
@@ -95,6 +96,7 @@ STEPS: tuple[str, ...] = (
     CREATE INDEX changes_by_sequence ON changes (sequence);
 
     -- The catalog's own name, the number of its last transaction, and how far back changes go.
-    INSERT INTO facts VALUES ('catalog', lower(hex(randomblob(16)))), ('sequence', '0'), ('horizon', '0');
+    INSERT INTO facts VALUES
+        ('catalog', lower(hex(randomblob(16)))), ('sequence', '0'), ('horizon', '0'), ('encoded_horizon', '0');
     """,
 )

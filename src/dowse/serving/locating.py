@@ -1,0 +1,66 @@
+"""Which project is meant: the one a user named, the one around a path, all of them."""
+
+import shutil
+from pathlib import Path
+from secrets import token_hex
+
+from dowse.errors import NotIndexed, StoreBusy
+from dowse.serving.logs import close_log
+from dowse.serving.project import ProjectIndex
+from dowse.sources.roots import detect_root
+from dowse.store import home
+from dowse.system import Lock
+
+
+def open_project(folder: Path | None) -> ProjectIndex:
+    """The project in a folder the user named, or the one around the working directory."""
+    return ProjectIndex(folder) if folder else _detected(Path.cwd())
+
+
+def open_or_find(folder: Path | None) -> ProjectIndex:
+    """The project in a folder or, where the folder lies in an indexed one, that; else the one around us."""
+    return find_project(Path.cwd()) if folder is None else find_indexed(folder) or ProjectIndex(folder)
+
+
+def list_projects() -> list[home.Project]:
+    """Every indexed project, by path."""
+    return home.projects()
+
+
+def find_project(path: Path) -> ProjectIndex:
+    """The project that holds a path: the nearest one that is indexed, else the detected root."""
+    start = path if path.is_dir() else path.parent
+    return find_indexed(start) or _detected(start)
+
+
+def _detected(start: Path) -> ProjectIndex:
+    root = detect_root(start)
+    project = ProjectIndex(root.path)
+    if root.marker is None:
+        project.warnings.append(f"No project marker was found; taking {root.path} itself.")
+    return project
+
+
+def find_indexed(folder: Path) -> ProjectIndex | None:
+    """The nearest indexed project at or above a folder."""
+    for candidate in (folder, *folder.resolve().parents):
+        if (home.index_folder(candidate) / "catalog.sqlite").exists():
+            return ProjectIndex(candidate)
+    return None
+
+
+def forget_project(root: Path) -> Path:
+    """Remove the index of a root, which itself may be gone; the files are not touched."""
+    root = root.resolve()
+    folder = home.index_folder(root)
+    if not folder.is_dir():
+        raise NotIndexed(f"{root} is not indexed; there is nothing to forget.")
+    turn = Lock(folder / "index.lock")
+    if not turn.try_acquire():
+        raise StoreBusy(f"{root} is being indexed by {turn.owner()}. Stop it, then try again.")
+    close_log(folder)
+    doomed = folder.with_name(f"{folder.name}.forgotten-{token_hex(4)}")
+    folder.rename(doomed)  # at once, so that nobody finds half of it
+    turn.release()
+    shutil.rmtree(doomed)
+    return root

@@ -1,0 +1,240 @@
+"""One indexed project as every surface sees it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from dowse.errors import Failed, NotIndexed, PathRefused, StoreBusy, TooManyFiles, UsageError
+from dowse.searching.answering import Options
+from dowse.serving import asking
+from dowse.serving.asking import explain_rank, find_all, search
+from dowse.serving.locating import find_project, forget_project, list_projects
+from dowse.serving.project import ProjectIndex
+from dowse.store import home
+from dowse.system import Lock
+from tests.making import write_tree
+
+LONG_AGO_NS = 1_600_000_000_123_456_789
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> ProjectIndex:
+    files = {"pyproject.toml": "", "src/apple.py": "def apple(): ...\n", "docs/a.md": "# Apples\n"}
+    project = ProjectIndex(write_tree(tmp_path / "project", files))
+    for file in files:
+        os.utime(project.root / file, ns=(LONG_AGO_NS, LONG_AGO_NS))
+    project.update()
+    return project
+
+
+def reopened(project: ProjectIndex) -> ProjectIndex:
+    project.close()
+    return ProjectIndex(project.root)
+
+
+def test_a_lost_lexical_index_is_noticed_and_rebuilt_by_the_next_run(project: ProjectIndex) -> None:
+    shutil.rmtree(next(project.folder.glob("lexical-*")))
+    again = reopened(project)
+    assert again.status().state == "incomplete"
+    assert "lexical index" in (again.status().problem or "")
+    again.update()
+    assert again.status().state == "ready"
+    assert again.check() == []
+
+
+def test_files_that_a_kill_left_stale_are_written_by_the_next_run(
+    project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: object, **__: object) -> None:
+        raise SystemExit("killed")
+
+    write_tree(project.root, {"src/new.py": "x = 1\n"})
+    with monkeypatch.context() as patch:
+        patch.setattr("dowse.serving.project.write_files", die)
+        with pytest.raises(SystemExit):
+            project.update()
+    again = reopened(project)
+    report = again.update()
+    assert report.changed_anything is False
+    assert again.check() == []
+
+
+def test_a_project_is_listed_from_its_first_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = ProjectIndex(write_tree(tmp_path / "p", {"a.py": "x = 1\n"}))
+    monkeypatch.setattr("dowse.serving.project.bring_up_to_date", lambda *_, **__: sys.exit("killed"))
+    with pytest.raises(SystemExit):
+        project.update()
+    assert [listed.root for listed in list_projects()] == [project.root]
+
+
+def test_odd_metadata_does_not_end_the_list(project: ProjectIndex) -> None:
+    file = project.folder / "metadata.json"
+    for content in ('{"projectPath": "/x", "stats": null}', '{"projectPath": 3}', "[]", "{", ""):
+        file.write_text(content, encoding="utf-8")
+        assert all(isinstance(listed.files, int) for listed in list_projects())
+        assert [finding.part for finding in project.check()] == ["metadata"]
+    project.repair(project.check())
+    assert project.check() == []
+
+
+def test_a_project_that_is_away_keeps_its_index(project: ProjectIndex, tmp_path: Path) -> None:
+    shutil.rmtree(next(project.folder.glob("lexical-*")))
+    project.root.rename(tmp_path / "elsewhere")
+    again = project
+    again.close()
+    with pytest.raises(Failed):
+        again.update()
+    (tmp_path / "elsewhere").rename(project.root)
+    assert len(list(ProjectIndex(project.root).store.documents())) == 3
+
+
+def test_a_project_that_outgrows_the_limit_needs_a_yes(project: ProjectIndex) -> None:
+    (project.folder / "config.json").write_text('{"maxFiles": 4}', encoding="utf-8")
+    write_tree(project.root, {f"many/{number}.py": "x = 1\n" for number in range(3)})
+    again = reopened(project)
+    with pytest.raises(TooManyFiles, match="6 files"):
+        again.update(is_confirmed=False)
+    assert again.status().files == 3
+    assert again.update(is_confirmed=True).added == 3
+    assert again.update(is_confirmed=False).unchanged == 6, "whoever said yes is not asked again"
+
+
+def test_a_check_during_a_run_says_so(project: ProjectIndex) -> None:
+    with Lock(project.folder / "index.lock").held(1.0):
+        assert project.status().state == "indexing"
+        with pytest.raises(StoreBusy, match=f"process {os.getpid()}"):
+            project.check()
+        with pytest.raises(StoreBusy):
+            forget_project(project.root)
+
+
+def test_forgetting_removes_everything_and_nothing_else(project: ProjectIndex) -> None:
+    project.close()
+    forget_project(project.root)
+    assert list(project.folder.parent.iterdir()) == []
+    assert (project.root / "src/apple.py").exists()
+    with pytest.raises(NotIndexed):
+        forget_project(project.root)
+
+
+def test_a_path_belongs_to_the_nearest_indexed_project(project: ProjectIndex) -> None:
+    inner = ProjectIndex(write_tree(project.root / "inner", {"package.json": "{}", "x/y.py": "z = 1\n"}))
+    assert find_project(inner.root / "x" / "y.py").root == project.root
+    inner.update()
+    assert find_project(inner.root / "x" / "y.py").root == inner.root
+
+
+def test_metadata_tells_when_everything_was_indexed(project: ProjectIndex) -> None:
+    metadata = json.loads((project.folder / "metadata.json").read_text(encoding="utf-8"))
+    assert metadata["lastFullIndex"] is not None
+    assert metadata["stats"]["totalFiles"] + metadata["docsStats"]["totalDocs"] == 3
+    assert home.read_project(project.folder) is not None
+
+
+def test_a_search_brings_a_stale_index_up_to_date(project: ProjectIndex) -> None:
+    write_tree(project.root, {"src/banana.py": "def banana(): ...\n"})
+    found, coverage = search(project, "banana", Options())
+    assert [hit.path for hit in found.hits] == ["src/banana.py"]
+    assert coverage.is_complete
+
+
+def test_a_file_changed_behind_the_scan_is_indexed_again_for_the_answer(
+    project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.store.refresh()
+    monkeypatch.setattr(asking, "bring_near", lambda *_, **__: 0)
+    write_tree(project.root, {"src/apple.py": "def apple_tree(): ...\n"})
+    found, _ = search(project, "apple", Options())
+    assert any("apple_tree" in passage.text for hit in found.hits for passage in hit.passages)
+    assert found.outdated == ()
+
+
+def test_many_changes_are_left_to_the_background_and_said(
+    project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[list[str]] = []
+    monkeypatch.setattr(asking, "start_in_background", started.append)
+    monkeypatch.setattr(asking, "AT_ONCE_FILES", 2)
+    write_tree(project.root, {f"many/{number}.py": "x = 1\n" for number in range(5)})
+    found, coverage = search(project, "apple", Options())
+    assert found.hits[0].path == "src/apple.py"
+    assert (coverage.pending, coverage.is_complete) == (5, False)
+    assert started[0][-1] == str(project.root)
+    found, coverage = search(project, "apple", Options(), waits=True)
+    assert coverage.is_complete
+
+
+def test_first_hits_come_while_the_index_grows(tmp_path: Path) -> None:
+    files = {f"src/part{number}/file{number}.py": f"def function_{number}(): ...\n" for number in range(400)}
+    project = ProjectIndex(write_tree(tmp_path / "p", files | {"src/needle.py": "def needle(): ...\n"}))
+    found, coverage = search(project, "needle", Options())
+    assert found.hits[0].path == "src/needle.py"
+    assert coverage.files <= 401
+    wait_until_done(project)
+    _, coverage = search(project, "needle", Options())
+    assert (coverage.files, coverage.is_complete) == (401, True)
+
+
+def wait_until_done(project: ProjectIndex) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        status = project.status()
+        if status.state == "ready":
+            return
+        time.sleep(0.05)
+    raise AssertionError("the background run did not end")
+
+
+def test_every_occurrence_is_found_in_a_project_that_was_not_indexed(tmp_path: Path) -> None:
+    project = ProjectIndex(write_tree(tmp_path / "p", {"a.py": "x = 1\n", "b.py": "x = 1\nx = 1\n"}))
+    found, coverage = find_all(project, "x = 1", Options(limit=10), is_pattern=False)
+    assert (found.total, found.files, found.is_complete, coverage.is_complete) == (3, 2, True, True)
+
+
+def test_a_question_without_words_or_about_a_denied_file_is_refused(project: ProjectIndex) -> None:
+    with pytest.raises(UsageError, match="empty"):
+        search(project, "  ", Options())
+    write_tree(project.root, {".env": "SECRET=1\n"})
+    with pytest.raises(PathRefused, match="denied"):
+        explain_rank(project, "secret", ".env")
+    assert explain_rank(project, "apple", "src/apple.py").rank == 1
+
+
+def test_threads_may_ask_at_once(project: ProjectIndex) -> None:
+    failures: list[BaseException] = []
+
+    def ask() -> None:
+        try:
+            for _ in range(10):
+                assert search(project, "apple", Options())[0].hits
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_the_index_survives_a_root_reached_through_a_symlink(project: ProjectIndex, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(project.root)
+    assert ProjectIndex(tmp_path / "link").folder == project.folder
+
+
+def test_no_process_is_left_behind_by_a_refused_search(tmp_path: Path, storage: Path) -> None:
+    write_tree(storage, {"config.json": '{"maxFiles": 1}'})
+    project = ProjectIndex(write_tree(tmp_path / "p", {"a.py": "x\n", "b.py": "y\n"}))
+    with pytest.raises(TooManyFiles):
+        search(project, "x", Options())
+    assert not project.exists
+    listing = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=False).stdout
+    assert str(project.root) not in listing
