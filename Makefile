@@ -2,6 +2,8 @@
 PYTHON ?= python3
 RUN := .venv/bin/python
 CORPORA ?= .bench/corpora
+EVAL ?= .bench/eval
+CODE_SEARCH ?= .bench/code-search
 
 .PHONY: help demo test soak bench lock clean
 
@@ -30,8 +32,9 @@ test: .venv/installed ## install, check style and types, run every test
 soak: .venv/installed ## many kills and long storms (minutes)
 	$(RUN) -m pytest -m soak --timeout 3600
 
-bench: .venv/installed ## measure; CORPORA=folder of corpora to measure on
+bench: .venv/installed ## measure; CORPORA, EVAL, CODE_SEARCH name folders of data (docs/benchmarks.md)
 	$(RUN) -m bench "$(CORPORA)"
+	$(RUN) -m bench.search "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 
 lock: .venv/installed ## renew requirements.txt from pyproject.toml
 	$(RUN) -m pip install --quiet uv

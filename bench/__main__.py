@@ -7,14 +7,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import corpora, machine, ours, report, semble
+from bench import corpora, machine, ours, page, report, semble
 from bench.corpora import Corpus
 from bench.figures import Contestant, Result
 from bench.meter import CommandFailed
 
 KEPT = Path(__file__).parents[1] / ".bench"
-START, END = "<!-- bench: start -->", "<!-- bench: end -->"
-"""What stands between these lines of a Markdown file is replaced."""
+PLACE = "bench"
 
 
 def main() -> int:
@@ -43,7 +42,7 @@ def main() -> int:
             "",
             *(table.as_markdown() for table in tables),
         ]
-        _put_between_markers(options.markdown, "\n".join(said))
+        page.put(options.markdown, PLACE, "\n".join(said))
     return 0
 
 
@@ -128,17 +127,9 @@ def _unplaced(word: str) -> str:
 
 
 def _page(value: str) -> Path:
-    """A file that has the markers; a run of many minutes should not end with the news that it has not."""
-    text = Path(value).read_text(encoding="utf-8") if Path(value).is_file() else ""
-    if START not in text or END not in text.partition(START)[2]:
-        raise argparse.ArgumentTypeError(f"{value} has no lines {START} and {END} to write between")
+    if not page.has_place(Path(value), PLACE):
+        raise argparse.ArgumentTypeError(f"{value} has no lines {' and '.join(page.lines(PLACE))} to write between")
     return Path(value)
-
-
-def _put_between_markers(page: Path, text: str) -> None:
-    before, _, rest = page.read_text(encoding="utf-8").partition(START)
-    after = rest.partition(END)[2]
-    page.write_text(f"{before}{START}\n\n{text}\n{END}{after}", encoding="utf-8")
 
 
 def _say(text: str) -> None:

@@ -66,3 +66,27 @@ def test_a_page_without_markers_is_left_as_it_is(corpora: Path, tmp_path: Path) 
     assert done.returncode != 0
     assert "has no lines <!-- bench: start -->" in done.stderr
     assert page.read_text(encoding="utf-8") == "Nothing to replace.\n"
+
+
+def test_search_is_measured_too_and_absent_data_is_explained(corpora: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "bench.search", str(corpora), "--eval", str(tmp_path / "absent"), "--sizes", "20"]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stderr
+    assert "code-search is not in" in done.stderr
+    assert "Speed in a warm process" in done.stdout
+    assert "no index yet, first hits" in done.stdout
+
+
+def test_answers_are_judged_and_each_rule_is_taken_away(tmp_path: Path) -> None:
+    laid_out = write_tree(tmp_path / "laid-out", {"small/src/login.py": "def login(): ...\n", "small/b.py": "x = 1\n"})
+    query = {"id": "1", "query": "login", "category": "symbol", "relevant": [{"path": "src/login.py"}], "secondary": []}
+    judged = write_tree(tmp_path / "eval", {"code-search/queries.jsonl": json.dumps(query | {"repo": "small"}) + "\n"})
+    command = [sys.executable, "-m", "bench.search", str(laid_out), "--eval", str(judged), "--sizes", "2"]
+    done = subprocess.run(
+        [*command, "--code-search", str(laid_out)],
+        cwd=REPOSITORY, capture_output=True, text=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "nothing (as it is)" in done.stdout
+    assert "1.0000" in done.stdout
+    assert "DEFINITION = 0" in done.stdout

@@ -6,53 +6,18 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from dowse.cli import main
-from dowse.cli.main import _COMMANDS
+from dowse.cli.commands import COMMANDS
+from dowse.sources.project import ProjectSource
 from dowse.store import home
+from dowse.types import Rule, Verdict
+from tests.cli.conftest import Run
 from tests.making import write_tree
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return write_tree(
-        tmp_path / "my project",
-        {
-            "pyproject.toml": "[project]\nname = 'fruit'\n",
-            "src/apple.py": "def apple():\n    return 'red'\n",
-            "docs/guide.md": "# Guide\n\nHow to eat an apple.\n",
-            ".env": "TOKEN=secret\n",
-            ".gitignore": "# generated\n*.gen.py\n",
-            "src/x.gen.py": "generated = 1\n",
-        },
-    )
-
-
-class Ran:
-    """What a command did."""
-
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Any:
-    def run(*arguments: object) -> Ran:
-        code = main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return Ran(code, out, err)
-
-    return run
-
-
-def test_index_says_what_it_did_and_what_it_left_out(run: Any, root: Path) -> None:
+def test_index_says_what_it_did_and_what_it_left_out(run: Run, root: Path) -> None:
     ran = run("index", root)
     assert ran.code == 0
     assert ran.out.startswith(f"{root}: 3 files, ") or ran.out.startswith(f"{root}: 4 files, ")
@@ -64,12 +29,12 @@ def test_index_says_what_it_did_and_what_it_left_out(run: Any, root: Path) -> No
     assert again.json["unchanged"] == again.json["filesIndexed"]
 
 
-def test_index_without_a_folder_takes_the_project_around(run: Any, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_index_without_a_folder_takes_the_project_around(run: Run, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(root / "src")
     assert run("index", "--json").json["projectPath"] == str(root)
 
 
-def test_the_files_of_an_index_stand_where_they_should(run: Any, root: Path, storage: Path) -> None:
+def test_the_files_of_an_index_stand_where_they_should(run: Run, root: Path, storage: Path) -> None:
     run("index", root)
     folder = home.index_folder(root)
     assert folder.parent == storage / "indexes"
@@ -90,7 +55,7 @@ def test_the_files_of_an_index_stand_where_they_should(run: Any, root: Path, sto
     assert "added" in (folder / "logs" / "dowse.log").read_text(encoding="utf-8")
 
 
-def test_an_index_folder_with_a_short_name_is_used(run: Any, root: Path, storage: Path) -> None:
+def test_an_index_folder_with_a_short_name_is_used(run: Run, root: Path, storage: Path) -> None:
     import hashlib
 
     short = storage / "indexes" / hashlib.sha256(str(root).encode()).hexdigest()[:16]
@@ -100,7 +65,7 @@ def test_an_index_folder_with_a_short_name_is_used(run: Any, root: Path, storage
     assert (short / "catalog.sqlite").exists()
 
 
-def test_status_before_and_after(run: Any, root: Path) -> None:
+def test_status_before_and_after(run: Run, root: Path) -> None:
     before = run("status", root, "--json")
     assert (before.code, before.json["status"]) == (1, "not_found")
     run("index", root)
@@ -111,7 +76,7 @@ def test_status_before_and_after(run: Any, root: Path) -> None:
     assert "ready" in run("status", root).out
 
 
-def test_a_project_of_nothing_is_shown_as_a_problem(run: Any, tmp_path: Path) -> None:
+def test_a_project_of_nothing_is_shown_as_a_problem(run: Run, tmp_path: Path) -> None:
     empty = write_tree(tmp_path / "empty", {"logo.png": b"\x89PNG\0", ".env": "x"})
     ran = run("index", empty)
     assert ran.code == 1
@@ -119,7 +84,7 @@ def test_a_project_of_nothing_is_shown_as_a_problem(run: Any, tmp_path: Path) ->
     assert "no file is indexed" in run("status", empty, "--json").json["problem"]
 
 
-def test_projects_are_listed_and_forgotten(run: Any, root: Path, tmp_path: Path) -> None:
+def test_projects_are_listed_and_forgotten(run: Run, root: Path, tmp_path: Path) -> None:
     assert run("projects").code == 0
     other = write_tree(tmp_path / "other", {"a.py": "x = 1\n"})
     run("index", root)
@@ -136,7 +101,7 @@ def test_projects_are_listed_and_forgotten(run: Any, root: Path, tmp_path: Path)
     assert "not indexed" in again.err
 
 
-def test_a_project_whose_folder_is_gone_can_be_forgotten(run: Any, root: Path) -> None:
+def test_a_project_whose_folder_is_gone_can_be_forgotten(run: Run, root: Path) -> None:
     import shutil
 
     run("index", root)
@@ -146,7 +111,7 @@ def test_a_project_whose_folder_is_gone_can_be_forgotten(run: Any, root: Path) -
     assert run("projects", "--json").json["projects"] == []
 
 
-def test_why_names_the_rule_and_its_line(run: Any, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_why_names_the_rule_and_its_line(run: Run, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     run("index", root)
     indexed = run("why", root / "src/apple.py")
@@ -168,14 +133,62 @@ def test_why_names_the_rule_and_its_line(run: Any, root: Path, monkeypatch: pyte
     assert "not yet" in run("why", "new.py").out
 
 
-def test_why_works_before_anything_is_indexed(run: Any, root: Path) -> None:
+def test_why_works_before_anything_is_indexed(run: Run, root: Path) -> None:
     ran = run("why", root / "src/apple.py")
     assert ran.code == 0
     assert "would be indexed" in ran.out
     assert not home.index_folder(root).exists()
 
 
-def test_doctor_finds_and_repairs_drift(run: Any, root: Path) -> None:
+def test_why_answers_about_a_link_and_not_about_its_target(run: Run, root: Path, tmp_path: Path) -> None:
+    target = write_tree(tmp_path / "outside", {"package.json": "{}\n", "a.py": "x = 1\n"})
+    (root / "link").symlink_to(target)
+    (root / "link.py").symlink_to(target / "a.py")
+    for is_indexed in (False, True):
+        for name in ("link", "link.py"):
+            ran = run("why", root / name, "--json")
+            assert (ran.code, ran.json["reason"], ran.json["path"]) == (1, "symlink", name)
+            assert ran.json["projectPath"] == str(root)
+        if is_indexed:
+            below = run("why", root / "link" / "a.py", "--json")
+            assert (below.code, below.json["reason"], below.json["path"]) == (1, "symlink", "link/a.py")
+        run("index", root)
+
+
+def test_why_reaches_a_project_through_a_link_above_it(run: Run, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").symlink_to(tmp_path)
+    ran = run("why", tmp_path / "elsewhere" / "my project" / "src/apple.py", "--json")
+    assert (ran.code, ran.json["path"], ran.json["projectPath"]) == (0, "src/apple.py", str(root))
+
+
+def test_why_names_the_rule_that_lets_a_file_in(run: Run, root: Path) -> None:
+    write_tree(root, {".dowseignore": "src/*\n!src/apple.py\n"})
+    ran = run("why", root / "src/apple.py")
+    assert ran.code == 0
+    assert "  rule: !src/apple.py  (.dowseignore, line 2)\n" in ran.out
+    assert run("why", root / "src/apple.py", "--json").json["rule"]["line"] == 2
+
+
+def test_why_names_the_rule_of_a_folder_too(run: Run, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rule = Rule("!src/", ".dowseignore", 2)
+    monkeypatch.setattr(ProjectSource, "verdict", lambda _, path: Verdict("src/", None, rule, "a folder"))
+    assert run("why", root / "src").out == (
+        "src/ is a folder; what is allowed in it is indexed\n  rule: !src/  (.dowseignore, line 2)\n"
+    )
+
+
+def test_the_help_of_why_tells_its_exit_codes_as_they_are(run: Run, root: Path) -> None:
+    said = " ".join(run("why", "--help").out.split())
+    assert "Exit code 0 when the file is indexed or may be, 1 when a rule keeps it out" in said
+    assert run("why", root / "src/apple.py").code == 0, "may be"
+    run("index", root)
+    assert run("why", root / "src/apple.py").code == 0, "is"
+    assert run("why", root / "src").code == 0
+    assert run("why", root / ".env").code == 1
+    assert run("why", root / "nothing.py").code == 1
+
+
+def test_doctor_finds_and_repairs_drift(run: Run, root: Path) -> None:
     run("index", root)
     assert run("doctor", root).code == 0
     (root / "src/apple.py").write_text("def pear(): ...\n", encoding="utf-8")
@@ -191,7 +204,7 @@ def test_doctor_finds_and_repairs_drift(run: Any, root: Path) -> None:
     assert run("doctor", root).code == 0
 
 
-def test_doctor_mends_json_files_and_derived_parts(run: Any, root: Path) -> None:
+def test_doctor_mends_json_files_and_derived_parts(run: Run, root: Path) -> None:
     import shutil
 
     run("index", root)
@@ -205,7 +218,7 @@ def test_doctor_mends_json_files_and_derived_parts(run: Any, root: Path) -> None
     assert run("doctor", root).code == 0
 
 
-def test_a_damaged_catalog_is_said_kept_aside_and_rebuilt(run: Any, root: Path) -> None:
+def test_a_damaged_catalog_is_said_kept_aside_and_rebuilt(run: Run, root: Path) -> None:
     run("index", root)
     folder = home.index_folder(root)
     (folder / "catalog.sqlite").write_bytes(b"garbage" * 1000)
@@ -220,7 +233,7 @@ def test_a_damaged_catalog_is_said_kept_aside_and_rebuilt(run: Any, root: Path) 
     assert "set aside" in (folder / "logs" / "dowse.log").read_text(encoding="utf-8")
 
 
-def test_a_newer_index_is_refused_and_untouched(run: Any, root: Path) -> None:
+def test_a_newer_index_is_refused_and_untouched(run: Run, root: Path) -> None:
     run("index", root)
     file = home.index_folder(root) / "catalog.sqlite"
     with sqlite3.connect(file) as connection:
@@ -235,7 +248,7 @@ def test_a_newer_index_is_refused_and_untouched(run: Any, root: Path) -> None:
     assert file.read_bytes() == before
 
 
-def test_a_bad_setting_is_reported_and_the_rest_counts(run: Any, root: Path) -> None:
+def test_a_bad_setting_is_reported_and_the_rest_counts(run: Run, root: Path) -> None:
     run("index", root)
     config = home.index_folder(root) / "config.json"
     config.write_text('{"maxFiles": "many", "exclude": ["docs/**"], "mine": true}', encoding="utf-8")
@@ -246,7 +259,7 @@ def test_a_bad_setting_is_reported_and_the_rest_counts(run: Any, root: Path) -> 
     assert json.loads(config.read_text(encoding="utf-8"))["mine"] is True
 
 
-def test_a_huge_project_needs_a_yes(run: Any, root: Path, storage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_huge_project_needs_a_yes(run: Run, root: Path, storage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_tree(storage, {"config.json": '{"maxFiles": 2}'})
     ran = run("index", root)
     assert ran.code == 2
@@ -272,7 +285,7 @@ def test_a_huge_project_needs_a_yes(run: Any, root: Path, storage: Path, monkeyp
         (["index", "nul\0byte"], 2, "folder"),
     ],
 )
-def test_bad_input_is_one_clear_line(run: Any, arguments: list[str], code: int, said: str) -> None:
+def test_bad_input_is_one_clear_line(run: Run, arguments: list[str], code: int, said: str) -> None:
     ran = run(*arguments)
     assert ran.code == code, ran.err
     assert said in ran.err
@@ -284,7 +297,7 @@ def test_bad_input_is_one_clear_line(run: Any, arguments: list[str], code: int, 
 
 
 def test_home_and_the_file_systems_root_are_not_taken_by_accident(
-    run: Any, storage: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, storage: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(os.environ["HOME"])
     ran = run("index")
@@ -292,8 +305,8 @@ def test_home_and_the_file_systems_root_are_not_taken_by_accident(
     assert "home" in ran.err.lower()
 
 
-@pytest.mark.parametrize("command", _COMMANDS)
-def test_every_command_has_help_and_json(run: Any, command: str) -> None:
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_and_json(run: Run, command: str) -> None:
     ran = run(command, "--help")
     assert ran.code == 0
     assert "--json" in ran.out

@@ -67,6 +67,18 @@ def test_every_pattern_denies_at_every_depth(pattern: str) -> None:
         ("\ufeffid_rsa", "id_rsa"),
         (unicodedata.normalize("NFD", "schlüssel.key"), "*.key"),
         ("new\nline.pem", "*.pem"),
+        (".env-prod", ".env-*"),
+        (".env_local", ".env_*"),
+        (".envrc.local", ".envrc.*"),
+        (".yarnrc.yml", ".yarnrc.yml"),
+        ("auth.json", "auth.json"),
+        ("deploy/kubeconfig", "kubeconfig"),
+        (".databrickscfg", ".databrickscfg"),
+        (".renviron", ".Renviron"),
+        ("prod.tfvars", "*.tfvars"),
+        (".vault_pass.txt", ".vault_pass*"),
+        ("etc/ssh_host_rsa_key", "ssh_host_*_key"),
+        (".aws/sso/cache/token.json", ".aws/sso/"),
     ],
 )
 def test_a_denied_path_is_denied_in_every_spelling(path: str, pattern: str) -> None:
@@ -92,10 +104,46 @@ def test_a_denied_path_is_denied_in_every_spelling(path: str, pattern: str) -> N
         "lock.py",
         "a.locks",
         "distribution/x",
+        "pkg/kubeconfig/load.go",
+        "notes.bak",
+        "build.bak/x",
+        "~",
+        ".bak",
+        "##",
+        "environment.py~",
     ],
 )
 def test_what_only_looks_alike_is_not_denied(path: str) -> None:
     assert denied(path) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "pattern"),
+    [
+        ("id_rsa~", "id_rsa"),
+        ("id_rsa.bak", "id_rsa"),
+        ("keys/id_rsa.BAK", "id_rsa"),
+        ("id_rsa.old~", "id_rsa"),
+        (".env~", ".env"),
+        ("#.env#", ".env"),
+        (".npmrc.bak", ".npmrc"),
+        (".netrc~", ".netrc"),
+        ("server.key.orig", "*.key"),
+        ("secrets.yml.save", "secrets.yml"),
+        (".aws/credentials.bak", ".aws/credentials"),
+        (".ssh.old/config", ".ssh/"),
+    ],
+)
+def test_a_backup_of_a_secret_is_denied_as_the_secret(path: str, pattern: str) -> None:
+    assert denied(path) == pattern
+
+
+def test_what_an_editor_leaves_behind_of_a_secret_is_denied_in_every_source() -> None:
+    assert [denied(path, DenyList(())) for path in (".id_rsa.swp", "..pgpass.swo", "a.swp")] == [
+        "id_rsa",
+        ".pgpass",
+        None,
+    ]
 
 
 def test_the_rule_names_its_category() -> None:

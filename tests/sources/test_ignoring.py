@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.types import Reason, Rule
+from dowse.types import Reason, Rule, Verdict
 from tests.making import write_tree
 from tests.sources.repositories import make_repository, refused, seen, source
 
@@ -86,3 +86,32 @@ def test_it_holds_inside_a_nested_repository_and_for_a_root_below_it(tmp_path: P
     write_tree(tmp_path, {".dowseignore": "*.csv\n", "one/a.csv": "", "one/.dowseignore": "*.tsv", "one/sub/a.tsv": ""})
     assert files_seen(tmp_path) == []
     assert refused(source(tmp_path / "one" / "sub"), "a.tsv").rule == Rule("*.tsv", "../.dowseignore", 1)
+
+
+@pytest.mark.parametrize(
+    ("git_rules", "own_rules", "path", "rule", "detail"),
+    [
+        (
+            "# x\n*.gen.py\n!a.gen.py\n",
+            "",
+            "a.gen.py",
+            Rule("!a.gen.py", ".gitignore", 3),
+            "*.gen.py (.gitignore, line 2)",
+        ),
+        ("*.gen.py\n", "!a.*\n", "a.gen.py", Rule("!a.*", ".dowseignore", 1), "*.gen.py (.gitignore, line 1)"),
+        ("ig/\n", "!ig/x.py\n", "ig/x.py", Rule("!ig/x.py", ".dowseignore", 1), "ig/ (.gitignore, line 1)"),
+        ("ig/\n", "!ig/\n", "ig/deep/y.py", Rule("!ig/", ".dowseignore", 1), "ig/ (.gitignore, line 1)"),
+        ("", "*.py\n!x.py\n", "ig/x.py", Rule("!x.py", ".dowseignore", 2), "*.py (.dowseignore, line 1)"),
+    ],
+)
+def test_why_names_the_rule_that_took_a_file_back(
+    repository: Path, git_rules: str, own_rules: str, path: str, rule: Rule, detail: str
+) -> None:
+    write_tree(repository, {".gitignore": git_rules, ".dowseignore": own_rules, path: ""})
+    assert source(repository).verdict(path) == Verdict(path, None, rule, f"taken back from {detail}")
+
+
+def test_a_negation_that_takes_nothing_back_is_not_named(repository: Path) -> None:
+    write_tree(repository, {".gitignore": "!a.py\n*.txt\n", "a.py": "", "b.py": ""})
+    project = source(repository)
+    assert [project.verdict(path) for path in ("a.py", "b.py")] == [Verdict("a.py", None), Verdict("b.py", None)]

@@ -96,6 +96,21 @@ def test_a_denied_file_is_not_read_even_when_an_entry_names_it(tmp_path: Path) -
             made.read_bytes(path)
 
 
+def test_a_path_is_read_only_if_the_whole_policy_allows_it(tmp_path: Path) -> None:
+    write_tree(tmp_path, {".gitignore": "gen/\n", "gen/a.py": "", "b.py": "text", ".env": "", "c.csv": "", "d/x": ""})
+    made = source(tmp_path, exclude=("*.csv",))
+    answers = {path: made.read_path(path) for path in ("gen/a.py", "b.py", ".env", "c.csv", "d", "gone")}
+    assert {path: answer.reason for path, answer in answers.items() if isinstance(answer, Verdict)} == {
+        "gen/a.py": Reason.GITIGNORED,
+        ".env": Reason.DENIED,
+        "c.csv": Reason.EXCLUDED,
+        "d": None,
+        "gone": Reason.VANISHED,
+    }
+    assert isinstance(answers["b.py"], Document)
+    assert answers["b.py"].reading.text == "text"
+
+
 @pytest.mark.parametrize("path", ["../secret", "/etc/passwd", "a/../../secret", ""])
 def test_no_entry_can_name_a_file_outside(tmp_path: Path, path: str) -> None:
     write_tree(tmp_path, {"secret": "SECRET", "root/a/b": ""})

@@ -1,12 +1,14 @@
 """Repositories: whose rules hold where, and which of them are entered."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
-from dowse.sources.repository import MAX_RULE_BYTES, common_folder, read_rules, repository_around
-from dowse.types import Reason, Rule
+from dowse.errors import Failed
+from dowse.sources.repository import MAX_RULE_BYTES, common_folder, repository_around
+from dowse.types import Reason, Rule, Verdict
 from tests.making import write_tree
 from tests.sources.repositories import git, make_repository, refused, seen, source
 
@@ -166,9 +168,29 @@ def test_an_ignore_file_that_is_a_pipe_is_not_opened(repository: Path) -> None:
     assert seen(source(repository)) == ["a.py"]
 
 
-def test_only_whole_lines_within_the_limit_are_rules(tmp_path: Path) -> None:
-    write_tree(tmp_path, {".gitignore": b"a\n" + b"x" * MAX_RULE_BYTES})
-    assert read_rules(tmp_path, ".gitignore") == b"a\n"
+def test_a_rule_far_down_a_large_ignore_file_holds(repository: Path) -> None:
+    rules = "".join(f"/made/by/a/program/{number}\n" for number in range(20_000))
+    write_tree(repository, {".gitignore": f"{rules}secret.txt\n", "secret.txt": "", "a.py": ""})
+    assert len(rules) > 256 * 1024
+    assert seen(source(repository)) == [".gitignore", "a.py"]
+    assert refused(source(repository), "secret.txt").rule == Rule("secret.txt", ".gitignore", 20_001)
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".dowseignore"])
+def test_a_folder_whose_ignore_file_is_too_large_is_left_out_and_why_says_so(repository: Path, name: str) -> None:
+    write_tree(repository, {f"sub/{name}": b"#" * (MAX_RULE_BYTES + 1), "sub/deep/a.py": "", "b.py": ""})
+    project = source(repository)
+    assert seen(project) == ["b.py"]
+    said = f"sub/{name} is larger than 1 MB, too much to be read safely"
+    assert refused(project, "sub/") == Verdict("sub/", Reason.UNREADABLE, None, said)
+    assert project.verdict("sub/deep/a.py").detail == f"because of its folder sub/: {said}"
+
+
+def test_a_project_whose_own_ignore_file_is_too_large_is_an_error(repository: Path) -> None:
+    write_tree(repository, {".gitignore": b"*a\n" * 10_001, "a.py": ""})
+    with pytest.raises(Failed, match=r"\.gitignore has more than 10,000 rules with wildcards, too much to be read"):
+        seen(source(repository))
+    assert seen(source(repository, respect_gitignore=False)) == [".gitignore", "a.py"]
 
 
 def test_a_git_file_that_points_to_another_machine_is_not_followed(tmp_path: Path) -> None:
@@ -179,7 +201,43 @@ def test_a_git_file_that_points_to_another_machine_is_not_followed(tmp_path: Pat
 def test_a_git_file_with_nonsense_has_no_excludes(tmp_path: Path) -> None:
     write_tree(tmp_path, {".git": b"\xff\xfe nonsense"})
     assert common_folder(tmp_path) is None
-    assert repository_around(tmp_path) is not None
+    assert repository_around(tmp_path) is None
+
+
+def make_nested(folder: Path, kind: str) -> None:
+    """A folder with a file and a `.git` of some kind."""
+    write_tree(folder, {"a.py": ""})
+    if kind == "nothing in .git":
+        (folder / ".git").mkdir()
+    elif kind.startswith("gitdir") or kind == "nonsense":
+        write_tree(folder, {".git": kind})
+    else:
+        make_repository(folder)
+        shutil.rmtree(folder / ".git" / kind) if kind in ("refs", "objects") else (folder / ".git" / kind).unlink()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["nothing in .git", "nonsense", "gitdir: ", "gitdir: ../gone\n", "gitdir:../.git\n", "HEAD", "refs", "objects"],
+)
+def test_a_folder_with_a_broken_git_is_no_repository_as_in_git(repository: Path, kind: str) -> None:
+    make_nested(repository / "nested", kind)
+    assert git(repository, "ls-files", "--others", "--exclude-standard") == b"nested/a.py\n"
+    assert seen(source(repository)) == ["nested/a.py"]
+
+
+def test_a_folder_whose_git_leads_to_a_repository_is_one_as_in_git(repository: Path) -> None:
+    make_repository(repository / "real")
+    write_tree(repository, {"file/.git": "gitdir: ../real/.git\n", "file/a.py": "", "link/a.py": ""})
+    (repository / "link/.git").symlink_to("../real/.git")
+    assert git(repository, "ls-files", "--others", "--exclude-standard").split() == [b"file/", b"link/", b"real/"]
+    assert seen(source(repository)) == []
+
+
+def test_rules_of_the_repository_around_hold_in_a_root_with_a_broken_git(repository: Path) -> None:
+    write_tree(repository, {".gitignore": "*.gen\n", "sub/a.gen": "", "sub/a.py": ""})
+    (repository / "sub/.git").mkdir()
+    assert seen(source(repository / "sub")) == ["a.py"]
 
 
 def test_rules_are_read_anew_by_each_walk(repository: Path) -> None:

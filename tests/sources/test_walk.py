@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dowse.errors import Failed
 from dowse.sources.listing import OpenFolders
 from dowse.types import Entry, Reason, Verdict
 from tests.making import write_tree
@@ -109,10 +110,52 @@ def refuse_to_open(monkeypatch: pytest.MonkeyPatch, refused_name: str, number: i
     monkeypatch.setattr(OpenFolders, "enter", refusing)
 
 
-def test_a_root_that_is_gone_is_one_verdict(tmp_path: Path) -> None:
-    assert [item.reason for item in source(tmp_path / "gone").entries() if isinstance(item, Verdict)] == [
-        Reason.VANISHED
-    ]
+def test_a_root_that_is_gone_is_no_empty_project(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"root/a.py": ""})
+    made = source(tmp_path / "root")
+    (item,) = made.entries()
+    assert isinstance(item, Entry)
+    (tmp_path / "root").rename(tmp_path / "away")
+    for ask in (
+        lambda: list(made.entries()),
+        lambda: made.entry("a.py"),
+        lambda: made.verdict("a.py"),
+        lambda: made.read(item),
+    ):
+        with pytest.raises(Failed, match=r"root cannot be read \(No such file or directory\)"):
+            ask()
+
+
+def test_a_root_that_cannot_be_listed_is_no_empty_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_tree(tmp_path, {"a.py": ""})
+
+    def refusing(*args: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr("dowse.sources.listing.os.scandir", refusing)
+    with pytest.raises(Failed, match=r"cannot be read \(Input/output error\)"):
+        list(source(tmp_path).entries())
+
+
+def test_a_file_in_a_folder_that_may_not_be_opened_is_unreadable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(tmp_path, {"locked/deep/b.py": ""})
+    system_open = os.open
+
+    def refusing(path: str, *args: int, **more: int) -> int:
+        if os.fspath(path) == "locked":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return system_open(path, *args, **more)
+
+    monkeypatch.setattr("os.open", refusing)
+    monkeypatch.setattr("os.supports_dir_fd", {*os.supports_dir_fd, refusing})
+    made = source(tmp_path)
+    for path in ("locked/deep/b.py", "locked/none", "locked"):
+        assert made.verdict(path).reason is Reason.UNREADABLE
+        answer = made.entry(path)
+        assert isinstance(answer, Verdict)
+        assert answer.reason is Reason.UNREADABLE
 
 
 def test_a_walk_that_is_given_up_leaves_nothing_open(tmp_path: Path) -> None:

@@ -1,5 +1,30 @@
 """The command line: data on stdout, talk on stderr, one line for an error, never a traceback."""
 
-from dowse.cli.main import main
+import os
+import signal
+import sys
 
-__all__ = ["main"]
+__all__ = ["INTERRUPTED", "main"]
+
+INTERRUPTED = 130
+"""What a shell expects of a command that Ctrl-C ended."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; the exit code. Without arguments we are the program and own the process."""
+    if arguments is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _stop_at_once)
+    # Imported under that handler: a Ctrl-C while modules load is then no traceback either.
+    from dowse.cli.running import run
+
+    return run(arguments)
+
+
+def _stop_at_once(*_: object) -> None:
+    """End a process that has done nothing yet."""
+    try:
+        if "--json" in sys.argv:
+            os.write(1, b'{"error": {"code": "INTERRUPTED", "message": "Interrupted before anything was done."}}\n')
+        os.write(2, b"dowse: Interrupted before anything was done.\n")
+    finally:
+        os._exit(INTERRUPTED)

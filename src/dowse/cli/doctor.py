@@ -1,42 +1,43 @@
 """`dowse doctor`: the index against the files, the derived parts against the catalog."""
 
-from pathlib import Path
-
 import click
 
-from dowse.cli.output import counted, json_option, named_folder, progress_bar, show_json, show_warnings
+from dowse.cli.arguments import json_option, named_folder
+from dowse.cli.output import Reply, counted, progress_bar, show, show_warnings
 
 
 @click.command()
 @click.argument("folder", metavar="[DIR]", required=False)
 @click.option("--fix", is_flag=True, help="Repair what is wrong.")
 @json_option
-def doctor(folder: str | None, *, fix: bool, as_json: bool) -> int:
+def doctor(folder: str | None, *, fix: bool, as_json: bool) -> int | Reply:
     """Compare the index of DIR with its files, and every part of it with the catalog.
 
-    Reads every file of the project. Exit code 1 when something is (still) wrong.
+    Reads every file of the project. Exit code 0 when all is well or repaired, 1 when something
+    is (still) wrong.
     """
-    from dowse.serving.project import find_project
+    from dowse.serving.locating import open_or_find
 
-    project = find_project(named_folder(folder) or Path.cwd())
-    findings = project.check()
+    project = open_or_find(named_folder(folder))
+    with progress_bar(f"Checking {project.root.name}") as progress:
+        findings = project.check(progress)
     repaired = fix and bool(findings)
     left = findings
     if repaired:
         with progress_bar(f"Repairing {project.root.name}") as progress:
-            project.repair(progress)
-        left = project.check()
+            left = project.repair(findings, progress)
     show_warnings(project.warnings)
     project.close()
+    exit_code = 1 if left else 0
     if as_json:
         found = [{"part": finding.part, "problem": finding.problem} for finding in findings]
         remaining = [{"part": finding.part, "problem": finding.problem} for finding in left]
-        show_json({"projectPath": str(project.root), "findings": found, "repaired": repaired, "remaining": remaining})
-    else:
-        for finding in findings:
-            click.echo(f"{finding.part}: {finding.problem}")
-        click.echo(f"{project.root}: {_verdict(len(findings), len(left), is_repaired=repaired)}")
-    return 1 if left else 0
+        value = {"projectPath": str(project.root), "findings": found, "repaired": repaired, "remaining": remaining}
+        return Reply(value, exit_code)
+    for finding in findings:
+        show(f"{finding.part}: {finding.problem}")
+    show(f"{project.root}: {_verdict(len(findings), len(left), is_repaired=repaired)}")
+    return exit_code
 
 
 def _verdict(found: int, left: int, *, is_repaired: bool) -> str:

@@ -1,20 +1,20 @@
 """`dowse search`: ranked hits with the lines that matter, or every occurrence of a text."""
 
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.output import counted, json_option, named_folder, progress_bar, show_json, show_warnings, styled
+from dowse.cli.arguments import json_option, named_folder
+from dowse.cli.hits import show_hits, show_occurrences
+from dowse.cli.output import Reply, counted, progress_bar, say, say_if_waiting, show_warnings
+from dowse.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from dowse.searching.answering import Answer, Hit
     from dowse.searching.exact import Occurrences
-    from dowse.searching.passages import Passage
     from dowse.serving.asking import Coverage
+    from dowse.serving.project import ProjectIndex
 
 MAX_PAGE = 1000
 
@@ -34,54 +34,72 @@ MAX_PAGE = 1000
 @click.option("--seconds", type=click.FloatRange(0.1, 600), default=10.0, help="Time limit (--exact, --regex).")
 @click.option("--wait", is_flag=True, help="Index everything before answering.")
 @json_option
-def search(query: str, folder: str | None, *, exact: bool, is_pattern: bool, as_json: bool, **how: Any) -> int:
+def search(query: str, folder: str | None, *, exact: bool, is_pattern: bool, **how: Any) -> int | Reply:
     """Search DIR, or the project around the working directory, for QUERY.
 
-    Words, names, questions; +word must be there, -word must not, "these words" stand together.
-    A project without an index is indexed: the first hits come while that goes on, and the answer
-    says how much was searched. Exit code 1 when nothing is found.
+    Words, names, questions; +word must be there, -word must not, "these words" stand together
+    (after --, a QUERY may begin with a dash). A project without an index is indexed: the first
+    hits come while that goes on, and the answer says how much was searched. Exit code 1 when
+    nothing is found.
     """
-    from dowse.serving.asking import Options, find_all
-    from dowse.serving.asking import search as ask
-    from dowse.serving.project import open_or_find
+    from dowse.serving.locating import open_or_find
 
     if exact and is_pattern:
         raise click.UsageError("--exact and --regex exclude each other")
+    query = _as_unicode(query)
+    if not query:
+        raise UsageError("The query is empty. Say what to look for.")
     project = open_or_find(named_folder(folder))
     show_warnings(project.warnings)
-    limit = how["limit"] or (100 if exact or is_pattern else 10)
-    options = Options(limit, how["kind"], how["glob"], how["language"], how["budget"])
-    with progress_bar(f"Indexing {project.root.name}") as progress:
+    if exact or is_pattern or how["wait"]:
+        say_if_waiting(project)
+    try:
         if exact or is_pattern:
-            page = {"offset": how["offset"], "seconds": how["seconds"]}
-            found, coverage = find_all(project, query, options, is_pattern=is_pattern, progress=progress, **page)
-        else:
-            answer, coverage = ask(project, query, options, waits=how["wait"], progress=progress)
-    project.close()
-    if exact or is_pattern:
-        return _show_occurrences(found, coverage, as_json=as_json)
-    return _show_answer(answer, coverage, as_json=as_json)
+            return _find_all(project, query, is_pattern=is_pattern, **how)
+        return _ask(project, query, **how)
+    finally:
+        project.close()
 
 
-def _show_answer(answer: "Answer", coverage: "Coverage", *, as_json: bool) -> int:
+def _ask(project: "ProjectIndex", query: str, *, wait: bool, as_json: bool, **how: Any) -> int | Reply:
+    from dowse.serving.asking import Options
+    from dowse.serving.asking import search as ask
+
+    options = Options(how["limit"] or 10, how["kind"], how["glob"], how["language"], how["budget"])
+    with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
+        answer, coverage = ask(project, query, options, waits=wait, progress=progress)
+    exit_code = 0 if answer.hits else 1
     if as_json:
-        show_json(
-            {
-                "query_parsed": answer.query.as_json(),
-                "results": [_hit_as_json(hit) for hit in answer.hits],
-                "totalResults": len(answer.hits),
-                "corrected": dict(answer.corrected),
-                "cut": answer.is_cut,
-                "outdated": list(answer.outdated),
-                "coverage": {**asdict(coverage), "is_complete": coverage.is_complete},
-                "searchTimeMs": round(answer.seconds * 1000, 1),
-            }
-        )
-    else:
-        for hit in answer.hits:
-            _show_hit(hit, answer.terms)
-        _say(_notes(answer, coverage))
-    return 0 if answer.hits else 1
+        return Reply(_answer_as_json(answer, coverage), exit_code)
+    show_hits(answer)
+    for note in _notes(answer, coverage):
+        say(note)
+    return exit_code
+
+
+def _find_all(project: "ProjectIndex", query: str, *, is_pattern: bool, as_json: bool, **how: Any) -> int | Reply:
+    from dowse.serving.asking import Options, find_all
+
+    options = Options(how["limit"] or 100, how["kind"], how["glob"], how["language"], how["budget"])
+    page = {"offset": how["offset"], "seconds": how["seconds"]}
+    with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
+        found, coverage = find_all(project, query, options, is_pattern=is_pattern, progress=progress, **page)
+    exit_code = 0 if found.total else 1
+    following = found.offset + len(found.found)
+    more = following if found.found and following < found.total else None
+    if as_json:
+        return Reply(_occurrences_as_json(found, coverage, more), exit_code)
+    show_occurrences(found, query, is_pattern=is_pattern)
+    complete = "yes" if found.is_complete else "no"
+    say(f"{counted(found.total, 'occurrence')} in {counted(found.files, 'file')}, complete: {complete}")
+    for note in [*([f"more with --offset {more}"] if more else []), *_coverage_notes(coverage)]:
+        say(note)
+    return exit_code
+
+
+def _as_unicode(text: str) -> str:
+    """A query whose bytes are not UTF-8 as it would be read in a file."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _notes(answer: "Answer", coverage: "Coverage") -> list[str]:
@@ -106,31 +124,17 @@ def _coverage_notes(coverage: "Coverage") -> list[str]:
     return []
 
 
-def _show_hit(hit: "Hit", terms: "Mapping[str, float]") -> None:
-    first = hit.passages[0] if hit.passages else None
-    names = ".".join((*first.headings, *first.symbols[:1])) if first else ""
-    lines = f":{first.start_line}-{first.end_line}" if first else ""
-    click.echo(f"{styled(hit.path + lines, bold=True)}  {names}  ({hit.relevance:.2f})".replace("    ", "  "))
-    for number, passage in enumerate(hit.passages):
-        if number:
-            click.echo("      …")
-        _show_passage(passage, terms)
-    click.echo()
-
-
-def _show_passage(passage: "Passage", terms: "Mapping[str, float]") -> None:
-    from dowse.searching.passages import matches_in
-
-    for number, line in enumerate(passage.text.splitlines(), passage.start_line):
-        click.echo(f"{number:>6}  {_marked(line[:300], matches_in(line[:300], terms))}")
-
-
-def _marked(line: str, spans: list[tuple[int, int]]) -> str:
-    pieces, at = [], 0
-    for start, end in spans:
-        pieces += [styled(line[at:start]), styled(line[start:end], fg="red", bold=True)]
-        at = end
-    return "".join([*pieces, styled(line[at:])])
+def _answer_as_json(answer: "Answer", coverage: "Coverage") -> dict[str, Any]:
+    return {
+        "query_parsed": answer.query.as_json(),
+        "results": [_hit_as_json(hit) for hit in answer.hits],
+        "totalResults": len(answer.hits),
+        "corrected": dict(answer.corrected),
+        "cut": answer.is_cut,
+        "outdated": list(answer.outdated),
+        "coverage": {**asdict(coverage), "is_complete": coverage.is_complete},
+        "searchTimeMs": round(answer.seconds * 1000, 1),
+    }
 
 
 def _hit_as_json(hit: "Hit") -> dict[str, Any]:
@@ -146,31 +150,13 @@ def _hit_as_json(hit: "Hit") -> dict[str, Any]:
     }
 
 
-def _show_occurrences(found: "Occurrences", coverage: "Coverage", *, as_json: bool) -> int:
-    more = found.offset + len(found.found) < found.total
-    if as_json:
-        show_json(
-            {
-                "occurrences": [asdict(one) for one in found.found],
-                "total": found.total,
-                "files": found.files,
-                "complete": found.is_complete,
-                "nextOffset": found.offset + len(found.found) if more else None,
-                "coverage": {**asdict(coverage), "is_complete": coverage.is_complete},
-                "searchTimeMs": round(found.seconds * 1000, 1),
-            }
-        )
-    else:
-        for one in found.found:
-            click.echo(f"{styled(one.path)}:{one.line}:{one.column}: {styled(one.text)}")
-        complete = "yes" if found.is_complete else "no"
-        summary = f"{counted(found.total, 'occurrence')} in {counted(found.files, 'file')}, complete: {complete}"
-        notes = [f"more with --offset {found.offset + len(found.found)}"] if more else []
-        _say([summary, *notes, *_coverage_notes(coverage)])
-    return 0 if found.total else 1
-
-
-def _say(notes: list[str]) -> None:
-    sys.stdout.flush()
-    for note in notes:
-        click.echo(note, err=True)
+def _occurrences_as_json(found: "Occurrences", coverage: "Coverage", more: int | None) -> dict[str, Any]:
+    return {
+        "occurrences": [asdict(one) for one in found.found],
+        "total": found.total,
+        "files": found.files,
+        "complete": found.is_complete,
+        "nextOffset": more,
+        "coverage": {**asdict(coverage), "is_complete": coverage.is_complete},
+        "searchTimeMs": round(found.seconds * 1000, 1),
+    }

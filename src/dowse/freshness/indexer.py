@@ -139,7 +139,7 @@ def _index(source: Source, store: Store, entry: Entry, pending: "_Pending", *, i
         pending.report.skipped.append(read)
         if is_known:
             pending.drop(entry.path)
-        if read.reason is Reason.BINARY:
+        if read.reason in (Reason.BINARY, Reason.DENIED):  # for what it holds: it need not be read again
             pending.refuse(entry.stat, read)
         return
     stored = store.document(entry.path) if is_known else None

@@ -108,7 +108,9 @@ def bring_near(project: ProjectIndex, first: str, *, waits: bool, progress: Prog
 
 
 def _index_in_background(project: ProjectIndex, first: str) -> None:
-    start_in_background([sys.executable, "-m", "dowse", "index", "--yes", "--first", first, str(project.root)])
+    # -P keeps the working directory, which may be a stranger's project, out of the import path.
+    program = [sys.executable, "-P", "-m", "dowse"]
+    start_in_background([*program, "index", "--yes", "--first", first, "--", str(project.root)])
 
 
 def coverage(project: ProjectIndex, pending: int = 0) -> Coverage:

@@ -3,6 +3,7 @@
 import errno
 from os import stat_result
 
+from dowse.sources.ignoring import TakenBack
 from dowse.sources.listing import OpenFolders, form_of
 from dowse.sources.names import printable
 from dowse.sources.policy import RULE_NAMES, Folder, Form, Policy, blamed_on_folder
@@ -40,17 +41,26 @@ def _ask_literally(policy: Policy, spelled: str) -> Answer:
 
 def judge(policy: Policy, path: str, *, means_folder: bool = False) -> Answer:
     """What a relative path without dots is; one that does not exist may still be refused by a rule."""
-    try:
-        folders = OpenFolders(policy.root)
-    except OSError as error:
-        return refused_by_system("", error)
-    with folders:
+    with OpenFolders(policy.root) as folders:
         descent = _Descent(policy, folders)
         names = path.split("/") if path else []
         for name in names[:-1]:
             if refused := descent.enter(name):
                 return blamed_on_folder(printable(path), refused)
         return descent.look(names[-1], means_folder=means_folder) if names else descent.folder
+
+
+def taken_back(policy: Policy, path: str) -> TakenBack | None:
+    """The ignore rule by which a file is seen though another ignores it, or a folder on the way to it."""
+    found = None
+    with OpenFolders(policy.root) as folders:
+        descent = _Descent(policy, folders)
+        *above, last = path.split("/")
+        for name in above:
+            found = policy.taken_back(descent.folder, name, is_folder=True) or found
+            if descent.enter(name):
+                return None
+        return policy.taken_back(descent.folder, last, is_folder=False) or found
 
 
 class _Descent:

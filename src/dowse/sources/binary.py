@@ -21,9 +21,14 @@ def binary_suffix(name: str) -> str | None:
     return suffix if suffix in _suffixes() else None
 
 
+def has_wide_mark(data: bytes) -> bool:
+    """Whether a mark says that the text is UTF-16 or UTF-32, in which NUL bytes are nothing odd."""
+    return data.startswith(_MARKS)
+
+
 def nul_byte_at(data: bytes) -> int | None:
     """Where the first 8 KB hold a NUL byte, unless a mark says that it is UTF-16 or UTF-32."""
-    if data.startswith(_MARKS):
+    if has_wide_mark(data):
         return None
     position = data.find(b"\0", 0, HEAD_BYTES)
     return position if position >= 0 else None

@@ -2,17 +2,22 @@
 
 import re
 import tomllib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 from dowse.sources.names import normalised
+from dowse.sources.privatekey import private_key_in
 from dowse.system import NAMES_FOLD_CASE
 from dowse.types import Rule
 
 _STAR = "[^/]*"
+_STORAGE = "built-in deny list (dowse's own storage)"
+_MAX_BACKUPS = 4
+"""How often a name may be that of a backup of a backup."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +27,40 @@ class Category:
     name: str
     is_always_on: bool
     patterns: tuple[str, ...]
+    files: tuple[str, ...] = ()
+
+    @property
+    def origin(self) -> str:
+        """Where a rule of this category stands."""
+        return f"built-in deny list ({self.name})"
+
+    def rule_for(self, path: str, *, folds_case: bool) -> Rule | None:
+        """The pattern that the last parts of a path fit; the path of a folder ends in a slash."""
+        flags = re.DOTALL | (re.IGNORECASE if folds_case else re.NOFLAG)
+        for pattern in (*self.patterns, *self.files):
+            if re.fullmatch(f"(?:.*/)?{self.expression(pattern)}", path, flags):
+                return Rule(pattern, self.origin)
+        return None
+
+    def expression(self, pattern: str, part: str | None = None) -> str:
+        """What matches a pattern, or a part of it."""
+        ends_alike = pattern.endswith("/") or pattern in self.files
+        return _STAR.join(map(re.escape, (part or pattern).split("*"))) + ("" if ends_alike else "/?")
 
 
 @cache
 def categories() -> tuple[Category, ...]:
     """The categories of `deny.toml`."""
-    table = tomllib.loads(Path(__file__).with_name("deny.toml").read_text(encoding="utf-8"))
-    return tuple(Category(name, entry.get("always", False), tuple(entry["patterns"])) for name, entry in table.items())
+    return tuple(
+        Category(name, entry.get("always", False), tuple(entry["patterns"]), tuple(entry.get("files", ())))
+        for name, entry in _table().items()
+        if isinstance(entry, dict)
+    )
+
+
+@cache
+def _table() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("deny.toml").read_text(encoding="utf-8"))
 
 
 class DenyList:
@@ -38,10 +70,21 @@ class DenyList:
     deny; patterns that begin with a star share it there. Only then it is asked which one.
     """
 
-    def __init__(self, names: Collection[str] | None = None, *, folds_case: bool = NAMES_FOLD_CASE) -> None:
+    def __init__(
+        self,
+        names: Collection[str] | None = None,
+        *,
+        folds_case: bool = NAMES_FOLD_CASE,
+        root: Path | None = None,
+        storage: Path | None = None,
+    ) -> None:
         chosen = [c for c in categories() if c.is_always_on or names is None or c.name in names]
         self._chosen, self._folds_case = chosen, folds_case
-        last_parts = [_expression(_last_part(pattern.casefold())) for c in chosen for pattern in c.patterns]
+        self._above = _spelled(root) + "/" if root else ""
+        self._storage = _way_down(root, storage, folds_case=folds_case)
+        last_parts = [
+            c.expression(pattern, _last_part(pattern.casefold())) for c in chosen for pattern in (*c.patterns, *c.files)
+        ]
         plain = [part for part in last_parts if not part.startswith(_STAR)] or ["(?!)"]
         starred = [part.removeprefix(_STAR) for part in last_parts if part.startswith(_STAR)] or ["(?!)"]
         self._any = re.compile(f"(?:{'|'.join(plain)}|{_STAR}(?:{'|'.join(starred)}))\\Z", re.DOTALL)
@@ -55,23 +98,89 @@ class DenyList:
 
     def rule_against_last(self, path: str, *, is_folder: bool) -> Rule | None:
         """The same for whoever has asked about the folders on the way already."""
-        spelled = normalised(path) + ("/" if is_folder else "")
+        spelled = normalised(path)
+        if self._storage and (spelled.casefold() if self._folds_case else spelled) == self._storage:
+            return Rule(f"{path}/", _STORAGE)
+        end = "/" if is_folder else ""
+        return self._rule_by_name(spelled + end) or next(
+            filter(None, (self._rule_by_name(original + end, is_copy=True) for original in _originals(spelled))), None
+        )
+
+    def rule_against_content(self, data: bytes) -> Rule | None:
+        """The mark by which a file is known as a private key, under whatever name."""
+        marker = private_key_in(data)
+        return Rule(marker, "built-in deny list (secrets)") if marker else None
+
+    def _rule_by_name(self, spelled: str, *, is_copy: bool = False) -> Rule | None:
         if not self._any.match(_last_part(spelled).casefold()):
             return None
-        return next(filter(None, (self._rule_of(category, spelled) for category in self._chosen)), None)
+        chosen = (category for category in self._chosen if category.is_always_on or not is_copy)
+        return next(filter(None, (self._rule_of(category, spelled) for category in chosen)), None)
 
     def _rule_of(self, category: Category, spelled: str) -> Rule | None:
-        flags = re.DOTALL | (re.IGNORECASE if category.is_always_on or self._folds_case else re.NOFLAG)
-        for pattern in category.patterns:
-            if re.fullmatch(f"(?:.*/)?{_expression(pattern)}", spelled, flags):
-                return Rule(pattern, f"built-in deny list ({category.name})")
+        if category.is_always_on:  # counts the folders above the root too: `credentials` in the root `.aws`
+            return category.rule_for(self._above + spelled, folds_case=True)
+        return category.rule_for(spelled, folds_case=self._folds_case)
+
+
+def rule_against_root(root: Path, storage: Path) -> Rule | None:
+    """What forbids to name a root, an absolute path: it is, or lies in, a folder that is never read.
+
+    Only what is a folder by its nature counts: a project may well lie below one named `prod.env`.
+    """
+    if _way_down(root, storage, folds_case=NAMES_FOLD_CASE) == "":
+        return Rule(f"{storage.as_posix()}/", _STORAGE)
+    folders = [f"{folder}/" for folder in accumulate(_spelled(root).split("/"), "{}/{}".format)]
+    barring = [_of_folders(category) for category in categories() if category.is_always_on]
+    rules = (category.rule_for(folder, folds_case=True) for folder in folders for category in barring)
+    return next(filter(None, rules), None)
+
+
+def _of_folders(category: Category) -> Category:
+    is_whole = category.name == "version control"
+    patterns = tuple(pattern for pattern in category.patterns if is_whole or pattern.endswith("/"))
+    return Category(category.name, category.is_always_on, patterns)
+
+
+@cache
+def _backup() -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """The endings of a backup's name, and what surrounds the original's."""
+    around = tuple((before, after) for before, _, after in (p.partition("*") for p in _table()["backups"]))
+    return tuple(after for _, after in around), around
+
+
+def _originals(path: str) -> Iterator[str]:
+    """What a path would be the backup of: `.env` for `.env~`, `#.env#` and vim's `..env.swp`."""
+    endings, around = _backup()
+    for _ in range(_MAX_BACKUPS):
+        if not path.lower().endswith(endings):
+            return
+        folder, slash, name = path.rpartition("/")
+        kept = next((name[len(b) : -len(a)] for b, a in around if name.startswith(b) and name.lower().endswith(a)), "")
+        if not kept:
+            return
+        path = folder + slash + kept
+        yield path
+        if kept.startswith("."):
+            yield folder + slash + kept[1:]
+
+
+def _way_down(root: Path | None, storage: Path | None, *, folds_case: bool) -> str | None:
+    """How the storage lies below the root; empty when the root is or lies in it, None when apart."""
+    if root is None or storage is None:
         return None
+    top, kept = _spelled(root) + "/", _spelled(storage) + "/"
+    if folds_case:
+        top, kept = top.casefold(), kept.casefold()
+    if top.startswith(kept):
+        return ""
+    return kept[len(top) : -1] if kept.startswith(top) else None
+
+
+def _spelled(path: Path) -> str:
+    return normalised(path.as_posix()).rstrip("/")
 
 
 def _last_part(path: str) -> str:
     """`c/` of the folder `a/b/c/`, `c` of the file `a/b/c`."""
     return path[path.rfind("/", 0, -1) + 1 :]
-
-
-def _expression(pattern: str) -> str:
-    return _STAR.join(map(re.escape, pattern.removesuffix("/").split("*"))) + ("/" if pattern.endswith("/") else "/?")

@@ -8,15 +8,24 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import islice
 
-from dowse.sources.wildmatch import STAR, folders_towards, name_expression, path_expression
+from dowse.sources.wildmatch import STAR, folders_towards, is_literal, name_expression, path_expression
 
-MAX_RULES = 10_000
-"""Rules of one file that count; the largest public collections have some 2,000."""
+MAX_RULES = 100_000
+"""Rules of one file; the largest public collections have some 2,000, lists made by programs more."""
+MAX_WILD_RULES = 10_000
+MAX_WILD_BYTES = 256 * 1024
+"""Rules with wildcards have to be compiled: 1 MB of hostile ones took 20 s, this much 5 s."""
 MAX_PATTERN_BYTES = 4096
-"""The longest path that systems open: a longer pattern is no honest one."""
+"""The longest path that systems open: a longer pattern with wildcards is no honest one."""
+_LARGE_BYTES = 16 * 1024
 
 _MARK = "\ufeff".encode()
+
+
+class TooManyRules(Exception):
+    """More rules than can be understood in a reasonable time; the message says what is too much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +46,37 @@ class IgnoreRule:
         return None if expression is None else expression + (b"\\x00" if self.is_for_folders else b"\\x00?")
 
 
-@lru_cache(maxsize=256)
 def parse(data: bytes, *, folds_case: bool = False) -> "RuleSet":
-    """The rules of an ignore file; the same content is understood only once."""
-    return RuleSet(list(_rules(data)), folds_case=folds_case)
+    """The rules of an ignore file; the same content is understood only once.
+
+    Raises TooManyRules: to drop some would be to read what git ignores.
+    """
+    return (_parse_large if len(data) > _LARGE_BYTES else _parse_small)(data, folds_case)
+
+
+def _parse(data: bytes, folds_case: bool) -> "RuleSet":
+    rules = list(islice(_rules(data), MAX_RULES + 1))
+    wild = [len(rule.pattern) for rule in rules if not is_literal(rule.pattern)]
+    if len(rules) > MAX_RULES:
+        raise TooManyRules(f"has more than {MAX_RULES:,} rules")
+    if len(wild) > MAX_WILD_RULES:
+        raise TooManyRules(f"has more than {MAX_WILD_RULES:,} rules with wildcards")
+    if sum(wild) > MAX_WILD_BYTES:
+        raise TooManyRules(f"has more than {MAX_WILD_BYTES // 1024} KB of rules with wildcards")
+    if max(wild, default=0) > MAX_PATTERN_BYTES:
+        raise TooManyRules(f"has a rule with wildcards of more than {MAX_PATTERN_BYTES // 1024} KB")
+    return RuleSet(rules, folds_case=folds_case)
+
+
+_parse_small = lru_cache(maxsize=256)(_parse)
+_parse_large = lru_cache(maxsize=8)(_parse)  # the largest take some 30 MB each
 
 
 def _rules(data: bytes) -> Iterator[IgnoreRule]:
-    count = 0
     for number, line in enumerate(data.removeprefix(_MARK).split(b"\n"), start=1):
         text = _without_trailing_spaces(line.removesuffix(b"\r").partition(b"\0")[0])
-        if text and not text.startswith(b"#") and len(text) <= MAX_PATTERN_BYTES:
+        if text and not text.startswith(b"#"):
             yield _rule(text, number)
-            count += 1
-            if count == MAX_RULES:
-                return
 
 
 def _rule(text: bytes, line: int) -> IgnoreRule:
@@ -80,9 +105,9 @@ class RuleSet:
     def __init__(self, rules: Sequence[IgnoreRule], *, folds_case: bool) -> None:
         self.rules = rules
         self._has_paths = any(rule.has_slash for rule in rules)
-        self._flags = re.DOTALL | (re.IGNORECASE if folds_case else re.NOFLAG)
-        self._names = _Alternatives(((i, r) for i, r in enumerate(rules) if not r.has_slash), self._flags)
-        self._paths = _Alternatives(((i, r) for i, r in enumerate(rules) if r.has_slash), self._flags)
+        self._folds_case = folds_case
+        self._names = _Alternatives(((i, r) for i, r in enumerate(rules) if not r.has_slash), folds_case=folds_case)
+        self._paths = _Alternatives(((i, r) for i, r in enumerate(rules) if r.has_slash), folds_case=folds_case)
 
     def deciding(self, path: bytes, name: bytes, *, is_folder: bool) -> IgnoreRule | None:
         """The last rule that matches a path below the file's folder; `name` is its last part."""
@@ -93,36 +118,78 @@ class RuleSet:
             last = max(last, self._paths.last_match(path))
         return None if last < 0 else self.rules[last]
 
+    def ignoring(self, path: bytes, name: bytes, *, is_folder: bool, above: int | None = None) -> IgnoreRule | None:
+        """The last rule that ignores a path, among those above a line. Slow, for explanations."""
+        for rule in reversed(self.rules):
+            is_asked = not rule.is_negated and (above is None or rule.line < above)
+            if is_asked and RuleSet([rule], folds_case=self._folds_case).deciding(path, name, is_folder=is_folder):
+                return rule
+        return None
+
     def reaches_below(self, folder: bytes) -> bool:
         """Whether a negated rule with a slash may match something below a folder."""
-        return self._towards is not None and self._towards.fullmatch(folder) is not None
+        return any(_leads(way, folder.split(b"/")) for way in self._ways)
 
     @cached_property
-    def _towards(self) -> re.Pattern[bytes] | None:
+    def _ways(self) -> list[list[re.Pattern[bytes] | None]]:
+        """Level by level: the whole ways in one expression would grow with the square of their length."""
         negated = [rule.pattern for rule in self.rules if rule.is_negated and rule.has_slash]
-        expressions = [expression for pattern in negated for expression in folders_towards(pattern)]
-        return re.compile(b"|".join(b"(?:%b)" % e for e in expressions), self._flags) if expressions else None
+        flags = _flags(folds_case=self._folds_case)
+        return [
+            [None if expression is None else re.compile(expression, flags) for expression in folders_towards(pattern)]
+            for pattern in negated
+        ]
+
+
+def _leads(way: Sequence[re.Pattern[bytes] | None], folders: Sequence[bytes]) -> bool:
+    for level, folder in enumerate(folders):
+        if level == len(way):
+            return False
+        expression = way[level]
+        if expression is None:
+            return True
+        if not expression.fullmatch(folder):
+            return False
+    return True
+
+
+def _flags(*, folds_case: bool) -> int:
+    return re.DOTALL | (re.IGNORECASE if folds_case else re.NOFLAG)
 
 
 class _Alternatives:
     """Numbered rules tried together: first whether any matches, then which is the last.
 
-    Most paths match nothing. Trying `*.a`, `*.b`, … behind one common star makes that answer 26
-    times cheaper with 100 rules (0.5 µs against 13 µs), but loses which rule it was.
+    Rules without wildcards are looked up. Most paths match nothing: trying `*.a`, `*.b`, … behind
+    one common star makes that answer 26 times cheaper with 100 rules (0.5 µs against 13 µs), but
+    loses which rule it was.
     """
 
-    def __init__(self, rules: Iterator[tuple[int, IgnoreRule]], flags: int) -> None:
-        found = [(index, expression) for index, rule in rules if (expression := rule.expression) is not None]
-        self._numbers = [index for index, _ in reversed(found)]
-        self._expressions = [expression for _, expression in reversed(found)]
-        self._flags = flags
+    def __init__(self, rules: Iterator[tuple[int, IgnoreRule]], *, folds_case: bool) -> None:
+        self._folds_case = folds_case
+        self._literal: dict[bytes, int] = {}
+        wild: list[tuple[int, bytes]] = []
+        for number, rule in rules:
+            if is_literal(rule.pattern):
+                self._note(rule, number)
+            elif (expression := rule.expression) is not None:
+                wild.append((number, expression))
+        self._numbers = [number for number, _ in reversed(wild)]
+        self._expressions = [expression for _, expression in reversed(wild)]
 
     def last_match(self, text: bytes) -> int:
         """The highest number of a rule that matches, or -1."""
+        last = self._literal.get(text.lower() if self._folds_case else text, -1)
         if not self._expressions or not self._any.match(text):
-            return -1
+            return last
         match = self._which.match(text)
-        return self._numbers[match.lastindex - 1] if match and match.lastindex else -1
+        return max(last, self._numbers[match.lastindex - 1]) if match and match.lastindex else last
+
+    def _note(self, rule: IgnoreRule, number: int) -> None:
+        text = rule.pattern.lower() if self._folds_case else rule.pattern
+        self._literal[text + b"\0"] = number
+        if not rule.is_for_folders:
+            self._literal[text] = number
 
     @cached_property
     def _any(self) -> re.Pattern[bytes]:
@@ -130,8 +197,9 @@ class _Alternatives:
         branches = [e for e in self._expressions if not e.startswith(STAR)]
         if starred:
             branches.append(STAR + b"(?:" + b"|".join(starred) + b")")
-        return re.compile(b"(?:" + b"|".join(branches) + b")\\Z", self._flags)
+        return re.compile(b"(?:" + b"|".join(branches) + b")\\Z", _flags(folds_case=self._folds_case))
 
     @cached_property
     def _which(self) -> re.Pattern[bytes]:
-        return re.compile(b"(?:" + b"|".join(b"(%b)" % e for e in self._expressions) + b")\\Z", self._flags)
+        alternatives = b"|".join(b"(%b)" % e for e in self._expressions)
+        return re.compile(b"(?:" + alternatives + b")\\Z", _flags(folds_case=self._folds_case))

@@ -31,6 +31,15 @@ class Placed:
         """The rule of this file that decides about a path relative to the root."""
         return self.rules.deciding(self.lead + path[self.cut :], name, is_folder=is_folder)
 
+    def ignoring(self, path: bytes, name: bytes, *, is_folder: bool, above: int | None = None) -> Rule | None:
+        """The last rule of this file that ignores a path, among those above a line."""
+        rule = self.rules.ignoring(self.lead + path[self.cut :], name, is_folder=is_folder, above=above)
+        return self.shown(rule) if rule else None
+
+    def shown(self, rule: IgnoreRule) -> Rule:
+        """A rule of this file as users know it."""
+        return Rule(rule.text, self.origin, rule.line)
+
     def reaches_below(self, folder: bytes) -> bool:
         """Whether a rule may take back something below a folder."""
         return self.rules.reaches_below(self.lead + folder[self.cut :])
@@ -43,6 +52,14 @@ class Ignored:
     reason: Reason
     rule: Rule
     folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """A negated rule that lets a path be seen, and the rule that would ignore it."""
+
+    rule: Rule
+    overruled: Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +79,18 @@ class Ignores:
         if by_git and is_folder and any(placed.reaches_below(path) for placed in self.own):
             return None
         return by_git
+
+    def taken_back(self, path: bytes, name: bytes, *, is_folder: bool) -> TakenBack | None:
+        """The rule that lets a path be seen which another one ignores; for explanations."""
+        by_own = _deciding(self.own, path, name, is_folder=is_folder)
+        decided = by_own or (None if self.folder else _deciding(self.git, path, name, is_folder=is_folder))
+        if decided is None or not decided[1].is_negated:
+            return None
+        overruled = _ignoring(self.own if by_own else self.git, decided, path, name, is_folder=is_folder)
+        if by_own and overruled is None:
+            by_git = self.folder or self._by_git(path, name, is_folder=is_folder)
+            overruled = by_git.rule if by_git else None
+        return TakenBack(decided[0].shown(decided[1]), overruled) if overruled else None
 
     def inside(self, path: bytes, name: bytes, shown: str) -> "Ignores":
         """The rules with which a folder is entered, before its own files are read."""
@@ -86,5 +115,16 @@ def _deciding(
     return None
 
 
+def _ignoring(
+    files: Sequence[Placed], decided: tuple[Placed, IgnoreRule], path: bytes, name: bytes, *, is_folder: bool
+) -> Rule | None:
+    """The strongest rule that ignores a path, of those weaker than the one that decided."""
+    placed, rule = decided
+    if found := placed.ignoring(path, name, is_folder=is_folder, above=rule.line):
+        return found
+    weaker = reversed(files[: files.index(placed)])
+    return next(filter(None, (file.ignoring(path, name, is_folder=is_folder) for file in weaker)), None)
+
+
 def _ignored(reason: Reason, placed: Placed, rule: IgnoreRule) -> Ignored | None:
-    return None if rule.is_negated else Ignored(reason, Rule(rule.text, placed.origin, rule.line))
+    return None if rule.is_negated else Ignored(reason, placed.shown(rule))

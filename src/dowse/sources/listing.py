@@ -3,10 +3,14 @@
 import errno
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from dowse.errors import Failed
+from dowse.sources.names import printable
 from dowse.sources.policy import Form
 
 Item = tuple[os.DirEntry[str], Form]
@@ -22,11 +26,17 @@ _FLAGS_BELOW = _FLAGS | getattr(os, "O_NOFOLLOW", 0)
 class OpenFolders:
     """The root and the folders entered from it, each opened relative to the one before.
 
-    The root may be reached through symlinks: the user named it.
+    The root may be reached through symlinks: the user named it. One that cannot be read is not an
+    empty project: Failed.
     """
 
     def __init__(self, root: Path) -> None:
-        self._handles: list[_Handle] = [os.open(root, _FLAGS) if _CAN_OPEN_FOLDERS else str(root)]
+        self._root = root
+        self._handles: list[_Handle] = []
+        with self._root_errors():
+            self._handles.append(os.open(root, _FLAGS) if _CAN_OPEN_FOLDERS else str(root))
+            if not _CAN_OPEN_FOLDERS:
+                os.scandir(root).close()
 
     def __enter__(self) -> Self:
         return self
@@ -64,10 +74,23 @@ class OpenFolders:
 
     def listed(self) -> list[Item]:
         """What stands in the folder entered last, in the order of whole paths."""
-        with os.scandir(self._handles[-1]) as entries:
+        with (
+            self._root_errors() if len(self._handles) == 1 else nullcontext(),
+            os.scandir(self._handles[-1]) as entries,
+        ):
             items = [(entry, _form_of_entry(entry)) for entry in entries]
         items.sort(key=_path_order)
         return items
+
+    @contextmanager
+    def _root_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise Failed(
+                f"{printable(str(self._root))} cannot be read ({error.strerror or error}). "
+                "See that it is there and that you may read it, and try again."
+            ) from error
 
 
 def form_of(seen: os.stat_result) -> Form:

@@ -2,7 +2,9 @@
 
 In order: deny list, the user's exclude, ignore files, symlinks and special files, nested
 repositories, depth; for a file then binary by its name, size, include, docs. Content is looked at
-last, by whoever reads. Rules speak of what lies below the root, never of the root itself.
+last, by whoever reads: binary, a private key. Rules speak of what lies below the root, never of
+the root itself; but a folder that holds nothing but secrets, a repository's own files or dowse's
+storage cannot be named as one.
 """
 
 from collections.abc import Collection
@@ -10,12 +12,15 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from pathlib import Path
 
+from dowse.errors import Failed
 from dowse.settings import Settings
-from dowse.sources.binary import binary_suffix
+from dowse.sources.binary import binary_suffix, nul_byte_at
 from dowse.sources.denylist import DenyList
-from dowse.sources.ignoring import GIT_FILE, OWN_FILE, Ignores
+from dowse.sources.gitignore import TooManyRules
+from dowse.sources.ignoring import GIT_FILE, OWN_FILE, Ignores, TakenBack
 from dowse.sources.names import printable
-from dowse.sources.repository import Repository, repository_around, repository_at
+from dowse.sources.repository import Repository, is_repository, repository_around, repository_at
+from dowse.sources.roots import require_allowed, resolved_storage
 from dowse.sources.rulefiles import RuleFiles
 from dowse.sources.wanted import PatternList
 from dowse.types import Kind, Reason, Rule, Verdict
@@ -54,18 +59,22 @@ class Policy:
     """The rules of one root under its settings."""
 
     def __init__(self, root: Path, settings: Settings, deny_categories: Collection[str] | None = None) -> None:
-        self.root = root
+        require_allowed(root)
+        self.root = root.resolve()
         self.settings = settings
-        self.deny = DenyList(deny_categories)
+        self.deny = DenyList(deny_categories, root=self.root, storage=resolved_storage())
         self._exclude = PatternList(settings.exclude, "exclude")
         self._include = PatternList(settings.include, "include")
         self._docs = PatternList(settings.doc_patterns, "docPatterns")
-        self._files = RuleFiles(root, respects_git=settings.respect_gitignore)
+        self._files = RuleFiles(self.root, respects_git=settings.respect_gitignore)
 
     def top(self, names: Collection[str]) -> Folder:
         """The root, given which of the `RULE_NAMES` it holds."""
         repository = repository_around(self.root)
-        ignores = self._files.in_folder(self._files.above_root(repository), "", names)
+        try:
+            ignores = self._files.in_folder(self._files.above_root(repository), "", names)
+        except TooManyRules as error:
+            raise Failed(f"{printable(str(self.root))}: {error}. Shorten that file, and try again.") from error
         return Folder("", b"", 0, ignores, repository)
 
     def refusal(self, folder: Folder, name: str, form: Form) -> Verdict | None:
@@ -89,19 +98,29 @@ class Policy:
     def enter(self, folder: Folder, name: str, names: Collection[str]) -> Folder | Verdict:
         """Enter a folder that is not refused, given which of the `RULE_NAMES` it holds."""
         path = f"{folder.path}{name}/"
-        is_repository = ".git" in names
-        if is_repository and folder.repository and not folder.repository.names_submodule(path[:-1]):
+        is_top = ".git" in names and is_repository(self.root / path)
+        if is_top and folder.repository and not folder.repository.names_submodule(path[:-1]):
             detail = "a repository of its own that .gitmodules does not name"
             return Verdict(path, Reason.NESTED_REPOSITORY, Rule(".git", f"{path}.git"), detail)
         if folder.depth >= MAX_DEPTH:
             return Verdict(path, Reason.TOO_DEEP, detail=f"more than {MAX_DEPTH} folders below the root")
+        try:
+            return self._entered(folder, path, name, names, is_top=is_top)
+        except TooManyRules as error:
+            return Verdict(path, Reason.UNREADABLE, detail=str(error))
+
+    def _entered(self, above: Folder, path: str, name: str, names: Collection[str], *, is_top: bool) -> Folder:
         encoded = path.encode()
-        ignores = folder.ignores.inside(encoded[:-1], name.encode(), path)
-        repository = folder.repository
-        if is_repository:
+        ignores, repository = above.ignores.inside(encoded[:-1], name.encode(), path), above.repository
+        if is_top:
             repository = repository_at(self.root / path, cut=path)
             ignores = replace(ignores, git=self._files.of_repository(repository))
-        return Folder(path, encoded, folder.depth + 1, self._files.in_folder(ignores, path, names), repository)
+        return Folder(path, encoded, above.depth + 1, self._files.in_folder(ignores, path, names), repository)
+
+    def taken_back(self, folder: Folder, name: str, *, is_folder: bool) -> TakenBack | None:
+        """The ignore rule by which an entry of a folder is seen though another ignores it."""
+        encoded = name.encode()
+        return folder.ignores.taken_back(folder.encoded + encoded, encoded, is_folder=is_folder)
 
     def kind_of(self, path: str, size: int) -> Kind | Verdict:
         """What a file that is not refused will be indexed as, without a look inside."""
@@ -114,6 +133,14 @@ class Policy:
         if (rule := self._docs.rule_for_file(path)) is None:
             return "code"
         return "docs" if self.settings.index_docs else Verdict(path, Reason.DOCS_OFF, rule, "indexDocs is false")
+
+    def refusal_of_content(self, path: str, data: bytes, size: int) -> Verdict | None:
+        """What speaks against a file once its bytes are known."""
+        if (position := nul_byte_at(data)) is not None:
+            return Verdict(path, Reason.BINARY, detail=f"a NUL byte at offset {position}")
+        if rule := self.deny.rule_against_content(data):
+            return Verdict(path, Reason.DENIED, rule, "the file is a private key")
+        return self.too_large(path, max(size, len(data))) if len(data) > self.settings.max_file_bytes else None
 
     def too_large(self, path: str, size: int) -> Verdict:
         """The verdict on a file that is larger than the settings allow."""

@@ -7,24 +7,29 @@ from pathlib import Path
 
 from dowse.errors import PathRefused
 from dowse.settings import Settings
-from dowse.sources.asking import ask
-from dowse.sources.binary import HEAD_BYTES, nul_byte_at
+from dowse.sources.asking import ask, taken_back
+from dowse.sources.binary import HEAD_BYTES
+from dowse.sources.listing import OpenFolders
 from dowse.sources.policy import Folder, Policy
 from dowse.sources.walk import refused_by_system, walk
 from dowse.system import open_beneath, read_at_most, stat_of
-from dowse.types import Document, Entry, Reason, Stat, Verdict
+from dowse.types import Document, Entry, Reason, Rule, Stat, Verdict
 
 _READ_ATTEMPTS = 4
 """How often a file that changes while it is read is read again; then its old stat tells that it did."""
 
 
 class ProjectSource:
-    """The files below one root."""
+    """The files below one root.
+
+    A root that may not be named is refused at once (PathRefused). One that cannot be read, now or
+    any time later, is an error (Failed) and never looks like an empty project.
+    """
 
     def __init__(self, root: Path, settings: Settings, deny_categories: Collection[str] | None = None) -> None:
-        self.root = root.resolve()
+        self._policy = Policy(root, settings, deny_categories)
+        self.root = self._policy.root
         self.settings = settings
-        self._policy = Policy(self.root, settings, deny_categories)
 
     def entries(self, below: str = "") -> Iterator[Entry | Verdict]:
         """Everything below the root, or below one path of it, by path."""
@@ -40,31 +45,36 @@ class ProjectSource:
         return Verdict(answer.path, None, detail="a folder") if isinstance(answer, Folder) else answer
 
     def verdict(self, path: str) -> Verdict:
-        """What the policy says of one path in any spelling, with a look at the file's first bytes."""
+        """What the policy says of one path in any spelling, with a look at what the file holds.
+
+        The rule of an allowed file is the one that took it back from an ignore rule.
+        """
         answer = self.entry(path)
         if isinstance(answer, Verdict):
             return answer
-        try:
-            with open_beneath(self.root, answer.path) as descriptor:
-                head = read_at_most(descriptor, HEAD_BYTES)
-        except OSError as error:
-            return refused_by_system(answer.path, error)
-        return _binary(answer.path, head) or Verdict(answer.path, None)
+        found = self._allowed_bytes(answer.path)
+        if isinstance(found, Verdict):
+            return found
+        back = taken_back(self._policy, answer.path)
+        return (
+            Verdict(answer.path, None, back.rule, f"taken back from {_named(back.overruled)}")
+            if back
+            else Verdict(answer.path, None)
+        )
+
+    def read_path(self, path: str) -> Document | Verdict:
+        """Read one file now by its path, if the whole policy allows it."""
+        entry = self.entry(path)
+        return entry if isinstance(entry, Verdict) else self.read(entry)
 
     def read(self, entry: Entry) -> Document | Verdict:
-        """Read one file now, or say why not."""
+        """Read one file now that the walk gave, or say why not."""
         from dowse.reading import language_of, read  # parsers that a walk alone does not need
 
-        if rule := self._policy.deny.rule_against(entry.path):
-            return Verdict(entry.path, Reason.DENIED, rule)
-        try:
-            data, stat = self.read_bytes(entry.path)
-        except OSError as error:
-            return refused_by_system(entry.path, error)
-        if refused := _binary(entry.path, data):
-            return refused
-        if len(data) > self.settings.max_file_bytes:
-            return self._policy.too_large(entry.path, max(stat.size, len(data)))
+        found = self._allowed_bytes(entry.path)
+        if isinstance(found, Verdict):
+            return found
+        data, stat = found
         language = language_of(entry.path, data[:HEAD_BYTES])
         reading = read(data, entry.path, language)
         return Document(entry.path, entry.kind, language, stat, hashlib.sha256(data).digest(), reading)
@@ -73,10 +83,27 @@ class ProjectSource:
         """A file's bytes, at most one more than the limit, and the stat they belong to.
 
         The path is one that the walk gave. Raises OSError when there is no such file any more,
-        or something else stands in its place.
+        or something else stands in its place; PathRefused for what is never read.
         """
-        if rule := self._policy.deny.rule_against(path):
+        rule = self._policy.deny.rule_against(path)
+        if not rule:
+            data, stat = self._bytes_now(path)
+            rule = self._policy.deny.rule_against_content(data)
+        if rule:
             raise PathRefused(f"{path} is never read ({rule.pattern}, {rule.origin}).")
+        return data, stat
+
+    def _allowed_bytes(self, path: str) -> tuple[bytes, Stat] | Verdict:
+        if rule := self._policy.deny.rule_against(path):
+            return Verdict(path, Reason.DENIED, rule)
+        try:
+            data, stat = self._bytes_now(path)
+        except OSError as error:
+            OpenFolders(self.root).leave()  # is the root still there?
+            return refused_by_system(path, error)
+        return self._policy.refusal_of_content(path, data, stat.size) or (data, stat)
+
+    def _bytes_now(self, path: str) -> tuple[bytes, Stat]:
         for _ in range(_READ_ATTEMPTS):
             with open_beneath(self.root, path) as descriptor:
                 before = stat_of(os.fstat(descriptor))
@@ -87,6 +114,5 @@ class ProjectSource:
         return data, before
 
 
-def _binary(path: str, data: bytes) -> Verdict | None:
-    position = nul_byte_at(data)
-    return None if position is None else Verdict(path, Reason.BINARY, detail=f"a NUL byte at offset {position}")
+def _named(rule: Rule) -> str:
+    return f"{rule.pattern} ({rule.origin}, line {rule.line})"

@@ -8,8 +8,8 @@ from pathlib import Path
 from dowse.sources.gitconfig import submodule_paths
 from dowse.system import open_beneath, read_at_most
 
-MAX_RULE_BYTES = 256 * 1024
-"""As much as is read of a file of rules: 10,000 lines, and seconds to understand at the worst."""
+MAX_RULE_BYTES = 1024 * 1024
+"""As much as is read of a file of rules; who understands it sets narrower limits to what is costly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,38 @@ def repository_at(top: Path, *, lead: str = "", cut: str = "") -> Repository:
 def repository_around(root: Path) -> Repository | None:
     """The nearest repository that holds a folder, which may be its top."""
     for top in (root, *root.parents):
-        if os.path.lexists(top / ".git"):
+        if is_repository(top):
             below = root.relative_to(top).as_posix()
             return repository_at(top, lead="" if below == "." else f"{below}/")
     return None
+
+
+def is_repository(folder: Path) -> bool:
+    """Whether git takes a folder for the top of a repository: an empty `.git` makes none.
+
+    A `.git` that is a symlink, or leads to another machine, is believed without a look.
+    """
+    marker = folder / ".git"
+    mode = _mode(marker)
+    if stat.S_ISDIR(mode):
+        return _is_git_folder(marker)
+    if not stat.S_ISREG(mode):
+        return stat.S_ISLNK(mode)
+    pointer = read_rules(folder, ".git").decode(errors="surrogateescape").rstrip("\r\n")
+    named = pointer.removeprefix("gitdir: ")
+    if not named or named == pointer:
+        return False
+    target = _below(folder, named)
+    return target is None or _is_git_folder(target)
+
+
+def _is_git_folder(folder: Path) -> bool:
+    """Whether a folder has what every repository has; a worktree has most of it in another place."""
+    shared = read_rules(folder, "commondir").decode(errors="surrogateescape").strip()
+    common = _below(folder, shared) if shared else folder
+    return os.path.lexists(folder / "HEAD") and (
+        common is None or all(_is_folder(common / name) for name in ("objects", "refs"))
+    )
 
 
 def common_folder(top: Path) -> Path | None:
@@ -58,10 +86,13 @@ def common_folder(top: Path) -> Path | None:
 
 
 def read_rules(folder: Path, name: str) -> bytes:
-    """What a file of rules holds, up to a limit; nothing when it is absent, no file or a symlink."""
+    """What a file of rules holds; nothing when it is absent, no file or a symlink.
+
+    One byte more than the limit tells that it is larger.
+    """
     try:
         with open_beneath(folder, name) as descriptor:
-            return _whole_lines(read_at_most(descriptor, MAX_RULE_BYTES + 1))
+            return read_at_most(descriptor, MAX_RULE_BYTES + 1)
     except (OSError, ValueError):
         return b""
 
@@ -75,10 +106,6 @@ def read_own_rules(file: Path) -> bytes:
     return read_rules(real.parent, real.name)
 
 
-def _whole_lines(data: bytes) -> bytes:
-    return data if len(data) <= MAX_RULE_BYTES else data[: data.rfind(b"\n", 0, MAX_RULE_BYTES) + 1]
-
-
 def _below(folder: Path, named: str) -> Path | None:
     """A folder that a file of git names; one on another machine would be asked over the network."""
     if "\0" in named or named.startswith(("//", "\\\\")):
@@ -89,5 +116,9 @@ def _below(folder: Path, named: str) -> Path | None:
 def _mode(path: Path) -> int:
     try:
         return path.lstat().st_mode
-    except OSError:
+    except (OSError, ValueError):
         return 0
+
+
+def _is_folder(path: Path) -> bool:
+    return stat.S_ISDIR(_mode(path))

@@ -1,10 +1,13 @@
-"""Where a project begins: the nearest folder upwards with a marker."""
+"""Where a project begins: the nearest folder upwards with a marker; and which folder none may be."""
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from dowse.errors import ProjectNotDetected
+from dowse.errors import PathRefused, ProjectNotDetected
+from dowse.sources.denylist import rule_against_root
+from dowse.sources.names import printable
+from dowse.system import storage_root
 
 MARKERS = (".git", "package.json", "pyproject.toml", "Cargo.toml", "go.mod")
 
@@ -35,6 +38,21 @@ def detect_root(start: Path) -> DetectedRoot:
             "home directory or a whole disk is only searched when it is named. Please choose a directory."
         )
     return DetectedRoot(here, None)
+
+
+def require_allowed(root: Path) -> None:
+    """Refuse a root that is, or lies in, a folder that is never read; by its name and where that leads."""
+    storage = resolved_storage()
+    for path in (os.path.abspath(root), os.path.realpath(root)):  # noqa: PTH100 - Path.absolute keeps the dots
+        if rule := rule_against_root(Path(path), storage):
+            raise PathRefused(
+                f"{printable(path)} is never read: {printable(rule.pattern)} ({rule.origin}). Name another folder."
+            )
+
+
+def resolved_storage() -> Path:
+    """Where dowse's own files really lie; a loop of symlinks stays as it is written."""
+    return Path(os.path.realpath(storage_root()))
 
 
 def _home() -> Path | None:

@@ -7,14 +7,17 @@ from functools import cached_property
 from pathlib import Path
 
 from dowse.sources.gitconfig import global_excludes_file
-from dowse.sources.gitignore import parse
+from dowse.sources.gitignore import TooManyRules, parse
 from dowse.sources.ignoring import GIT_FILE, OWN_FILE, Ignores, Placed
-from dowse.sources.repository import Repository, common_folder, read_own_rules, read_rules
+from dowse.sources.repository import MAX_RULE_BYTES, Repository, common_folder, read_own_rules, read_rules
 from dowse.system import NAMES_FOLD_CASE
 
 
 class RuleFiles:
-    """Reads the files of rules of one root, each time anew."""
+    """Reads the files of rules of one root, each time anew.
+
+    Raises TooManyRules, naming the file, where one cannot be honoured as a whole.
+    """
 
     def __init__(self, root: Path, *, respects_git: bool) -> None:
         self._root = root
@@ -74,7 +77,12 @@ class RuleFiles:
 
 
 def _placed(data: bytes, origin: str, lead: bytes = b"", cut: int = 0) -> Placed | None:
-    rules = parse(data, folds_case=NAMES_FOLD_CASE)
+    try:
+        if len(data) > MAX_RULE_BYTES:
+            raise TooManyRules(f"is larger than {MAX_RULE_BYTES // 1024 // 1024} MB")
+        rules = parse(data, folds_case=NAMES_FOLD_CASE)
+    except TooManyRules as error:
+        raise TooManyRules(f"{origin} {error}, too much to be read safely") from None
     return Placed(rules, origin, lead, cut) if rules.rules else None
 
 

@@ -18,13 +18,11 @@ _REASONS = {
 
 
 def walk(policy: Policy, start: Folder) -> Iterator[Entry | Verdict]:
-    """All below a folder that was entered; one verdict stands for a folder that is left out."""
-    try:
-        folders = OpenFolders(policy.root)
-    except OSError as error:
-        yield refused_by_system(start.path, error)
-        return
-    with folders:
+    """All below a folder that was entered; one verdict stands for a folder that is left out.
+
+    Failed when the root itself cannot be read.
+    """
+    with OpenFolders(policy.root) as folders:
         try:
             for part in start.path.split("/")[:-1]:
                 folders.enter(part)

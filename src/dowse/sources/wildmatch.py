@@ -68,22 +68,23 @@ def path_expression(pattern: bytes) -> bytes | None:
     return _segment(runs[0]) + middle + _WIDE[leads[-1]][1] + _segment(runs[-1])
 
 
-def folders_towards(pattern: bytes) -> list[bytes]:
-    """Expressions for the folders that lie on the way to what a path pattern matches.
+def folders_towards(pattern: bytes) -> list[bytes | None]:
+    """Expressions for the folders on the way to what a path pattern matches, one for each level.
 
-    None for a pattern that begins with `**`: every folder would lie on its way.
+    None at the end stands for a `**`: whatever lies below is on the way. A pattern that begins
+    with one has no way at all, or every folder would lie on it.
     """
-    tokens = _tokens(pattern)
-    if tokens is None:
-        return []
-    expressions: list[bytes] = []
-    path: list[bytes] = []
-    for component in _components(tokens)[:-1]:
+    way: list[bytes | None] = []
+    for component in _components(_tokens(pattern) or [])[:-1]:
         if component == [_STARS]:
-            return [*expressions, _segment(path) + b"(?:/.*)?"] if path else []
-        path += [b"/", *component] if path else component
-        expressions.append(_segment(path))
-    return expressions
+            return [*way, None] if way else []
+        way.append(_component(component))
+    return way
+
+
+def is_literal(pattern: bytes) -> bool:
+    """Whether a pattern matches nothing but itself."""
+    return _SPECIAL.search(pattern) is None
 
 
 def _literal_length(pattern: bytes) -> int:

@@ -1,0 +1,75 @@
+"""How long an answer takes: in a warm process on indexes of several sizes, and as a whole command."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.quality import opened
+from dowse.searching.answering import Options, answer
+from dowse.searching.verifying import verify
+
+WARM_UP = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Milliseconds of many queries on one index."""
+
+    chunks: int
+    median_ms: float
+    worst_ms: float
+    """The 99th percentile."""
+    verification_ms: float
+    """Reading and comparing the files of ten hits."""
+
+
+def measure(folder: Path, queries: list[str]) -> Latency:
+    """Ask every query of an index that is open, each hit verified and shown."""
+    project = opened(folder)
+    store, read = project.store, project.source.read_bytes
+    times = []
+    for text in (*queries[:WARM_UP], *queries):
+        started = time.perf_counter()
+        store.refresh()
+        answer(store, read, text, Options())
+        times.append((time.perf_counter() - started) * 1000)
+    times = sorted(times[-len(queries) :])
+    documents = list(store.documents())[:: max(1, store.totals("code").documents // 10)][:10]
+    started = time.perf_counter()
+    for document in documents:
+        verify(store, read, document)
+    verification = (time.perf_counter() - started) * 1000
+    chunks = sum(store.totals(kind).chunks for kind in ("code", "docs"))
+    project.close()
+    return Latency(chunks, times[len(times) // 2], times[int(len(times) * 0.99)], verification)
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """Seconds of whole commands on a project of 3,000 files."""
+
+    first_hits: float
+    unchanged: float
+    start_up: float
+
+
+def commands(folder: Path, query: str, home: Path) -> Commands:
+    """`dowse search` without an index, with one, and `dowse --version`."""
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir(parents=True)
+    first = _timed("search", query, str(folder), home=home)
+    _timed("search", query, str(folder), "--wait", home=home)
+    again = min(_timed("search", query, str(folder), home=home) for _ in range(3))
+    start = min(_timed("--version", home=home) for _ in range(3))
+    return Commands(first, again, start)
+
+
+def _timed(*arguments: str, home: Path) -> float:
+    environment = os.environ | {"DOWSE_HOME": str(home)}
+    started = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "dowse", *arguments], env=environment, capture_output=True, check=True)
+    return time.perf_counter() - started

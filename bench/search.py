@@ -1,0 +1,157 @@
+"""`python -m bench.search CORPORA --eval EVAL`: measure how good answers are, and how fast."""
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from bench import corpora, latency, machine, page, quality
+from bench.report import Row, Table
+
+PLACE = "bench search"
+SIZES = (250, 2_500, 1_000_000)
+"""Files drawn for indexes of about 1,000 and 10,000 chunks, and everything there is."""
+
+MISSING = """\
+{what} is not in {folder}.
+The judged queries are public data that is not part of this repository: {source}.
+Until they are there, only speed is measured, with queries made of the corpora's own words.
+"""
+
+
+def main() -> int:
+    """Measure and show."""
+    options = _options()
+    facts = machine.description()
+    with tempfile.TemporaryDirectory(prefix="bench-") as temporary:
+        work = Path(temporary).resolve()
+        os.environ["DOWSE_HOME"] = str(work / "index")
+        tables = [*_quality(options, work), *_speed(options, work)]
+    print("\n".join([*facts, "", *(table.as_text() for table in tables)]))
+    if options.markdown:
+        said = [*(f"- {fact}" for fact in facts), "", *(table.as_markdown() for table in tables)]
+        page.put(options.markdown, PLACE, "\n".join(said))
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.search", description=__doc__)
+    parser.add_argument("corpora", type=Path, metavar="CORPORA", help="a folder whose folders are corpora, for speed")
+    parser.add_argument("--eval", type=Path, metavar="EVAL", help="a folder with code-search/ and scifact/")
+    parser.add_argument("--code-search", type=Path, metavar="DIR", help="the corpora of code-search, laid out")
+    parser.add_argument("--sizes", type=_sizes, default=SIZES, help="files of the indexes whose speed is measured")
+    parser.add_argument("--markdown", type=_page, metavar="FILE", help="renew the tables between the markers of FILE")
+    return parser.parse_args()
+
+
+def _sizes(value: str) -> tuple[int, ...]:
+    return tuple(int(size) for size in value.split(",") if size)
+
+
+def _page(value: str) -> Path:
+    if not page.has_place(Path(value), PLACE):
+        raise argparse.ArgumentTypeError(f"{value} has no lines {' and '.join(page.lines(PLACE))} to write between")
+    return Path(value)
+
+
+def _quality(options: argparse.Namespace, work: Path) -> list[Table]:
+    tables = []
+    judged = options.eval / "code-search" if options.eval else None
+    if judged and (judged / "queries.jsonl").is_file() and options.code_search and options.code_search.is_dir():
+        tables += _code_search(quality.code_search(judged), options.code_search)
+    else:
+        _say(
+            MISSING.format(
+                what="code-search", folder=options.eval, source="semble's benchmark, laid out by checkout.py"
+            )
+        )
+    claims = options.eval / "scifact" if options.eval else None
+    if claims and (claims / "qrels.tsv").is_file():
+        queries = quality.scifact(claims, work)
+        project = quality.opened(work / "scifact")
+        value = quality.score(queries, {"scifact": project.store})["all"]
+        rows: list[Row] = [
+            ("", "nDCG@10", "to reach"),
+            ("SciFact, 300 claims over 5,183 abstracts", f"{value:.4f}", "≥ 0.69"),
+        ]
+        tables.append(Table("Prose", rows))
+        project.close()
+    else:
+        _say(MISSING.format(what="scifact", folder=options.eval, source="BEIR"))
+    return tables
+
+
+def _code_search(queries: list[quality.Judged], folder: Path) -> list[Table]:
+    names = sorted({query.corpus for query in queries})
+    absent = [name for name in names if not (folder / name).is_dir()]
+    if absent:
+        _say(f"Not laid out, so not measured: {', '.join(absent)}.")
+    queries = [query for query in queries if query.corpus not in absent]
+    projects = {name: quality.opened(folder / name) for name in names if name not in absent}
+    stores = {name: project.store for name, project in projects.items()}
+    rows: list[Row] = []
+    base = 0.0
+    for rule, values_then in quality.ablations().items():
+        with quality.changed(values_then):
+            values = quality.score(queries, stores)
+        base = base or values["all"]
+        rows.append((rule, *(f"{value:.4f}" for value in values.values()), f"{values['all'] - base:+.4f}"))
+        _say(f"{rule}: {values['all']:.4f}")
+    for project in projects.values():
+        project.close()
+    heading = f"Code: {len(queries)} judged queries over {len(projects)} repositories, nDCG@10, each rule taken away"
+    categories = [name for name in values if name != "all"]
+    return [Table(heading, [("taken away", "all", *categories, "difference"), *rows])]
+
+
+def _speed(options: argparse.Namespace, work: Path) -> list[Table]:
+    roots = corpora.find(options.corpora) or [corpora.installed_packages(work / "origin")]
+    if options.code_search and options.code_search.is_dir():
+        roots += corpora.find(options.code_search)
+    queries = _queries(options, roots)
+    rows: list[Row] = [("chunks", "median", "99th percentile", "verifying ten hits")]
+    for size in options.sizes:
+        sample = corpora.sample(roots, size, work / "speed")
+        corpora.warm(sample)
+        found = latency.measure(sample.folder, queries)
+        rows.append(
+            (
+                f"{found.chunks:,}",
+                f"{found.median_ms:.1f} ms",
+                f"{found.worst_ms:.1f} ms",
+                f"{found.verification_ms:.2f} ms",
+            )
+        )
+        _say(f"{found.chunks:,} chunks: {found.median_ms:.1f} ms")
+    sample = corpora.sample(roots, min(3000, max(options.sizes)), work / "commands")
+    corpora.warm(sample)
+    whole = latency.commands(sample.folder, queries[0], work / "commands-home")
+    commands: list[Row] = [
+        ("", "measured", "to reach"),
+        ("`dowse search`, no index yet, first hits", f"{whole.first_hits:.2f} s", "≤ 3 s"),
+        ("`dowse search`, indexed and unchanged", f"{whole.unchanged:.2f} s", "≤ 0.5 s"),
+        ("`dowse --version`", f"{whole.start_up:.2f} s", ""),
+    ]
+    return [
+        Table(
+            f"Speed in a warm process, {len(queries)} queries, every hit verified (to reach: 10 and 60 ms, 3 ms)", rows
+        ),
+        Table(f"Whole commands, {len(sample.paths):,} files", commands),
+    ]
+
+
+def _queries(options: argparse.Namespace, roots: list[Path]) -> list[str]:
+    judged = options.eval / "code-search" if options.eval else None
+    if judged and (judged / "queries.jsonl").is_file():
+        return [query.text for query in quality.code_search(judged)][::2]
+    paths = [path for root in roots for path in corpora.indexable(root)]
+    return [" ".join(Path(path).with_suffix("").parts[-2:]) for path in paths[:: max(1, len(paths) // 200)]]
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,43 @@
+"""A real terminal of a given width for a command to write into."""
+
+import contextlib
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """What a command wrote into its terminal, escape codes included."""
+
+    code: int
+    raw: str
+
+    @property
+    def lines(self) -> list[str]:
+        return self.raw.replace("\r\n", "\n").split("\n")
+
+
+def in_terminal(*arguments: object, typed: str = "", columns: int = 80, **environment: str) -> Screen:
+    """Run dowse in a terminal; what is typed is there before it is asked for."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    os.write(ours, typed.encode())
+    with subprocess.Popen(
+        [sys.executable, "-m", "dowse", *map(str, arguments)],
+        stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+        env=os.environ | {"TERM": "xterm-256color"} | environment,
+    ) as child:  # fmt: skip
+        os.close(theirs)
+        pieces = []
+        with contextlib.suppress(OSError):  # EIO: nobody writes any more
+            while piece := os.read(ours, 65536):
+                pieces.append(piece)
+        code = child.wait(60)
+    os.close(ours)
+    return Screen(code, b"".join(pieces).decode("utf-8", "replace"))
