@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,13 @@ _ENOUGH_BYTES = 2_000_000_000
 
 
 def pytest_configure() -> None:
-    """Keep temporary files in memory where there is room: a commit's fsyncs then cost nothing."""
+    """Make the runs of different places alike.
+
+    Temporary files are kept in memory where there is room: a commit's fsyncs then cost nothing.
+    Ctrl-C is not ignored, as it is in a shell's background jobs: children that are to be
+    interrupted would inherit that.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ENOUGH_BYTES:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 
