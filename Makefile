@@ -18,10 +18,12 @@ help: ## list the verbs
 	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: .venv/installed ## install and see dowse find something in this repository
-	@export DOWSE_HOME="$(CURDIR)/.venv/demo" && $(RUN) -m dowse index . && echo && $(RUN) -m dowse status . && echo && \
-	{ $(RUN) -m dowse why .venv/bin/python || true; } && \
-	printf '\nTry next, with your own project:\n  .venv/bin/dowse index DIR\n  .venv/bin/dowse why DIR/SOME/FILE\n  .venv/bin/dowse --help\n'
+demo: .venv/installed ## install and see dowse answer a question about this repository
+	@export DOWSE_HOME="$(CURDIR)/.venv/demo" && set -x && \
+	$(RUN) -m dowse index . && \
+	$(RUN) -m dowse search "how is a hit verified before it is shown" . --limit 2 && \
+	$(RUN) -m dowse search --exact "no symlink below the root" . --limit 3
+	@printf '\nTry next, with your own project:\n  .venv/bin/dowse search "a question" DIR\n  .venv/bin/dowse why DIR/SOME/FILE\n  .venv/bin/dowse --help\n'
 
 test: .venv/installed ## install, check style and types, run every test
 	$(RUN) -m ruff check .

@@ -131,3 +131,9 @@ def test_a_waiting_run_can_be_interrupted(run: Run, root: Path) -> None:
         out, err = child.communicate(timeout=60)
     turn.release()
     assert (child.returncode, out, err) == (130, "", "dowse: Interrupted; what was done is kept.\n")
+
+
+@pytest.mark.parametrize("command", [["search", "--wait", "apple"], ["search", "--exact", "apple"]])
+def test_while_a_search_indexes(root: Path, command: list[str]) -> None:
+    ran = run_trapped(AT_THE_THIRD_FILE, *command, root, "--json")
+    assert (ran.code, ran.json["error"]["code"]) == (130, "INTERRUPTED")

@@ -185,7 +185,9 @@ def test_first_hits_come_while_the_index_grows(tmp_path: Path) -> None:
 def test_no_code_of_the_project_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A module in the working directory must not be imported by the process that indexes."""
     trap = "from pathlib import Path\nPath(__file__).with_name('ran').write_text('x')\nraise SystemExit(9)\n"
-    project = ProjectIndex(write_tree(tmp_path / "p", {"dowse.py": trap, "click.py": trap, "needle.py": "needle = 1\n"}))
+    project = ProjectIndex(
+        write_tree(tmp_path / "p", {"dowse.py": trap, "click.py": trap, "needle.py": "needle = 1\n"})
+    )
     monkeypatch.chdir(project.root)
     found, _ = search(project, "needle", Options())
     wait_until_done(project)

@@ -71,7 +71,7 @@ def test_every_pattern_denies_at_every_depth(pattern: str) -> None:
         (".env_local", ".env_*"),
         (".envrc.local", ".envrc.*"),
         (".yarnrc.yml", ".yarnrc.yml"),
-        ("auth.json", "auth.json"),
+        (".composer/auth.json", ".composer/auth.json"),
         ("deploy/kubeconfig", "kubeconfig"),
         (".databrickscfg", ".databrickscfg"),
         (".renviron", ".Renviron"),

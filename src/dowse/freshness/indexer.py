@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from dowse import chunking, reading
+from dowse import chunking, reading, sources
 from dowse.freshness.scan import Drift, scan
 from dowse.store.analysis import terms_of
 from dowse.types import (
@@ -31,7 +31,7 @@ BATCH_CHARACTERS = 16_000_000
 """A batch is one transaction and one commit of the lexical index. Each next one is larger: eight
 of the same size are merged, which on 5,600 files took as long as a seventh of the whole run."""
 
-RECIPE = f"reading {reading.VERSION}, chunking {chunking.VERSION}"
+RECIPE = f"policy {sources.VERSION}, reading {reading.VERSION}, chunking {chunking.VERSION}"
 """How files become chunks; an index made by another recipe is made anew."""
 
 

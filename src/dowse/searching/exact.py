@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from dowse.errors import UsageError
+from dowse.errors import PathRefused, UsageError
 from dowse.lines import line_starts
 from dowse.searching.answering import Options, scope_of
 from dowse.searching.verifying import ReadBytes
@@ -111,7 +111,7 @@ def _documents(store: Store, options: Options) -> Iterator[StoredDocument]:
 def _text_now(store: Store, read: ReadBytes, document: StoredDocument) -> str:
     try:
         data, _ = read(document.path)
-    except OSError:
+    except (OSError, PathRefused):
         return ""
     if document.is_verbatim:
         return data[document.text_start :].decode("utf-8", "replace")

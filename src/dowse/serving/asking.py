@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dowse.errors import PathRefused, UsageError
 from dowse.freshness.indexer import reindex
+from dowse.freshness.scan import Drift
 from dowse.searching.answering import Answer, Options, answer
 from dowse.searching.exact import DEFAULT_SECONDS, Occurrences, exact_text, occurrences, pattern
 from dowse.searching.explaining import Placement, place
@@ -90,7 +91,7 @@ def bring_near(project: ProjectIndex, first: str, *, waits: bool, progress: Prog
     if waits:
         if not project.exists:
             project.require_size()
-        project.update(progress, first=first)
+        _update(project, None, first, progress)
         return 0
     if project.is_being_updated():
         return 0
@@ -100,11 +101,18 @@ def bring_near(project: ProjectIndex, first: str, *, waits: bool, progress: Prog
         return 0
     drift = project.drift()
     if drift.pending > AT_ONCE_FILES:
+        project.require_size(drift)
         _index_in_background(project, first)
         return drift.pending
     if drift.pending:
-        project.update(progress, drift=drift)
+        _update(project, drift, first, progress)
     return 0
+
+
+def _update(project: ProjectIndex, drift: Drift | None, first: str, progress: Progress | None) -> None:
+    report = project.update(progress, drift=drift, first=first, is_confirmed=False)
+    if not report.is_complete:  # whoever pressed Ctrl-C does not want half an answer
+        raise KeyboardInterrupt
 
 
 def _index_in_background(project: ProjectIndex, first: str) -> None:

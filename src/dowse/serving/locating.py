@@ -1,5 +1,6 @@
 """Which project is meant: the one a user named, the one around a path, all of them."""
 
+import os
 import shutil
 from pathlib import Path
 from secrets import token_hex
@@ -29,7 +30,7 @@ def list_projects() -> list[home.Project]:
 
 def find_project(path: Path) -> ProjectIndex:
     """The project that holds a path: the nearest one that is indexed, else the detected root."""
-    start = path if path.is_dir() else path.parent
+    start = path if os.path.isdir(path) else path.parent  # noqa: PTH112 - unlike Path's, False where we may not look
     return find_indexed(start) or _detected(start)
 
 

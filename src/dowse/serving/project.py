@@ -44,7 +44,7 @@ class ProjectIndex:
         self.root = root.resolve()
         self.folder = home.index_folder(self.root)
         self.settings, self.warnings = load_settings(home.global_config(), self.folder / "config.json")
-        self.source = ProjectSource(self.root, self.settings)
+        self.source = ProjectSource(root, self.settings)
         self._store: LocalStore | None = None
         self._turn = Lock(self.folder / "index.lock")
 

@@ -3,4 +3,7 @@
 from dowse.sources.project import ProjectSource
 from dowse.sources.roots import DetectedRoot, detect_root
 
-__all__ = ["DetectedRoot", "ProjectSource", "detect_root"]
+__all__ = ["VERSION", "DetectedRoot", "ProjectSource", "detect_root"]
+
+VERSION = 1
+"""Changes whenever the policy would refuse a file for what it holds that it let in before; all are then read again."""
