@@ -61,6 +61,7 @@ class Dowse:
             "DOWSE_HOME": str(self._home / "index"),
             "SEMBLE_GRAMMARS_CACHE_DIR": str(self.work / "grammars-of-dowse"),
         }
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has its bytecode
         return measured([sys.executable, *arguments], environment, cwd=_REPOSITORY)
 
 

@@ -4,13 +4,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.searching.passages import MAX_LINES, Lines, Passage, holds_phrase, matches_in, merged, passage_of
+from dowse.lines import line_starts
+from dowse.searching.passages import MAX_LINES, Passage, holds_phrase, matches_in, merged, passage_of
 from dowse.store.analysis import terms_of
 from dowse.types import StoredChunk, Symbol
 
 
-def chunk(first: int, last: int, *symbols: Symbol) -> StoredChunk:
-    return StoredChunk(1, 1, 0, 0, 0, first, last, b"", symbols, ("Outer",))
+def chunk(text: str, first: int, last: int, *symbols: Symbol) -> StoredChunk:
+    """The chunk of whole lines, as it stands in a text."""
+    data = text.encode()
+    edges = [*line_starts(data), len(data)]
+    return StoredChunk(1, 1, 0, edges[first - 1], edges[last], first, last, b"", symbols, ("Outer",))
+
+
+def passage(text: str, first: int, last: int, *words: str, symbols: tuple[Symbol, ...] = ()) -> Passage:
+    return passage_of(text.encode(), chunk(text, first, last, *symbols), weights(*words), words)
 
 
 def weights(*words: str) -> dict[str, float]:
@@ -21,34 +29,44 @@ LONG = "\n".join(f"line {number}" for number in range(1, 101)).replace("line 70"
 
 
 def test_the_passage_is_where_the_words_stand() -> None:
-    passage = passage_of(Lines(LONG), chunk(1, 100), weights("needle"))
-    assert passage.start_line <= 70 <= passage.end_line
-    assert passage.end_line - passage.start_line < MAX_LINES
-    assert "the needle is here" in passage.text
+    found = passage(LONG, 1, 100, "needle")
+    assert found.start_line <= 70 <= found.end_line
+    assert found.end_line - found.start_line < MAX_LINES
+    assert "the needle is here" in found.text
 
 
 def test_a_short_chunk_is_shown_whole() -> None:
-    passage = passage_of(Lines("a\nb\nc"), chunk(1, 3), weights("b"))
-    assert (passage.start_line, passage.end_line, passage.text) == (1, 3, "a\nb\nc")
+    found = passage("a\nb\nc", 1, 3, "b")
+    assert (found.start_line, found.end_line, found.text) == (1, 3, "a\nb\nc")
 
 
 def test_the_definition_of_what_is_asked_for_is_shown() -> None:
     text = "\n".join(["other stuff needle needle"] * 40 + ["def needle():", "    body"] + ["filler"] * 20)
-    passage = passage_of(Lines(text), chunk(1, 62, Symbol("needle", "function", 41)), weights("needle"), ("needle",))
-    assert passage.start_line <= 41 <= passage.end_line
-    assert passage.symbols == ("needle",)
+    found = passage(text, 1, 62, "needle", symbols=(Symbol("needle", "function", 41),))
+    assert found.start_line <= 41 <= found.end_line
+    assert found.symbols == ("needle",)
 
 
 def test_blank_lines_do_not_begin_a_passage() -> None:
-    passage = passage_of(Lines("\n\n\nneedle\nmore"), chunk(1, 5), weights("needle"))
-    assert passage.start_line == 4
+    assert passage("\n\n\nneedle\nmore", 1, 5, "needle").start_line == 4
+
+
+def test_a_chunk_that_begins_within_a_line_is_shown_with_the_whole_line() -> None:
+    data = b"first\nhalf a line and the needle\nlast"
+    part = StoredChunk(1, 1, 0, 12, 22, 2, 2, b"", (), ())
+    assert passage_of(data, part, weights("needle")).text == "half a line and the needle"
 
 
 def test_passages_that_touch_become_one() -> None:
-    lines = Lines(LONG)
-    parts = [Passage(first, last, lines.text(first, last)) for first, last in ((10, 12), (1, 3), (4, 5), (11, 15))]
-    assert [(one.start_line, one.end_line) for one in merged(lines, parts)] == [(1, 5), (10, 15)]
-    assert merged(lines, parts)[0].text == lines.text(1, 5)
+    lines = LONG.split("\n")
+    parts = [
+        Passage(first, last, "\n".join(lines[first - 1 : last]))
+        for first, last in ((10, 12), (1, 3), (4, 5), (11, 15), (2, 2))
+    ]
+    found = merged(parts)
+    assert [(one.start_line, one.end_line) for one in found] == [(1, 5), (10, 15)]
+    for one in found:
+        assert one.text.split("\n") == lines[one.start_line - 1 : one.end_line]
 
 
 @pytest.mark.parametrize(
@@ -71,10 +89,9 @@ def test_matches_are_whole_words_also_by_their_parts() -> None:
     assert matches_in("nothing", weights("user")) == []
 
 
-@given(st.text(alphabet="ab \n\r", max_size=60), st.integers(1, 30), st.integers(1, 30))
+@given(st.text(alphabet="abé \n\r", max_size=60), st.integers(1, 30), st.integers(0, 30))
 def test_any_chunk_of_any_text_gives_lines_of_it(text: str, first: int, length: int) -> None:
-    lines = Lines(text)
+    lines = [line.decode() for line in text.encode().splitlines()] or [""]
     start = min(first, len(lines))
-    passage = passage_of(lines, chunk(start, min(start + length, len(lines))), weights("a"))
-    assert passage.text == lines.text(passage.start_line, passage.end_line)
-    assert passage.text in text
+    found = passage(text, start, min(start + length, len(lines)), "a")
+    assert found.text.split("\n") == lines[found.start_line - 1 : found.end_line]

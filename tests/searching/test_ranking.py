@@ -36,8 +36,8 @@ def test_a_definition_beats_mentions() -> None:
 def test_the_defining_chunk_is_shown_first() -> None:
     hits = [Scored(10, 1, 9.0), Scored(11, 1, 8.0)]
     found = Evidence([Leg("words", hits)], {}, [Scored(11, 1, 1.0)], {})
-    assert [chunk.id for chunk in chunks_of(found, 1)] == [11, 10]
-    assert chunks_of(found, 2) == []
+    assert [chunk.id for chunk in chunks_of(found, [1])[1]] == [11, 10]
+    assert chunks_of(found, [2]) == {}
 
 
 def test_a_name_that_spells_out_the_query_counts() -> None:

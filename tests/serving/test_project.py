@@ -195,6 +195,17 @@ def test_no_code_of_the_project_runs(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert not (project.root / "ran").exists()
 
 
+@pytest.mark.parametrize("number", range(5))
+def test_a_run_that_ends_at_once_is_not_missed(tmp_path: Path, number: int) -> None:
+    """The index was finished between the question and the look whether it was."""
+    project = ProjectIndex(
+        write_tree(tmp_path / "p", {"login.py": f"def login(): return {number}\n", "b.py": "x = 1\n"})
+    )
+    found, _ = search(project, "login", Options())
+    assert [hit.path for hit in found.hits] == ["login.py"]
+    wait_until_done(project)
+
+
 def wait_until_done(project: ProjectIndex) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:

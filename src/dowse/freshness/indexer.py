@@ -24,7 +24,9 @@ from dowse.types import (
 )  # fmt: skip
 
 FIRST_BATCH_FILES = 60
-"""The first batch is small, so that the first answers come at once."""
+FIRST_BATCH_SECONDS = 0.3
+"""The first batch is small, so that the first answers come at once; on a machine where each grammar
+is still to be unpacked, which takes 0.3 s, it is smaller still."""
 BATCH_GROWTH = 4
 BATCH_FILES = 2000
 BATCH_CHARACTERS = 16_000_000
@@ -162,6 +164,7 @@ class _Pending:
         self.report = report
         self._store = store
         self._limit = FIRST_BATCH_FILES
+        self._began = time.monotonic()
         self._clear()
 
     def put(self, put: Put, *, is_known: bool) -> None:
@@ -181,7 +184,8 @@ class _Pending:
 
     def flush_if_full(self) -> None:
         waiting = len(self._puts) + len(self._drops) + len(self._touches) + len(self._refusals)
-        if waiting >= self._limit or self._characters >= BATCH_CHARACTERS:
+        is_first = self._limit == FIRST_BATCH_FILES and time.monotonic() > self._began + FIRST_BATCH_SECONDS
+        if waiting >= self._limit or self._characters >= BATCH_CHARACTERS or is_first:
             self.flush()
 
     def flush(self) -> None:

@@ -1,21 +1,22 @@
 """A query's way to its answer: gather, rank, verify, cut; nothing that is not in the files now."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dowse.errors import UsageError
 from dowse.globs import compile_glob
 from dowse.searching import constants
 from dowse.searching.candidates import Scope, gather
-from dowse.searching.passages import Lines, Passage, holds_phrase, merged, passage_of
+from dowse.searching.passages import Passage, holds_phrase, merged, passage_of, terms_in
 from dowse.searching.query import Query, parse
 from dowse.searching.ranking import Evidence, RankedFile, chunks_of, leg_scores, promising, rank
 from dowse.searching.verifying import Current, ReadBytes, verify
-from dowse.store.analysis import terms_of
-from dowse.types import Encoder, Kind, Store, StoredChunk, StoredDocument
+from dowse.types import Encoder, Kind, Scored, Store, StoredChunk, StoredDocument
 
 MAX_LIMIT = 1000
+AHEAD = 5
+"""Files beyond the limit whose chunks are fetched with the others, for those that turn out to be outdated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ def answer(
     documents = store.documents_by_id(ids)
     ranked = rank(evidence, scores, {document: documents[document].path for document in ids if document in documents})
     shown = _Shown(store, read, query, evidence, options)
+    shown.expect(ranked[: options.limit + AHEAD])
     for file in ranked:
         if not shown.add(file, documents[file.document_id]):
             break
@@ -114,6 +116,19 @@ class _Shown:
         self.is_cut = False
         self._store, self._read, self._query, self._evidence = store, read, query, evidence
         self._limit, self._left = options.limit, options.budget_tokens * 4
+        self._chunks: dict[int, list[StoredChunk]] = {}
+
+    def expect(self, files: Sequence[RankedFile]) -> None:
+        """Fetch, all at once, the chunks of files that are likely to be shown.
+
+        Of each the best, and others nearly as good; the first one where only the path fits.
+        """
+        found = chunks_of(self._evidence, [file.document_id for file in files])
+        wanted = {document: _worth_showing(chunks) for document, chunks in found.items()}
+        held = self._store.chunks_by_id([number for numbers in wanted.values() for number in numbers])
+        for file in files:
+            numbers = wanted.get(file.document_id, [])
+            self._chunks[file.document_id] = [held[number] for number in numbers if number in held]
 
     def add(self, file: RankedFile, document: StoredDocument) -> bool:
         """Verify a file and take it in; whether there is room for more."""
@@ -121,7 +136,7 @@ class _Shown:
         if not isinstance(checked, Current):
             self.outdated.append(document.path)
             return True
-        if not self._fits(checked.text):
+        if not self._fits(checked):
             return True
         hit = self._hit(file, checked)
         if hit is None:
@@ -135,42 +150,44 @@ class _Shown:
         self.hits.append(hit)
         return len(self.hits) < self._limit
 
-    def _fits(self, text: str) -> bool:
+    def _fits(self, checked: Current) -> bool:
         """Whether every phrase is there, word by word, and none that is excluded."""
+        if not self._query.phrases and not self._query.not_phrases:
+            return True
+        text = checked.data.decode("utf-8", "replace")
         return all(holds_phrase(text, phrase) for phrase in self._query.phrases) and not any(
             holds_phrase(text, phrase) for phrase in self._query.not_phrases
         )
 
     def _hit(self, file: RankedFile, checked: Current) -> Hit | None:
         document, terms = checked.document, self._evidence.terms
-        chunks = self._best_chunks(file, document)
+        if document.id not in self._chunks:
+            self.expect([file])
+        chunks = self._chunks[document.id] or self._store.chunks(document.id)[:1]
         if not all(checked.has(chunk) for chunk in chunks):
             return None
-        lines = Lines(checked.text)
-        passages = merged(lines, [passage_of(lines, chunk, terms, self._query.names) for chunk in chunks])
+        passages = merged(passage_of(checked.data, chunk, terms, self._query.names) for chunk in chunks)
         ceiling = self.hits[-1].relevance if self.hits else 1.0
         relevance = min(ceiling, _relevance(document, passages, self._evidence))
         return Hit(
             document.path, document.kind, document.language, document.title, relevance, tuple(passages), file.signals
         )
 
-    def _best_chunks(self, file: RankedFile, document: StoredDocument) -> list[StoredChunk]:
-        """The chunks that are shown: the best, and others nearly as good; the first where only the path fits."""
-        chunks = chunks_of(self._evidence, file.document_id)
-        if not chunks:
-            return self._store.chunks(document.id)[:1]
-        best = chunks[0].score
-        wanted = [hit.id for hit in chunks[: constants.SHOWN_CHUNKS] if hit.score >= constants.SHOWN_SHARE * best]
-        held = self._store.chunks_by_id(wanted)
-        return [held[number] for number in wanted if number in held]
+
+def _worth_showing(chunks: list[Scored]) -> list[int]:
+    """The best chunk, and the next where it is nearly as good."""
+    least = constants.SHOWN_SHARE * chunks[0].score
+    return [hit.id for hit in chunks[: constants.SHOWN_CHUNKS] if hit.score >= least]
 
 
 def _relevance(document: StoredDocument, passages: list[Passage], evidence: Evidence) -> float:
     """Between 0 and 1: how much of the query, by weight, the passages hold, and the names around them."""
     terms = evidence.terms
     total = sum(terms.values()) + evidence.missing or 1.0
-    around = [document.path, document.title, *(name for one in passages for name in (*one.symbols, *one.headings))]
-    names = set(terms_of(" ".join(around)))
-    shown = names | {term for passage in passages for term in terms_of(passage.text)}
+    # The folders on the way say little, unless they are what was asked for.
+    path = document.path if evidence.path else document.path.rpartition("/")[2]
+    around = [path, document.title, *(name for one in passages for name in (*one.symbols, *one.headings))]
+    names = terms_in(" ".join(around))
+    shown = names.union(*(terms_in(passage.text) for passage in passages))
     in_names, in_all = (sum(terms[term] for term in found & terms.keys()) / total for found in (names, shown))
     return round(constants.RELEVANCE_OF_PASSAGES * in_all + constants.RELEVANCE_OF_NAMES * in_names, 4)

@@ -1,12 +1,12 @@
 """The lines that matter: which part of which chunks is shown, and where the words stand in it."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 
-from dowse.lines import line_starts
 from dowse.store.analysis import terms_of
 from dowse.types import StoredChunk
 
@@ -31,75 +31,91 @@ class Passage:
     headings: tuple[str, ...] = ()
 
 
-class Lines:
-    """A text by its lines."""
+def passage_of(data: bytes, chunk: StoredChunk, terms: Mapping[str, float], names: Collection[str] = ()) -> Passage:
+    """The part of a chunk that answers: around its best lines, or where it defines what is asked for.
 
-    def __init__(self, text: str) -> None:
-        self._data = text.encode()
-        self._starts = line_starts(self._data)
-
-    def __len__(self) -> int:
-        return len(self._starts)
-
-    def line(self, number: int) -> str:
-        """One line, counted from 1, without its end."""
-        return self.text(number, number)
-
-    def between(self, first: int, last: int) -> list[str]:
-        """Lines `first` to `last`, each without its end."""
-        start, end = self._span(first, last)
-        return [line.decode("utf-8", "replace") for line in self._data[start:end].splitlines()]
-
-    def text(self, first: int, last: int) -> str:
-        """Lines `first` to `last`, without the end of the last."""
-        start, end = self._span(first, last)
-        return self._data[start:end].decode("utf-8", "replace").rstrip("\r\n")
-
-    def _span(self, first: int, last: int) -> tuple[int, int]:
-        return self._starts[first - 1], self._starts[last] if last < len(self._starts) else len(self._data)
-
-
-def passage_of(lines: Lines, chunk: StoredChunk, terms: Mapping[str, float], names: Collection[str] = ()) -> Passage:
-    """The part of a chunk that answers: around its best lines, or where it defines what is asked for."""
-    first, last = chunk.start_line, min(chunk.end_line, len(lines))
-    weights = {number: line_weight(line, terms) for number, line in enumerate(lines.between(first, last), first)}
+    `data` is the document's text in UTF-8.
+    """
+    lines, first = _lines_of(data, chunk), chunk.start_line
+    weights = _weights(lines, terms)
     for symbol in chunk.symbols:
-        if symbol.line in weights:
-            weights[symbol.line] *= 100 if symbol.name in names else 2
-    start, end = _window(weights, first, last)
-    while start < end and not lines.line(start).strip():
+        if 0 <= symbol.line - first < len(lines):
+            weights[symbol.line - first] *= 100 if symbol.name in names else 2
+    start, end = _window(weights)
+    while start < end and not lines[start].strip():
         start += 1
-    shown = [symbol.name for symbol in chunk.symbols if start <= symbol.line <= end]
+    shown = [symbol.name for symbol in chunk.symbols if start <= symbol.line - first <= end]
     symbols = sorted(shown, key=lambda name: name not in names) or [symbol.name for symbol in chunk.symbols[:1]]
-    return Passage(start, end, lines.text(start, end), tuple(symbols), chunk.headings)
+    return Passage(first + start, first + end, "\n".join(lines[start : end + 1]), tuple(symbols), chunk.headings)
 
 
-def merged(lines: Lines, passages: Iterable[Passage]) -> list[Passage]:
+def merged(passages: Iterable[Passage]) -> list[Passage]:
     """Passages in the order of the text, those that touch or overlap as one."""
     result: list[Passage] = []
     for passage in sorted(passages, key=lambda one: (one.start_line, one.end_line)):
         if result and passage.start_line <= result[-1].end_line + 1:
-            last = result[-1]
-            end = max(last.end_line, passage.end_line)
-            symbols = tuple(dict.fromkeys((*last.symbols, *passage.symbols)))
-            result[-1] = Passage(last.start_line, end, lines.text(last.start_line, end), symbols, last.headings)
+            result[-1] = _joined(result[-1], passage)
         else:
             result.append(passage)
     return result
 
 
-def line_weight(line: str, terms: Mapping[str, float]) -> float:
-    """How much of a query a line holds."""
-    if not _beginnings(frozenset(terms)).search(line):
-        return 0.0
-    return sum(terms[term] for term in set(terms_of(line)) if term in terms)
+def _joined(first: Passage, second: Passage) -> Passage:
+    new = second.text.split("\n")[first.end_line + 1 - second.start_line :]
+    return Passage(
+        first.start_line,
+        max(first.end_line, second.end_line),
+        "\n".join([first.text, *new]),
+        tuple(dict.fromkeys((*first.symbols, *second.symbols))),
+        first.headings,
+    )
+
+
+def terms_in(text: str) -> set[str]:
+    """The terms of a text, word by word: most words were cut before."""
+    return {term for word in _TOKEN.findall(text) for term in _terms_of_word(word)}
+
+
+@lru_cache(maxsize=100_000)
+def _terms_of_word(word: str) -> tuple[str, ...]:
+    return tuple(terms_of(word))
+
+
+def _lines_of(data: bytes, chunk: StoredChunk) -> list[str]:
+    """The whole lines that a chunk stands in, without their ends."""
+    start = max(data.rfind(end, 0, chunk.start_byte) for end in (b"\n", b"\r")) + 1
+    ends = [at for end in (b"\n", b"\r") if (at := data.find(end, max(start, chunk.end_byte - 1))) >= 0]
+    lines = data[start : min(ends, default=len(data))].splitlines()
+    return [line.decode("utf-8", "replace") for line in lines] or [""]
+
+
+def _weights(lines: list[str], terms: Mapping[str, float]) -> list[float]:
+    """How much of a query each line holds; only words that may be meant are cut into terms."""
+    text = "\n".join(lines)
+    small = text.lower()
+    small = small if len(small) == len(text) else text  # a few letters grow when they are made small
+    ends = list(accumulate(len(line) + 1 for line in lines))
+    found: dict[int, set[str]] = {}
+    for hint in _beginnings(frozenset(terms)).finditer(small):
+        word = _word_at(text, *hint.span())
+        found.setdefault(bisect_right(ends, hint.start()), set()).update(_terms_of_word(word))
+    return [sum(terms[term] for term in found.get(at, ()) if term in terms) for at in range(len(lines))]
+
+
+def _word_at(text: str, start: int, end: int) -> str:
+    """The whole word that a part of it stands in."""
+    while start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
+        start -= 1
+    while end < len(text) and (text[end].isalnum() or text[end] == "_"):
+        end += 1
+    return text[start:end]
 
 
 @lru_cache(maxsize=64)
 def _beginnings(terms: frozenset[str]) -> re.Pattern[str]:
     """What a line must hold for one of the terms to be in it: cutting all lines into terms takes ten times as long."""
     beginnings = {term[:4] if len(term) > 4 else term[: max(1, len(term) - 1)] for term in terms}
-    return re.compile("|".join(map(re.escape, sorted(beginnings))) or r"(?!)", re.IGNORECASE)
+    return re.compile("|".join(map(re.escape, sorted(beginnings))) or r"(?!)")
 
 
 def holds_phrase(text: str, phrase: str) -> bool:
@@ -113,20 +129,17 @@ def holds_phrase(text: str, phrase: str) -> bool:
 
 def matches_in(line: str, terms: Mapping[str, float]) -> list[tuple[int, int]]:
     """Where the words of a query stand in a line, for whoever makes them visible."""
-    found: list[tuple[int, int]] = []
-    for token in _TOKEN.finditer(line):
-        if set(terms_of(token[0])) & terms.keys():
-            found.append(token.span())
-    return found
+    return [word.span() for word in _TOKEN.finditer(line) if not terms.keys().isdisjoint(_terms_of_word(word[0]))]
 
 
-def _window(weights: Mapping[int, float], first: int, last: int) -> tuple[int, int]:
+def _window(weights: Sequence[float]) -> tuple[int, int]:
     """The lines around the best run of matches; a chunk that is short enough is shown whole."""
-    if last - first < MAX_LINES:
-        return first, last
-    before = list(accumulate((weights.get(number, 0.0) for number in range(first, last + 1)), initial=0.0))
-    starts = range(len(before) - MAX_LINES)
-    best = first + max(starts, key=lambda start: (before[start + MAX_LINES] - before[start], -start))
-    matching = [number for number in range(best, best + MAX_LINES) if weights.get(number)] or [first]
-    start = max(first, matching[0] - AROUND)
+    last = len(weights) - 1
+    if last < MAX_LINES:
+        return 0, last
+    before = list(accumulate(weights, initial=0.0))
+    gains = [after - start for start, after in zip(before, before[MAX_LINES:], strict=False)]
+    best = gains.index(max(gains))
+    matching = [at for at in range(best, best + MAX_LINES) if weights[at]] or [0]
+    start = max(0, matching[0] - AROUND)
     return start, min(last, max(matching[-1] + AROUND, start + MIN_LINES - 1))

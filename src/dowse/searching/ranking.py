@@ -1,6 +1,6 @@
 """From candidates to an order of files: pure functions over values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log
 
@@ -120,16 +120,19 @@ def leg_scores(legs: Sequence[Leg]) -> dict[int, dict[str, float]]:
     return scores
 
 
-def chunks_of(evidence: Evidence, document: int) -> list[Scored]:
-    """The chunks of a document that any leg found or that define what is asked for, best first."""
-    combined: dict[int, float] = {}
+def chunks_of(evidence: Evidence, documents: Collection[int]) -> dict[int, list[Scored]]:
+    """Of some documents the chunks that any leg found or that define what is asked for, best first."""
+    wanted, combined = set(documents), dict[tuple[int, int], float]()
     for leg in (*evidence.legs, Leg("definition", evidence.definers, constants.DEFINITION)):
         highest = leg.hits[0].score if leg.hits else 1.0
         for hit in leg.hits:
-            if hit.document_id == document:
-                combined[hit.id] = combined.get(hit.id, 0.0) + leg.weight * hit.score / (highest or 1.0)
-    ordered = sorted(combined.items(), key=lambda item: (-item[1], item[0]))
-    return [Scored(chunk, document, score) for chunk, score in ordered]
+            if hit.document_id in wanted:
+                key = (hit.document_id, hit.id)
+                combined[key] = combined.get(key, 0.0) + leg.weight * hit.score / (highest or 1.0)
+    chunks: dict[int, list[Scored]] = {}
+    for (document, chunk), score in sorted(combined.items(), key=lambda item: (-item[1], item[0])):
+        chunks.setdefault(document, []).append(Scored(chunk, document, score))
+    return chunks
 
 
 def _scaled(scores: Mapping[int, float]) -> dict[int, float]:

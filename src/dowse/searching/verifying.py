@@ -17,15 +17,14 @@ class ReadBytes(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """A document whose file is as it was indexed, with its text."""
+    """A document whose file is as it was indexed, with its text in UTF-8."""
 
     document: StoredDocument
-    text: str
+    data: bytes
 
     def has(self, chunk: StoredChunk) -> bool:
         """Whether the text still holds a chunk where it was."""
-        data = self.text.encode() if not self.text.isascii() else self.text.encode("ascii")
-        return text_hash(data[chunk.start_byte : chunk.end_byte]) == chunk.text_hash
+        return text_hash(self.data[chunk.start_byte : chunk.end_byte]) == chunk.text_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +48,6 @@ def verify(store: Store, read: ReadBytes, document: StoredDocument) -> Current |
     if stat != document.stat and hashlib.sha256(data).digest() != document.content_hash:
         return Outdated(document, is_gone=False)
     if document.is_verbatim:
-        return Current(document, data[document.text_start :].decode("utf-8", "replace"))
+        return Current(document, data[document.text_start :])
     text = store.converted_text(document.id)
-    return Outdated(document, is_gone=False) if text is None else Current(document, text)
+    return Outdated(document, is_gone=False) if text is None else Current(document, text.encode())

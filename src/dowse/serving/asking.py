@@ -12,6 +12,7 @@ from dowse.searching.answering import Answer, Options, answer
 from dowse.searching.exact import DEFAULT_SECONDS, Occurrences, exact_text, occurrences, pattern
 from dowse.searching.explaining import Placement, place
 from dowse.serving.project import ProjectIndex
+from dowse.serving.status import KINDS
 from dowse.system import start_in_background
 from dowse.types import Progress
 
@@ -21,10 +22,10 @@ AT_ONCE_FILES = 200
 """Changed files that are indexed before an answer; with more, the answer comes first and says so."""
 REPAIRED_FILES = 20
 """Files found changed while an answer is made that are indexed again for it."""
-FIRST_HITS_SECONDS = 2.0
+FIRST_HITS_SECONDS = 2.5
 """How long an answer waits for hits while the project is indexed for the first time."""
-GOOD_ENOUGH_SECONDS = 0.8
-"""After this long, some hits are better than waiting for more."""
+GOOD_ENOUGH_SECONDS = 1.0
+"""After this long, some hits are better than waiting for more; before, they are of a handful of files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def search(
         raise UsageError("The query is empty. Say what to look for.")
     pending = bring_near(project, text, waits=waits, progress=progress)
     found = (
-        _first_hits(project, lambda: _answer(project, text, options), options.limit)
+        _first_hits(project, lambda: _answer(project, text, options))
         if project.is_being_updated() or not project.exists
         else _answer(project, text, options)
     )
@@ -125,8 +126,9 @@ def coverage(project: ProjectIndex, pending: int = 0) -> Coverage:
     """How much of the project is indexed now."""
     if not project.exists:
         return Coverage(0, 0, is_indexing=True)
-    status = project.status()
-    return Coverage(status.files, status.expected_files, is_indexing=status.state == "indexing", pending=pending)
+    store = project.store
+    files = sum(store.totals(kind).documents for kind in KINDS)
+    return Coverage(files, int(store.noted("expected") or 0), is_indexing=project.is_being_updated(), pending=pending)
 
 
 def _answer(project: ProjectIndex, text: str, options: Options) -> Answer:
@@ -141,15 +143,16 @@ def _answer(project: ProjectIndex, text: str, options: Options) -> Answer:
     return found
 
 
-def _first_hits(project: ProjectIndex, ask: Callable[[], Answer], wanted: int) -> Answer:
+def _first_hits(project: ProjectIndex, ask: Callable[[], Answer]) -> Answer:
     """The best answer that can be had in a moment from an index that is growing."""
     started = time.monotonic()
     while True:
         waited = time.monotonic() - started
+        is_growing = project.is_being_updated()  # asked before the question: what ends in between is seen next time
         found = ask() if project.exists else None
         if found is not None:
-            is_enough = len(found.hits) >= wanted or (found.hits and waited > GOOD_ENOUGH_SECONDS)
-            if is_enough or waited > FIRST_HITS_SECONDS or not project.is_being_updated():
+            is_enough = found.hits and waited > GOOD_ENOUGH_SECONDS
+            if is_enough or waited > FIRST_HITS_SECONDS or not is_growing:
                 return found
         elif waited > 2 * FIRST_HITS_SECONDS:
             raise UsageError(f"Indexing {project.root} did not start. Run: dowse index {project.root}")

@@ -1,7 +1,6 @@
 """Rolling logs, one set an index: what was repaired, refused or failed, for whoever asks later."""
 
 import logging
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from dowse.system import make_private_folder
@@ -10,21 +9,19 @@ MAX_BYTES = 1_000_000
 KEPT_FILES = 3
 
 
-class _QuietFile(RotatingFileHandler):
-    """Says nothing when it cannot write: a full disk is reported by the work, not by its log."""
-
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - logging's signature
-        return
-
-
 def open_log(folder: Path) -> logging.Logger:
     """The log of an index; the same one however often it is asked for."""
     log = logging.getLogger(f"dowse.index.{folder.name}")
     if not any(Path(getattr(handler, "baseFilename", "")).parent == folder / "logs" for handler in log.handlers):
+        # 25 ms, which a search of an unchanged project need not pay.
+        from logging.handlers import RotatingFileHandler
+
         make_private_folder(folder / "logs")
-        handler = _QuietFile(
+        handler = RotatingFileHandler(
             folder / "logs" / "dowse.log", maxBytes=MAX_BYTES, backupCount=KEPT_FILES, encoding="utf-8", delay=True
         )
+        # A log that cannot be written says nothing: a full disk is reported by the work, not by its log.
+        handler.handleError = lambda record: None  # type: ignore[method-assign]  # noqa: ARG005 - logging's signature
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
         log.addHandler(handler)
         log.setLevel(logging.INFO)

