@@ -21,8 +21,8 @@ help: ## list the verbs
 demo: .venv/installed ## install and see dowse answer a question about this repository
 	@export DOWSE_HOME="$(CURDIR)/.venv/demo" && set -x && \
 	$(RUN) -m dowse index . && \
-	$(RUN) -m dowse search "how is a hit verified before it is shown" . --limit 2 && \
-	$(RUN) -m dowse search --exact "no symlink below the root" . --limit 3
+	$(RUN) -m dowse search "where is a file cut into chunks by its syntax" . --limit 2 && \
+	$(RUN) -m dowse search --exact "def verify(" . --limit 3
 	@printf '\nTry next, with your own project:\n  .venv/bin/dowse search "a question" DIR\n  .venv/bin/dowse why DIR/SOME/FILE\n  .venv/bin/dowse --help\n'
 
 test: .venv/installed ## install, check style and types, run every test
