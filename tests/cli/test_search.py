@@ -11,6 +11,7 @@ import pytest
 
 from dowse.cli.hits import window
 from dowse.serving.project import ProjectIndex
+from dowse.system import Lock
 from tests.cli.conftest import Run
 from tests.making import write_tree
 
@@ -34,25 +35,31 @@ def fruit(tmp_path: Path) -> Path:
 
 
 def test_a_search_answers_while_the_project_is_indexed_and_says_how_much_was_searched(
+    start: Run, run: Run, fruit: Path
+) -> None:
+    run("index", fruit)
+    project = ProjectIndex(fruit)
+    with Lock(project.folder / "index.lock").held(1.0):  # as whoever indexes does
+        first = start("search", "apple", fruit, "--limit", "1", "--json")
+        said = start("search", "apple", fruit, "--limit", "1")
+    assert (first.code, first.json["totalResults"]) == (0, 1)
+    coverage = first.json["coverage"]
+    assert (coverage["is_indexing"], coverage["is_complete"], coverage["files"]) == (True, False, 11)
+    assert "searched 11 of 11 files; indexing goes on in the background (--wait waits for it)\n" in said.err
+
+
+def test_a_search_of_a_project_without_an_index_starts_one_that_is_finished_behind_it(
     start: Run, tmp_path: Path
 ) -> None:
-    body = "\n\n".join(f"def apple_{number}():\n    return 'banana {number}'" for number in range(150))
-    big = write_tree(tmp_path / "big", {"package.json": "{}\n"} | {f"src/m{n}.py": body for n in range(300)})
+    files = {f"src/m{number}.py": f"def apple_{number}(): ...\n" for number in range(300)}
+    big = write_tree(tmp_path / "big", {"package.json": "{}\n", **files})
     first = start("search", "apple", big, "--limit", "1", "--json")
+    assert (first.code, first.json["totalResults"]) == (0, 1)
+    assert 0 < first.json["coverage"]["files"] <= 301
     project = ProjectIndex(big)
-    try:
-        assert first.code == 0
-        assert first.json["totalResults"] == 1
-        coverage = first.json["coverage"]
-        assert coverage["is_indexing"]
-        assert not coverage["is_complete"]
-        assert 0 < coverage["files"] < coverage["expected"] == 301
-        said = start("search", "apple", big, "--limit", "1")
-        assert " of 301 files; indexing goes on in the background (--wait waits for it)\n" in said.err
-    finally:
-        deadline = time.monotonic() + 60
-        while project.is_being_updated() and time.monotonic() < deadline:
-            time.sleep(0.05)
+    deadline = time.monotonic() + 60
+    while project.is_being_updated() and time.monotonic() < deadline:
+        time.sleep(0.05)
     after = start("search", "apple", big, "--wait", "--json").json["coverage"]
     assert (after["files"], after["is_indexing"], after["is_complete"]) == (301, False, True)
 

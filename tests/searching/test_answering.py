@@ -2,8 +2,11 @@
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from dowse.errors import UsageError
@@ -12,6 +15,9 @@ from dowse.searching.exact import exact_text, occurrences, pattern
 from dowse.searching.explaining import place
 from dowse.serving.project import ProjectIndex
 from tests.making import write_tree
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 EVAL = Path(os.environ.get("DOWSE_EVAL") or Path(__file__).parents[3] / "shared" / "eval")
 
@@ -276,3 +282,32 @@ def test_hostile_contents_are_indexed_and_found(tmp_path: Path) -> None:
     for number, text in list(files.items())[::7]:
         found = occurrences(project.store, project.source.read_bytes, exact_text(text[:200]), Options(limit=1000))
         assert number in {one.path for one in found.found}
+
+
+class Letters:
+    """A small but real encoder: texts with the same letters point the same way."""
+
+    version, dimensions = "letters-1", 26
+
+    def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        rows = np.array([[text.lower().count(chr(97 + at)) for at in range(26)] for text in texts], dtype=np.float32)
+        unit: NDArray[np.float32] = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+        return unit
+
+
+def test_with_an_encoder_meaning_has_its_place_among_the_signals(tmp_path: Path) -> None:
+    files = {"cat.txt": "feline creature purrs\n", "dog.txt": "canine barks loudly\n", "fish.txt": "swims in water\n"}
+    project = ProjectIndex(write_tree(tmp_path / "p", files))
+    project.update()
+    store, encoder = project.store, Letters()
+    chunks = store.chunks_by_id(store.without_vectors(encoder.version, 10))
+    documents = store.documents_by_id({chunk.document_id for chunk in chunks.values()})
+    texts = {number: files[documents[chunk.document_id].path] for number, chunk in chunks.items()}
+    store.put_vectors(encoder.version, list(zip(texts, encoder.encode(list(texts.values())), strict=True)))
+    store.refresh()
+    plain = answer(store, project.source.read_bytes, "creature enilef srrup", Options())
+    found = answer(store, project.source.read_bytes, "creature enilef srrup", Options(), encoder)
+    assert found.hits[0].path == "cat.txt"
+    assert found.hits[0].signals["meaning: best chunk"] > 0
+    assert len(found.hits) == 3, "meaning finds what no word does"
+    assert len(plain.hits) == 1
