@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.meter import CommandFailed
 from bench.quality import opened, ranked_paths
 from dowse.searching.answering import Options, answer
 from dowse.searching.verifying import verify
@@ -79,5 +80,9 @@ def _timed(*arguments: str, home: Path) -> float:
     environment = os.environ | {"DOWSE_HOME": str(home)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has its bytecode
     started = time.perf_counter()
-    subprocess.run([sys.executable, "-m", "dowse", *arguments], env=environment, capture_output=True, check=True)
-    return time.perf_counter() - started
+    command = [sys.executable, "-m", "dowse", *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    seconds = time.perf_counter() - started
+    if done.returncode not in (0, 1):  # 1: nothing was found, which is an answer
+        raise CommandFailed(f"{' '.join(command)} ended with {done.returncode}: {done.stderr}")
+    return seconds
