@@ -3,6 +3,8 @@
 import os
 import shutil
 import signal
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,29 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ENOUGH_BYTES:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
+
+
+@contextmanager
+def _without_git_is_a_skip() -> Iterator[None]:
+    """Our ignore rules are compared with git's; where there is no git, that is said and not failed."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        if error.filename == "git":
+            pytest.skip("needs git, to compare with it")
+        raise
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Generator[None, object, object]:
+    with _without_git_is_a_skip():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, object, object]:
+    with _without_git_is_a_skip():
+        return (yield)
 
 
 @pytest.fixture(scope="session", autouse=True)
