@@ -91,6 +91,11 @@ class Catalog:
         """The ids of all documents, ascending."""
         return [row[0] for row in self._database.rows("SELECT id FROM documents ORDER BY id")]
 
+    def entries(self) -> int:
+        """How many documents and chunks there are together."""
+        (row,) = self._database.rows("SELECT count(*), coalesce(sum(chunk_count), 0) FROM documents")
+        return int(row[0] + row[1])
+
     def chunks(self, document_id: int) -> list[StoredChunk]:
         """A document's chunks in order."""
         rows = self._database.rows(f"{_CHUNKS} WHERE document_id = ? ORDER BY ordinal", (document_id,))

@@ -66,6 +66,8 @@ class LocalStore:
         with contextlib.nullcontext() if is_current(file) else self._lock.held(WRITE_WAIT_SECONDS):
             self._catalog = Catalog(file)
         self._lexical = Lexical(folder / f"{_LEXICAL}none")
+        self._counted: Path | None = None
+        """The lexical index whose size was compared with the catalog's."""
 
     # The catalog answers these
 
@@ -237,7 +239,20 @@ class LocalStore:
         marker = self._lexical.marker()
         if marker is None or marker != self._marker(marker.sequence):
             return None
-        return self._catalog.changes_since(marker.sequence)
+        changes = self._catalog.changes_since(marker.sequence)
+        is_level = changes is not None and not (changes.added or changes.removed)
+        return None if is_level and not self._counts_agree() else changes
+
+    def _counts_agree(self) -> bool:
+        """Whether an index that says it is current holds as much as the catalog; looked at once a process.
+
+        A commit that failed halfway on a broken disk once said so and still held a chunk that was gone.
+        """
+        if self._counted != self._lexical.folder:
+            if self._lexical.extent() != self._catalog.entries() + 1:  # and the marker
+                return False
+            self._counted = self._lexical.folder
+        return True
 
     def _is_lexical_current(self) -> bool:
         changes = self._lexical_changes()
@@ -265,7 +280,10 @@ class LocalStore:
             self._rebuild_lexical()
         elif changes.added or changes.removed:
             try:
+                self._counted = None
                 self._replay(self._lexical, changes.sequence, changes.removed, changes.added)
+                if not self._counts_agree():
+                    self._rebuild_lexical()
             except Damaged:
                 self._rebuild_lexical()
 
