@@ -322,6 +322,7 @@ def test_a_reader_that_fails_leaves_the_catalog_as_it_is(folder: Path) -> None:
     with pytest.raises(Failed, match="not there"):
         store.refresh()
     assert len(list(store.documents())) == 3
+    assert list(folder.glob("lexical-*")) == [], "what a failed rebuild began is removed"
 
 
 def test_the_catalog_says_whose_it_is(folder: Path) -> None:

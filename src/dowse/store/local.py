@@ -292,8 +292,11 @@ class LocalStore:
         try:
             rebuilt.begin()
             self._replay(rebuilt, self._catalog.sequence(), [], self._catalog.document_ids())
-        except Damaged as error:
-            raise Failed(f"The lexical index cannot be written: {error}. Check the disk and try again.") from error
+        except BaseException as error:
+            shutil.rmtree(rebuilt.folder, ignore_errors=True)  # nobody would ever use or remove it
+            if isinstance(error, Damaged):
+                raise Failed(f"The lexical index cannot be written: {error}. Check the disk and try again.") from error
+            raise
         self._catalog.set_fact("lexical", rebuilt.folder.name)
         self._lexical = rebuilt
         for folder in self.folder.glob(f"{_LEXICAL}*"):
