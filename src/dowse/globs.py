@@ -27,24 +27,8 @@ def compile_glob(pattern: str) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{_translate(alternative, pattern)})" for alternative in alternatives), re.DOTALL)
 
 
-def matches_any(patterns: tuple[str, ...], path: str) -> bool:
-    """Whether a path matches one of the patterns of a settings file.
-
-    There a pattern without a slash means the name at any depth, as in ignore files.
-    """
-    return first_match(patterns, path) is not None
-
-
-def first_match(patterns: tuple[str, ...], path: str) -> str | None:
-    """The first of the patterns of a settings file that matches a path."""
-    for pattern in patterns:
-        if compile_glob(anywhere(pattern)).fullmatch(path):
-            return pattern
-    return None
-
-
 def anywhere(pattern: str) -> str:
-    """A settings pattern as a whole-path glob."""
+    """A pattern of a settings file as a whole-path glob: without a slash it means the name at any depth."""
     bare = pattern.removesuffix("/")
     return bare.removeprefix("/") if "/" in bare else f"**/{bare}"
 

@@ -276,6 +276,10 @@ class Source(Protocol):
         """Read one file now, or say why not."""
         ...
 
+    def read_path(self, path: str) -> Document | Verdict:
+        """Read one file now by its path, if the whole policy allows it."""
+        ...
+
     def verdict(self, path: str) -> Verdict:
         """What the policy says of one path, whether or not it exists."""
         ...

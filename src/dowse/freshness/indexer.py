@@ -213,8 +213,7 @@ def text_reader(source: Source) -> ReadText:
     """Reads texts for a store that has to rebuild what is derived from them."""
 
     def read_text(document: StoredDocument) -> str | None:
-        entry = source.entry(document.path)
-        read = source.read(entry) if isinstance(entry, Entry) else entry
+        read = source.read_path(document.path)
         if isinstance(read, Verdict) or read.content_hash != document.content_hash:
             return None
         return read.reading.text
