@@ -91,3 +91,12 @@ class DiskFull(Failed):
     """No space is left where the index lives."""
 
     code = "DISK_FULL"
+
+
+def error_with(code: str, message: str) -> DowseError:
+    """The error that another process told by its code."""
+    return next((kind(message) for kind in _kinds(DowseError) if kind.code == code), Failed(message))
+
+
+def _kinds(kind: type[DowseError]) -> list[type[DowseError]]:
+    return [kind, *(below for child in kind.__subclasses__() for below in _kinds(child))]

@@ -9,6 +9,7 @@ from dowse.errors import SettingsError
 from dowse.system import storage_root
 
 COMMANDS = {
+    "serve": "dowse.cli.serve:serve",
     "index": "dowse.cli.index:index",
     "search": "dowse.cli.search:search",
     "status": "dowse.cli.projects:status",

@@ -86,16 +86,6 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def as_size(size_bytes: int) -> str:
-    """`640 B`, `12 KB`, `45 MB`."""
-    size = float(size_bytes)
-    for unit in ("B", "KB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if size >= 10 or unit == "B" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} GB"
-
-
 @contextmanager
 def progress_bar(label: str, *, is_expected: bool = True) -> Iterator[Progress]:
     """A bar on a terminal, nothing elsewhere; where no work is expected, only once there is more than a moment's."""

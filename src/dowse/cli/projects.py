@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dowse.cli.arguments import json_option, named_folder, named_path
-from dowse.cli.output import Reply, as_size, counted, say, show, show_warnings
+from dowse.cli.output import Reply, counted, say, show, show_warnings
+from dowse.serving.status import as_size
 
 if TYPE_CHECKING:
     from dowse.serving.status import Status
@@ -81,6 +82,7 @@ def _as_json(found: "Status") -> dict[str, Any]:
         },
         "skipped": found.skipped,
         "problem": found.problem,
+        "lastError": found.last_error,
         "warnings": list(found.warnings),
     }
 
@@ -92,6 +94,8 @@ def _show(found: "Status") -> None:
         return
     if found.problem:
         show(f"  problem: {found.problem}")
+    if found.last_error and found.last_error != found.problem:
+        show(f"  last error: {found.last_error}")
     for kind, totals in found.totals.items():
         languages = ", ".join(f"{name} {count:,}" for name, count in list(totals.languages.items())[:8])
         show(f"  {kind}: {counted(totals.documents, 'file')}, {counted(totals.chunks, 'chunk')}  {languages}".rstrip())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from dowse.errors import UsageError
 from dowse.globs import compile_glob
 from dowse.searching import constants
-from dowse.searching.candidates import Scope, gather
+from dowse.searching.candidates import Balance, Mode, Scope, gather
 from dowse.searching.passages import Passage, holds_phrase, merged, passage_of, terms_in
 from dowse.searching.query import Query, parse
 from dowse.searching.ranking import Evidence, RankedFile, chunks_of, leg_scores, promising, rank
@@ -28,6 +28,9 @@ class Options:
     path_glob: str | None = None
     language: str | None = None
     budget_tokens: int = 20_000
+    mode: Mode = "hybrid"
+    alpha: float | None = None
+    """How much of a hybrid search is meaning, from 0 to 1; without it as measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +70,11 @@ def answer(
     options = options or Options()
     if not 1 <= options.limit <= MAX_LIMIT:
         raise UsageError(f"The limit has to be between 1 and {MAX_LIMIT}.")
+    if options.mode == "vector" and encoder is None:
+        raise UsageError("mode 'vector' needs an encoder, and this index has none. Use 'hybrid' or 'lexical'.")
     started = time.perf_counter()
     query = parse(text)
-    evidence = gather(store, query, scope_of(store, options), encoder)
+    evidence = gather(store, query, scope_of(store, options), encoder, Balance(options.mode, options.alpha))
     if evidence is None:
         return Answer(query, seconds=time.perf_counter() - started)
     scores = leg_scores(evidence.legs)

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from dowse.searching import constants
-from dowse.searching.query import Query
+from dowse.searching.query import Query, Shape
 from dowse.searching.ranking import Evidence, Leg, rarity
 from dowse.store.analysis import terms_of, whole_terms_of
 from dowse.types import Encoder, Kind, Store, TextQuery
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from dowse.types import Field
 
+
+Mode = Literal["hybrid", "vector", "lexical"]
 
 MOST_TERMS = 64
 """Terms of a query that count."""
@@ -28,8 +30,33 @@ class Scope:
     among: frozenset[int] | None = None
 
 
-def gather(store: Store, query: Query, scope: Scope, encoder: Encoder | None = None) -> Evidence | None:
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """Which ways of searching count, and how much of it is meaning; without `alpha` as the constants say."""
+
+    mode: Mode = "hybrid"
+    alpha: float | None = None
+
+    def words(self) -> float:
+        """The weight of the lexical leg."""
+        if self.mode == "vector":
+            return 0.0
+        return 1.0 if self.alpha is None or self.mode == "lexical" else 2 * (1 - self.alpha)
+
+    def meaning(self, shape: Shape) -> float:
+        """The weight of the vector leg."""
+        if self.mode == "lexical":
+            return 0.0
+        if self.mode == "vector":
+            return 1.0
+        return constants.VECTOR_WEIGHT[shape] if self.alpha is None else 2 * self.alpha
+
+
+def gather(
+    store: Store, query: Query, scope: Scope, encoder: Encoder | None = None, balance: Balance | None = None
+) -> Evidence | None:
     """Everything found for a query; None when it cannot find anything."""
+    balance = balance or Balance()
     terms = list(dict.fromkeys(terms_of(" ".join(query.positive))))[:MOST_TERMS]
     scope = _narrowed(store, query, scope)
     if not terms or (scope.among is not None and not scope.among):
@@ -38,9 +65,14 @@ def gather(store: Store, query: Query, scope: Scope, encoder: Encoder | None = N
     weights = {term: rarity(store.frequency(term), extent) for term in terms}
     corrected = corrections(store, query.positive)
     words = (*query.positive, *corrected.values())
-    legs = [Leg("words", store.find_chunks(_asked(words, _weights(query), scope), constants.CHUNK_CANDIDATES))]
-    if encoder is not None:
-        legs.append(_vector_leg(store, query, scope, encoder))
+    legs = []
+    if encoder is None or balance.words():
+        found = store.find_chunks(_asked(words, _weights(query), scope), constants.CHUNK_CANDIDATES)
+        legs.append(Leg("words", found, 1.0 if encoder is None else balance.words()))
+    if encoder is not None and balance.meaning(query.shape):
+        legs.append(_vector_leg(store, query, scope, encoder, balance.meaning(query.shape)))
+    if balance.mode == "vector":
+        return Evidence(legs, paths={}, definers=[], terms=weights)
     by_path = store.find_documents(_asked(words, constants.PATH_WEIGHTS, scope), constants.DOCUMENT_CANDIDATES)
     named = _asked(query.names, {"names": 1.0}, scope)
     missing = 0.0
@@ -113,9 +145,9 @@ def _narrowed(store: Store, query: Query, scope: Scope) -> Scope:
     return replace(scope, among=among)
 
 
-def _vector_leg(store: Store, query: Query, scope: Scope, encoder: Encoder) -> Leg:
+def _vector_leg(store: Store, query: Query, scope: Scope, encoder: Encoder, weight: float) -> Leg:
     (vector,) = encoder.encode([query.text])
     hits = store.nearest(encoder.version, vector, constants.CHUNK_CANDIDATES, scope.kind)
     if scope.among is not None:
         hits = [hit for hit in hits if hit.document_id in scope.among]
-    return Leg("meaning", hits, constants.VECTOR_WEIGHT[query.shape])
+    return Leg("meaning", hits, weight)

@@ -16,7 +16,10 @@ from dowse.serving.status import KINDS
 from dowse.system import start_in_background
 from dowse.types import Progress
 
-__all__ = ["Answer", "Coverage", "Occurrences", "Options", "Placement", "explain_rank", "find_all", "search"]
+__all__ = [
+    "Answer", "Coverage", "Occurrences", "Options", "Placement",
+    "answer_now", "coverage", "explain_rank", "find_all", "search",
+]  # fmt: skip
 
 AT_ONCE_FILES = 200
 """Changed files that are indexed before an answer; with more, the answer comes first and says so."""
@@ -52,12 +55,14 @@ def search(
     if not text.strip():
         raise UsageError("The query is empty. Say what to look for.")
     pending = bring_near(project, text, waits=waits, progress=progress)
-    found = (
-        _first_hits(project, lambda: _answer(project, text, options))
-        if project.is_being_updated() or not project.exists
-        else _answer(project, text, options)
-    )
-    return found, coverage(project, pending)
+    return answer_now(project, text, options), coverage(project, pending)
+
+
+def answer_now(project: ProjectIndex, text: str, options: Options) -> Answer:
+    """An answer from the index as it is; from one that is growing, the first that is worth showing."""
+    if project.is_being_updated() or not project.exists:
+        return _first_hits(project, lambda: _answer(project, text, options))
+    return _answer(project, text, options)
 
 
 def find_all(

@@ -15,9 +15,9 @@ from dowse.serving.status import Status, describe
 from dowse.settings import load_settings, write_default
 from dowse.sources.project import ProjectSource
 from dowse.store import home
-from dowse.store.local import LocalStore, set_aside
+from dowse.store.local import LocalStore, remove, set_aside
 from dowse.system import Lock, make_private_folder
-from dowse.types import Finding, Progress, StoredDocument, Verdict
+from dowse.types import Entry, Finding, Progress, StoredDocument, Verdict
 
 __all__ = ["Explanation", "ProjectIndex", "Report", "Status"]
 
@@ -43,7 +43,8 @@ class ProjectIndex:
             raise UsageError(f"{root} is not a folder.")
         self.root = root.resolve()
         self.folder = home.index_folder(self.root)
-        self.settings, self.warnings = load_settings(home.global_config(), self.folder / "config.json")
+        self.settings_files = (home.global_config(), self.folder / "config.json")
+        self.settings, self.warnings = load_settings(*self.settings_files)
         self.source = ProjectSource(root, self.settings)
         self._store: LocalStore | None = None
         self._turn = Lock(self.folder / "index.lock")
@@ -56,7 +57,8 @@ class ProjectIndex:
     @property
     def store(self) -> LocalStore:
         """The open store; NotIndexed where there is none."""
-        if self._store is None and not self.exists:
+        if not self.exists:
+            self.close()
             raise NotIndexed(f"{self.root} is not indexed. Run: dowse index {self.root}")
         return self._open_store()
 
@@ -82,11 +84,18 @@ class ProjectIndex:
                 self._start_over(error)
                 return self._run(progress, None, first, is_confirmed=is_confirmed)
 
+    def rebuild(self, progress: Progress | None = None) -> Report:
+        """Throw away all that is indexed and index it again; the settings stay."""
+        with self._turn.held(TURN_WAIT_SECONDS):
+            self.close()
+            remove(self.folder)
+            return self._run(progress, None, "", is_confirmed=True)
+
     def require_size(self, drift: Drift | None = None) -> None:
         """Refuse, unless somebody said yes, to let an index grow beyond maxFiles."""
         limit = self.settings.max_files
         if drift is None:
-            count, held = sum(not isinstance(found, Verdict) for found in self.source.entries()), 0
+            count, held = self.count_files(), 0
         else:
             count, held = drift.files, drift.unchanged + len(drift.changed) + len(drift.gone)
         if count > limit >= held:
@@ -94,6 +103,14 @@ class ProjectIndex:
                 f"This project is very large ({count} files). Indexing may take several minutes. "
                 f"Continue with --yes, name a smaller folder, or raise maxFiles ({limit})."
             )
+
+    def count_files(self) -> int:
+        """How many files there are to index, by their names alone."""
+        return sum(isinstance(found, Entry) for found in self.source.entries())
+
+    def text_bytes(self) -> int:
+        """How many bytes there are to index."""
+        return sum(found.stat.size for found in self.source.entries() if isinstance(found, Entry))
 
     def drift(self) -> Drift:
         """How the files differ from the index, by their stat."""
@@ -145,6 +162,8 @@ class ProjectIndex:
             self._store = None
 
     def _open_store(self) -> LocalStore:
+        if self._store is not None and not self._store.is_in_place():
+            self.close()
         if self._store is None:
             read_text = text_reader(self.source)
 
@@ -173,6 +192,8 @@ class ProjectIndex:
                 raise Failed(f"{self.root} went away while it was indexed.")
         except DowseError as error:
             log.error(str(error))
+            with contextlib.suppress(DowseError, OSError):  # a full disk has no room for its own complaint
+                store.note("error", str(error))
             raise
         is_known = before == "complete" and home.has_fingerprints(self.folder)
         if report.changed_anything or not is_known or home.read_project(self.folder) is None:
@@ -183,6 +204,7 @@ class ProjectIndex:
             )  # fmt: skip
         store.note("skipped", json.dumps(report.skipped_by_reason()))
         store.note("state", "complete" if report.is_complete else "interrupted")
+        store.note("error", None)
         return report
 
     def _start_over(self, error: StoreDamaged) -> None:

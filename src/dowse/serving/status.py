@@ -28,6 +28,8 @@ class Status:
     """Files that the last run set out to have indexed."""
     skipped: dict[str, int] = field(default_factory=dict)
     problem: str | None = None
+    last_error: str | None = None
+    """Why the last run failed, until one succeeds."""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -41,6 +43,16 @@ class Status:
         return sum(totals.chunks for totals in self.totals.values())
 
 
+def as_size(size_bytes: int) -> str:
+    """`640B`, `1.2KB`, `45MB`."""
+    size = float(size_bytes)
+    for unit in ("B", "KB", "MB"):
+        if size < 1000:
+            return f"{size:.0f}{unit}" if size >= 10 or unit == "B" else f"{size:.1f}{unit}"
+        size /= 1000
+    return f"{size:.1f}GB"
+
+
 def describe(
     root: Path, folder: Path, open_store: Callable[[], Store], warnings: list[str], *, is_indexing: bool
 ) -> Status:
@@ -51,16 +63,17 @@ def describe(
         skipped = json.loads(store.noted("skipped") or "{}")
         expected = int(store.noted("expected") or 0)
         state = _state(store.noted("state"), is_indexing=is_indexing)
+        last_error = store.noted("error")
         wrong = [] if is_indexing else store.glance()
     except NotIndexed:
         return Status("not_found", root, folder, warnings=tuple(warnings))
     except Failed as error:
-        return Status("failed", root, folder, problem=str(error), warnings=tuple(warnings))
+        return Status("failed", root, folder, problem=str(error), last_error=str(error), warnings=tuple(warnings))
     project = home.read_project(folder)
     status = Status(
         state, root, folder, totals, store.size_bytes(),
         project.metadata.get("lastIncrementalUpdate") if project else None,
-        expected, skipped, warnings=tuple(warnings),
+        expected, skipped, last_error=last_error, warnings=tuple(warnings),
     )  # fmt: skip
     if wrong and state == "ready":
         problem = f"{wrong[0].part}: {wrong[0].problem}; run dowse index to rebuild it"

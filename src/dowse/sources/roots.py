@@ -32,12 +32,18 @@ def detect_root(start: Path) -> DetectedRoot:
             break
         if marker := next((name for name in MARKERS if os.path.lexists(folder / name)), None):
             return DetectedRoot(folder, marker)
-    if here == here.parent or (home and home.is_relative_to(here)):
+    if is_too_wide(here):
         raise ProjectNotDetected(
             f"Could not detect project root: no {', '.join(MARKERS[:-1])} or {MARKERS[-1]} from here upwards, and the "
             "home directory or a whole disk is only searched when it is named. Please choose a directory."
         )
     return DetectedRoot(here, None)
+
+
+def is_too_wide(folder: Path) -> bool:
+    """Whether a folder is a whole disk, the home folder or above it: these are served only when named."""
+    here, home = folder.resolve(), _home()
+    return here == here.parent or (home is not None and home.is_relative_to(here))
 
 
 def require_allowed(root: Path) -> None:

@@ -36,6 +36,11 @@ class Project:
         return self._number("stats", "totalFiles") + self._number("docsStats", "totalDocs")
 
     @property
+    def chunks(self) -> int:
+        """Chunks in the index, as far as the metadata tells."""
+        return self._number("stats", "totalChunks") + self._number("docsStats", "totalDocChunks")
+
+    @property
     def size_bytes(self) -> int:
         """The index on disk, as far as the metadata tells."""
         return self._number("stats", "storageSizeBytes") + self._number("docsStats", "docsStorageSizeBytes")

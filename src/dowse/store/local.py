@@ -65,6 +65,7 @@ class LocalStore:
         file = folder / _CATALOG
         with contextlib.nullcontext() if is_current(file) else self._lock.held(WRITE_WAIT_SECONDS):
             self._catalog = Catalog(file)
+        self._file = file.stat().st_ino
         self._lexical = Lexical(folder / f"{_LEXICAL}none")
         self._counted: Path | None = None
         """The lexical index whose size was compared with the catalog's."""
@@ -215,6 +216,13 @@ class LocalStore:
             for file in self.folder.glob("vectors-*.matrix"):
                 if self._matrix_problems(file):
                     file.unlink()
+
+    def is_in_place(self) -> bool:
+        """Whether the catalog we hold is the one in the folder: another process may have removed or rebuilt it."""
+        try:
+            return (self.folder / _CATALOG).stat().st_ino == self._file
+        except OSError:
+            return False
 
     def close(self) -> None:
         """Let go of the files."""
@@ -382,15 +390,29 @@ class LocalStore:
 def set_aside(folder: Path) -> Path:
     """Move a catalog that cannot be read out of the way, with its derived parts gone."""
     backup = folder / f"{_CATALOG}.bak"
-    for suffix in ("", "-wal", "-shm"):
-        file = folder / f"{_CATALOG}{suffix}"
-        if file.exists():
-            file.replace(folder / f"{_CATALOG}.bak{suffix}")
+    for file in _catalog_files(folder):
+        file.replace(folder / file.name.replace(_CATALOG, backup.name))
+    _remove_derived(folder)
+    return backup
+
+
+def remove(folder: Path) -> None:
+    """Remove a store; what else is in the folder stays."""
+    for file in _catalog_files(folder):
+        file.unlink()
+    _remove_derived(folder)
+
+
+def _catalog_files(folder: Path) -> list[Path]:
+    files = [folder / f"{_CATALOG}{suffix}" for suffix in ("", "-wal", "-shm")]
+    return [file for file in files if file.exists()]
+
+
+def _remove_derived(folder: Path) -> None:
     for derived in folder.glob(f"{_LEXICAL}*"):
         shutil.rmtree(derived, ignore_errors=True)
     for file in folder.glob("vectors-*.matrix"):
         file.unlink()
-    return backup
 
 
 def _indexed(

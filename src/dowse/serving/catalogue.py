@@ -1,0 +1,115 @@
+"""The catalogue of errors: for each code what a user reads and what a developer reads.
+
+A user's message holds no absolute path and nothing technical.
+"""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from dowse.errors import DiskFull, DowseError, UsageError
+from dowse.serving.project import ProjectIndex
+
+INDEX_SHARE = 1.0
+"""Bytes of an index for each byte of text in a project: TODO"""
+
+CATALOGUE = {
+    "INDEX_NOT_FOUND": (
+        "This project hasn't been indexed yet. Would you like to index it now?",
+        "No index at {index}. Call create_index.",
+    ),
+    "DOCS_INDEX_NOT_FOUND": (
+        "No documentation has been indexed yet. Run create_index to index your project.",
+        "No docs index at {index}. {detail}",
+    ),
+    "INDEX_CORRUPT": (
+        "The search index seems corrupted. Rebuilding it now...",
+        "Catalog read error - {detail}",
+    ),
+    "FILE_LIMIT_WARNING": (
+        "This project is very large ({count} files). Indexing may take several minutes. Continue?",
+        "{count} files exceeds soft limit of {limit:,}",
+    ),
+    "PERMISSION_DENIED": (
+        "Can't access some files in this project. Check folder permissions.",
+        "EACCES reading {path}",
+    ),
+    "DISK_FULL": (
+        "Not enough disk space to create the search index. Free up some space and try again.",
+        "ENOSPC - need ~{needed}MB, have {available}MB",
+    ),
+    "FILE_NOT_FOUND": ("The file '{path}' doesn't exist or isn't indexed.", "{path} not in index ({detail})"),
+    "INVALID_PATTERN": ("The search pattern '{pattern}' is invalid. Please check the syntax.", "{detail}"),
+    "PROJECT_NOT_DETECTED": (
+        "Could not detect project root. Please choose a directory.",
+        "No markers found in path hierarchy. {detail}",
+    ),
+    "SYMLINK_NOT_ALLOWED": (
+        "Symbolic links are not allowed for security reasons.",
+        "Symlink detected at path: {path}",
+    ),
+    "INDEX_BUSY": ("The index is in use by another program. Try again in a moment.", "{detail}"),
+    "INDEX_TOO_NEW": (
+        "The index was made by a newer version of dowse. Upgrade dowse, or delete the index and create it again.",
+        "{detail}",
+    ),
+    "INVALID_CONFIG": ("A settings file cannot be used. Correct it or remove it.", "{detail}"),
+    "FAILED": ("The search could not be done. get_index_status says more.", "{detail}"),
+    "UNEXPECTED": ("Something went wrong inside the search. Please try again, and report it if it stays.", "{detail}"),
+}
+
+
+class CatalogueError(DowseError):
+    """An error by its code, with what its messages have to name."""
+
+    def __init__(self, code: str, **facts: Any) -> None:
+        self.code = code
+        self.facts = {"detail": "", "path": "it", "index": "", **facts}
+        super().__init__(user_message(code, self.facts))
+
+
+def rendered(error: DowseError) -> dict[str, Any]:
+    """An error as a client gets it."""
+    if type(error) is UsageError:  # says itself what is wrong with which argument
+        return {"code": error.code, "userMessage": str(error), "developerMessage": f"{error.code}: {error}"}
+    if not isinstance(error, CatalogueError):
+        error = CatalogueError(error.code if error.code in CATALOGUE else "FAILED", detail=str(error))
+    developer = CATALOGUE[error.code][1].format(**error.facts).strip()
+    return {"code": error.code, "userMessage": str(error), "developerMessage": f"{error.code}: {developer}"}
+
+
+def of_project(error: DowseError, project: ProjectIndex) -> DowseError:
+    """An error with what its messages say of the project it is about."""
+    if isinstance(error, CatalogueError) or type(error) is UsageError or error.code not in CATALOGUE:
+        return error
+    facts: dict[str, Any] = {"detail": str(error), "index": _told(project.folder)}
+    if error.code == DiskFull.code:
+        facts |= {
+            "needed": _needed_mb(project),
+            "available": shutil.disk_usage(_existing(project.folder)).free // 10**6,
+        }
+    return CatalogueError(error.code, **facts)
+
+
+def user_message(code: str, facts: dict[str, Any]) -> str:
+    """What a user reads; a path that was given as an absolute one is called by its last part."""
+    path = str(facts.get("path", ""))
+    if path.startswith(("/", "\\", "~")) or path[1:2] == ":":
+        facts = {**facts, "path": path.replace("\\", "/").rstrip("/").rpartition("/")[2] or "/"}
+    return CATALOGUE[code][0].format(**facts)
+
+
+def _needed_mb(project: ProjectIndex) -> int:
+    try:
+        return max(1, round(project.text_bytes() * INDEX_SHARE / 10**6))
+    except DowseError:
+        return 1
+
+
+def _told(folder: Path) -> str:
+    home = Path.home()
+    return f"~/{folder.relative_to(home)}/" if folder.is_relative_to(home) else f"{folder}/"
+
+
+def _existing(folder: Path) -> Path:
+    return next(candidate for candidate in (folder, *folder.parents) if candidate.exists())

@@ -1,0 +1,143 @@
+"""Tools as the protocol knows them: listed, called, their replies and errors on the wire.
+
+Built on the SDK's `Server` and not on its `MCPServer`: that one derives schemas from functions, drops
+arguments it does not know, and announces prompts and resources that are not there (docs/design.md).
+"""
+
+import json
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+from mcp.server.lowlevel import Server
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    InputRequiredResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    ToolAnnotations,
+)
+from mcp_types import Tool as ListedTool
+
+from dowse import __version__
+from dowse.errors import DowseError
+from dowse.serving.arguments import checked
+from dowse.serving.catalogue import CatalogueError, rendered
+from dowse.serving.confirming import Asked, Asker
+from dowse.serving.tools import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, Call, Schema, Tool
+
+NAME = "dowse"
+
+Lifespan = Callable[[Any], AbstractAsyncContextManager[None]]
+
+_log = logging.getLogger(__name__)
+
+
+def make_server(
+    tools: Callable[[Call], Awaitable[list[Tool]]],
+    *,
+    instructions: str,
+    lifespan: Lifespan | None = None,
+    budget_tokens: int = BUDGET_TOKENS,
+) -> Server[Any]:
+    """A server of these tools, whose descriptions may change between calls."""
+
+    async def list_tools(context: Any, _params: PaginatedRequestParams | None) -> ListToolsResult:
+        client = _Call(context, CallToolRequestParams(name=""), {}, budget_tokens)
+        return ListToolsResult(tools=[_listed(tool) for tool in await tools(client)])
+
+    async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
+        client = _Call(context, params, {}, budget_tokens)
+        tool = next((tool for tool in await tools(client) if tool.name == params.name), None)
+        if tool is None:
+            raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {params.name}")
+        return await _called(tool, client, params)
+
+    server: Server[Any] = Server(
+        NAME,
+        version=__version__,
+        title="dowse: search on this machine",
+        instructions=instructions,
+        lifespan=lifespan or _nothing,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+    server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=NAME))
+    return server
+
+
+@asynccontextmanager
+async def _nothing(_server: Any) -> AsyncIterator[None]:
+    yield
+
+
+def _listed(tool: Tool) -> ListedTool:
+    return ListedTool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        output_schema=tool.output,
+        annotations=ToolAnnotations(
+            read_only_hint=tool.is_read_only,
+            destructive_hint=tool.is_destructive,
+            idempotent_hint=tool.is_idempotent,
+            open_world_hint=False,
+        ),
+    )
+
+
+async def _called(tool: Tool, call: "_Call", params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
+    try:
+        call.arguments = checked(tool, params.arguments)
+        return _result(await tool.run(call))
+    except Asked as asked:
+        return asked.result
+    except DowseError as error:
+        return _result(rendered(error), is_error=True)
+    except Exception as error:
+        _log.exception("%s failed", tool.name)
+        return _result(rendered(CatalogueError("UNEXPECTED", detail=f"{type(error).__name__}: {error}")), is_error=True)
+
+
+def _result(content: dict[str, Any], *, is_error: bool = False) -> CallToolResult:
+    text = json.dumps(content, ensure_ascii=False)
+    return CallToolResult(content=[TextContent(text=text)], structured_content=content, is_error=is_error)
+
+
+class _Call:
+    """A call as the SDK brings it."""
+
+    def __init__(
+        self, context: Any, params: CallToolRequestParams, arguments: Mapping[str, Any], budget_tokens: int
+    ) -> None:
+        self.arguments = arguments
+        self.budget_characters = budget_tokens * CHARACTERS_PER_TOKEN // 2  # the reply holds its JSON twice
+        self._session = context.session
+        self._asker = Asker(context.session, context.request_id, params)
+
+    @property
+    def can_ask(self) -> bool:
+        return self._asker.can_ask
+
+    async def ask(self, key: str, question: str, fields: Mapping[str, Schema] | None = None) -> dict[str, Any] | None:
+        return await self._asker.ask(key, question, fields or {})
+
+    async def roots(self) -> list[str]:
+        capabilities = self._session.client_capabilities
+        if not capabilities or capabilities.roots is None or not self._session.can_send_request:
+            return []
+        try:
+            listed = await self._session.list_roots()
+        except MCPError:
+            return []
+        return [str(root.uri) for root in listed.roots]
+
+    async def progress(self, done: float, total: float | None, message: str) -> None:
+        await self._session.report_progress(done, total, message)

@@ -1,0 +1,157 @@
+"""The one service object of a process: the projects it serves, and what goes on with each."""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from dowse.errors import DowseError, StoreDamaged, UsageError
+from dowse.serving.catalogue import CatalogueError, of_project
+from dowse.serving.indexing import Run, start_run
+from dowse.serving.project import ProjectIndex
+
+Got = TypeVar("Got")
+
+
+class Served:
+    """One project as a server has it: questions on a thread of its own, indexing in a process of its own.
+
+    Everything that touches the project's index runs on that one thread, so nothing in it needs a lock.
+    """
+
+    def __init__(self, root: Path, name: str) -> None:
+        self.root = root
+        self.name = name
+        self.run: Run | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"answers for {name}")
+        self._project: ProjectIndex | None = None
+        self._settings_seen: tuple[int, ...] = ()
+
+    async def do(self, work: Callable[..., Got], *values: object) -> Got:
+        """Do something with the project's index on its thread; a damaged one is built again from here on."""
+
+        def with_project() -> Got:
+            project = self._open()
+            try:
+                return work(project, *values)
+            except DowseError as error:
+                raise of_project(error, project) from error
+
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, with_project)
+        except DowseError as error:
+            if error.code == StoreDamaged.code:
+                self.start_run()
+            raise
+
+    def start_run(self, *, rebuilds: bool = False) -> Run:
+        """Start indexing, unless that goes on already."""
+        if self.run is None or not self.run.is_going_on:
+            self.run = start_run(self.root, rebuilds=rebuilds)
+        return self.run
+
+    async def stop_run(self) -> None:
+        """End our own indexing, with what is done kept."""
+        if self.run and self.run.is_going_on:
+            await asyncio.to_thread(self.run.stop)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether our own process is indexing now."""
+        return self.run is not None and self.run.is_going_on
+
+    def close(self) -> None:
+        """Stop everything; nothing may be asked any more."""
+        if self.run and self.run.is_going_on:
+            self.run.stop()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _open(self) -> ProjectIndex:
+        """The project with the settings as they are now."""
+        if self._project is not None and self._settings_seen != _stamps(self._project):
+            self._project.close()
+            self._project = None
+        if self._project is None:
+            if not self.root.is_dir():
+                raise CatalogueError("PERMISSION_DENIED", path=self.root)
+            self._project = ProjectIndex(self.root)
+            self._settings_seen = _stamps(self._project)
+        return self._project
+
+
+class Service:
+    """The projects that a process serves, in the order they were named."""
+
+    def __init__(self, roots: list[Path]) -> None:
+        self.projects: list[Served] = []
+        self.warnings: list[str] = []
+        for root in roots:
+            self.add(root)
+
+    def add(self, root: Path) -> Served:
+        """Serve one more project; the same one twice is one."""
+        ProjectIndex(root)  # refuses what may not be a root
+        root = root.resolve()
+        for served in self.projects:
+            if served.root == root:
+                return served
+        served = Served(root, self._unique_name(root))
+        self.projects.append(served)
+        return served
+
+    @property
+    def has_several(self) -> bool:
+        """Whether paths begin with the name of their project."""
+        return len(self.projects) > 1
+
+    def named(self, name: str) -> Served:
+        """The project of a name."""
+        for served in self.projects:
+            if served.name == name:
+                return served
+        raise UsageError(f"project '{name}' is not served here. It is one of: {self.names()}.")
+
+    def names(self) -> str:
+        """The names of all projects, for a message."""
+        return ", ".join(served.name for served in self.projects)
+
+    def place(self, path: str, name: str | None) -> tuple[Served, str]:
+        """The project that a path of a reply belongs to, and the path within it."""
+        if name is not None:
+            served = self.named(name)
+            return served, path.removeprefix(f"{served.name}/") if self.has_several else path
+        if not self.has_several:
+            return self.projects[0], path
+        first, _, rest = path.partition("/")
+        if rest and any(served.name == first for served in self.projects):
+            return self.named(first), rest
+        detail = f"it does not begin with the name of a project: {self.names()}"
+        raise CatalogueError("FILE_NOT_FOUND", path=path, detail=detail)
+
+    def shown(self, served: Served, path: str) -> str:
+        """A path as replies show it."""
+        return f"{served.name}/{path}" if self.has_several else path
+
+    def close(self) -> None:
+        """Stop everything."""
+        for served in self.projects:
+            served.close()
+
+    def _unique_name(self, root: Path) -> str:
+        taken = {served.name for served in self.projects}
+        base = root.name or "root"
+        names = [base, *(f"{base}-{number}" for number in range(2, len(taken) + 3))]
+        return next(name for name in names if name not in taken)
+
+
+def _stamps(project: ProjectIndex) -> tuple[int, ...]:
+    """What tells that a settings file was changed."""
+    stamps = []
+    for file in project.settings_files:
+        with contextlib.suppress(OSError):
+            stat = os.stat(file)  # noqa: PTH116 - 3 µs instead of 12, at every question
+            stamps += [stat.st_mtime_ns, stat.st_size, stat.st_ino]
+    return tuple(stamps)

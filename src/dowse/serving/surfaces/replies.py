@@ -1,0 +1,232 @@
+"""What the project tools reply: relative paths, nothing twice, no more than the budget."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dowse.errors import DowseError
+from dowse.searching.passages import Passage, matches_in
+from dowse.serving.asking import Answer, Coverage
+from dowse.serving.indexing import Run
+from dowse.serving.project import ProjectIndex
+from dowse.serving.status import Status, as_size
+from dowse.store.home import Project
+
+NAMED_FILES = 20
+"""Of pending files so many are named."""
+LINE_CHARACTERS = 400
+"""Of a longer line only the part around its first match is shown."""
+SPARE_CHARACTERS = 1500
+"""What a reply says beside its hits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What one project answered."""
+
+    answer: Answer
+    coverage: Coverage
+    shown: Callable[[str], str]
+    warnings: Sequence[str] = ()
+
+
+def hits(pages: list[Page], offset: int, limit: int, budget: int, warnings: Iterable[str] = ()) -> dict[str, Any]:
+    """The hits of every project in one order, from an offset on, as many as fit."""
+    found = [(hit.relevance, page, hit) for page in pages for hit in page.answer.hits]
+    found.sort(key=lambda one: -one[0])
+    wanted, results, left = found[offset : offset + limit], list[dict[str, Any]](), budget - SPARE_CHARACTERS
+    for _, page, hit in wanted:
+        result = _hit(page, hit)
+        left -= len(json.dumps(result, ensure_ascii=False))
+        if left < 0 and results:
+            break
+        results.append(result)
+    reply: dict[str, Any] = {
+        "results": results,
+        "totalResults": len(results),
+        "coverage": _coverage([page.coverage for page in pages]),
+    }
+    if len(results) < len(wanted) or any(page.answer.is_cut for page in pages):
+        reply["truncated"] = f"The budget is spent. More with offset: {offset + len(results)}."
+    corrected = {word: known for page in pages for word, known in page.answer.corrected.items()}
+    stale = [page.shown(path) for page in pages for path in page.answer.outdated]
+    said = [*warnings, *(warning for page in pages for warning in page.warnings)]
+    return reply | _present(corrected=corrected, stale=stale[:NAMED_FILES], warnings=said)
+
+
+def paths(every: list[str], offset: int, limit: int, budget: int) -> dict[str, Any]:
+    """A page of paths."""
+    shown, left = list[str](), budget - SPARE_CHARACTERS
+    for path in every[offset : offset + limit]:
+        left -= len(json.dumps(path, ensure_ascii=False)) + 2
+        if left < 0:
+            break
+        shown.append(path)
+    reply: dict[str, Any] = {"matches": shown, "totalMatches": len(every)}
+    following = offset + len(shown)
+    return {**reply, "nextOffset": following} if following < len(every) else reply
+
+
+def status(project: ProjectIndex, run: Run | None) -> dict[str, Any]:
+    """The truth about an index, with a look at the files."""
+    found = project.status()
+    reply = {
+        "status": found.state,
+        "projectPath": str(found.root),
+        "totalFiles": found.files,
+        "totalChunks": found.chunks,
+        "lastUpdated": found.last_updated,
+        "storageSize": as_size(found.size_bytes),
+        "watcherActive": False,
+    }
+    if found.state == "not_found":
+        return reply | _present(message="Call create_index first.", warnings=list(found.warnings))
+    error = str(run.error) if run and run.error else found.last_error
+    return {
+        **reply,
+        "code": _kind(found, "code"),
+        "docs": _kind(found, "docs"),
+        "coverage": {"indexedFiles": found.files, "expectedFiles": max(found.expected_files, found.files)},
+        **_pending(project, found),
+        "skipped": found.skipped,
+        **_present(problem=found.problem, lastError=error, warnings=list(found.warnings)),
+    }
+
+
+def indexed(project: ProjectIndex, run: Run | None) -> dict[str, Any]:
+    """What came of indexing."""
+    if run and run.error:
+        raise run.error
+    found = project.status()
+    is_going_on = found.state == "indexing" or (run is not None and run.is_going_on)
+    is_whole = run is None or run.is_complete
+    reply = {
+        "status": "indexing" if is_going_on else "success" if is_whole else "incomplete",
+        "projectPath": str(found.root),
+        "filesIndexed": found.files,
+        "chunksCreated": found.chunks,
+    }
+    if is_going_on:
+        of = run.total if run else found.expected_files
+        message = f"Indexing goes on in the background ({found.files} of {max(of, found.files)} files). Search works meanwhile."
+        return reply | {"message": message}
+    warnings = [*found.warnings, *(run.warnings if run else ())]
+    return {
+        **reply,
+        "duration": _duration(run.seconds if run else 0.0),
+        **_present(skipped=found.skipped, problem=found.problem, warnings=list(dict.fromkeys(warnings))),
+    }
+
+
+def of_all(each: list[dict[str, Any]], warnings: Iterable[str] = ()) -> dict[str, Any]:
+    """One reply for one project; for several their sum, and each."""
+    said = list(warnings)
+    if len(each) == 1:
+        return {**each[0], **_present(warnings=[*said, *each[0].get("warnings", ())])}
+    numbers = ("totalFiles", "totalChunks", "filesIndexed", "chunksCreated")
+    sums = {name: sum(one.get(name, 0) for one in each) for name in numbers if name in each[0]}
+    states = [one["status"] for one in each]
+    worst = next(state for state in (*_WORST_FIRST, states[0]) if state in states)
+    return {
+        "status": worst,
+        "projectPath": ", ".join(one["projectPath"] for one in each),
+        **sums,
+        **{
+            name: each[0][name]
+            for name in ("duration", "storageSize", "lastUpdated", "watcherActive")
+            if name in each[0]
+        },
+        "projects": each,
+        **_present(warnings=said),
+    }
+
+
+_WORST_FIRST = ("failed", "indexing", "incomplete", "not_found", "ready", "success")
+
+
+def projects(found: list[Project], budget: int) -> dict[str, Any]:
+    """Every project, as many as fit."""
+    shown, left = list[dict[str, Any]](), budget - SPARE_CHARACTERS
+    for project in found:
+        one = {
+            "projectPath": str(project.root),
+            "totalFiles": project.files,
+            "totalChunks": project.chunks,
+            "storageSize": as_size(project.size_bytes),
+            "lastUpdated": project.metadata.get("lastIncrementalUpdate"),
+            "exists": project.exists,
+        }
+        left -= len(json.dumps(one, ensure_ascii=False))
+        if left < 0:
+            break
+        shown.append(one)
+    reply: dict[str, Any] = {"projects": shown, "totalProjects": len(found)}
+    return reply | _present(
+        truncated="" if len(shown) == len(found) else "The budget is spent. dowse projects lists all."
+    )
+
+
+def _hit(page: Page, hit: Any) -> dict[str, Any]:
+    first, *others = hit.passages or (Passage(1, 1, ""),)
+    terms = page.answer.terms
+    result = {
+        "path": page.shown(hit.path),
+        "text": _text(first, terms),
+        "score": hit.relevance,
+        "startLine": first.start_line,
+        "endLine": first.end_line,
+    }
+    within = " > ".join(first.headings) if hit.kind == "docs" else ".".join(first.symbols[:1])
+    more = [{"startLine": other.start_line, "endLine": other.end_line, "text": _text(other, terms)} for other in others]
+    return result | _present(within=within, more=more)
+
+
+def _text(passage: Passage, terms: Any) -> str:
+    """The lines of a passage, none longer than what fits around its first match."""
+    return "\n".join(_line(line, terms) for line in passage.text.split("\n"))
+
+
+def _line(line: str, terms: Any) -> str:
+    if len(line) <= LINE_CHARACTERS:
+        return line
+    spans = matches_in(line, terms)
+    start = max(0, spans[0][0] - LINE_CHARACTERS // 4) if spans else 0
+    end = start + LINE_CHARACTERS
+    return ("…" if start else "") + line[start:end] + ("…" if end < len(line) else "")
+
+
+def _coverage(each: list[Coverage]) -> dict[str, Any]:
+    pending = sum(one.pending for one in each)
+    return {
+        "indexedFiles": sum(one.files for one in each),
+        "expectedFiles": sum(max(one.files, one.expected) for one in each),
+        "complete": all(one.is_complete for one in each),
+    } | _present(pending=pending, indexing=any(one.is_indexing for one in each))
+
+
+def _kind(found: Status, kind: Any) -> dict[str, int]:
+    totals = found.totals.get(kind)
+    return {"files": totals.documents, "chunks": totals.chunks} if totals else {"files": 0, "chunks": 0}
+
+
+def _pending(project: ProjectIndex, found: Status) -> dict[str, Any]:
+    """The files that differ from the index now."""
+    if found.state not in ("ready", "incomplete"):
+        return {}
+    try:
+        drift = project.drift()
+    except DowseError:
+        return {}
+    stale = sorted([*(entry.path for entry in drift.changed), *drift.gone])
+    new = sorted(entry.path for entry in drift.new)
+    return {"pendingFiles": drift.pending} | _present(staleFiles=stale[:NAMED_FILES], newFiles=new[:NAMED_FILES])
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f}s" if seconds >= 10 else f"{seconds:.1f}s"
+
+
+def _present(**values: Any) -> dict[str, Any]:
+    """Only what says something."""
+    return {name: value for name, value in values.items() if value}

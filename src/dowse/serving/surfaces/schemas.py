@@ -1,0 +1,23 @@
+"""Pieces of the schemas that several tools share, as short as they can be: every client reads them all."""
+
+from dowse.serving.tools import Schema
+
+TEXT: Schema = {"type": "string"}
+NUMBER: Schema = {"type": "number"}
+FLAG: Schema = {"type": "boolean"}
+TEXTS: Schema = {"type": "array", "items": TEXT}
+
+
+def described(schema: Schema, description: str, **more: object) -> Schema:
+    """A schema with its description and what else is to be said."""
+    return {**schema, "description": description, **more}
+
+
+def count(description: str, default: int, most: int, least: int = 1) -> Schema:
+    """A whole number within bounds."""
+    return described(NUMBER, description, default=default, minimum=least, maximum=most, multipleOf=1)
+
+
+def reply(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
+    """An object that has these properties, and may have others."""
+    return {"type": "object", "properties": properties, "required": list(required)}

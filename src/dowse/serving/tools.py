@@ -1,0 +1,64 @@
+"""A tool as every surface defines it: what it takes, what it gives, what is true of it, and what it does."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+Schema = dict[str, Any]
+
+BUDGET_TOKENS = 20_000
+CHARACTERS_PER_TOKEN = 4
+"""A reply stays under so many tokens, its text and its structured content together."""
+
+
+class Call(Protocol):
+    """One call of a tool: its arguments, and the client behind it."""
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """What was given, checked, with defaults filled in; None for what is absent."""
+        ...
+
+    @property
+    def budget_characters(self) -> int:
+        """How long the JSON of the reply may be."""
+        ...
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether somebody can be asked."""
+        ...
+
+    async def ask(self, key: str, question: str, fields: Mapping[str, Schema] | None = None) -> dict[str, Any] | None:
+        """Ask the person behind the client; None for anything but an accepted answer."""
+        ...
+
+    async def roots(self) -> list[str]:
+        """The folders that a client of the older protocol works in, as URIs."""
+        ...
+
+    async def progress(self, done: float, total: float | None, message: str) -> None:
+        """Tell how far the work is, to a client that wants to know."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """What a server offers under one name."""
+
+    name: str
+    title: str
+    description: str
+    run: Callable[[Call], Awaitable[dict[str, Any]]]
+    output: Schema
+    arguments: Mapping[str, Schema] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    is_read_only: bool = True
+    is_destructive: bool = False
+    is_idempotent: bool = True
+
+    @property
+    def input_schema(self) -> Schema:
+        """The JSON Schema of the arguments."""
+        schema: Schema = {"type": "object", "properties": dict(self.arguments), "additionalProperties": False}
+        return {**schema, "required": list(self.required)} if self.required else schema

@@ -1,0 +1,75 @@
+"""A process of its own that makes one index equal to its files, and tells its parent how far it is.
+
+A server stays quick and small while a project is indexed elsewhere. What is said goes to stdout, a
+JSON object a line; when stdin ends, the parent is gone or wants us to stop: what is done is kept.
+"""
+
+import _thread
+import json
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from dowse.errors import DowseError, Failed
+from dowse.serving.project import ProjectIndex
+from dowse.system import interrupt_on_terminate, lower_priority
+
+TOLD_SECONDS = 0.1
+"""How often progress is told."""
+
+REBUILD = "--rebuild"
+
+
+def main(arguments: list[str]) -> int:
+    """Index the root in the arguments; the exit code is for people, the parent reads what is told."""
+    rebuilds = REBUILD in arguments
+    (root,) = (argument for argument in arguments if argument != REBUILD)
+    interrupt_on_terminate()
+    lower_priority()
+    threading.Thread(target=_stop_with_parent, daemon=True).start()
+    try:
+        _index(Path(root), rebuilds=rebuilds)
+    except DowseError as error:
+        _tell({"code": error.code, "error": str(error)})
+        return error.exit_code
+    except KeyboardInterrupt:
+        _tell({"is_complete": False})
+    except BrokenPipeError:
+        return Failed.exit_code
+    except OSError as error:
+        _tell({"code": Failed.code, "error": f"{error.strerror or error} ({error.filename})."})
+        return Failed.exit_code
+    return 0
+
+
+def _index(root: Path, *, rebuilds: bool) -> None:
+    project = ProjectIndex(root)
+    told = 0.0
+
+    def progress(done: int, total: int) -> None:
+        nonlocal told
+        if time.monotonic() - told >= TOLD_SECONDS or done == total:
+            told = time.monotonic()
+            _tell({"done": done, "total": total})
+
+    report = project.rebuild(progress) if rebuilds else project.update(progress)
+    project.close()
+    _tell({"is_complete": report.is_complete, "seconds": round(report.seconds, 2), "warnings": project.warnings})
+
+
+def _tell(facts: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(facts) + "\n")
+    sys.stdout.flush()
+
+
+def _stop_with_parent() -> None:
+    while os.read(0, 4096):
+        pass
+    _thread.interrupt_main()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
