@@ -264,12 +264,19 @@ class Totals:
 class Source(Protocol):
     """Where documents come from, behind the policy."""
 
-    def entries(self) -> Iterator[Entry | Verdict]:
-        """Everything below the root: what may be indexed as entries, the rest as verdicts."""
+    def entries(self, below: str = "", entered: "Entered | None" = None) -> Iterator[Entry | Verdict]:
+        """Everything below the root, or a folder of it: what may be indexed as entries, the rest as verdicts.
+
+        Each folder that is entered is told, the root as an empty path, others with a slash at the end.
+        """
         ...
 
     def entry(self, path: str) -> Entry | Verdict:
         """One file as the walk would see it now."""
+        ...
+
+    def entry_at(self, path: str) -> Entry | Verdict:
+        """The same for a path that is spelled as the walk spells it, and no other; a folder has no reason."""
         ...
 
     def read(self, entry: Entry) -> Document | Verdict:
@@ -316,8 +323,12 @@ class Store(Protocol):
 
     def document(self, path: str) -> StoredDocument | None: ...
 
-    def documents(self) -> Iterator[StoredDocument]:
-        """All documents, by path."""
+    def documents(self, below: str = "") -> Iterator[StoredDocument]:
+        """All documents, or those below a folder (`src/`), by path."""
+        ...
+
+    def twin(self, document: Document, recipe: str) -> StoredDocument | None:
+        """A document that became chunks from the very same content in the very same way."""
         ...
 
     def refusals(self) -> dict[str, tuple[Stat, Verdict]]:
@@ -404,6 +415,9 @@ class Store(Protocol):
 
     def close(self) -> None: ...
 
+
+Entered = Callable[[str], None]
+"""Called with each folder that a walk enters."""
 
 Progress = Callable[[int, int], None]
 """Called with what is done and what there is to do."""

@@ -4,13 +4,16 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 
 from dowse import chunking, reading, sources
-from dowse.freshness.scan import Drift, scan
+from dowse.freshness.scan import Drift, look, scan
 from dowse.store.analysis import terms_of
 from dowse.types import (
     Batch,
+    Chunk,
     Document,
+    Entered,
     Entry,
     Progress,
     Put,
@@ -19,6 +22,7 @@ from dowse.types import (
     Source,
     Stat,
     Store,
+    StoredChunk,
     StoredDocument,
     Verdict,
 )  # fmt: skip
@@ -32,6 +36,9 @@ BATCH_FILES = 2000
 BATCH_CHARACTERS = 16_000_000
 """A batch is one transaction and one commit of the lexical index. Each next one is larger: eight
 of the same size are merged, which on 5,600 files took as long as a seventh of the whole run."""
+
+REMEMBERED_FILES = 5000
+"""Of a folder that was moved, so many files are not cut again; the rest is."""
 
 RECIPE = f"policy {sources.VERSION}, reading {reading.VERSION}, chunking {chunking.VERSION}"
 """How files become chunks; an index made by another recipe is made anew."""
@@ -59,9 +66,14 @@ class Report:
         return dict(Counter(verdict.reason for verdict in self.skipped if verdict.reason).most_common())
 
 
-def find_drift(source: Source, store: Store, *, is_thorough: bool = False) -> Drift:
-    """What has to be done; thorough, every known file counts as changed and is read."""
-    return scan(source, store, RECIPE, is_distrustful=is_thorough)
+def find_drift(source: Source, store: Store, *, distrusted_ns: int = 0, entered: Entered | None = None) -> Drift:
+    """What has to be done; every known file that was last read before `distrusted_ns` counts as changed."""
+    return scan(source, store, RECIPE, distrusted_ns=distrusted_ns, entered=entered)
+
+
+def find_drift_at(source: Source, store: Store, paths: Iterable[str], entered: Entered | None = None) -> Drift:
+    """What has to be done about some paths, whatever stands there now."""
+    return look(source, store, RECIPE, paths, entered=entered)
 
 
 def bring_up_to_date(
@@ -91,24 +103,20 @@ def bring_up_to_date(
 
 
 def reindex(source: Source, store: Store, paths: Iterable[str]) -> Report:
-    """Bring single files up to date, each path one that the index knows."""
-    report = Report()
-    pending = _Pending(store, report)
-    for path in paths:
-        entry = source.entry(path)
-        if isinstance(entry, Entry):
-            _index(source, store, entry, pending, is_known=True)
-        else:
-            pending.drop(path)
-    pending.flush()
+    """Bring single paths up to date now; the files are read, whatever their stat says."""
+    drift = look(source, store, RECIPE, paths, distrusted_ns=time.time_ns())
+    report = Report(unchanged=drift.unchanged, skipped=drift.skipped)
+    apply_drift(source, store, drift, report)
     return report
 
 
 def apply_drift(source: Source, store: Store, drift: Drift, report: Report, progress: Progress | None = None) -> None:
     """Apply what a scan found; a file whose content is the same is not chunked again."""
     pending = _Pending(store, report)
+    pending.remember(drift.gone if drift.new else [])
     for path in drift.gone:
-        pending.drop(path)
+        if not isinstance(source.entry_at(path), Entry):  # it may have come back since we looked
+            pending.drop(path)
     known = {entry.path for entry in drift.changed}
     total = len(drift.new) + len(drift.changed)
     try:
@@ -135,6 +143,24 @@ def prepare(document: Document) -> Put:
     return Put(document, chunks, is_truncated, RECIPE)
 
 
+def _prepare_like(document: Document, twin: StoredDocument, chunks: Iterable[StoredChunk]) -> Put:
+    """Cut a document as another one with the same content was cut."""
+    data = document.reading.text.encode()
+    cut = tuple(
+        Chunk(
+            text=data[chunk.start_byte : chunk.end_byte].decode(),
+            start_line=chunk.start_line,
+            end_line=chunk.end_line,
+            start_byte=chunk.start_byte,
+            end_byte=chunk.end_byte,
+            symbols=chunk.symbols,
+            headings=chunk.headings,
+        )
+        for chunk in chunks
+    )
+    return Put(document, cut, twin.is_truncated, RECIPE)
+
+
 def _index(source: Source, store: Store, entry: Entry, pending: "_Pending", *, is_known: bool) -> None:
     read = source.read(entry)
     if isinstance(read, Verdict):
@@ -148,7 +174,8 @@ def _index(source: Source, store: Store, entry: Entry, pending: "_Pending", *, i
     if stored and _is_same(stored, read):
         pending.touch(entry.path, read.stat)
         return
-    pending.put(prepare(read), is_known=is_known)
+    twin = pending.twin_of(read)
+    pending.put(_prepare_like(read, *twin) if twin else prepare(read), is_known=is_known)
 
 
 def _is_same(stored: StoredDocument, read: Document) -> bool:
@@ -165,7 +192,22 @@ class _Pending:
         self._store = store
         self._limit = FIRST_BATCH_FILES
         self._began = time.monotonic()
+        self._going: dict[bytes, tuple[StoredDocument, list[StoredChunk]]] = {}
         self._clear()
+
+    def remember(self, paths: Iterable[str]) -> None:
+        """Keep how files that are going were cut: one that was moved is known by its content."""
+        for path in islice(paths, REMEMBERED_FILES):
+            if document := self._store.document(path):
+                self._going[document.content_hash] = document, self._store.chunks(document.id)
+
+    def twin_of(self, read: Document) -> tuple[StoredDocument, list[StoredChunk]] | None:
+        """A document with the same content, and how it was cut."""
+        going = self._going.get(read.content_hash)
+        if going and (going[0].kind, going[0].language, going[0].recipe) == (read.kind, read.language, RECIPE):
+            return going
+        twin = self._store.twin(read, RECIPE)
+        return (twin, self._store.chunks(twin.id)) if twin else None
 
     def put(self, put: Put, *, is_known: bool) -> None:
         self._puts.append(put)

@@ -1,5 +1,7 @@
 """Checks an index against the files and against itself, and says exactly what is wrong."""
 
+import time
+
 from dowse.freshness.indexer import find_drift
 from dowse.types import Entry, Finding, Progress, Source, Store, Verdict
 
@@ -13,7 +15,7 @@ def check_index(source: Source, store: Store, progress: Progress | None = None) 
 
 
 def _file_findings(source: Source, store: Store, progress: Progress | None) -> list[Finding]:
-    drift = find_drift(source, store, is_thorough=True)
+    drift = find_drift(source, store, distrusted_ns=time.time_ns())
     known = {entry.path for entry in drift.changed}
     missing, changed = list[str](), list[str]()
     for done, entry in enumerate((*drift.new, *drift.changed), 1):

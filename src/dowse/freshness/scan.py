@@ -1,8 +1,10 @@
 """Compares the files with the store: what is new, changed or gone, without reading what is the same."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from dowse.types import Entry, Source, Store, StoredDocument, Verdict
+from dowse.types import Entered, Entry, Source, Stat, Store, StoredDocument, Verdict
 
 _FINE_NS = 20_000_000
 _COARSE_NS = 2_000_000_000
@@ -29,29 +31,107 @@ class Drift:
         """How many files there are to be indexed."""
         return len(self.new) + len(self.changed) + self.unchanged
 
+    def add(self, other: "Drift") -> None:
+        """Take in what another look found."""
+        self.new += other.new
+        self.changed += other.changed
+        self.gone += other.gone
+        self.unchanged += other.unchanged
+        self.skipped += other.skipped
 
-def scan(source: Source, store: Store, recipe: str, *, is_distrustful: bool = False) -> Drift:
-    """Compare every file by its stat; what another recipe made counts as changed, distrustful everything does."""
-    known = {document.path: document for document in store.documents()}
-    refused = {} if is_distrustful else store.refusals()
-    drift = Drift()
-    for found in source.entries():
+
+class _Trusted(NamedTuple):
+    """Which documents are believed to be what their file's stat says."""
+
+    recipe: str
+    distrusted_ns: int = 0
+
+    def is_made_so(self, document: StoredDocument) -> bool:
+        return document.recipe == self.recipe and document.checked_ns >= self.distrusted_ns
+
+
+def scan(
+    source: Source,
+    store: Store,
+    recipe: str,
+    *,
+    below: str = "",
+    distrusted_ns: int = 0,
+    entered: Entered | None = None,
+) -> Drift:
+    """Compare every file, or those below a folder (`src/`), by its stat.
+
+    What another recipe made counts as changed, and so does what was last read before `distrusted_ns`.
+    """
+    known = {document.path: document for document in store.documents(below)}
+    refused = {} if distrusted_ns else store.refusals()
+    drift, trusted = Drift(), _Trusted(recipe, distrusted_ns)
+    for found in source.entries(below, entered):
         if isinstance(found, Verdict):
             drift.skipped.append(found)
-            continue
-        document = known.pop(found.path, None)
-        if document is None:
-            stat, verdict = refused.get(found.path, (None, None))
-            if verdict is not None and stat == found.stat:
-                drift.skipped.append(verdict)
-            else:
-                drift.new.append(found)
-        elif is_distrustful or document.recipe != recipe or not _is_unchanged(document, found):
-            drift.changed.append(found)
         else:
-            drift.unchanged += 1
+            _compare(drift, found, known.pop(found.path, None), refused, trusted)
     drift.gone = sorted(known)
     return drift
+
+
+def look(
+    source: Source,
+    store: Store,
+    recipe: str,
+    paths: Iterable[str],
+    *,
+    distrusted_ns: int = 0,
+    entered: Entered | None = None,
+) -> Drift:
+    """Compare what stands at some paths: files, folders with all below them, or nothing any more."""
+    drift, refused = Drift(), store.refusals()
+    how: Any = {"distrusted_ns": distrusted_ns, "entered": entered}
+    for path in _outermost(paths):
+        if not path:
+            return scan(source, store, recipe, **how)
+        found = source.entry_at(path)
+        document = store.document(path)
+        if isinstance(found, Entry):
+            _compare(drift, found, document, refused, _Trusted(recipe, distrusted_ns))
+            drift.gone += [below.path for below in store.documents(f"{path}/")]  # it was a folder
+        else:
+            drift.gone += [path] if document else []
+            if found.is_allowed:
+                drift.add(scan(source, store, recipe, below=f"{path}/", **how))
+            else:
+                drift.gone += [below.path for below in store.documents(f"{path}/")]
+    return drift
+
+
+def _outermost(paths: Iterable[str]) -> list[str]:
+    """The paths without those that lie below another of them."""
+    kept: set[str] = set()
+    for path in sorted(paths):
+        parts = path.split("/")
+        if "" in kept or any("/".join(parts[:count]) in kept for count in range(1, len(parts))):
+            continue
+        kept.add(path)
+    return sorted(kept)
+
+
+def _compare(
+    drift: Drift,
+    found: Entry,
+    document: StoredDocument | None,
+    refused: Mapping[str, tuple[Stat, Verdict]],
+    trusted: _Trusted,
+) -> None:
+    if document is None:
+        stat, verdict = refused.get(found.path, (None, None))
+        if verdict is not None and stat == found.stat:
+            drift.skipped.append(verdict)
+        else:
+            drift.new.append(found)
+    elif not trusted.is_made_so(document) or not _is_unchanged(document, found):
+        drift.changed.append(found)
+    else:
+        drift.unchanged += 1
 
 
 def _is_unchanged(document: StoredDocument, entry: Entry) -> bool:

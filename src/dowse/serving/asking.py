@@ -38,11 +38,13 @@ class Coverage:
     files: int
     expected: int
     is_indexing: bool
+    is_whole: bool = False
+    """The last run came to its end."""
     pending: int = 0
 
     @property
     def is_complete(self) -> bool:
-        return not self.is_indexing and not self.pending and self.files >= self.expected
+        return self.is_whole and not self.pending
 
 
 def search(
@@ -131,9 +133,11 @@ def coverage(project: ProjectIndex, pending: int = 0) -> Coverage:
     """How much of the project is indexed now."""
     if not project.exists:
         return Coverage(0, 0, is_indexing=True)
-    store = project.store
+    store, is_indexing = project.store, project.is_being_updated()
     files = sum(store.totals(kind).documents for kind in KINDS)
-    return Coverage(files, int(store.noted("expected") or 0), is_indexing=project.is_being_updated(), pending=pending)
+    is_whole = not is_indexing and store.noted("state") == "complete"
+    expected = files if is_whole else max(files, int(store.noted("expected") or 0))
+    return Coverage(files, expected, is_indexing=is_indexing, is_whole=is_whole, pending=pending)
 
 
 def _answer(project: ProjectIndex, text: str, options: Options) -> Answer:

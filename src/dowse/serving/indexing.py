@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from dowse.errors import DowseError, Failed, error_with
-from dowse.serving.worker import REBUILD
+
+REBUILD = "--rebuild"
+VERIFY = "--verify"
 
 STOP_SECONDS = 1.0
 """How long a run may take to keep what it has done before it is ended by force."""
@@ -29,6 +31,7 @@ class Run:
     seconds: float = 0.0
     error: DowseError | None = None
     warnings: list[str] = field(default_factory=list)
+    _is_stopped: bool = False
     _ended: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -42,6 +45,7 @@ class Run:
 
     def stop(self) -> None:
         """Let the process end, with what it has done kept."""
+        self._is_stopped = True
         with contextlib.suppress(OSError):
             if self.process.stdin:
                 self.process.stdin.close()
@@ -60,7 +64,7 @@ class Run:
                     last_words = line
         finally:
             code = self.process.wait()
-            if code and not self.error:
+            if code and not self.error and not self._is_stopped:
                 why = last_words.decode("utf-8", "replace").strip()
                 self.error = Failed(f"The indexing process ended with code {code}. {why}".strip())
             for stream in (self.process.stdin, self.process.stdout):
@@ -78,10 +82,10 @@ class Run:
             self.error = error_with(told["code"], told["error"])
 
 
-def start_run(root: Path, *, rebuilds: bool = False) -> Run:
-    """Start indexing a root."""
+def start_run(root: Path, how: str | None = None) -> Run:
+    """Start indexing a root: what changed, all anew (REBUILD), or what differs when it is read (VERIFY)."""
     # -P keeps the working directory, which may be a stranger's project, out of the import path.
-    command = [sys.executable, "-P", "-m", "dowse.serving.worker", *([REBUILD] if rebuilds else []), str(root)]
+    command = [sys.executable, "-P", "-m", "dowse.serving.worker", *([how] if how else []), str(root)]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT)  # noqa: S603 - our own program
     run = Run(process)

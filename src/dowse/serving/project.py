@@ -2,11 +2,15 @@
 
 import contextlib
 import json
+import os
+import time
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from dowse.errors import DowseError, Failed, NotIndexed, StoreBusy, StoreDamaged, TooManyFiles, UsageError
-from dowse.freshness.indexer import Report, bring_up_to_date, find_drift, text_reader
+from dowse.freshness.indexer import Report, apply_drift, bring_up_to_date, find_drift, find_drift_at, text_reader
 from dowse.freshness.integrity import check_index
 from dowse.freshness.scan import Drift
 from dowse.serving.logs import open_log
@@ -17,7 +21,7 @@ from dowse.sources.project import ProjectSource
 from dowse.store import home
 from dowse.store.local import LocalStore, remove, set_aside
 from dowse.system import Lock, make_private_folder
-from dowse.types import Entry, Finding, Progress, StoredDocument, Verdict
+from dowse.types import Entered, Entry, Finding, Progress, StoredDocument, Verdict
 
 __all__ = ["Explanation", "ProjectIndex", "Report", "Status"]
 
@@ -53,6 +57,19 @@ class ProjectIndex:
     def exists(self) -> bool:
         """Whether there is an index, in whatever state."""
         return (self.folder / "catalog.sqlite").exists()
+
+    def is_in_place(self) -> bool:
+        """Whether the index is there, and the one that we have open."""
+        return self.exists and (self._store is None or self._store.is_in_place())
+
+    def settings_stamp(self) -> tuple[int, ...]:
+        """What is another one after a settings file was changed."""
+        stamps: list[int] = []
+        for file in self.settings_files:
+            with contextlib.suppress(OSError):
+                seen = os.stat(file)  # noqa: PTH116 - 3 µs instead of 12, at every question
+                stamps += [seen.st_mtime_ns, seen.st_size, seen.st_ino]
+        return tuple(stamps)
 
     @property
     def store(self) -> LocalStore:
@@ -112,6 +129,44 @@ class ProjectIndex:
         """How many bytes there are to index."""
         return sum(found.stat.size for found in self.source.entries() if isinstance(found, Entry))
 
+    def drift_at(self, paths: Iterable[str], entered: Entered | None = None) -> Drift:
+        """How what stands at some paths differs from the index."""
+        return find_drift_at(self.source, self.store, paths, entered)
+
+    def apply(self, drift: Drift) -> Report:
+        """Apply what a look found, without the ceremony of a run; `settle` is called when there is time."""
+        report = Report(unchanged=drift.unchanged, skipped=drift.skipped)
+        apply_drift(self.source, self.store, drift, report)
+        return report
+
+    def settle(self) -> None:
+        """Renew the JSON files after single changes."""
+        write_files(self.folder, self.root, self.store, is_full=False)
+
+    def verify(self, progress: Progress | None = None) -> Report:
+        """Read every file and compare it with the index; goes on where it was stopped."""
+        store = self.store
+        began = store.noted("verifying") or str(time.time_ns())
+        store.note("verifying", began)
+        store.repair()
+        report = self.update(progress, drift=find_drift(self.source, store, distrusted_ns=int(began)))
+        if report.is_complete:
+            self.store.note("verifying", None)
+            self.store.note("verified", _now())
+        return report
+
+    def needs_verification(self) -> bool:
+        """Whether the files were last read, all of them, longer ago than integrityHours."""
+        verified = self.store.noted("verified")
+        if verified is None:
+            return True
+        age = datetime.now(UTC) - datetime.fromisoformat(verified)
+        return age > timedelta(hours=self.settings.integrity_hours)
+
+    def note_check(self) -> None:
+        """Remember that everything was compared, just now."""
+        self.store.note("checked", _now())
+
     def drift(self) -> Drift:
         """How the files differ from the index, by their stat."""
         return find_drift(self.source, self.store)
@@ -149,7 +204,7 @@ class ProjectIndex:
                 self._start_over(StoreDamaged(f"The catalog of {self.root} is damaged."))
         else:
             self.store.repair()
-        report = self.update(progress, drift=find_drift(self.source, self._open_store(), is_thorough=True))
+        report = self.update(progress, drift=find_drift(self.source, self._open_store(), distrusted_ns=time.time_ns()))
         if not report.is_complete:
             raise KeyboardInterrupt
         write_files(self.folder, self.root, self.store, is_full=False)
@@ -205,6 +260,9 @@ class ProjectIndex:
         store.note("skipped", json.dumps(report.skipped_by_reason()))
         store.note("state", "complete" if report.is_complete else "interrupted")
         store.note("error", None)
+        store.note("checked", _now())
+        if report.is_complete and before is None:
+            store.note("verified", _now())
         return report
 
     def _start_over(self, error: StoreDamaged) -> None:
@@ -213,3 +271,7 @@ class ProjectIndex:
         message = f"{error} It was set aside as {backup.name} and the index is built again."
         open_log(self.folder).error(message)
         self.warnings.append(message)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

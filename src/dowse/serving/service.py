@@ -1,8 +1,6 @@
 """The one service object of a process: the projects it serves, and what goes on with each."""
 
 import asyncio
-import contextlib
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import TypeVar
 from dowse.errors import DowseError, StoreDamaged, UsageError
 from dowse.serving.catalogue import CatalogueError, of_project
 from dowse.serving.indexing import Run, start_run
+from dowse.serving.keeping import Keeper
 from dowse.serving.project import ProjectIndex
 
 Got = TypeVar("Got")
@@ -26,9 +25,15 @@ class Served:
         self.root = root
         self.name = name
         self.run: Run | None = None
+        self.keeper: Keeper | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"answers for {name}")
         self._project: ProjectIndex | None = None
         self._settings_seen: tuple[int, ...] = ()
+
+    def keep_fresh(self) -> None:
+        """From now on, keep the index equal to the files."""
+        if self.keeper is None:
+            self.keeper = Keeper(self.root)
 
     async def do(self, work: Callable[..., Got], *values: object) -> Got:
         """Do something with the project's index on its thread; a damaged one is built again from here on."""
@@ -47,10 +52,10 @@ class Served:
                 self.start_run()
             raise
 
-    def start_run(self, *, rebuilds: bool = False) -> Run:
+    def start_run(self, how: str | None = None) -> Run:
         """Start indexing, unless that goes on already."""
         if self.run is None or not self.run.is_going_on:
-            self.run = start_run(self.root, rebuilds=rebuilds)
+            self.run = start_run(self.root, how)
         return self.run
 
     async def stop_run(self) -> None:
@@ -65,20 +70,22 @@ class Served:
 
     def close(self) -> None:
         """Stop everything; nothing may be asked any more."""
+        if self.keeper:
+            self.keeper.stop()
         if self.run and self.run.is_going_on:
             self.run.stop()
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _open(self) -> ProjectIndex:
         """The project with the settings as they are now."""
-        if self._project is not None and self._settings_seen != _stamps(self._project):
+        if self._project is not None and self._settings_seen != self._project.settings_stamp():
             self._project.close()
             self._project = None
         if self._project is None:
             if not self.root.is_dir():
                 raise CatalogueError("PERMISSION_DENIED", path=self.root)
             self._project = ProjectIndex(self.root)
-            self._settings_seen = _stamps(self._project)
+            self._settings_seen = self._project.settings_stamp()
         return self._project
 
 
@@ -145,13 +152,3 @@ class Service:
         base = root.name or "root"
         names = [base, *(f"{base}-{number}" for number in range(2, len(taken) + 3))]
         return next(name for name in names if name not in taken)
-
-
-def _stamps(project: ProjectIndex) -> tuple[int, ...]:
-    """What tells that a settings file was changed."""
-    stamps = []
-    for file in project.settings_files:
-        with contextlib.suppress(OSError):
-            stat = os.stat(file)  # noqa: PTH116 - 3 µs instead of 12, at every question
-            stamps += [stat.st_mtime_ns, stat.st_size, stat.st_ino]
-    return tuple(stamps)

@@ -7,6 +7,7 @@ JSON object a line; when stdin ends, the parent is gone or wants us to stop: wha
 import _thread
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -14,24 +15,24 @@ from pathlib import Path
 from typing import Any
 
 from dowse.errors import DowseError, Failed
+from dowse.serving.indexing import REBUILD, VERIFY
 from dowse.serving.project import ProjectIndex
 from dowse.system import interrupt_on_terminate, lower_priority
 
 TOLD_SECONDS = 0.1
 """How often progress is told."""
-
-REBUILD = "--rebuild"
+LEAVE_SECONDS = 5.0
+"""How long what is done may take to be kept once the parent has gone."""
 
 
 def main(arguments: list[str]) -> int:
     """Index the root in the arguments; the exit code is for people, the parent reads what is told."""
-    rebuilds = REBUILD in arguments
-    (root,) = (argument for argument in arguments if argument != REBUILD)
+    *how, root = arguments
     interrupt_on_terminate()
     lower_priority()
     threading.Thread(target=_stop_with_parent, daemon=True).start()
     try:
-        _index(Path(root), rebuilds=rebuilds)
+        _index(Path(root), how)
     except DowseError as error:
         _tell({"code": error.code, "error": str(error)})
         return error.exit_code
@@ -45,7 +46,7 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _index(root: Path, *, rebuilds: bool) -> None:
+def _index(root: Path, how: list[str]) -> None:
     project = ProjectIndex(root)
     told = 0.0
 
@@ -55,7 +56,8 @@ def _index(root: Path, *, rebuilds: bool) -> None:
             told = time.monotonic()
             _tell({"done": done, "total": total})
 
-    report = project.rebuild(progress) if rebuilds else project.update(progress)
+    work = project.rebuild if REBUILD in how else project.verify if VERIFY in how else project.update
+    report = work(progress)
     project.close()
     _tell({"is_complete": report.is_complete, "seconds": round(report.seconds, 2), "warnings": project.warnings})
 
@@ -68,7 +70,10 @@ def _tell(facts: dict[str, Any]) -> None:
 def _stop_with_parent() -> None:
     while os.read(0, 4096):
         pass
-    _thread.interrupt_main()
+    # As a polite kill does, and not as Ctrl-C does: that one is ignored where our parent ignores it.
+    _thread.interrupt_main(signal.SIGTERM)
+    time.sleep(LEAVE_SECONDS)
+    os._exit(Failed.exit_code)
 
 
 if __name__ == "__main__":

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from dowse.errors import PathRefused
 from dowse.settings import Settings
-from dowse.sources.asking import ask, taken_back
+from dowse.sources.asking import ask, judge, taken_back
 from dowse.sources.binary import HEAD_BYTES
 from dowse.sources.listing import OpenFolders
 from dowse.sources.policy import Folder, Policy
 from dowse.sources.walk import refused_by_system, walk
 from dowse.system import open_beneath, read_at_most, stat_of
-from dowse.types import Document, Entry, Reason, Rule, Stat, Verdict
+from dowse.types import Document, Entered, Entry, Reason, Rule, Stat, Verdict
 
 _READ_ATTEMPTS = 4
 """How often a file that changes while it is read is read again; then its old stat tells that it did."""
@@ -33,17 +33,22 @@ class ProjectSource:
         self.root = self._policy.root
         self.settings = settings
 
-    def entries(self, below: str = "") -> Iterator[Entry | Verdict]:
-        """Everything below the root, or below one path of it, by path."""
+    def entries(self, below: str = "", entered: Entered | None = None) -> Iterator[Entry | Verdict]:
+        """Everything below the root, or below one path of it, by path; each folder on the way is told."""
         answer = ask(self._policy, below)
         if isinstance(answer, Folder):
-            yield from walk(self._policy, answer)
+            yield from walk(self._policy, answer, entered)
         else:
             yield answer
 
     def entry(self, path: str) -> Entry | Verdict:
         """One file as the walk would see it now; a folder gives its verdict."""
         answer = ask(self._policy, path)
+        return Verdict(answer.path, None, detail="a folder") if isinstance(answer, Folder) else answer
+
+    def entry_at(self, path: str) -> Entry | Verdict:
+        """The same for a path that is spelled as the walk spells it, and no other."""
+        answer = judge(self._policy, path)
         return Verdict(answer.path, None, detail="a folder") if isinstance(answer, Folder) else answer
 
     def verdict(self, path: str) -> Verdict:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dowse.sources.listing import Item, OpenFolders
 from dowse.sources.policy import Folder, Form, Policy
 from dowse.system import stat_of
-from dowse.types import Entry, Reason, Verdict
+from dowse.types import Entered, Entry, Reason, Verdict
 
 _REASONS = {
     errno.ENOENT: Reason.VANISHED,
@@ -17,7 +17,7 @@ _REASONS = {
 }
 
 
-def walk(policy: Policy, start: Folder) -> Iterator[Entry | Verdict]:
+def walk(policy: Policy, start: Folder, entered: Entered | None = None) -> Iterator[Entry | Verdict]:
     """All below a folder that was entered; one verdict stands for a folder that is left out.
 
     Failed when the root itself cannot be read.
@@ -30,12 +30,13 @@ def walk(policy: Policy, start: Folder) -> Iterator[Entry | Verdict]:
         except OSError as error:
             yield refused_by_system(start.path, error)
             return
-        yield from _walk(policy, folders, levels)
+        yield from _walk(policy, folders, levels, entered or (lambda _: None))
 
 
 def _walk(
-    policy: Policy, folders: OpenFolders, levels: list[tuple[Folder, Iterator[Item]]]
+    policy: Policy, folders: OpenFolders, levels: list[tuple[Folder, Iterator[Item]]], entered: Entered
 ) -> Iterator[Entry | Verdict]:
+    entered(levels[0][0].path)
     while levels:
         folder, items = levels[-1]
         for item, form in items:
@@ -48,6 +49,7 @@ def _walk(
                 if isinstance(below, Verdict):
                     yield below
                 else:
+                    entered(below[0].path)
                     levels.append(below)
                     break
         else:

@@ -17,7 +17,7 @@ from dowse.store.database import Database
 from dowse.store.matrix import Row
 from dowse.store.rows import CHUNK_COLUMNS, DOCUMENT_COLUMNS, chunk_row, document_row, stored_chunk, stored_document
 from dowse.store.schema import STEPS
-from dowse.types import Batch, Kind, Link, Put, Reason, Stat, StoredChunk, StoredDocument, Totals, Verdict
+from dowse.types import Batch, Document, Kind, Link, Put, Reason, Stat, StoredChunk, StoredDocument, Totals, Verdict
 
 KEPT_CHANGES = 100_000
 """Changes are forgotten beyond this many: what is further behind is rebuilt, which costs about the same."""
@@ -74,9 +74,19 @@ class Catalog:
         rows = self._database.rows(f"{_DOCUMENTS} WHERE path = ?", (path,))
         return stored_document(rows[0]) if rows else None
 
-    def documents(self) -> Iterator[StoredDocument]:
-        """All documents, by path."""
-        return map(stored_document, self._database.rows(f"{_DOCUMENTS} ORDER BY path"))
+    def documents(self, below: str = "") -> Iterator[StoredDocument]:
+        """All documents, or those below a folder (`src/`), by path."""
+        if not below:
+            return map(stored_document, self._database.rows(f"{_DOCUMENTS} ORDER BY path"))
+        after = below[:-1] + chr(ord(below[-1]) + 1)
+        query = f"{_DOCUMENTS} WHERE path > ? AND path < ? ORDER BY path"
+        return map(stored_document, self._database.rows(query, (below, after)))
+
+    def twin(self, document: Document, recipe: str) -> StoredDocument | None:
+        """A document that became chunks from the very same content in the very same way."""
+        query = f"{_DOCUMENTS} WHERE content_hash = ? AND kind = ? AND language = ? AND recipe = ? LIMIT 1"
+        rows = self._database.rows(query, (document.content_hash, document.kind, document.language, recipe))
+        return stored_document(rows[0]) if rows else None
 
     def refusals(self) -> dict[str, tuple[Stat, Verdict]]:
         """Files that were turned away for what they hold."""

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from dowse import __version__
 from dowse.errors import DiskFull, Failed, StoreBusy, StoreDamaged, StoreTooNew
@@ -15,8 +16,6 @@ Row = tuple[Any, ...]
 
 _BUSY_SECONDS = 5.0
 _IDS_AT_ONCE = 500
-_FORMAT_OFFSET = 60
-"""Where the header of a SQLite file holds `user_version`, our format."""
 
 
 class Database:
@@ -144,13 +143,19 @@ class Database:
 
 
 def is_current(file: Path) -> bool:
-    """Whether a catalog can be opened without writing to it, by its header alone."""
-    try:
-        with file.open("rb") as stream:
-            header = stream.read(100)
-    except OSError:
+    """Whether a catalog can be opened without writing to it.
+
+    Asked through SQLite: to open and close the file ourselves would drop the locks that other
+    connections of this process hold on it, and the next writer would damage it.
+    """
+    if not file.exists():
         return False
-    return int.from_bytes(header[_FORMAT_OFFSET : _FORMAT_OFFSET + 4]) == len(STEPS)
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True)) as connection:
+            version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    except sqlite3.Error:
+        return False
+    return version == len(STEPS)
 
 
 def _has_tables(connection: sqlite3.Connection) -> bool:

@@ -9,7 +9,7 @@ import errno
 import json
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -162,8 +162,12 @@ class Lexical:
         required = [(tantivy.Occur.Must, _term(self._index, field, term)) for term in terms[:MOST_TERMS]]
         return tantivy.Query.boolean_query(required) if required else None
 
-    def write(self, marker: Marker, removed: Iterable[int], added: Iterable[Indexed]) -> None:
-        """Follow the catalog to `marker` in one commit; the caller holds the write lock."""
+    def write(self, marker: Marker, removed: Iterable[int], added: Iterable[Indexed]) -> Callable[[], None]:
+        """Follow the catalog to `marker` in one commit; the caller holds the write lock.
+
+        Returns what is left to do under that lock: to wait until segments are merged, which takes a moment
+        after one update in seven, and nobody who searches has to wait for it.
+        """
         with disk_errors(self.folder), _guarded():
             index = self._opened()
             writer = index.writer(WRITER_BYTES, WRITER_THREADS)
@@ -178,10 +182,11 @@ class Lexical:
                 writer.delete_documents_by_query(_term(index, "marker", _MARKER_KEY))
                 writer.add_document(_note(marker))
                 writer.commit()
-                writer.wait_merging_threads()
+                finish = _finishing(writer)
             finally:
                 del writer  # a traceback must not keep it, and its threads, alive after a failure
             index.reload()
+        return finish
 
     def begin(self) -> None:
         """Make an empty index in a folder that does not exist yet."""
@@ -235,6 +240,14 @@ class Lexical:
         if missing := {f"{segment}.{part}" for segment in segments for part in _SEGMENT_PARTS} - set(present):
             raise Damaged(f"{self.folder.name} lacks {min(missing)}")
         return [file for name, file in present.items() if name.split(".")[0] in segments]
+
+
+def _finishing(writer: Any) -> Callable[[], None]:
+    def finish() -> None:
+        with _guarded():
+            writer.wait_merging_threads()
+
+    return finish
 
 
 def _term(index: Any, field: str, value: object) -> Any:

@@ -8,6 +8,7 @@ matrix follows when it is next used.
 import contextlib
 import os
 import shutil
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from secrets import token_hex
@@ -43,6 +44,8 @@ WRITE_WAIT_SECONDS = 60.0
 """How long a writer waits for another one's batch; a batch takes about a second."""
 READ_WAIT_SECONDS = 0.3
 """How long an answer waits to bring the lexical index up to date before it goes without."""
+FEW_DOCUMENTS = 50
+"""After so few, nobody waits for segments to be merged: 120 to 400 ms after one update in seven."""
 REPLAY_DOCUMENTS = 500
 """Documents read into memory at once while the lexical index is replayed."""
 
@@ -67,6 +70,7 @@ class LocalStore:
             self._catalog = Catalog(file)
         self._file = file.stat().st_ino
         self._lexical = Lexical(folder / f"{_LEXICAL}none")
+        self._finishing: threading.Thread | None = None
         self._counted: Path | None = None
         """The lexical index whose size was compared with the catalog's."""
 
@@ -75,8 +79,11 @@ class LocalStore:
     def document(self, path: str) -> StoredDocument | None:
         return self._catalog.document(path)
 
-    def documents(self) -> Iterator[StoredDocument]:
-        return self._catalog.documents()
+    def documents(self, below: str = "") -> Iterator[StoredDocument]:
+        return self._catalog.documents(below)
+
+    def twin(self, document: Document, recipe: str) -> StoredDocument | None:
+        return self._catalog.twin(document, recipe)
 
     def refusals(self) -> dict[str, tuple[Stat, Verdict]]:
         return self._catalog.refusals()
@@ -113,11 +120,31 @@ class LocalStore:
 
     def apply(self, batch: Batch) -> int:
         """Make a batch durable and searchable."""
-        with self._lock.held(WRITE_WAIT_SECONDS):
+        self._lock.acquire(WRITE_WAIT_SECONDS)
+        finish: Callable[[], None] = _nothing
+        try:
             self._follow_lexical()
             applied = self._catalog.apply(batch)
-            self._append(batch, applied)
-            return applied.sequence
+            finish = self._append(batch, applied)
+        finally:
+            self._release_after(finish, in_background=len(batch.puts) <= FEW_DOCUMENTS)
+        return applied.sequence
+
+    def _release_after(self, finish: Callable[[], None], *, in_background: bool) -> None:
+        """Give the write lock back once what is left is done; after a small batch nobody waits for that."""
+
+        def finish_and_release() -> None:
+            try:
+                with contextlib.suppress(Damaged, OSError):  # the commit stands, with or without the merge
+                    finish()
+            finally:
+                self._lock.release()
+
+        if in_background and finish is not _nothing:
+            self._finishing = threading.Thread(target=finish_and_release, daemon=True, name="merging")
+            self._finishing.start()
+        else:
+            finish_and_release()
 
     def put_vectors(self, encoder: str, rows: "Sequence[tuple[int, Vectors]]") -> int:
         """Keep vectors for chunks that still exist."""
@@ -226,6 +253,8 @@ class LocalStore:
 
     def close(self) -> None:
         """Let go of the files."""
+        if self._finishing is not None:
+            self._finishing.join(WRITE_WAIT_SECONDS)
         self._catalog.close()
 
     # The lexical index follows
@@ -266,8 +295,8 @@ class LocalStore:
         changes = self._lexical_changes()
         return changes is not None and not (changes.added or changes.removed)
 
-    def _append(self, batch: Batch, applied: Applied) -> None:
-        """Follow one batch whose text is at hand."""
+    def _append(self, batch: Batch, applied: Applied) -> Callable[[], None]:
+        """Follow one batch whose text is at hand; what is left to do."""
         added = (
             _indexed(
                 document_id, put.document, zip(chunk_ids, put.chunks, (chunk.text for chunk in put.chunks), strict=True)
@@ -275,11 +304,12 @@ class LocalStore:
             for put, (document_id, chunk_ids) in zip(batch.puts, applied.added, strict=True)
         )
         if not applied.added and not applied.removed:
-            return
+            return _nothing
         try:
-            self._lexical.write(self._marker(applied.sequence), applied.removed, added)
+            return self._lexical.write(self._marker(applied.sequence), applied.removed, added)
         except Damaged:
             self._rebuild_lexical()
+            return _nothing
 
     def _follow_lexical(self) -> None:
         """Bring the lexical index from wherever it is to where the catalog is."""
@@ -314,10 +344,10 @@ class LocalStore:
     def _replay(self, target: Lexical, sequence: int, removed: Sequence[int], added: Sequence[int]) -> None:
         """Follow from the files; one that has changed since is dropped, for the next scan to find as new."""
         changed: list[str] = []
-        target.write(self._marker(sequence), removed, self._indexed_documents(added, changed))
+        target.write(self._marker(sequence), removed, self._indexed_documents(added, changed))()
         if changed:
             applied = self._catalog.apply(Batch(drops=changed))
-            target.write(self._marker(applied.sequence), applied.removed, ())
+            target.write(self._marker(applied.sequence), applied.removed, ())()
 
     def _indexed_documents(self, ids: Sequence[int], changed: list[str]) -> Iterator[Indexed]:
         for start in range(0, len(ids), REPLAY_DOCUMENTS):
@@ -385,6 +415,10 @@ class LocalStore:
             return []  # it follows when it is next used
         expected = {row.chunk_id: row.vector for row in self._catalog.vectors(header.encoder)}
         return [] if matrix.live_rows(file, header) == expected else [f"{file.name} differs from the catalog"]
+
+
+def _nothing() -> None:
+    """Nothing is left to do."""
 
 
 def set_aside(folder: Path) -> Path:

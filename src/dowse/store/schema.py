@@ -99,4 +99,8 @@ STEPS: tuple[str, ...] = (
     INSERT INTO facts VALUES
         ('catalog', lower(hex(randomblob(16)))), ('sequence', '0'), ('horizon', '0'), ('encoded_horizon', '0');
     """,
+    """
+    -- A file that was moved or copied is known by what it holds.
+    CREATE INDEX documents_by_content ON documents (content_hash);
+    """,
 )

@@ -1,0 +1,320 @@
+"""From the moment a process begins to watch a project until it cannot go on.
+
+Events become pending paths, the strategy says when they are looked at, a look finds what differs, and
+that is applied: here when it is little, in a process of its own when it is much.
+"""
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from dowse.errors import DowseError, StoreDamaged
+from dowse.freshness.dirty import DirtyFiles, Times
+from dowse.freshness.filesystems import poll_seconds
+from dowse.freshness.githead import Head, head_of
+from dowse.freshness.scan import Drift
+from dowse.freshness.strategies import due
+from dowse.freshness.watching import EVERYWHERE, STEP_SECONDS, CannotWatch, Watcher
+from dowse.serving.indexing import VERIFY, Run, start_run
+from dowse.serving.logs import open_log
+from dowse.serving.project import ProjectIndex
+from dowse.serving.watches import Mode, Watch, tell_watch, untell_watch
+from dowse.sources.policy import RULE_NAMES
+
+LOOK_SECONDS = 1.0
+"""How often settings, git's HEAD, the root and the clock are looked at."""
+TICK_SECONDS = 0.05
+"""The same while something is pending."""
+AT_ONCE_FILES = 200
+"""More are left to a process of their own, which starts in 0.4 s and indexes 350 files a second."""
+ASKED_FILES = 20
+ASKED_SECONDS = 0.3
+ASKED_BYTES = 2_000_000
+"""What is indexed before an answer; the rest is named as pending."""
+SETTLE_SECONDS = 2.0
+"""After so long without a change the JSON files are renewed."""
+INSURANCE_SECONDS = 10.0
+INSURANCE_EVERY_SECONDS = 300.0
+"""Events may be lost without a word. So, once it is quiet after some came, everything is looked at once
+more, at most every five minutes: 0.35 s on 10,000 files."""
+RETRY_SECONDS = 30.0
+"""How long a failure rests before the same is tried again."""
+POLL_SECONDS = 5.0
+"""How often everything is looked at where nothing can be watched."""
+
+
+class Session:
+    """One process watching one root; `keep` runs on a thread, `catch_up` on the one that answers."""
+
+    def __init__(self, project: ProjectIndex, stop: threading.Event, working: threading.Lock) -> None:
+        self.project = project
+        self.state = Watch("off", project.settings.indexing_strategy)
+        self._stop, self._working = stop, working
+        self._dirty = DirtyFiles(project.folder)
+        self._watcher: Watcher | None = None
+        self._root = _identity(project.root)
+        self._settings_seen = project.settings_stamp()
+        self._head: Head | None = head_of(project.root)
+        self._poll_seconds = poll_seconds(project.root)
+        self._run: Run | None = None
+        self._run_pending: dict[str, Times] = {}
+        self._asked = False
+        self._is_settled = True
+        self._is_elsewhere = False
+        """Another process is indexing; what it read may have changed since, so everything is looked at after it."""
+        self._looked = self._hinted = self._changed = self._scanned = 0.0
+        self._failed = -RETRY_SECONDS
+
+    # The life of a session
+
+    def begin(self) -> None:
+        """Start watching, then look everywhere: in this order nothing is missed."""
+        known = {_folder_of(document.path) for document in self.project.store.documents()}
+        try:
+            self._watcher = Watcher(self.project.root, {"", *known})
+        except CannotWatch as error:
+            self._poll(str(error))
+        self._tell()
+        now = time.monotonic()
+        self._dirty.load(now)
+        self._dirty.add([EVERYWHERE], now)
+        self._work(self._dirty.pending())
+
+    def keep(self) -> None:
+        """Follow events until the root, the index or this server is gone."""
+        while not self._stop.is_set() and self._can_go_on():
+            self._take_in(self._hints(), STEP_SECONDS)
+            now = time.monotonic()
+            if now - self._looked >= LOOK_SECONDS:
+                self._look_around(now)
+            self._finish_run()
+            ready = due(
+                self.project.settings, self._dirty.pending(), now, head_moved=self._head_moved(), asked=self._asked
+            )
+            if ready and self._run is None and now - self._failed >= RETRY_SECONDS:
+                self._asked = False
+                self._work(ready)
+
+    def end(self) -> None:
+        """Stop watching; what is pending is written down."""
+        if self._run is not None:
+            self._run.stop()
+        self._dirty.save()
+        if self._watcher is not None:
+            self._watcher.close()
+        with contextlib.suppress(DowseError, OSError):
+            if not self._is_settled:
+                self.project.settle()
+        untell_watch(self.project)
+        self.project.close()
+
+    # For the thread that answers
+
+    def pending_paths(self) -> tuple[str, ...]:
+        """What waits, the root as a dot."""
+        return tuple(sorted(path or "." for path in self._dirty.pending()))
+
+    def catch_up(self, project: ProjectIndex) -> list[str]:
+        """Apply what is pending through another opening of the index, within a bound."""
+        if self._watcher is not None:
+            with contextlib.suppress(CannotWatch):
+                self._take_in(self._watcher.drain())
+        ready = due(project.settings, self._dirty.pending(), time.monotonic(), asked=True)
+        if ready and self._working.acquire(timeout=ASKED_SECONDS):
+            try:
+                ready = due(project.settings, self._dirty.pending(), time.monotonic(), asked=True)
+                if ready and EVERYWHERE not in ready and len(ready) <= 10 * ASKED_FILES:
+                    self._apply_some(project, ready)
+            finally:
+                self._working.release()
+        self._asked = bool(due(project.settings, self._dirty.pending(), time.monotonic(), asked=True))
+        return list(self.pending_paths())
+
+    def _apply_some(self, project: ProjectIndex, ready: dict[str, Times]) -> None:
+        folders: list[str] = []
+        drift = project.drift_at(ready, folders.append)
+        part = _first(drift)
+        if part.pending:
+            project.apply(part)
+            self._changed, self._is_settled = time.monotonic(), False
+        if part.pending == drift.pending:
+            self._dirty.done(ready)
+        self._extend(folders)
+
+    # Looking and applying
+
+    def _hints(self) -> list[str]:
+        if self._watcher is None:
+            self._stop.wait(TICK_SECONDS)
+            return []
+        try:
+            return self._watcher.wait(TICK_SECONDS if self._dirty.pending() or self._run else LOOK_SECONDS, self._stop)
+        except CannotWatch as error:
+            self._poll(str(error))
+            return [EVERYWHERE]
+
+    def _take_in(self, paths: Iterable[str], since: float = 0.0) -> None:
+        paths = list(paths)
+        if not paths:
+            return
+        self._hinted = time.monotonic()
+        if any(path.rpartition("/")[2] in RULE_NAMES for path in paths):
+            paths.append(EVERYWHERE)  # what is ignored may have changed
+        self._dirty.add(paths, self._hinted - since)
+
+    def _work(self, ready: dict[str, Times]) -> None:
+        """Look at pending paths and apply what differs, or let a process of its own do so."""
+        if self.project.is_being_updated():  # by somebody else, who may have read what has changed since
+            return
+        with self._working:
+            folders: list[str] = []
+            try:
+                self.project.store.refresh()
+                drift = self.project.drift_at(ready, folders.append)
+                self._extend(folders)
+                if EVERYWHERE in ready:
+                    self._scanned = time.monotonic()
+                if drift.pending > AT_ONCE_FILES:
+                    self.project.require_size(drift if EVERYWHERE in ready else self.project.drift())
+                if drift.pending > AT_ONCE_FILES or self.project.store.noted("state") != "complete":
+                    self._run, self._run_pending = start_run(self.project.root), ready
+                    return
+                if drift.pending:
+                    self.project.apply(drift)
+                    self._changed, self._is_settled = time.monotonic(), False
+            except StoreDamaged:
+                self._run, self._run_pending = start_run(self.project.root), ready
+                return
+            except DowseError as error:
+                self._fail(str(error))
+                return
+            self._dirty.done(ready)
+            if EVERYWHERE in ready:
+                self.project.note_check()
+            self._fail(None)
+
+    def _extend(self, folders: list[str]) -> None:
+        """Watch folders that are new; what happened in them before they were watched is looked for."""
+        if self._watcher is None:
+            return
+        names = [folder.rstrip("/") for folder in folders]
+        new = [name for name in names if name not in self._watcher.folders]
+        try:
+            if self._watcher.extend(new):
+                self._dirty.add(new, time.monotonic())
+        except CannotWatch as error:
+            self._poll(str(error))
+
+    def _finish_run(self) -> None:
+        run = self._run
+        if run is None or run.is_going_on:
+            return
+        self._run = None
+        if run.error:
+            self._fail(str(run.error))
+        elif run.is_complete:
+            self._dirty.done(self._run_pending)
+            self._fail(None)
+        self._changed = time.monotonic()
+
+    def _look_around(self, now: float) -> None:
+        """What no event tells: settings, the clock, and whether anything was missed."""
+        self._looked = now
+        if self.project.settings_stamp() != self._settings_seen:
+            self._take_up_settings()
+        if self._needs_a_look(now):
+            self._look_everywhere(now)
+        if not self._is_settled and not self._dirty.pending() and now - self._changed >= SETTLE_SECONDS:
+            with contextlib.suppress(DowseError):
+                self.project.settle()
+                self._is_settled = True
+        if self._run is None and self.project.needs_verification():
+            self._run, self._run_pending = start_run(self.project.root, VERIFY), {}
+        self._dirty.save()
+
+    def _needs_a_look(self, now: float) -> bool:
+        is_elsewhere = self._run is None and self.project.is_being_updated()
+        is_over, self._is_elsewhere = self._is_elsewhere and not is_elsewhere, is_elsewhere
+        is_quiet = self._scanned < self._hinted <= now - INSURANCE_SECONDS
+        is_insured = now - self._scanned < INSURANCE_EVERY_SECONDS
+        is_polled = bool(self._poll_seconds) and now - self._scanned >= self._poll_seconds
+        return is_over or is_polled or (is_quiet and not is_insured)
+
+    def _look_everywhere(self, now: float) -> None:
+        """Look whatever the strategy says: this is about what was missed, not about when."""
+        started = time.monotonic()
+        self._dirty.add([EVERYWHERE], now)
+        self._work({EVERYWHERE: self._dirty.pending()[EVERYWHERE]})
+        if self._poll_seconds:  # a look takes at most a twentieth of the time
+            self._poll_seconds = max(self._poll_seconds, 20 * (time.monotonic() - started))
+
+    def _take_up_settings(self) -> None:
+        """New settings: what waits under the old strategy is done first, then everything is looked at."""
+        pending = self._dirty.pending()
+        if pending:
+            self._work(pending)
+        self.project.close()
+        self.project = ProjectIndex(self.project.root)
+        self._settings_seen = self.project.settings_stamp()
+        self._tell()
+        self._look_everywhere(time.monotonic())
+
+    def _head_moved(self) -> bool:
+        if self.project.settings.indexing_strategy != "git":
+            return False
+        head = head_of(self.project.root)
+        moved, self._head = head != self._head, head
+        return moved
+
+    def _can_go_on(self) -> bool:
+        return _identity(self.project.root) == self._root and self.project.is_in_place()
+
+    def _poll(self, why: str) -> None:
+        if self._watcher is not None:
+            self._watcher.close()
+        self._watcher = None
+        self._poll_seconds = self._poll_seconds or POLL_SECONDS
+        self.state = replace(self.state, mode="polling", why=why)
+        self._tell()
+
+    def _fail(self, problem: str | None) -> None:
+        if problem and problem != self.state.last_error:
+            open_log(self.project.folder).error("keeping fresh: %s", problem)
+        self._failed = time.monotonic() - (0 if problem else RETRY_SECONDS)
+        self.state = replace(self.state, last_error=problem)
+
+    def _tell(self) -> None:
+        """Write down, for commands, how the index is kept fresh."""
+        mode: Mode = "watching" if self._watcher else "polling"
+        why = self.state.why
+        if self._watcher and self._poll_seconds:
+            why = f"this file system may not tell all; everything is looked at every {self._poll_seconds:.0f} s as well"
+        self.state = replace(self.state, mode=mode, strategy=self.project.settings.indexing_strategy, why=why)
+        tell_watch(self.project, self.state)
+
+
+def _first(drift: Drift) -> Drift:
+    """As much of a drift as may be done before an answer: what is gone, then files, small ones first."""
+    part = Drift(gone=drift.gone[:ASKED_FILES], unchanged=drift.unchanged, skipped=drift.skipped)
+    left, left_bytes = ASKED_FILES - len(part.gone), ASKED_BYTES
+    for entry in sorted((*drift.changed, *drift.new), key=lambda entry: entry.stat.size):
+        left, left_bytes = left - 1, left_bytes - entry.stat.size
+        if left < 0 or left_bytes < 0:
+            break
+        (part.changed if entry in drift.changed else part.new).append(entry)
+    return part
+
+
+def _folder_of(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _identity(root: Path) -> tuple[int, int] | None:
+    try:
+        seen = root.stat()
+    except OSError:
+        return None
+    return seen.st_dev, seen.st_ino
