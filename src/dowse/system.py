@@ -213,12 +213,19 @@ class Lock:
         return True
 
     def is_taken(self) -> bool:
-        """Whether some process, or this one, holds the lock now."""
+        """Whether some process, or this one, holds the lock now; those who ask do not get in each other's way."""
         if self.is_held:
             return True
-        if not self.try_acquire():
+        try:
+            descriptor = os.open(self.path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+        except FileNotFoundError:
+            return False
+        try:
+            _lock_descriptor(descriptor, is_shared=True)
+        except OSError:
             return True
-        self.release()
+        finally:
+            os.close(descriptor)
         return False
 
     def acquire(self, wait_seconds: float) -> None:
@@ -252,7 +259,7 @@ class Lock:
 if sys.platform == "win32":
     import msvcrt
 
-    def _lock_descriptor(descriptor: int) -> None:
+    def _lock_descriptor(descriptor: int, *, is_shared: bool = False) -> None:  # noqa: ARG001 - Windows has none
         # A byte far beyond the owner's note, so that the note can be read while it is locked.
         os.lseek(descriptor, 1 << 20, os.SEEK_SET)
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
@@ -261,8 +268,8 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _lock_descriptor(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    def _lock_descriptor(descriptor: int, *, is_shared: bool = False) -> None:
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
 
 
 def start_in_background(command: list[str]) -> int:

@@ -50,7 +50,9 @@ def age(file: Path) -> None:
 
 
 def update(source: ProjectSource, store: Store, *, is_thorough: bool = False) -> Report:
-    report = bring_up_to_date(source, store, drift=find_drift(source, store, distrusted_ns=time.time_ns() if is_thorough else 0))
+    report = bring_up_to_date(
+        source, store, drift=find_drift(source, store, distrusted_ns=time.time_ns() if is_thorough else 0)
+    )
     assert check_index(source, store) == []
     return report
 

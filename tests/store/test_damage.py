@@ -2,6 +2,8 @@
 
 import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -329,3 +331,22 @@ def test_the_catalog_says_whose_it_is(folder: Path) -> None:
     with sqlite3.connect(folder / "catalog.sqlite") as connection:
         assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
     connection.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks of POSIX")
+def test_a_second_opening_leaves_the_locks_of_the_first_alone(tmp_path: Path) -> None:
+    """To open and close the file by ourselves dropped them, and the next writer damaged the catalog."""
+    world = World()
+    first = LocalStore(tmp_path / "index", world.read_text)
+    first.apply(Batch(puts=[world.put("a.txt", "apple")]))
+    with first._catalog._database.snapshot():
+        list(first.documents())
+        LocalStore(tmp_path / "index", world.read_text).close()
+        program = (
+            "import fcntl, sys; file = open(sys.argv[1], 'r+b'); "
+            "fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 510, 0x40000000 + 2)"
+        )
+        locked = subprocess.run(
+            [sys.executable, "-c", program, str(tmp_path / "index/catalog.sqlite")], capture_output=True, check=False
+        )
+    assert b"BlockingIOError" in locked.stderr

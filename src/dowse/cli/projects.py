@@ -10,6 +10,7 @@ from dowse.serving.status import as_size
 
 if TYPE_CHECKING:
     from dowse.serving.status import Status
+    from dowse.serving.watches import Watch
 
 
 @click.command()
@@ -22,15 +23,16 @@ def status(folder: str | None, *, as_json: bool) -> int | Reply:
     is no index, or none that can be used.
     """
     from dowse.serving.locating import open_or_find
+    from dowse.serving.watches import watch_of
 
     project = open_or_find(named_folder(folder))
-    found = project.status()
+    found, watch = project.status(), watch_of(project)
     project.close()
     show_warnings(found.warnings)
     exit_code = 1 if found.state in ("not_found", "failed") else 0
     if as_json:
-        return Reply(_as_json(found), exit_code)
-    _show(found)
+        return Reply(_as_json(found, watch), exit_code)
+    _show(found, watch)
     return exit_code
 
 
@@ -65,7 +67,7 @@ def forget(folder: str, *, as_json: bool) -> int | Reply:
     return 0
 
 
-def _as_json(found: "Status") -> dict[str, Any]:
+def _as_json(found: "Status", watch: "Watch") -> dict[str, Any]:
     return {
         "status": found.state,
         "projectPath": str(found.root),
@@ -82,12 +84,19 @@ def _as_json(found: "Status") -> dict[str, Any]:
         },
         "skipped": found.skipped,
         "problem": found.problem,
+        "lastCheck": found.last_check,
         "lastError": found.last_error,
+        "strategy": watch.strategy,
+        "watcher": watch.mode,
+        "watcherActive": watch.mode == "elsewhere",
+        "watcherDetail": watch.why,
+        "pendingFiles": len(watch.pending),
+        "pending": list(watch.pending[:20]),
         "warnings": list(found.warnings),
     }
 
 
-def _show(found: "Status") -> None:
+def _show(found: "Status", watch: "Watch") -> None:
     show(f"{found.root}: {found.state}")
     if found.state == "not_found":
         show(f"  index it with: dowse index {found.root}")
@@ -102,3 +111,7 @@ def _show(found: "Status") -> None:
     for reason, count in found.skipped.items():
         show(f"  skipped {count:,}: {reason}")
     show(f"  updated {found.last_updated or 'never'}, {as_size(found.size_bytes)} in {found.folder}")
+    kept = "kept fresh" if watch.mode == "elsewhere" else "not kept fresh"
+    show(f"  {kept}: {watch.why}; strategy {watch.strategy}, last check {found.last_check or 'never'}")
+    if watch.pending:
+        show(f"  pending: {counted(len(watch.pending), 'path')}, {', '.join(watch.pending[:5])}")

@@ -61,7 +61,7 @@ class Run:
                 try:
                     self._take_in(json.loads(line))
                 except (ValueError, TypeError, AttributeError):
-                    last_words = line
+                    last_words = line.strip() or last_words
         finally:
             code = self.process.wait()
             if code and not self.error and not self._is_stopped:

@@ -8,12 +8,13 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
-from dowse.errors import DowseError
+from dowse.errors import DowseError, NotIndexed
 from dowse.freshness.dirty import read_dirty
 from dowse.serving.logs import open_log
 from dowse.serving.project import ProjectIndex
 from dowse.serving.session import ASKED_SECONDS, LOOK_SECONDS, RETRY_SECONDS, Session
 from dowse.serving.watches import Watch, watch_lease, watch_of
+from dowse.store import home
 
 
 class Keeper:
@@ -57,6 +58,8 @@ class Keeper:
         while not self._stop.is_set():
             try:
                 self._keep_while_possible()
+            except NotIndexed:
+                pass
             except DowseError as error:
                 self._rest(str(error))
             except Exception as error:  # a part that fails is started again, after a full look
@@ -65,13 +68,17 @@ class Keeper:
             self._stop.wait(LOOK_SECONDS)
 
     def _keep_while_possible(self) -> None:
-        if not self.root.is_dir():
+        lease = watch_lease(home.index_folder(self.root))
+        if not self.root.is_dir() or not lease.path.parent.is_dir() or not lease.try_acquire():
             return
-        project = ProjectIndex(self.root)
-        lease = watch_lease(project)
-        if not project.exists or not lease.try_acquire():
-            return
-        session = Session(project, self._stop, self._working)
+        try:
+            project = ProjectIndex(self.root)
+            if project.exists:
+                self._keep_with(Session(project, self._stop, self._working))
+        finally:
+            lease.release()
+
+    def _keep_with(self, session: Session) -> None:
         try:
             session.begin()
             self._session, self._last_error = session, None
@@ -80,7 +87,6 @@ class Keeper:
         finally:
             self._session = None
             session.end()
-            lease.release()
 
     def _rest(self, problem: str) -> None:
         self._last_error = problem

@@ -12,6 +12,9 @@ from dowse.sources.roots import detect_root
 from dowse.store import home
 from dowse.system import Lock
 
+FORGET_WAIT_SECONDS = 0.3
+"""Longer than anybody looks whether the lock is taken."""
+
 
 def open_project(folder: Path | None) -> ProjectIndex:
     """The project in a folder the user named, or the one around the working directory."""
@@ -57,8 +60,10 @@ def forget_project(root: Path) -> Path:
     if not folder.is_dir():
         raise NotIndexed(f"{root} is not indexed; there is nothing to forget.")
     turn = Lock(folder / "index.lock")
-    if not turn.try_acquire():
-        raise StoreBusy(f"{root} is being indexed by {turn.owner()}. Stop it, then try again.")
+    try:
+        turn.acquire(FORGET_WAIT_SECONDS)
+    except StoreBusy as error:
+        raise StoreBusy(f"{root} is being indexed by {turn.owner()}. Stop it, then try again.") from error
     close_log(folder)
     doomed = folder.with_name(f"{folder.name}.forgotten-{token_hex(4)}")
     folder.rename(doomed)  # at once, so that nobody finds half of it

@@ -157,6 +157,8 @@ class ProjectIndex:
 
     def needs_verification(self) -> bool:
         """Whether the files were last read, all of them, longer ago than integrityHours."""
+        if self.store.noted("state") != "complete" or self.is_being_updated():
+            return False
         verified = self.store.noted("verified")
         if verified is None:
             return True

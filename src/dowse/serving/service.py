@@ -11,8 +11,11 @@ from dowse.serving.catalogue import CatalogueError, of_project
 from dowse.serving.indexing import Run, start_run
 from dowse.serving.keeping import Keeper
 from dowse.serving.project import ProjectIndex
+from dowse.serving.watches import Watch, watch_of
 
 Got = TypeVar("Got")
+CatchUp = Callable[[ProjectIndex], list[str]]
+HowKept = Callable[[ProjectIndex], Watch]
 
 
 class Served:
@@ -34,6 +37,22 @@ class Served:
         """From now on, keep the index equal to the files."""
         if self.keeper is None:
             self.keeper = Keeper(self.root)
+
+    async def leave_alone(self) -> None:
+        """Do not touch the index any more, until it is kept fresh again."""
+        keeper, self.keeper = self.keeper, None
+        if keeper:
+            await asyncio.to_thread(keeper.stop)
+        if self.run and self.run.is_going_on:
+            await asyncio.to_thread(self.run.stop)
+
+    def catch_up(self, project: ProjectIndex) -> list[str]:
+        """Index what changed, within a bound, on the thread that answers; the paths that are left."""
+        return self.keeper.catch_up(project) if self.keeper else []
+
+    def watch(self, project: ProjectIndex) -> Watch:
+        """How the index is kept fresh."""
+        return self.keeper.watch(project) if self.keeper else watch_of(project)
 
     async def do(self, work: Callable[..., Got], *values: object) -> Got:
         """Do something with the project's index on its thread; a damaged one is built again from here on."""
@@ -57,11 +76,6 @@ class Served:
         if self.run is None or not self.run.is_going_on:
             self.run = start_run(self.root, how)
         return self.run
-
-    async def stop_run(self) -> None:
-        """End our own indexing, with what is done kept."""
-        if self.run and self.run.is_going_on:
-            await asyncio.to_thread(self.run.stop)
 
     @property
     def is_running(self) -> bool:

@@ -11,12 +11,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from dowse.errors import DowseError, StoreDamaged
+from dowse.errors import DowseError, Failed, NotIndexed, StoreDamaged
 from dowse.freshness.dirty import DirtyFiles, Times
 from dowse.freshness.filesystems import poll_seconds
 from dowse.freshness.githead import Head, head_of
 from dowse.freshness.scan import Drift
-from dowse.freshness.strategies import due
+from dowse.freshness.strategies import QUIET_SECONDS, due
 from dowse.freshness.watching import EVERYWHERE, STEP_SECONDS, CannotWatch, Watcher
 from dowse.serving.indexing import VERIFY, Run, start_run
 from dowse.serving.logs import open_log
@@ -42,6 +42,8 @@ INSURANCE_EVERY_SECONDS = 300.0
 more, at most every five minutes: 0.35 s on 10,000 files."""
 RETRY_SECONDS = 30.0
 """How long a failure rests before the same is tried again."""
+HEAD_SECONDS = 5.0
+"""How long after HEAD was moved pending files belong to that: a checkout of 2,000 files takes a second."""
 POLL_SECONDS = 5.0
 """How often everything is looked at where nothing can be watched."""
 
@@ -63,8 +65,9 @@ class Session:
         self._run_pending: dict[str, Times] = {}
         self._asked = False
         self._is_settled = True
-        self._is_elsewhere = False
+        self._must_check = False
         """Another process is indexing; what it read may have changed since, so everything is looked at after it."""
+        self._moved = -HEAD_SECONDS
         self._looked = self._hinted = self._changed = self._scanned = 0.0
         self._failed = -RETRY_SECONDS
 
@@ -78,10 +81,8 @@ class Session:
         except CannotWatch as error:
             self._poll(str(error))
         self._tell()
-        now = time.monotonic()
-        self._dirty.load(now)
-        self._dirty.add([EVERYWHERE], now)
-        self._work(self._dirty.pending())
+        self._dirty.load(time.monotonic())
+        self._check_everything()
 
     def keep(self) -> None:
         """Follow events until the root, the index or this server is gone."""
@@ -91,12 +92,16 @@ class Session:
             if now - self._looked >= LOOK_SECONDS:
                 self._look_around(now)
             self._finish_run()
-            ready = due(
-                self.project.settings, self._dirty.pending(), now, head_moved=self._head_moved(), asked=self._asked
-            )
-            if ready and self._run is None and now - self._failed >= RETRY_SECONDS:
-                self._asked = False
-                self._work(ready)
+            if self._run is None and now - self._failed >= RETRY_SECONDS:
+                self._work_if_due(now)
+
+    def _work_if_due(self, now: float) -> None:
+        if self._must_check:
+            self._check_everything()
+        settings, pending = self.project.settings, self._dirty.pending()
+        if ready := due(settings, pending, now, head_moved=self._head_moved(now), asked=self._asked):
+            self._asked = False
+            self._work(ready)
 
     def end(self) -> None:
         """Stop watching; what is pending is written down."""
@@ -123,7 +128,7 @@ class Session:
             with contextlib.suppress(CannotWatch):
                 self._take_in(self._watcher.drain())
         ready = due(project.settings, self._dirty.pending(), time.monotonic(), asked=True)
-        if ready and self._working.acquire(timeout=ASKED_SECONDS):
+        if ready and self._run is None and self._working.acquire(timeout=ASKED_SECONDS):
             try:
                 ready = due(project.settings, self._dirty.pending(), time.monotonic(), asked=True)
                 if ready and EVERYWHERE not in ready and len(ready) <= 10 * ASKED_FILES:
@@ -168,6 +173,7 @@ class Session:
     def _work(self, ready: dict[str, Times]) -> None:
         """Look at pending paths and apply what differs, or let a process of its own do so."""
         if self.project.is_being_updated():  # by somebody else, who may have read what has changed since
+            self._must_check = True
             return
         with self._working:
             folders: list[str] = []
@@ -176,7 +182,8 @@ class Session:
                 drift = self.project.drift_at(ready, folders.append)
                 self._extend(folders)
                 if EVERYWHERE in ready:
-                    self._scanned = time.monotonic()
+                    self._scanned, self._must_check = time.monotonic(), False
+                    self._require_the_same_disk(drift)
                 if drift.pending > AT_ONCE_FILES:
                     self.project.require_size(drift if EVERYWHERE in ready else self.project.drift())
                 if drift.pending > AT_ONCE_FILES or self.project.store.noted("state") != "complete":
@@ -185,6 +192,8 @@ class Session:
                 if drift.pending:
                     self.project.apply(drift)
                     self._changed, self._is_settled = time.monotonic(), False
+            except NotIndexed:  # somebody has just deleted the index
+                raise
             except StoreDamaged:
                 self._run, self._run_pending = start_run(self.project.root), ready
                 return
@@ -226,7 +235,7 @@ class Session:
         if self.project.settings_stamp() != self._settings_seen:
             self._take_up_settings()
         if self._needs_a_look(now):
-            self._look_everywhere(now)
+            self._look_for_lost_events()
         if not self._is_settled and not self._dirty.pending() and now - self._changed >= SETTLE_SECONDS:
             with contextlib.suppress(DowseError):
                 self.project.settle()
@@ -236,20 +245,39 @@ class Session:
         self._dirty.save()
 
     def _needs_a_look(self, now: float) -> bool:
-        is_elsewhere = self._run is None and self.project.is_being_updated()
-        is_over, self._is_elsewhere = self._is_elsewhere and not is_elsewhere, is_elsewhere
+        if self._run is not None or self.project.is_being_updated():
+            self._must_check = self._must_check or self._run is None
+            return False
         is_quiet = self._scanned < self._hinted <= now - INSURANCE_SECONDS
         is_insured = now - self._scanned < INSURANCE_EVERY_SECONDS
         is_polled = bool(self._poll_seconds) and now - self._scanned >= self._poll_seconds
-        return is_over or is_polled or (is_quiet and not is_insured)
+        return is_polled or (is_quiet and not is_insured)
 
-    def _look_everywhere(self, now: float) -> None:
-        """Look whatever the strategy says: this is about what was missed, not about when."""
+    def _look_for_lost_events(self) -> None:
+        """Look everywhere; when what is found gets indexed is for the strategy to say."""
         started = time.monotonic()
-        self._dirty.add([EVERYWHERE], now)
+        try:
+            drift = self.project.drift()
+        except DowseError as error:
+            self._fail(str(error))
+            return
+        self._scanned = time.monotonic()
+        self._take_in([*drift.gone, *(entry.path for entry in (*drift.changed, *drift.new))])
+        if self._poll_seconds:  # looking takes at most a twentieth of the time
+            self._poll_seconds = max(self._poll_seconds, 20 * (self._scanned - started))
+
+    def _check_everything(self) -> None:
+        """Make the index equal to the files now, whatever the strategy: at the start, and after others wrote."""
+        self._dirty.add([EVERYWHERE], time.monotonic())
         self._work({EVERYWHERE: self._dirty.pending()[EVERYWHERE]})
-        if self._poll_seconds:  # a look takes at most a twentieth of the time
-            self._poll_seconds = max(self._poll_seconds, 20 * (time.monotonic() - started))
+
+    def _require_the_same_disk(self, drift: Drift) -> None:
+        """An empty folder on another device is a disk that is not there, and no reason to forget what was on it."""
+        device, known = str(self._root[0] if self._root else ""), self.project.store.noted("device")
+        if known not in (None, device) and drift.gone and not drift.files and not drift.skipped:
+            raise Failed(f"{self.project.root} is empty and on another device; its index is left as it is.")
+        if known != device:
+            self.project.store.note("device", device)
 
     def _take_up_settings(self) -> None:
         """New settings: what waits under the old strategy is done first, then everything is looked at."""
@@ -260,14 +288,16 @@ class Session:
         self.project = ProjectIndex(self.project.root)
         self._settings_seen = self.project.settings_stamp()
         self._tell()
-        self._look_everywhere(time.monotonic())
+        self._check_everything()
 
-    def _head_moved(self) -> bool:
+    def _head_moved(self, now: float) -> bool:
+        """Whether git moved HEAD a moment ago, and nothing has happened since: it writes files before and after."""
         if self.project.settings.indexing_strategy != "git":
             return False
         head = head_of(self.project.root)
-        moved, self._head = head != self._head, head
-        return moved
+        if head != self._head:
+            self._head, self._moved = head, now
+        return now - self._moved <= HEAD_SECONDS and now - max(self._moved, self._hinted) >= QUIET_SECONDS
 
     def _can_go_on(self) -> bool:
         return _identity(self.project.root) == self._root and self.project.is_in_place()

@@ -28,6 +28,8 @@ class Status:
     """Files that the last run set out to have indexed."""
     skipped: dict[str, int] = field(default_factory=dict)
     problem: str | None = None
+    last_check: str | None = None
+    """When everything was last compared with the files."""
     last_error: str | None = None
     """Why the last run failed, until one succeeds."""
     warnings: tuple[str, ...] = ()
@@ -63,7 +65,7 @@ def describe(
         skipped = json.loads(store.noted("skipped") or "{}")
         expected = int(store.noted("expected") or 0)
         state = _state(store.noted("state"), is_indexing=is_indexing)
-        last_error = store.noted("error")
+        last_check, last_error = store.noted("checked"), store.noted("error")
         wrong = [] if is_indexing else store.glance()
     except NotIndexed:
         return Status("not_found", root, folder, warnings=tuple(warnings))
@@ -73,7 +75,7 @@ def describe(
     status = Status(
         state, root, folder, totals, store.size_bytes(),
         project.metadata.get("lastIncrementalUpdate") if project else None,
-        expected, skipped, last_error=last_error, warnings=tuple(warnings),
+        expected, skipped, last_check=last_check, last_error=last_error, warnings=tuple(warnings),
     )  # fmt: skip
     if wrong and state == "ready":
         problem = f"{wrong[0].part}: {wrong[0].problem}; run dowse index to rebuild it"

@@ -3,6 +3,7 @@
 import contextlib
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from dowse.errors import DowseError
@@ -28,15 +29,15 @@ class Watch:
     last_error: str | None = None
 
 
-def watch_lease(project: ProjectIndex) -> Lock:
+def watch_lease(folder: Path) -> Lock:
     """What the one process holds that watches a project."""
-    return Lock(project.folder / "watch.lock")
+    return Lock(folder / "watch.lock")
 
 
 def watch_of(project: ProjectIndex) -> Watch:
     """How an index is kept fresh, if some process does, as that process has written it down."""
     strategy, pending = project.settings.indexing_strategy, tuple(path or "." for path in read_dirty(project.folder))
-    lease = watch_lease(project)
+    lease = watch_lease(project.folder)
     if not lease.path.exists() or not lease.is_taken():
         return Watch("off", strategy, "no server is running for this project", pending)
     why = f"by {lease.owner()}"

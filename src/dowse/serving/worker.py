@@ -63,7 +63,7 @@ def _index(root: Path, how: list[str]) -> None:
 
 
 def _tell(facts: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(facts) + "\n")
+    sys.stdout.write(f"\n{json.dumps(facts)}\n")  # a line of its own, whatever a library has printed before it
     sys.stdout.flush()
 
 

@@ -1,0 +1,73 @@
+"""A project with an index, and a keeper that is stopped at the end."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from dowse.serving.keeping import Keeper
+from dowse.serving.project import ProjectIndex
+from tests.making import write_tree
+
+WAIT_SECONDS = 30.0
+
+Paths = Callable[[], set[str]]
+Keep = Callable[[], Keeper]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    write_tree(
+        folder,
+        {
+            "src/apple.py": "def apple(): return 'red'\n",
+            "src/pear.py": "def pear(): return 'green'\n",
+            "docs/guide.md": "# Guide\n\nHow to peel an orange.\n",
+        },
+    )
+    return folder
+
+
+@pytest.fixture
+def project(root: Path) -> Iterator[ProjectIndex]:
+    """The project as the thread that answers has it, indexed."""
+    project = ProjectIndex(root)
+    project.update()
+    yield project
+    project.close()
+
+
+@pytest.fixture
+def keep(root: Path) -> Iterator[Keep]:
+    keepers: list[Keeper] = []
+
+    def start() -> Keeper:
+        keepers.append(Keeper(root))
+        return keepers[-1]
+
+    yield start
+    for keeper in keepers:
+        keeper.stop()
+
+
+@pytest.fixture
+def paths(project: ProjectIndex) -> Paths:
+    """What is indexed now."""
+
+    def indexed() -> set[str]:
+        project.store.refresh()
+        return {document.path for document in project.store.documents()}
+
+    return indexed
+
+
+def eventually(condition: Callable[[], object]) -> bool:
+    """Whether a condition comes true before it takes too long."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False

@@ -1,0 +1,341 @@
+"""An index follows its files while a server runs."""
+
+import json
+import os
+import shutil
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dowse.freshness import indexer
+from dowse.freshness.dirty import read_dirty
+from dowse.freshness.watching import Watcher
+from dowse.serving import session as sessions
+from dowse.serving.indexing import Run, start_run
+from dowse.serving.project import ProjectIndex
+from dowse.serving.watches import watch_of
+from dowse.types import Document, Put
+from tests.freshness.test_githead import git
+from tests.keeping.conftest import Keep, Paths, eventually
+from tests.making import write_tree
+
+
+def test_what_changed_while_no_server_ran_is_found_at_the_start(
+    root: Path, project: ProjectIndex, keep: Keep, paths: Paths
+) -> None:
+    (root / "src/apple.py").unlink()
+    write_tree(root, {"src/plum.py": "def plum(): ...\n"})
+    keeper = keep()
+    assert eventually(lambda: paths() == {"src/pear.py", "src/plum.py", "docs/guide.md"})
+    assert keeper.watch(project).mode == "watching"
+
+
+def test_saved_files_are_indexed_by_themselves(root: Path, project: ProjectIndex, keep: Keep, paths: Paths) -> None:
+    keeper = keep()
+    keeper.catch_up(project)
+    write_tree(root, {"new/deep/folder/fig.py": "def fig(): ...\n"})
+    assert eventually(lambda: "new/deep/folder/fig.py" in paths())
+    write_tree(root, {"new/deep/folder/kiwi.py": "def kiwi(): ...\n"})
+    assert eventually(lambda: "new/deep/folder/kiwi.py" in paths())
+
+
+def test_an_answer_has_what_was_saved_just_before(root: Path, project: ProjectIndex, keep: Keep, paths: Paths) -> None:
+    keeper = keep()
+    keeper.catch_up(project)
+    write_tree(root, {"src/fig.py": "def fig(): ...\n"})
+    assert eventually(lambda: not keeper.catch_up(project) and "src/fig.py" in paths())
+
+
+def test_folders_moved_out_and_in_are_followed(
+    root: Path, tmp_path: Path, project: ProjectIndex, keep: Keep, paths: Paths
+) -> None:
+    keep().catch_up(project)
+    shutil.move(root / "src", tmp_path / "elsewhere")
+    assert eventually(lambda: paths() == {"docs/guide.md"})
+    shutil.move(tmp_path / "elsewhere", root / "moved")
+    assert eventually(lambda: paths() == {"docs/guide.md", "moved/apple.py", "moved/pear.py"})
+
+
+def test_a_file_deleted_and_made_again_is_indexed(root: Path, project: ProjectIndex, keep: Keep, paths: Paths) -> None:
+    keep().catch_up(project)
+    (root / "src/apple.py").unlink()
+    write_tree(root, {"src/apple.py": "def cider(): ...\n"})
+    assert eventually(lambda: [symbol_of(project, "src/apple.py")] == ["cider"])
+
+
+def symbol_of(project: ProjectIndex, path: str) -> str | None:
+    document = project.store.document(path)
+    chunks = project.store.chunks(document.id) if document else []
+    return chunks[0].symbols[0].name if chunks and chunks[0].symbols else None
+
+
+def test_a_new_ignore_rule_takes_effect(root: Path, project: ProjectIndex, keep: Keep, paths: Paths) -> None:
+    keep().catch_up(project)
+    write_tree(root, {".gitignore": "docs/\n"})
+    assert eventually(lambda: "docs/guide.md" not in paths())
+    (root / ".gitignore").unlink()
+    assert eventually(lambda: "docs/guide.md" in paths())
+
+
+def test_very_much_is_left_to_a_process_of_its_own(
+    root: Path, project: ProjectIndex, keep: Keep, paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "AT_ONCE_FILES", 5)
+    started: list[Path] = []
+
+    def start(root: Path, *how: str) -> Run:
+        started.append(root)
+        return start_run(root, *how)
+
+    monkeypatch.setattr(sessions, "start_run", start)
+    keep().catch_up(project)
+    write_tree(root, {f"many/{number}.py": f"value = {number}\n" for number in range(20)})
+    assert eventually(lambda: len(paths()) == 23)
+    assert started
+
+
+def test_before_an_answer_only_so_much_is_done_and_the_rest_is_named(
+    root: Path, project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "ASKED_FILES", 3)
+    write_settings(project, indexingStrategy="lazy")
+    keeper = keep()
+    keeper.catch_up(project)
+    write_tree(root, {f"src/{number}.py": f"value = {number}\n" for number in range(12)})
+    project = ProjectIndex(root)
+    assert eventually(lambda: len(keeper.watch(project).pending) == 12)
+    left = keeper.catch_up(project)
+    assert set(left) <= {f"src/{number}.py" for number in range(12)}
+    assert eventually(lambda: not keeper.catch_up(project))
+
+
+def write_settings(project: ProjectIndex, **settings: object) -> None:
+    file = project.folder / "config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text(encoding="utf-8")), **settings}), encoding="utf-8")
+
+
+def test_lazy_waits_and_a_search_does_not(root: Path, project: ProjectIndex, keep: Keep, paths: Paths) -> None:
+    write_settings(project, indexingStrategy="lazy", lazyIdleThreshold=3600)
+    lazy, keeper = ProjectIndex(root), keep()
+    keeper.catch_up(lazy)
+    write_tree(root, {"src/fig.py": "def fig(): ...\n"})
+    assert eventually(lambda: keeper.watch(lazy).pending == ("src/fig.py",))
+    assert "src/fig.py" not in paths()
+    keeper.catch_up(lazy)
+    assert "src/fig.py" in paths()
+
+
+def test_lazy_works_once_it_is_idle(root: Path, project: ProjectIndex, keep: Keep, paths: Paths) -> None:
+    write_settings(project, indexingStrategy="lazy", lazyIdleThreshold=1)
+    keep().catch_up(ProjectIndex(root))
+    write_tree(root, {"src/fig.py": "def fig(): ...\n"})
+    assert eventually(lambda: "src/fig.py" in paths())
+
+
+@pytest.mark.parametrize("move", [["commit", "-qm", "saved"], ["stash", "-q", "-u"]])
+def test_git_waits_for_a_commit(root: Path, project: ProjectIndex, keep: Keep, paths: Paths, move: list[str]) -> None:
+    git(root, "init", "-q")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "first")
+    write_settings(project, indexingStrategy="git")
+    keeper = keep()
+    keeper.catch_up(ProjectIndex(root))
+    write_tree(root, {"src/apple.py": "def cider(): ...\n"})
+    assert eventually(lambda: "src/apple.py" in keeper.watch(project).pending)
+    assert keeper.catch_up(ProjectIndex(root)) == ["src/apple.py"]
+    assert symbol_of(project, "src/apple.py") == "apple"
+    git(root, "add", ".")
+    git(root, *move)
+    expected = "cider" if move[0] == "commit" else "apple"
+    assert eventually(lambda: not keeper.watch(project).pending and symbol_of(project, "src/apple.py") == expected)
+
+
+def test_pending_files_survive_a_restart(root: Path, project: ProjectIndex, keep: Keep) -> None:
+    write_settings(project, indexingStrategy="lazy", lazyIdleThreshold=3600)
+    keeper = keep()
+    keeper.catch_up(ProjectIndex(root))
+    write_tree(root, {"src/fig.py": "def fig(): ...\n"})
+    assert eventually(lambda: keeper.watch(project).pending)
+    keeper.stop()
+    assert read_dirty(project.folder) == ["src/fig.py"]
+    assert watch_of(project).pending == ("src/fig.py",)
+
+
+def test_another_strategy_is_taken_up_and_the_old_one_flushed(
+    root: Path, project: ProjectIndex, keep: Keep, paths: Paths
+) -> None:
+    write_settings(project, indexingStrategy="lazy", lazyIdleThreshold=3600)
+    keeper = keep()
+    keeper.catch_up(ProjectIndex(root))
+    write_tree(root, {"src/fig.py": "def fig(): ...\n"})
+    assert eventually(lambda: keeper.watch(project).pending)
+    write_settings(project, indexingStrategy="git")
+    assert eventually(lambda: "src/fig.py" in paths() and keeper.watch(project).strategy == "git")
+
+
+def test_other_settings_are_taken_up_without_a_restart(
+    root: Path, project: ProjectIndex, keep: Keep, paths: Paths
+) -> None:
+    keep().catch_up(project)
+    write_settings(project, exclude=["docs/**"])
+    assert eventually(lambda: "docs/guide.md" not in paths())
+
+
+def test_a_second_keeper_waits_and_takes_over(root: Path, project: ProjectIndex, keep: Keep, paths: Paths) -> None:
+    first = keep()
+    assert eventually(lambda: first.watch(project).mode == "watching")
+    second = keep()
+    second.catch_up(project)
+    assert second.watch(project).mode == "elsewhere"
+    assert f"process {os.getpid()}" in second.watch(project).why
+    first.stop()
+    assert eventually(lambda: second.watch(project).mode == "watching")
+    write_tree(root, {"src/fig.py": "def fig(): ...\n"})
+    assert eventually(lambda: "src/fig.py" in paths())
+
+
+def test_a_root_that_goes_away_and_comes_back_is_watched_again(
+    root: Path, tmp_path: Path, project: ProjectIndex, keep: Keep, paths: Paths
+) -> None:
+    keeper = keep()
+    keeper.catch_up(project)
+    root.rename(tmp_path / "away")
+    assert eventually(lambda: keeper.watch(project).mode != "watching")
+    assert len(paths()) == 3
+    (tmp_path / "away").rename(root)
+    assert eventually(lambda: keeper.watch(project).mode == "watching")
+    write_tree(root, {"src/fig.py": "def fig(): ...\n"})
+    assert eventually(lambda: "src/fig.py" in paths())
+
+
+def test_an_index_that_is_forgotten_and_made_again_is_kept_again(root: Path, project: ProjectIndex, keep: Keep) -> None:
+    keeper = keep()
+    keeper.catch_up(project)
+    project.close()
+    shutil.rmtree(project.folder)
+    assert eventually(lambda: keeper.watch(ProjectIndex(root)).mode == "off")
+    again = ProjectIndex(root)
+    again.update()
+    assert eventually(lambda: keeper.watch(again).mode == "watching")
+
+
+def test_where_nothing_can_be_watched_it_is_looked_at_again_and_again(
+    root: Path, project: ProjectIndex, keep: Keep, paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError("OS file watch limit reached.")
+
+    monkeypatch.setattr("watchfiles._rust_notify.RustNotify", refuse)
+    monkeypatch.setattr(sessions, "POLL_SECONDS", 0.2)
+    keeper = keep()
+    keeper.catch_up(project)
+    watch = keeper.watch(project)
+    assert (watch.mode, "limit" in watch.why) == ("polling", True)
+    write_tree(root, {"src/fig.py": "def fig(): ...\n"})
+    assert eventually(lambda: "src/fig.py" in paths())
+
+
+def test_a_part_that_fails_is_started_again(
+    root: Path, project: ProjectIndex, keep: Keep, paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dowse.serving.keeping.RETRY_SECONDS", 0.1)
+    really_wait = Watcher.wait
+    failures = [RuntimeError("the watcher crashed")]
+
+    def wait(self: Watcher, seconds: float, stop: threading.Event) -> list[str]:
+        if failures:
+            raise failures.pop()
+        return really_wait(self, seconds, stop)
+
+    monkeypatch.setattr(Watcher, "wait", wait)
+    keeper = keep()
+    assert eventually(lambda: not failures and keeper.watch(project).mode == "watching")
+    write_tree(root, {"src/fig.py": "def fig(): ...\n"})
+    assert eventually(lambda: "src/fig.py" in paths())
+    assert "crashed" in (project.folder / "logs/dowse.log").read_text(encoding="utf-8")
+
+
+def test_the_integrity_check_finds_what_no_stat_shows(root: Path, project: ProjectIndex, keep: Keep) -> None:
+    """A file with another content under the very same stat: its stat is written into the catalog."""
+    file = root / "src/apple.py"
+    file.write_text("def grape(): return 'red'\n", encoding="utf-8")
+    lie = project.source.entry("src/apple.py")
+    document = project.store.document("src/apple.py")
+    assert document is not None
+    with project.store._catalog._database.transaction() as connection:
+        stat = (lie.stat.size, lie.stat.mtime_ns, lie.stat.inode, lie.stat.ctime_ns)  # type: ignore[union-attr]
+        connection.execute(
+            "UPDATE documents SET size = ?, mtime_ns = ?, inode = ?, ctime_ns = ?, checked_ns = ? WHERE id = ?",
+            (*stat, lie.stat.mtime_ns + 100_000_000, document.id),  # type: ignore[union-attr]
+        )
+    assert "src/apple.py" not in {entry.path for entry in project.drift().changed}
+    project.store.note("verified", "2020-01-01T00:00:00Z")
+    keep()
+    assert eventually(lambda: symbol_of(project, "src/apple.py") == "grape")
+    assert eventually(lambda: (project.store.noted("verified") or "") > "2025")
+
+
+def test_an_integrity_check_goes_on_where_it_was_stopped(project: ProjectIndex) -> None:
+    project.store.note("verifying", "1")
+    report = project.verify()
+    assert report.is_complete
+    assert (report.updated, report.added) == (0, 0)
+    assert project.store.noted("verifying") is None
+
+
+def test_a_moved_file_is_not_cut_again(root: Path, project: ProjectIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut: list[str] = []
+    really_prepare = indexer.prepare
+
+    def prepare(document: Document) -> Put:
+        cut.append(document.path)
+        return really_prepare(document)
+
+    monkeypatch.setattr(indexer, "prepare", prepare)
+    before = chunks_of(project, "src/apple.py")
+    (root / "src").rename(root / "lib")
+    shutil.copy(root / "docs/guide.md", root / "docs/copy.md")
+    project.update()
+    assert cut == []
+    assert chunks_of(project, "lib/apple.py") == before
+    assert project.check() == []
+
+
+def chunks_of(project: ProjectIndex, path: str) -> list[object]:
+    document = project.store.document(path)
+    assert document is not None
+    return [replace(chunk, id=0, document_id=0) for chunk in project.store.chunks(document.id)]
+
+
+def test_an_empty_folder_on_another_device_is_a_disk_that_is_not_there(
+    root: Path, project: ProjectIndex, keep: Keep, paths: Paths
+) -> None:
+    project.store.note("device", "another one")
+    shutil.rmtree(root / "src")
+    shutil.rmtree(root / "docs")
+    keeper = keep()
+    assert eventually(lambda: "another device" in (keeper.watch(project).last_error or ""))
+    assert len(paths()) == 3
+
+
+def test_another_process_that_indexes_is_not_interfered_with(
+    root: Path, project: ProjectIndex, keep: Keep, paths: Paths
+) -> None:
+    keeper = keep()
+    keeper.catch_up(project)
+    turn = ProjectIndex(root)._turn
+    turn.acquire(5.0)
+    write_tree(root, {"src/fig.py": "def fig(): ...\n"})
+    assert eventually(lambda: keeper.watch(project).pending)
+    assert "src/fig.py" not in paths()
+    turn.release()
+    assert eventually(lambda: "src/fig.py" in paths())
+
+
+def test_what_is_kept_fresh_settles_in_its_json_files(root: Path, project: ProjectIndex, keep: Keep) -> None:
+    keep().catch_up(project)
+    write_tree(root, {"src/fig.py": "def fig(): ...\n"})
+    fingerprints = project.folder / "fingerprints.json"
+    assert eventually(lambda: "src/fig.py" in fingerprints.read_text(encoding="utf-8"))
