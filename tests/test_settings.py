@@ -86,3 +86,13 @@ def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
 
 def test_unknown_keys_do_no_harm(tmp_path: Path) -> None:
     assert loaded(tmp_path, {"somethingNew": 1, "_comment": "mine"}) == (Settings(), [])
+
+
+def test_a_new_project_file_does_not_undo_the_global_one(tmp_path: Path) -> None:
+    everywhere, project = tmp_path / "global.json", tmp_path / "project.json"
+    everywhere.write_text('{"exclude": ["gen/**"], "maxFiles": "many", "unknown": 1}', encoding="utf-8")
+    write_default(project, everywhere)
+    settings, _ = load_settings(everywhere, project)
+    assert settings.exclude == ("gen/**",)
+    assert settings.max_files == Settings().max_files
+    assert "unknown" not in project.read_text(encoding="utf-8")

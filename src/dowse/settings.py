@@ -45,17 +45,24 @@ def load_settings(global_file: Path, project_file: Path) -> tuple[Settings, list
         for key, value in _read(file, warnings).items():
             if key in _KEYS:
                 field, convert = _KEYS[key]
-                try:
+                if problem := _problem(key, value):
+                    warnings.append(f"{file.name}: {key} {problem}; it is ignored.")
+                else:
                     values[field] = convert(value)
-                except ValueError as error:
-                    warnings.append(f"{file.name}: {key} {error}; it is ignored.")
     return Settings(**values), warnings
 
 
-def write_default(file: Path) -> None:
-    """Write a project's `config.json` with its explanations, unless there is one."""
+def write_default(file: Path, global_file: Path | None = None) -> None:
+    """Write a project's `config.json` with its explanations, unless there is one.
+
+    Its values are those in force: with the defaults in it, it would undo the global file.
+    """
     if not file.exists():
-        write_atomically(file, (json.dumps(_TEMPLATE, indent=2) + "\n").encode())
+        content = dict(_TEMPLATE)
+        for key, value in _read(global_file, []).items() if global_file else ():
+            if key in _KEYS and not _problem(key, value):
+                content[key] = value
+        write_atomically(file, (json.dumps(content, indent=2) + "\n").encode())
 
 
 def read_json(file: Path) -> Any:
@@ -68,6 +75,14 @@ def read_json(file: Path) -> Any:
         raise SettingsError(f"{file} is not valid JSON ({error}). Correct or remove it.") from error
     except OSError as error:
         raise SettingsError(f"{file} cannot be read ({error.strerror}).") from error
+
+
+def _problem(key: str, value: Any) -> str | None:
+    try:
+        _KEYS[key][1](value)
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 def _read(file: Path, warnings: list[str]) -> dict[str, Any]:

@@ -5,6 +5,8 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from dowse.freshness import indexer
 from dowse.freshness.indexer import Report, bring_up_to_date, find_drift, reindex, text_reader
@@ -304,3 +306,26 @@ def test_a_lexical_index_that_was_lost_is_rebuilt_from_the_files(
     again = LocalStore(tmp_path / "index", text_reader(source))
     assert found_paths(again, "banana") == ["src/b.py"]
     assert update(source, again).changed_anything is False
+
+
+_NAMES = st.text(st.sampled_from("aA0 !#-./_~é𝒳ß"), min_size=1, max_size=4).map(lambda name: name.strip(". /") or "x")
+
+
+@given(st.sets(st.lists(_NAMES, min_size=1, max_size=3).map("/".join), min_size=1, max_size=20))
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_files_and_store_go_by_the_same_order_whatever_the_names(
+    tmp_path_factory: pytest.TempPathFactory, paths: set[str]
+) -> None:
+    """They are compared side by side: a name that sorted differently would be gone and new at every look."""
+    root = tmp_path_factory.mktemp("names") / "root"
+    for path in sorted(paths):
+        file = root / path
+        if not any(parent.is_file() for parent in file.parents) and not file.is_dir():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(path, encoding="utf-8")
+    source = ProjectSource(root, Settings())
+    store = LocalStore(root.parent / "index", text_reader(source))
+    update(source, store)
+    drift = find_drift(source, store)
+    assert (drift.new, drift.gone) == ([], [])
+    store.close()

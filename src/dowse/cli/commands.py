@@ -43,7 +43,7 @@ class _Commands(click.Group):
 def dowse() -> None:
     """Search code and documents on this machine, offline, for you and your assistant.
 
-    Indexes live below ~/.mcp/search (DOWSE_HOME moves them). Every command takes --json.
+    Indexes live below ~/.mcp/search (DOWSE_HOME moves them). Every command but serve takes --json.
     """
     try:
         storage_root()

@@ -63,16 +63,46 @@ def scan(
 
     What another recipe made counts as changed, and so does what was last read before `distrusted_ns`.
     """
-    known = {document.path: document for document in store.documents(below)}
+    known = _Documents(store, below)
     refused = {} if distrusted_ns else store.refusals()
     drift, trusted = Drift(), _Trusted(recipe, distrusted_ns)
     for found in source.entries(below, entered):
         if isinstance(found, Verdict):
             drift.skipped.append(found)
         else:
-            _compare(drift, found, known.pop(found.path, None), refused, trusted)
-    drift.gone = sorted(known)
+            _compare(drift, found, known.at(found.path), refused, trusted)
+    drift.gone = known.passed_over()
     return drift
+
+
+class _Documents:
+    """The documents of a store beside a walk: both go by path, so neither has to be held in memory."""
+
+    def __init__(self, store: Store, below: str) -> None:
+        self._documents = store.documents(below)
+        self._next = next(self._documents, None)
+        self._passed: list[str] = []
+
+    def at(self, path: str) -> StoredDocument | None:
+        """The document of a path that comes after all that were asked for before."""
+        while self._next is not None and self._next.path < path:
+            self._pass()
+        found = self._next
+        if found is None or found.path != path:
+            return None
+        self._next = next(self._documents, None)
+        return found
+
+    def passed_over(self) -> list[str]:
+        """The paths of documents that nobody asked for."""
+        while self._next is not None:
+            self._pass()
+        return self._passed
+
+    def _pass(self) -> None:
+        if self._next is not None:
+            self._passed.append(self._next.path)
+        self._next = next(self._documents, None)
 
 
 def look(

@@ -9,6 +9,7 @@ import contextlib
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +28,12 @@ STEP_SECONDS = 0.1
 _DRAIN_MS = 1
 """The same for somebody who waits for an answer: what happened 2 ms ago is known."""
 
+_LINGER_SECONDS = 1.0
+_LINGERING = 4
+"""How long, and how many of, those that were replaced are still listened to: they tell what they saw with a delay."""
+_ATTEMPTS = 20
+"""How often watching is tried while folders go away at that very moment."""
+
 _WATCHES_RECURSIVELY = sys.platform in ("darwin", "win32")
 """There a whole tree is one watch. On Linux each folder is one, and folders that are never read get none."""
 
@@ -42,7 +49,10 @@ class Watcher:
         self._root = str(root)
         self._lock = threading.Lock()
         self.folders = set(folders)
-        self._notify = self._start()
+        self._told: set[str] = set()
+        """What was told since folders were last added."""
+        self._replaced: list[tuple[float, RustNotify]] = []
+        self._notify = self._start(self.folders)
 
     def wait(self, seconds: float, stop: threading.Event) -> list[str]:
         """The paths that changed, as soon as some did; none when the time is over or `stop` is set."""
@@ -54,43 +64,84 @@ class Watcher:
 
     def extend(self, folders: Iterable[str]) -> bool:
         """Watch more folders; whether there was one that is new. Whatever happened in it before has to be looked for."""
-        new = set(folders) - self.folders
+        with self._lock:
+            new = set(folders) - self.folders
+            wanted = self.folders | new
+            self._told.clear()
         if not new:
             return False
-        self.folders |= new
-        self.folders = {folder for folder in self.folders if os.path.isdir(f"{self._root}/{folder}")}  # noqa: PTH112
-        started = self._start()
+        started = self._start(wanted)
         with self._lock:
-            self._notify, old = started, self._notify
-        old.close()
+            self._replaced.append((time.monotonic(), self._notify))
+            self._notify = started
+            self.folders |= new
+            self._forget(self._told)
         return True
 
     def close(self) -> None:
         """Stop watching."""
-        with contextlib.suppress(RuntimeError):
-            self._notify.close()
+        with self._lock:
+            every = [self._notify, *(notify for _, notify in self._replaced)]
+        for notify in every:
+            with contextlib.suppress(RuntimeError):
+                notify.close()
 
-    def _start(self) -> "RustNotify":
+    def _start(self, folders: Iterable[str]) -> "RustNotify":
         from watchfiles._rust_notify import RustNotify  # 70 ms and 5 MB, for servers alone
 
-        paths = [self._root] if _WATCHES_RECURSIVELY else [f"{self._root}/{folder}" for folder in sorted(self.folders)]
-        try:
-            return RustNotify(paths, False, False, 300, _WATCHES_RECURSIVELY, True)  # noqa: FBT003 - its signature
-        except (OSError, RuntimeError) as error:
-            raise CannotWatch(str(error)) from error
+        for attempt in range(_ATTEMPTS):
+            paths = [self._root] if _WATCHES_RECURSIVELY else self._there(folders)
+            try:
+                # Told to ignore what may not be read, watchfiles ignores an exhausted limit as well.
+                return RustNotify(paths, False, False, 300, _WATCHES_RECURSIVELY, False)  # noqa: FBT003 - its signature
+            except (OSError, RuntimeError) as error:
+                is_gone = isinstance(error, FileNotFoundError | PermissionError)
+                if not is_gone or attempt == _ATTEMPTS - 1:
+                    raise CannotWatch(str(error)) from error
+        raise AssertionError
+
+    def _there(self, folders: Iterable[str]) -> list[str]:
+        """The folders that are there and can be read: others cannot be watched."""
+        paths = (f"{self._root}/{folder}" for folder in sorted(folders))
+        return [path for path in paths if os.access(f"{path}/", os.R_OK)]
 
     def _changed(self, step_ms: int, timeout_ms: int, stop: threading.Event | None) -> list[str]:
         with self._lock:
             notify = self._notify
+        changes = self._told_by(notify, step_ms, timeout_ms, stop) | self._last_words()
+        paths = [EVERYWHERE] if len(changes) > BURST_PATHS else self._relative(changes)
+        with self._lock:
+            self._told.update(paths)
+            self._forget(paths)
+        return paths
+
+    def _told_by(self, notify: "RustNotify", step_ms: int, timeout_ms: int, stop: threading.Event | None) -> set[str]:
         try:
             changes = notify.watch(2 * step_ms, step_ms, timeout_ms, stop)
         except RuntimeError as error:
-            if notify is not self._notify:  # replaced while we waited: what it had seen is looked for anyway
-                return []
-            raise CannotWatch(str(error)) from error
-        if isinstance(changes, str):
-            return []
-        return [EVERYWHERE] if len(changes) > BURST_PATHS else self._relative(path for _, path in changes)
+            if notify is self._notify:
+                raise CannotWatch(str(error)) from error
+            return set()  # replaced, listened to once more, and closed
+        return set() if isinstance(changes, str) else {path for _, path in changes}
+
+    def _last_words(self) -> set[str]:
+        """What those have seen that were replaced a moment ago."""
+        with self._lock:
+            replaced = list(self._replaced)
+        changes = set[str]()
+        for at, (since, notify) in enumerate(replaced):
+            changes |= self._told_by(notify, _DRAIN_MS, _DRAIN_MS, None)
+            if time.monotonic() - since > _LINGER_SECONDS or at < len(replaced) - _LINGERING:
+                with self._lock:
+                    self._replaced = [one for one in self._replaced if one[1] is not notify]
+                notify.close()
+        return changes
+
+    def _forget(self, paths: Iterable[str]) -> None:
+        """A folder that something happened to may be another one by now, and is to be watched anew."""
+        for path in self.folders.intersection(paths):
+            beginning = f"{path}/" if path else ""
+            self.folders = {folder for folder in self.folders if not f"{folder}/".startswith(beginning)}
 
     def _relative(self, paths: Iterable[str]) -> list[str]:
         start = len(self._root) + 1

@@ -94,7 +94,7 @@ class ProjectIndex:
         """
         make_private_folder(self.folder)
         with self._turn.held(TURN_WAIT_SECONDS):
-            write_default(self.folder / "config.json")
+            write_default(self.folder / "config.json", home.global_config())
             try:
                 return self._run(progress, drift, first, is_confirmed=is_confirmed)
             except StoreDamaged as error:

@@ -22,6 +22,10 @@ from dowse.types import Batch, Document, Kind, Link, Put, Reason, Stat, StoredCh
 KEPT_CHANGES = 100_000
 """Changes are forgotten beyond this many: what is further behind is rebuilt, which costs about the same."""
 
+_PAGE_ROWS = 1000
+_AFTER_ALL = chr(0x10FFFF)
+"""Sorts after every path."""
+
 _DOCUMENTS = f"SELECT {DOCUMENT_COLUMNS} FROM documents"  # noqa: S608 - the columns are a constant
 _CHUNKS = f"SELECT {CHUNK_COLUMNS} FROM chunks"  # noqa: S608 - the columns are a constant
 _VECTORS = (
@@ -56,6 +60,7 @@ class Catalog:
 
     def __init__(self, file: Path, steps: Sequence[str] = STEPS) -> None:
         self._database = Database(file, steps)
+        self._totals: dict[Kind, tuple[int, Totals]] = {}
         self.id = self._required("catalog")
 
     # Reading
@@ -75,12 +80,12 @@ class Catalog:
         return stored_document(rows[0]) if rows else None
 
     def documents(self, below: str = "") -> Iterator[StoredDocument]:
-        """All documents, or those below a folder (`src/`), by path."""
-        if not below:
-            return map(stored_document, self._database.rows(f"{_DOCUMENTS} ORDER BY path"))
-        after = below[:-1] + chr(ord(below[-1]) + 1)
-        query = f"{_DOCUMENTS} WHERE path > ? AND path < ? ORDER BY path"
-        return map(stored_document, self._database.rows(query, (below, after)))
+        """All documents, or those below a folder (`src/`), by path; a page at a time, so that 50,000 take no memory."""
+        query = f"{_DOCUMENTS} WHERE path > ? AND path < ? ORDER BY path LIMIT {_PAGE_ROWS}"
+        last, end = below, below[:-1] + chr(ord(below[-1]) + 1) if below else _AFTER_ALL
+        while rows := self._database.rows(query, (last, end)):
+            yield from map(stored_document, rows)
+            last = rows[-1][1]
 
     def twin(self, document: Document, recipe: str) -> StoredDocument | None:
         """A document that became chunks from the very same content in the very same way."""
@@ -130,7 +135,13 @@ class Catalog:
         return zlib.decompress(rows[0][0]).decode() if rows else None
 
     def totals(self, kind: Kind) -> Totals:
-        """How much there is of one kind."""
+        """How much there is of one kind; counted once, since every answer says it."""
+        sequence = self.sequence()
+        if self._totals.get(kind, (None,))[0] != sequence:
+            self._totals[kind] = sequence, self._counted(kind)
+        return self._totals[kind][1]
+
+    def _counted(self, kind: Kind) -> Totals:
         query = "SELECT language, count(*), sum(chunk_count) FROM documents WHERE kind = ? GROUP BY language ORDER BY 2 DESC, 1"
         languages = self._database.rows(query, (kind,))
         cut = self._database.rows("SELECT path FROM documents WHERE kind = ? AND is_truncated ORDER BY path", (kind,))
