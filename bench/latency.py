@@ -8,8 +8,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench import corpora
 from bench.meter import CommandFailed
-from bench.quality import opened, ranked_paths
+from bench.quality import code_search, opened, ranked_paths
 from dowse.searching.answering import Options, answer
 from dowse.searching.verifying import verify
 
@@ -29,6 +30,15 @@ class Latency:
     """The 99th percentile of it."""
     verification_ms: float
     """Reading and comparing the files of ten hits."""
+
+
+def queries(judgements: Path | None, roots: list[Path]) -> list[str]:
+    """What is asked: every second judged query or, without those, words of the paths there are."""
+    judged = judgements / "code-search" if judgements else None
+    if judged and (judged / "queries.jsonl").is_file():
+        return [query.text for query in code_search(judged)][::2]
+    paths = [path for root in roots for path in corpora.indexable(root)]
+    return [" ".join(Path(path).with_suffix("").parts[-2:]) for path in paths[:: max(1, len(paths) // 200)]]
 
 
 def measure(folder: Path, queries: list[str]) -> Latency:

@@ -42,7 +42,7 @@ def measured(command: list[str], environment: Mapping[str, str], cwd: Path | Non
         child = subprocess.Popen(
             command, env=dict(environment), cwd=cwd, stdin=subprocess.DEVNULL, stdout=output, stderr=talk
         )
-        with _Sampler(child.pid) as sampler:
+        with Sampler(child.pid) as sampler:
             cpu_seconds, max_rss = _wait(child)
             seconds = time.perf_counter() - started
         for file in (output, talk):
@@ -68,8 +68,8 @@ def _end_of(talk: bytes) -> str:
     return "\n".join(talk.decode(errors="replace").splitlines()[-15:])
 
 
-class _Sampler:
-    """Watches a process and everything below it from a thread."""
+class Sampler:
+    """Watches the memory of a process and everything below it from a thread, and keeps the peaks."""
 
     def __init__(self, pid: int) -> None:
         self.own_bytes = self.rss_bytes = 0
@@ -77,7 +77,7 @@ class _Sampler:
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
-    def __enter__(self) -> "_Sampler":
+    def __enter__(self) -> "Sampler":
         if _CAN_SAMPLE:
             self._thread.start()
         return self
@@ -89,21 +89,24 @@ class _Sampler:
 
     def _watch(self) -> None:
         while not self._ended.wait(SAMPLE_SECONDS):
-            own = rss = 0
-            for pid in _tree(self._pid):
-                sizes = _sizes(pid)
-                own += sizes.get("Pss_Anon", 0) + sizes.get("Pss_Shmem", 0)
-                rss += sizes.get("Rss", 0)
+            own, rss = memory(self._pid)
             self.own_bytes, self.rss_bytes = max(self.own_bytes, own), max(self.rss_bytes, rss)
 
 
-def _tree(pid: int) -> Iterator[int]:
+def memory(pid: int) -> tuple[int, int]:
+    """What a process and everything below it hold now: not backed by files, and resident; 0 where nobody tells."""
+    sizes = [_sizes(one) for one in tree(pid)]
+    own = sum(size.get("Pss_Anon", 0) + size.get("Pss_Shmem", 0) for size in sizes)
+    return own, sum(size.get("Rss", 0) for size in sizes)
+
+
+def tree(pid: int) -> Iterator[int]:
     """A process and all below it, as far as they still run."""
     yield pid
     try:
         for children in (_PROC / str(pid) / "task").glob("*/children"):
             for child in children.read_text(encoding="ascii").split():
-                yield from _tree(int(child))
+                yield from tree(int(child))
     except OSError:
         return
 

@@ -109,7 +109,7 @@ def _speed(options: argparse.Namespace, work: Path) -> list[Table]:
     roots = corpora.find(options.corpora) or [corpora.installed_packages(work / "origin")]
     if options.code_search and options.code_search.is_dir():
         roots += corpora.find(options.code_search)
-    queries = _queries(options, roots)
+    queries = latency.queries(options.eval, roots)
     rows: list[Row] = [
         ("chunks", "search alone, median", "whole answer, median", "99th percentile", "verifying ten hits")
     ]
@@ -135,14 +135,6 @@ def _speed(options: argparse.Namespace, work: Path) -> list[Table]:
         ),
         Table(f"Whole commands, {len(sample.paths):,} files", commands),
     ]
-
-
-def _queries(options: argparse.Namespace, roots: list[Path]) -> list[str]:
-    judged = options.eval / "code-search" if options.eval else None
-    if judged and (judged / "queries.jsonl").is_file():
-        return [query.text for query in quality.code_search(judged)][::2]
-    paths = [path for root in roots for path in corpora.indexable(root)]
-    return [" ".join(Path(path).with_suffix("").parts[-2:]) for path in paths[:: max(1, len(paths) // 200)]]
 
 
 def _say(text: str) -> None:

@@ -90,3 +90,32 @@ def test_answers_are_judged_and_each_rule_is_taken_away(tmp_path: Path) -> None:
     assert "nothing (as it is)" in done.stdout
     assert "1.0000" in done.stdout
     assert "DEFINITION = 0" in done.stdout
+
+
+def test_the_server_is_measured_over_stdio(corpora: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("<!-- bench serve: start -->\nold\n<!-- bench serve: end -->\n", encoding="utf-8")
+    command = [sys.executable, "-m", "bench.serve", str(corpora), "--starts", "1", "--searches", "20"]
+    done = subprocess.run(
+        [*command, "--markdown", str(page)],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    for measure in (
+        "start until",
+        "start ÷ import",
+        "stdin closed",
+        "memory after",
+        "schemas of all tools",
+        "to reach",
+    ):
+        assert measure in done.stdout
+    written = page.read_text(encoding="utf-8")
+    assert "20 questions to each tool" in written
+    assert "| `search_docs` |" in written
+    assert "old" not in written
+    assert str(corpora) not in written

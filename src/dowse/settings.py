@@ -86,10 +86,13 @@ def _problem(key: str, value: Any) -> str | None:
 
 
 def _read(file: Path, warnings: list[str]) -> dict[str, Any]:
-    if not file.exists():
-        return {}
     try:
+        if not file.exists():
+            return {}
         content = read_json(file)
+    except PermissionError:
+        warnings.append(f"{file} may not be read. It is ignored.")
+        return {}
     except SettingsError as error:
         warnings.append(f"{error} It is ignored.")
         return {}

@@ -52,6 +52,7 @@ class Watcher:
         self._told: set[str] = set()
         """What was told since folders were last added."""
         self._replaced: list[tuple[float, RustNotify]] = []
+        self._is_closed = False
         self._notify = self._start(self.folders)
 
     def wait(self, seconds: float, stop: threading.Event) -> list[str]:
@@ -81,6 +82,7 @@ class Watcher:
     def close(self) -> None:
         """Stop watching."""
         with self._lock:
+            self._is_closed = True
             every = [self._notify, *(notify for _, notify in self._replaced)]
         for notify in every:
             with contextlib.suppress(RuntimeError):
@@ -94,7 +96,7 @@ class Watcher:
             try:
                 # Told to ignore what may not be read, watchfiles ignores an exhausted limit as well.
                 return RustNotify(paths, False, False, 300, _WATCHES_RECURSIVELY, False)  # noqa: FBT003 - its signature
-            except (OSError, RuntimeError) as error:
+            except (OSError, RuntimeError, UnicodeError) as error:  # a path of ours may be no Unicode
                 is_gone = isinstance(error, FileNotFoundError | PermissionError)
                 if not is_gone or attempt == _ATTEMPTS - 1:
                     raise CannotWatch(str(error)) from error
@@ -108,21 +110,26 @@ class Watcher:
     def _changed(self, step_ms: int, timeout_ms: int, stop: threading.Event | None) -> list[str]:
         with self._lock:
             notify = self._notify
-        changes = self._told_by(notify, step_ms, timeout_ms, stop) | self._last_words()
+        try:
+            changes = _told_by(notify, step_ms, timeout_ms, stop)
+        except RuntimeError:  # closed meanwhile; or, after a name that is no Unicode, of no use any more
+            self._begin_anew(notify)
+            changes = {self._root}
+        changes |= self._last_words()
         paths = [EVERYWHERE] if len(changes) > BURST_PATHS else self._relative(changes)
         with self._lock:
             self._told.update(paths)
             self._forget(paths)
         return paths
 
-    def _told_by(self, notify: "RustNotify", step_ms: int, timeout_ms: int, stop: threading.Event | None) -> set[str]:
-        try:
-            changes = notify.watch(2 * step_ms, step_ms, timeout_ms, stop)
-        except RuntimeError as error:
-            if notify is self._notify:
-                raise CannotWatch(str(error)) from error
-            return set()  # replaced, listened to once more, and closed
-        return set() if isinstance(changes, str) else {path for _, path in changes}
+    def _begin_anew(self, broken: "RustNotify") -> None:
+        """Replace one that fails, unless that was done already."""
+        with self._lock:
+            if self._is_closed:
+                raise CannotWatch("Watching has ended.")
+            if broken is self._notify:
+                self._notify = self._start(self.folders)
+                broken.close()
 
     def _last_words(self) -> set[str]:
         """What those have seen that were replaced a moment ago."""
@@ -130,8 +137,13 @@ class Watcher:
             replaced = list(self._replaced)
         changes = set[str]()
         for at, (since, notify) in enumerate(replaced):
-            changes |= self._told_by(notify, _DRAIN_MS, _DRAIN_MS, None)
-            if time.monotonic() - since > _LINGER_SECONDS or at < len(replaced) - _LINGERING:
+            is_old = time.monotonic() - since > _LINGER_SECONDS or at < len(replaced) - _LINGERING
+            try:
+                changes |= _told_by(notify, _DRAIN_MS, _DRAIN_MS, None)
+            except RuntimeError:
+                changes.add(self._root)
+                is_old = True
+            if is_old:
                 with self._lock:
                     self._replaced = [one for one in self._replaced if one[1] is not notify]
                 notify.close()
@@ -146,3 +158,8 @@ class Watcher:
     def _relative(self, paths: Iterable[str]) -> list[str]:
         start = len(self._root) + 1
         return sorted({path[start:].replace(os.sep, "/") for path in paths if path.startswith(self._root)})
+
+
+def _told_by(notify: "RustNotify", step_ms: int, timeout_ms: int, stop: threading.Event | None) -> set[str]:
+    changes = notify.watch(2 * step_ms, step_ms, timeout_ms, stop)
+    return set() if isinstance(changes, str) else {path for _, path in changes}

@@ -17,6 +17,9 @@ MIN_LINES = 6
 AROUND = 2
 """Lines of context before the first and after the last match of a passage."""
 
+LINE_BYTES = 1000
+"""So much of a line is shown beyond the chunk it is cut into; a file of 900 KB in one line took a second."""
+
 _TOKEN = re.compile(r"\w+")
 
 
@@ -83,10 +86,11 @@ def _terms_of_word(word: str) -> tuple[str, ...]:
 
 def _lines_of(data: bytes, chunk: StoredChunk) -> list[str]:
     """The whole lines that a chunk stands in, without their ends."""
-    start = max(data.rfind(end, 0, chunk.start_byte) for end in (b"\n", b"\r")) + 1
-    ends = [at for end in (b"\n", b"\r") if (at := data.find(end, max(start, chunk.end_byte - 1))) >= 0]
-    lines = data[start : min(ends, default=len(data))].splitlines()
-    return [line.decode("utf-8", "replace") for line in lines] or [""]
+    first, last = max(0, chunk.start_byte - LINE_BYTES), min(len(data), chunk.end_byte + LINE_BYTES)
+    start = max(first - 1, *(data.rfind(end, first, chunk.start_byte) for end in (b"\n", b"\r"))) + 1
+    ends = [at for end in (b"\n", b"\r") if (at := data.find(end, max(start, chunk.end_byte - 1), last)) >= 0]
+    lines = data[start : min(ends, default=last)].splitlines()
+    return [line.decode("utf-8", "ignore") for line in lines] or [""]  # a very long line may begin within a character
 
 
 def _weights(lines: list[str], terms: Mapping[str, float]) -> list[float]:

@@ -28,17 +28,22 @@ _NAMES = {
 
 def checked(tool: Tool, given: Mapping[str, Any] | None) -> dict[str, Any]:
     """The arguments of a call with defaults filled in; null means absent. UsageError names what is wrong."""
-    given = {name: value for name, value in (given or {}).items() if value is not None}
-    for name in given:
+    for name in given or {}:
         if name not in tool.arguments:
             known = ", ".join(tool.arguments) or "none"
-            raise UsageError(f"{tool.name} has no argument '{name}'. It takes: {known}.")
+            raise UsageError(f"{tool.name} has no argument {_shown(name)}. It takes: {known}.")
+    given = {name: value for name, value in (given or {}).items() if value is not None}
     for name in tool.required:
         if name not in given:
             raise UsageError(f"{tool.name} needs the argument '{name}'.")
     for name, value in given.items():
         _require(name, value, tool.arguments[name])
-    return {name: given.get(name, schema.get("default")) for name, schema in tool.arguments.items()}
+    return {name: _clean(given.get(name, schema.get("default"))) for name, schema in tool.arguments.items()}
+
+
+def _clean(value: Any) -> Any:
+    """A text as it can be encoded: JSON may hold half a character, which nothing behind us takes."""
+    return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
 def _require(name: str, value: Any, schema: Schema) -> None:
@@ -77,5 +82,7 @@ def _require_length(name: str, value: str, schema: Schema) -> None:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, int) and value.bit_length() > 200:  # Python refuses to write out the very long ones
+        return "a number of more than 60 digits"
     text = repr(value) if isinstance(value, str) else str(value)
     return text if len(text) <= 60 else text[:59] + "…"

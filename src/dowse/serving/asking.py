@@ -146,7 +146,8 @@ def _answer(project: ProjectIndex, text: str, options: Options) -> Answer:
     store.refresh()
     found = answer(store, project.source.read_bytes, text, options)
     if found.outdated:
-        reindex(project.source, store, found.outdated[:REPAIRED_FILES])
+        if reindex(project.source, store, found.outdated[:REPAIRED_FILES]).changed_anything:
+            project.note_unsettled()
         store.refresh()
         found = answer(store, project.source.read_bytes, text, options)
     return found

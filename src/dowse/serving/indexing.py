@@ -28,6 +28,8 @@ class Run:
     done: int = 0
     total: int = 0
     is_complete: bool = False
+    was_stopped: bool = False
+    """We ended it before it was done."""
     seconds: float = 0.0
     error: DowseError | None = None
     warnings: list[str] = field(default_factory=list)
@@ -45,6 +47,7 @@ class Run:
 
     def stop(self) -> None:
         """Let the process end, with what it has done kept."""
+        self.was_stopped = True
         self._is_stopped = True
         with contextlib.suppress(OSError):
             if self.process.stdin:

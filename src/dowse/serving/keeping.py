@@ -5,6 +5,7 @@ One process watches a project, the one that holds the lease; when it ends, anoth
 
 import contextlib
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,8 +21,10 @@ from dowse.store import home
 class Keeper:
     """A thread that keeps one index fresh; `catch_up` and `watch` are for the thread that answers."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, may_resume: Callable[[], bool] = lambda: True) -> None:
         self.root = root
+        self._may_resume = may_resume
+        """Whether an index that was not finished may be finished: not while somebody has just stopped that."""
         self._stop = threading.Event()
         self._has_begun = threading.Event()
         """The first look is done, or it is known that we do not look."""
@@ -74,7 +77,7 @@ class Keeper:
         try:
             project = ProjectIndex(self.root)
             if project.exists:
-                self._keep_with(Session(project, self._stop, self._working))
+                self._keep_with(Session(project, self._stop, self._working, self._may_resume))
         finally:
             lease.release()
 

@@ -142,6 +142,16 @@ class ProjectIndex:
     def settle(self) -> None:
         """Renew the JSON files after single changes."""
         write_files(self.folder, self.root, self.store, is_full=False)
+        if not self.is_settled():
+            self.store.note("unsettled", None)
+
+    def note_unsettled(self) -> None:
+        """The JSON files are behind; whoever has time renews them."""
+        self.store.note("unsettled", "yes")
+
+    def is_settled(self) -> bool:
+        """Whether the JSON files are not known to be behind."""
+        return self.store.noted("unsettled") is None
 
     def verify(self, progress: Progress | None = None) -> Report:
         """Read every file and compare it with the index; goes on where it was stopped."""
@@ -252,9 +262,10 @@ class ProjectIndex:
             with contextlib.suppress(DowseError, OSError):  # a full disk has no room for its own complaint
                 store.note("error", str(error))
             raise
-        is_known = before == "complete" and home.has_fingerprints(self.folder)
+        is_known = before == "complete" and home.has_fingerprints(self.folder) and self.is_settled()
         if report.changed_anything or not is_known or home.read_project(self.folder) is None:
             write_files(self.folder, self.root, store, is_full=report.is_complete and before != "complete")
+            store.note("unsettled", None)
             log.info(
                 "added %d, updated %d, removed %d files in %.2f s",
                 report.added, report.updated, report.removed, report.seconds,

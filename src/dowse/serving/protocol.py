@@ -4,12 +4,14 @@ Built on the SDK's `Server` and not on its `MCPServer`: that one derives schemas
 arguments it does not know, and announces prompts and resources that are not there (docs/design.md).
 """
 
+import contextlib
 import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
+from anyio import move_on_after
 from mcp.server.lowlevel import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
@@ -18,6 +20,8 @@ from mcp_types import (
     CallToolRequestParams,
     CallToolResult,
     InputRequiredResult,
+    ListRootsRequest,
+    ListRootsResult,
     ListToolsResult,
     PaginatedRequestParams,
     TextContent,
@@ -34,9 +38,16 @@ from dowse.serving.tools import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, Call, Schem
 
 NAME = "dowse"
 
+ROOTS_SECONDS = 5.0
+"""A client that does not say in this time which folders it works in has none."""
+
 Lifespan = Callable[[Any], AbstractAsyncContextManager[None]]
 
+LOGGED_CHARACTERS = 500
+
 _log = logging.getLogger(__name__)
+_calls = logging.getLogger("dowse.calls")
+"""What is asked for; written only where somebody wants that."""
 
 
 def make_server(
@@ -96,6 +107,7 @@ def _listed(tool: Tool) -> ListedTool:
 async def _called(tool: Tool, call: "_Call", params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
     try:
         call.arguments = checked(tool, params.arguments)
+        _calls.info("%s %s", tool.name, json.dumps(params.arguments or {})[:LOGGED_CHARACTERS])
         return _result(await tool.run(call))
     except Asked as asked:
         return asked.result
@@ -108,6 +120,9 @@ async def _called(tool: Tool, call: "_Call", params: CallToolRequestParams) -> C
 
 def _result(content: dict[str, Any], *, is_error: bool = False) -> CallToolResult:
     text = json.dumps(content, ensure_ascii=False)
+    sendable = text.encode(errors="replace").decode()
+    if sendable != text:  # a folder's name need not be Unicode, the wire has to be
+        content, text = json.loads(sendable), sendable
     return CallToolResult(content=[TextContent(text=text)], structured_content=content, is_error=is_error)
 
 
@@ -118,7 +133,7 @@ class _Call:
         self, context: Any, params: CallToolRequestParams, arguments: Mapping[str, Any], budget_tokens: int
     ) -> None:
         self.arguments = arguments
-        self.budget_characters = budget_tokens * CHARACTERS_PER_TOKEN // 2  # the reply holds its JSON twice
+        self.budget_characters = budget_tokens * CHARACTERS_PER_TOKEN
         self._session = context.session
         self._asker = Asker(context.session, context.request_id, params)
 
@@ -133,11 +148,11 @@ class _Call:
         capabilities = self._session.client_capabilities
         if not capabilities or capabilities.roots is None or not self._session.can_send_request:
             return []
-        try:
-            listed = await self._session.list_roots()
-        except MCPError:
-            return []
-        return [str(root.uri) for root in listed.roots]
+        with contextlib.suppress(MCPError, ValueError), move_on_after(ROOTS_SECONDS):
+            # Not `list_roots`, which warns of its end in later revisions at every call.
+            listed = await self._session.send_request(ListRootsRequest(), ListRootsResult)
+            return [str(root.uri) for root in listed.roots]
+        return []
 
     async def progress(self, done: float, total: float | None, message: str) -> None:
         await self._session.report_progress(done, total, message)

@@ -1,10 +1,11 @@
 """Which folders are served when none was named: the client's, the one around us, or the one a person says."""
 
+import os
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from dowse.errors import ProjectNotDetected
+from dowse.errors import DowseError, ProjectNotDetected
 from dowse.serving.catalogue import CatalogueError
 from dowse.serving.service import Service
 from dowse.serving.tools import Call
@@ -24,16 +25,16 @@ async def find_roots(service: Service, call: Call, start: Path) -> None:
         detected = detect_root(start)
         folder = detected.path
         if detected.marker:
-            service.add(folder)
+            _add(service, folder)
             return
     except ProjectNotDetected as error:
         if not call.can_ask:
             raise CatalogueError("PROJECT_NOT_DETECTED", detail=str(error)) from error
     if call.can_ask:
-        service.add(await _asked(call, folder))
+        _add(service, await _asked(call, folder))
     elif folder:
+        _add(service, folder)
         service.warnings.append(f"No project marker was found; '{folder.name}' itself is taken for the project.")
-        service.add(folder)
 
 
 async def take_client_roots(service: Service, call: Call) -> None:
@@ -41,10 +42,21 @@ async def take_client_roots(service: Service, call: Call) -> None:
     for uri in await call.roots():
         parts = urlsplit(uri)
         folder = Path(url2pathname(parts.path))
-        if parts.scheme == "file" and folder.is_dir() and not is_too_wide(folder):
-            service.add(folder)
-        else:
-            service.warnings.append(f"A root of the client is not served: '{folder.name}' is no project's folder.")
+        try:
+            if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+                raise ProjectNotDetected("It is not on this machine.")
+            service.add(_required(folder))
+        except DowseError:
+            warning = f"A root of the client is not served: '{folder.name or folder}' is no project's folder."
+            if warning not in service.warnings:
+                service.warnings.append(warning)
+
+
+def _add(service: Service, folder: Path) -> None:
+    try:
+        service.add(folder)
+    except DowseError as error:
+        raise CatalogueError("PROJECT_NOT_DETECTED", detail=str(error)) from error
 
 
 async def _asked(call: Call, folder: Path | None) -> Path:
@@ -56,10 +68,18 @@ async def _asked(call: Call, folder: Path | None) -> Path:
         raise CatalogueError("PROJECT_NOT_DETECTED", detail="Nobody said which directory it is.")
     if folder and said in ("", "1"):
         return folder
-    chosen = Path(said).expanduser()
-    if not chosen.is_absolute() or not chosen.is_dir() or is_too_wide(chosen):
-        detail = (
-            "What was answered is no project's directory; a home or a whole disk has to be named on the command line."
-        )
-        raise CatalogueError("PROJECT_NOT_DETECTED", detail=detail)
-    return chosen
+    try:
+        return _required(Path(said).expanduser())
+    except (ProjectNotDetected, RuntimeError) as error:  # or the home of a user who does not exist
+        raise CatalogueError(
+            "PROJECT_NOT_DETECTED", detail=f"What was answered is no project's directory. {error}"
+        ) from error
+
+
+def _required(folder: Path) -> Path:
+    """A folder that may be served though nobody named it on the command line."""
+    if not folder.is_absolute() or not os.path.isdir(folder):  # noqa: PTH112 - unlike Path's, False where we may not look
+        raise ProjectNotDetected("It is not the absolute path of a folder.")
+    if is_too_wide(folder):
+        raise ProjectNotDetected("A home or a whole disk has to be named on the command line.")
+    return folder

@@ -1,8 +1,11 @@
 """The one service object of a process: the projects it serves, and what goes on with each."""
 
 import asyncio
+import contextlib
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,8 +17,19 @@ from dowse.serving.project import ProjectIndex
 from dowse.serving.watches import Watch, watch_of
 
 Got = TypeVar("Got")
+BEGIN_SECONDS = 2.5
+"""How long a question waits for an index that is being made to begin."""
+
 CatchUp = Callable[[ProjectIndex], list[str]]
 HowKept = Callable[[ProjectIndex], Watch]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Something that is served, and what is wrong with it, if anything."""
+
+    name: str
+    problem: str | None = None
 
 
 class Served:
@@ -36,7 +50,7 @@ class Served:
     def keep_fresh(self) -> None:
         """From now on, keep the index equal to the files."""
         if self.keeper is None:
-            self.keeper = Keeper(self.root)
+            self.keeper = Keeper(self.root, lambda: self.run is None or not self.run.was_stopped)
 
     async def leave_alone(self) -> None:
         """Do not touch the index any more, until it is kept fresh again."""
@@ -48,6 +62,9 @@ class Served:
 
     def catch_up(self, project: ProjectIndex) -> list[str]:
         """Index what changed, within a bound, on the thread that answers; the paths that are left."""
+        deadline = time.monotonic() + BEGIN_SECONDS
+        while self.is_running and not project.exists and time.monotonic() < deadline:
+            time.sleep(0.02)  # the process that indexes has just been started
         return self.keeper.catch_up(project) if self.keeper else []
 
     def watch(self, project: ProjectIndex) -> Watch:
@@ -156,6 +173,10 @@ class Service:
         """A path as replies show it."""
         return f"{served.name}/{path}" if self.has_several else path
 
+    def sources(self) -> list[Source]:
+        """What is served, for those who watch over the server."""
+        return [Source(served.name, _problem(served.root)) for served in self.projects]
+
     def close(self) -> None:
         """Stop everything."""
         for served in self.projects:
@@ -166,3 +187,14 @@ class Service:
         base = root.name or "root"
         names = [base, *(f"{base}-{number}" for number in range(2, len(taken) + 3))]
         return next(name for name in names if name not in taken)
+
+
+def _problem(root: Path) -> str | None:
+    """What keeps a project from being served; one that is not indexed yet is not a problem."""
+    if not root.is_dir():
+        return "its folder is not there"
+    try:
+        with contextlib.closing(ProjectIndex(root)) as project:
+            return "its index cannot be used" if project.status().state == "failed" else None
+    except DowseError:
+        return "it cannot be read"

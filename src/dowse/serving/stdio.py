@@ -1,16 +1,20 @@
 """A server on stdin and stdout: nothing but the protocol on the wire, and gone when the client is."""
 
+import asyncio
+import contextlib
 import logging
 import os
+import signal
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp.server.lowlevel import Server
+    from mcp.shared.message import SessionMessage
 
 LEAVE_SECONDS = 1.5
 """How long what goes on may take to end once the client has gone."""
@@ -41,7 +45,7 @@ def take_the_wire() -> Wire:
 
 
 def run_on(wire: Wire, server: "Server[Any]") -> None:
-    """Serve until the client goes away, then end the process.
+    """Serve until the client goes away or a signal comes, then end the process.
 
     By `os._exit`: the thread that reads stdin cannot be stopped, and the interpreter would wait for it.
     """
@@ -61,29 +65,82 @@ def run_on(wire: Wire, server: "Server[Any]") -> None:
 
 async def _serve(wire: Wire, server: "Server[Any]") -> None:
     import anyio
-    from mcp.server.stdio import stdio_server
+    from mcp.shared.message import SessionMessage
 
-    written = anyio.wrap_file(TextIOWrapper(os.fdopen(wire.writing, "wb"), encoding="utf-8"))
-    async with stdio_server(_Lines(wire.reading), written) as (reading, writing):  # type: ignore[arg-type]
-        await server.run(reading, writing, server.create_initialization_options())
+    incoming, given = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    said, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+    async with anyio.create_task_group() as tasks:
+        _on_signals(tasks.cancel_scope.cancel)
+        tasks.start_soon(_read, wire.reading, incoming, said.clone())
+        tasks.start_soon(_write, wire.writing, outgoing, tasks.cancel_scope.cancel)
+        await server.run(given, said, server.create_initialization_options())
 
 
-class _Lines:
-    """What the client writes, line by line; at its end the process has a moment left."""
+async def _read(
+    descriptor: int,
+    incoming: "MemoryObjectSendStream[SessionMessage | Exception]",
+    said: "MemoryObjectSendStream[SessionMessage]",
+) -> None:
+    """Hand on what the client writes until it goes away."""
+    from anyio import BrokenResourceError, to_thread
+    from mcp.shared.message import SessionMessage
 
-    def __init__(self, descriptor: int) -> None:
-        self._file = os.fdopen(descriptor, "rb", closefd=False)
+    from dowse.serving.framing import NotAMessage, message_of
 
-    async def __aiter__(self) -> AsyncIterator[str]:
-        import anyio
+    file = os.fdopen(descriptor, "rb", closefd=False)
+    with contextlib.suppress(BrokenResourceError):  # the server has ended before its client
+        async with incoming, said:
+            while line := await to_thread.run_sync(file.readline, abandon_on_cancel=True):
+                if not line.strip():
+                    continue
+                try:
+                    await incoming.send(SessionMessage(message_of(line)))
+                except NotAMessage as error:
+                    await said.send(SessionMessage(error.refusal))
+            _leave_soon()
 
-        text = TextIOWrapper(self._file, encoding="utf-8", errors="replace")
-        async for line in anyio.wrap_file(text):
-            if line.strip():
-                yield line
-        leave = threading.Timer(LEAVE_SECONDS, _end, (0,))
-        leave.daemon = True
-        leave.start()
+
+async def _write(
+    descriptor: int, outgoing: "MemoryObjectReceiveStream[SessionMessage]", leave: Callable[[], None]
+) -> None:
+    """Write what is said until all is said, or nobody reads it any more."""
+    from anyio import to_thread
+
+    from dowse.serving.framing import line_of
+
+    with os.fdopen(descriptor, "wb", buffering=0, closefd=False) as file:
+        async with outgoing:
+            async for one in outgoing:
+                try:
+                    await to_thread.run_sync(_write_all, file, line_of(one.message))
+                except OSError:
+                    _leave_soon()
+                    leave()
+
+
+def _write_all(file: Any, line: bytes) -> None:
+    left = memoryview(line)
+    while left:
+        left = left[file.write(left) :]
+
+
+def _on_signals(leave: Callable[[], None]) -> None:
+    """Let a signal end us as the client's going does: in order, and in any case soon."""
+    loop = asyncio.get_running_loop()
+
+    def told(*_: object) -> None:
+        _leave_soon()
+        loop.call_soon_threadsafe(leave)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, told)
+
+
+def _leave_soon() -> None:
+    timer = threading.Timer(LEAVE_SECONDS, _end, (0,))
+    timer.daemon = True
+    timer.start()
 
 
 def _end(code: int) -> None:

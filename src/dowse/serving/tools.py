@@ -1,5 +1,6 @@
 """A tool as every surface defines it: what it takes, what it gives, what is true of it, and what it does."""
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -9,6 +10,12 @@ Schema = dict[str, Any]
 BUDGET_TOKENS = 20_000
 CHARACTERS_PER_TOKEN = 4
 """A reply stays under so many tokens, its text and its structured content together."""
+
+
+def wire_characters(value: object) -> int:
+    """What a value takes in a reply: once as structured content, and once more quoted in the text."""
+    text = json.dumps(value, ensure_ascii=False)
+    return len(text) + len(json.dumps(text, ensure_ascii=False))
 
 
 class Call(Protocol):
@@ -21,7 +28,7 @@ class Call(Protocol):
 
     @property
     def budget_characters(self) -> int:
-        """How long the JSON of the reply may be."""
+        """How much the reply may take, as `wire_characters` counts."""
         ...
 
     @property

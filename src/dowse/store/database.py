@@ -1,6 +1,7 @@
 """SQLite with our rules: a connection a thread, one format, real transactions, errors as ours."""
 
 import contextlib
+import shutil
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,6 +17,8 @@ Row = tuple[Any, ...]
 
 _BUSY_SECONDS = 5.0
 _IDS_AT_ONCE = 500
+_SHARED_BYTES = 65_536
+"""More than the file has that all openings of a catalog share."""
 
 
 class Database:
@@ -120,6 +123,13 @@ class Database:
             "Upgrade dowse, or forget the index and build it again."
         )
 
+    def _is_disk_full(self) -> bool:
+        """Whether an error in writing is one of space: the file that all openings share fails without saying so."""
+        try:
+            return shutil.disk_usage(self.file.parent).free < _SHARED_BYTES
+        except OSError:
+            return False
+
     @contextlib.contextmanager
     def _translated(self) -> Iterator[None]:
         """SQLite's errors as ours."""
@@ -127,7 +137,7 @@ class Database:
             yield
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorname", "")
-            if code.startswith("SQLITE_FULL"):
+            if code.startswith("SQLITE_FULL") or (code.startswith("SQLITE_IOERR") and self._is_disk_full()):
                 raise DiskFull(
                     f"No space left on the disk that holds {self.file}. "
                     "Free some space and run the command again; nothing was lost."

@@ -114,7 +114,12 @@ class LocalStore:
 
     def size_bytes(self) -> int:
         """Bytes on disk of everything in the folder."""
-        return sum((Path(folder) / name).lstat().st_size for folder, _, names in os.walk(self.folder) for name in names)
+        total = 0
+        for folder, _, names in os.walk(self.folder):
+            for name in names:
+                with contextlib.suppress(FileNotFoundError):  # somebody writes, and files come and go
+                    total += os.lstat(f"{folder}/{name}").st_size
+        return total
 
     # Writing
 

@@ -5,27 +5,38 @@ import re
 from collections.abc import Callable
 
 from dowse.errors import UsageError
-from dowse.freshness.indexer import reindex
+from dowse.freshness.indexer import Report, reindex
 from dowse.globs import compile_glob
-from dowse.serving.catalogue import CatalogueError
+from dowse.serving.catalogue import CatalogueError, is_absolute
 from dowse.serving.project import ProjectIndex
+from dowse.serving.records import write_files
+from dowse.serving.service import CatchUp
 from dowse.types import Reason, Verdict
 
 
 def compiled(pattern: str) -> re.Pattern[str]:
     """The expression of a glob over relative paths, or INVALID_PATTERN saying what is wrong with it."""
-    bare = pattern.removeprefix("./")
-    if bare.startswith(("/", "~")) or ".." in bare.replace("\\", "/").split("/") or re.match(r"[A-Za-z]:", bare):
-        raise CatalogueError("INVALID_PATTERN", pattern=_short(pattern), detail="patterns are relative to the project")
+    bare = relative(pattern)
     try:
         return compile_glob(bare)
     except UsageError as error:
-        raise CatalogueError("INVALID_PATTERN", pattern=_short(pattern), detail=str(error)) from error
+        raise CatalogueError("INVALID_PATTERN", pattern=pattern, detail=str(error)) from error
 
 
-def matches(project: ProjectIndex, expression: re.Pattern[str], shown: Callable[[str], str]) -> list[str]:
+def relative(pattern: str) -> str:
+    """A glob without a leading `./`; INVALID_PATTERN where it leads out of the project."""
+    bare = pattern.removeprefix("./")
+    if is_absolute(bare) or ".." in bare.replace("\\", "/").split("/"):
+        raise CatalogueError("INVALID_PATTERN", pattern=pattern, detail="patterns are relative to the project")
+    return bare
+
+
+def matches(
+    project: ProjectIndex, catch_up: CatchUp, expression: re.Pattern[str], shown: Callable[[str], str]
+) -> list[str]:
     """The indexed files that are there and whose shown path matches."""
     store = project.store
+    catch_up(project)
     paths = ((document.path, shown(document.path)) for document in store.documents())
     return [
         told for path, told in paths if expression.fullmatch(told) and os.path.lexists(f"{project.source.root}/{path}")
@@ -35,18 +46,25 @@ def matches(project: ProjectIndex, expression: re.Pattern[str], shown: Callable[
 def reindexed(project: ProjectIndex, path: str) -> tuple[str, int]:
     """Bring one file up to date; its path as the index has it, and how many chunks it became."""
     store = project.store
-    if path.startswith(("/", "\\", "~")) or re.match(r"[A-Za-z]:[\\/]", path):
+    if is_absolute(path):
         raise CatalogueError("FILE_NOT_FOUND", path=path, detail="paths are relative to the project")
     entry = project.source.entry(path)
     if isinstance(entry, Verdict):
-        if entry.reason is Reason.VANISHED and store.document(entry.path):
-            reindex(project.source, store, [entry.path])
+        if store.document(entry.path):
+            _reindex(project, entry.path)
         raise _refusal(path, entry)
-    report = reindex(project.source, store, [entry.path])
+    report = _reindex(project, entry.path)
     document = store.document(entry.path)
     if document is None:
         raise _refusal(path, report.skipped[0] if report.skipped else Verdict(entry.path, Reason.VANISHED))
     return entry.path, len(store.chunks(document.id))
+
+
+def _reindex(project: ProjectIndex, path: str) -> Report:
+    report = reindex(project.source, project.store, [path])
+    if report.changed_anything:
+        write_files(project.folder, project.root, project.store, is_full=False)
+    return report
 
 
 def _refusal(asked: str, verdict: Verdict) -> CatalogueError:
@@ -56,7 +74,3 @@ def _refusal(asked: str, verdict: Verdict) -> CatalogueError:
         return CatalogueError("PERMISSION_DENIED", path=asked)
     detail = str(verdict.reason or verdict.detail) + (f", {verdict.rule.pattern}" if verdict.rule else "")
     return CatalogueError("FILE_NOT_FOUND", path=asked, detail=detail)
-
-
-def _short(pattern: str) -> str:
-    return pattern if len(pattern) <= 100 else pattern[:99] + "…"

@@ -1,26 +1,32 @@
 """The project surface: the eight tools over indexed code and documents, and the list of all projects."""
 
 import asyncio
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from dowse.errors import UsageError
-from dowse.serving.asking import Options, answer_now, coverage
-from dowse.serving.catalogue import CatalogueError, user_message
-from dowse.serving.indexing import Run
+from dowse.errors import DowseError, UsageError
+from dowse.serving.asking import Answer, Coverage, Options, answer_now, coverage
+from dowse.serving.catalogue import CatalogueError, told, user_message
+from dowse.serving.indexing import REBUILD, Run
 from dowse.serving.locating import forget_project, list_projects
 from dowse.serving.project import ProjectIndex
 from dowse.serving.rooting import find_roots, take_client_roots
-from dowse.serving.service import Served, Service
+from dowse.serving.service import CatchUp, Served, Service
 from dowse.serving.surfaces import finding, replies
-from dowse.serving.surfaces.schemas import FLAG, NUMBER, TEXT, TEXTS, count, described, reply
-from dowse.serving.tools import Call, Schema, Tool
+from dowse.serving.surfaces.following import follow
+from dowse.serving.surfaces.offered import offered_tools
+from dowse.serving.surfaces.schemas import TEXT, described
+from dowse.serving.tools import Call, Tool
 from dowse.settings import load_settings
 from dowse.store import home
 from dowse.types import Kind
+
+Got = TypeVar("Got")
 
 INSTRUCTIONS = (
     "Searches the code and documentation of the project on this machine. Ask search_code or search_docs before "
@@ -34,10 +40,6 @@ HINTS = {
     "search_docs": ". **TIP:** For follow-up questions about a doc already in context, use this tool instead of "
     "re-reading the entire file - more precise results, less context usage.",
 }
-
-FOLLOW_SECONDS = 50.0
-"""How long a call follows the indexing: clients give up after 60 s. Then it answers `indexing`, and the work goes on."""
-LOOK_SECONDS = 0.1
 
 REBUILD_QUESTION = "This will rebuild the entire index. Continue?"
 DELETE_QUESTION = "Delete the index for this project? This cannot be undone."
@@ -57,33 +59,28 @@ class ProjectSurface:
         """What is offered, with descriptions as the settings want them."""
         if not self.service.projects:
             await take_client_roots(self.service, client)
-        listed = [
-            self._search_tool("search_code", "Search code", "Search your codebase for relevant code", "code"),
-            self._search_tool("search_docs", "Search docs", "Search documentation files (.md, .txt)", "docs"),
-            *_other_tools(self),
-        ]
+        listed = offered_tools(self, HINTS if self._wants_hints() else {})
         return [self._with_project_argument(tool) for tool in listed]
 
     # Searching
-
-    def _search_tool(self, name: str, title: str, description: str, kind: Kind) -> Tool:
-        hint = HINTS[name] if self._wants_hints() else ""
-        return Tool(name, title, description + hint, partial(self.search, kind=kind), _FOUND, _SEARCH[kind], ("query",))
 
     async def search(self, call: Call, kind: Kind) -> dict[str, Any]:
         """Hits of one kind, over the project that is meant or all of them."""
         started, given = time.perf_counter(), call.arguments
         limit, offset = int(given["top_k"]), int(given["offset"])
-        options = Options(
-            offset + limit, kind, given["path"], given["language"], call.budget_characters // 4, given["mode"], given["alpha"]
-        )  # fmt: skip
+        options = Options(offset + limit, kind, None, given["language"], sys.maxsize, given["mode"], given["alpha"])
+        if given["path"]:
+            finding.compiled(given["path"])
         chosen = await self._chosen(call)
-        found = await asyncio.gather(*(served.do(_ask, given["query"], options) for served in chosen))
+        asked = {served: replace(options, path_glob=self._glob_within(served, given["path"])) for served in chosen}
+        found, silent = await _of_each(
+            chosen, lambda served: served.do(_ask, served.catch_up, given["query"], asked[served])
+        )
         pages = [
-            replies.Page(answer, covered, partial(self.service.shown, served), warnings)
-            for served, (answer, covered, warnings) in zip(chosen, found, strict=True)
+            replies.Page(answer, covered, partial(self.service.shown, served), warnings, left)
+            for served, (answer, covered, warnings, left) in found
         ]
-        reply = replies.hits(pages, offset, limit, call.budget_characters, self.service.warnings)
+        reply = replies.hits(pages, offset, limit, call.budget_characters, [*self.service.warnings, *silent])
         return {**reply, "searchTimeMs": round((time.perf_counter() - started) * 1000, 1)}
 
     async def search_by_path(self, call: Call) -> dict[str, Any]:
@@ -91,19 +88,21 @@ class ProjectSurface:
         pattern, limit, offset = call.arguments["pattern"], int(call.arguments["limit"]), int(call.arguments["offset"])
         expression = finding.compiled(pattern)
         chosen = await self._chosen(call)
-        found = await asyncio.gather(
-            *(served.do(finding.matches, expression, partial(self.service.shown, served)) for served in chosen)
+        found, silent = await _of_each(
+            chosen,
+            lambda served: served.do(finding.matches, served.catch_up, expression, partial(self.service.shown, served)),
         )
-        every = sorted(path for paths in found for path in paths)
-        return replies.paths(every, offset, limit, call.budget_characters)
+        every = sorted(path for _, paths in found for path in paths)
+        return replies.paths(every, offset, limit, call.budget_characters, [*self.service.warnings, *silent])
 
     # What is there
 
     async def get_index_status(self, call: Call) -> dict[str, Any]:
         """The state of the index, or of each."""
         chosen = await self._chosen(call)
-        each = [await served.do(replies.status, served.run) for served in chosen]
-        return replies.of_all(each, self.service.warnings)
+        each = [await served.do(replies.status, served.run, served.watch) for served in chosen]
+        size = sum([await served.do(_size) for served in chosen]) if len(chosen) > 1 else 0
+        return replies.of_all(each, self.service.warnings, size)
 
     async def list_projects(self, call: Call) -> dict[str, Any]:
         """Every project that is indexed on this machine."""
@@ -126,20 +125,23 @@ class ProjectSurface:
             if refused := await self._refused(call, question, needs_word=over is not None):
                 code = {"code": "FILE_LIMIT_WARNING"} if over else {}
                 return {**refused, **code}
-        for served in idle:
-            served.start_run()
-        return replies.of_all([await self._followed(call, served) for served in chosen], self.service.warnings)
+        runs = {served: served.start_run() for served in idle}
+        if runs:
+            await follow(call, list(runs.values()), ", ".join(served.name for served in idle))
+        each = [await served.do(replies.indexed, runs.get(served) or _own_run(served)) for served in chosen]
+        return replies.of_all(each, self.service.warnings)
 
     async def reindex_project(self, call: Call) -> dict[str, Any]:
         """Throw the index away and build it again, after a question."""
         served = await self._only(call)
         await served.do(_require_index)
         if await self._is_busy(served):
-            return await self._followed(call, served)
+            return await served.do(replies.indexed, _own_run(served))
         if refused := await self._refused(call, REBUILD_QUESTION, needs_word=True):
             return refused
-        served.start_run(rebuilds=True)
-        done = await self._followed(call, served)
+        run = served.start_run(REBUILD)
+        await follow(call, [run], served.name)
+        done = await served.do(replies.indexed, run)
         return {**done, "message": "Index rebuilt successfully"} if done["status"] == "success" else done
 
     async def reindex_file(self, call: Call) -> dict[str, Any]:
@@ -160,7 +162,7 @@ class ProjectSurface:
         await served.do(_require_index)
         if refused := await self._refused(call, DELETE_QUESTION, needs_word=True):
             return refused
-        await served.stop_run()
+        await served.leave_alone()
         await served.do(_forget)
         return {"status": "success", "projectPath": str(served.root), "message": "Index deleted successfully"}
 
@@ -170,6 +172,8 @@ class ProjectSurface:
         """The project that the call names, or all of them."""
         if not self.service.projects:
             await find_roots(self.service, call, self._start)
+        for served in self.service.projects:
+            served.keep_fresh()
         name = call.arguments.get("project")
         return [self.service.named(name)] if name else list(self.service.projects)
 
@@ -190,17 +194,12 @@ class ProjectSurface:
             return {"status": "cancelled", "question": question, "message": SAY_YES}
         return None
 
-    async def _followed(self, call: Call, served: Served) -> dict[str, Any]:
-        """Follow a run to its end, as long as a client waits, and say what came of it."""
-        run = served.run if served.is_running else None
-        if run is None:
-            return await served.do(replies.indexed, served.run)
-        try:
-            await _follow(call, run, served.name)
-        except asyncio.CancelledError:
-            asyncio.get_running_loop().run_in_executor(None, run.stop)  # what is done is kept
-            raise
-        return await served.do(replies.indexed, run)
+    def _glob_within(self, served: Served, glob: str | None) -> str | None:
+        """A glob as one project understands it: with several it may begin with the name of one."""
+        if not glob:
+            return None
+        bare = finding.relative(glob)
+        return bare.removeprefix(f"{served.name}/") if self.service.has_several else bare
 
     def _wants_hints(self) -> bool:
         files = [home.global_config()]
@@ -220,27 +219,51 @@ def _fields(tool: Tool) -> dict[str, Any]:
     return {name: getattr(tool, name) for name in tool.__slots__}
 
 
-async def _follow(call: Call, run: Run, name: str) -> None:
-    deadline, told = time.monotonic() + FOLLOW_SECONDS, -1
-    while run.is_going_on and time.monotonic() < deadline:
-        if run.done > told:
-            told = run.done
-            of = f" of {run.total:,}" if run.total else ""
-            await call.progress(told, run.total or None, f"Indexing {name}: {told:,}{of} files")
-        await asyncio.sleep(LOOK_SECONDS)
+def _own_run(served: Served) -> Run | None:
+    return served.run if served.is_running else None
 
 
-def _ask(project: ProjectIndex, text: str, options: Options) -> tuple[Any, Any, list[str]]:
-    if options.kind == "docs" and not project.settings.index_docs:
-        raise CatalogueError("DOCS_INDEX_NOT_FOUND", index=project.folder, detail="indexDocs is false.")
-    if not project.exists and options.kind == "docs":
-        raise CatalogueError("DOCS_INDEX_NOT_FOUND", index=project.folder, detail="Call create_index.")
+async def _of_each(
+    chosen: Sequence[Served], work: Callable[[Served], Awaitable[Got]]
+) -> tuple[list[tuple[Served, Got]], list[str]]:
+    """What each project has to say, and why the others say nothing; an error where all do."""
+    said = await asyncio.gather(*map(work, chosen), return_exceptions=True)
+    errors = [one for one in said if isinstance(one, BaseException)]
+    if errors and (len(errors) == len(said) or not all(isinstance(error, DowseError) for error in errors)):
+        raise errors[0]
+    pairs = list(zip(chosen, said, strict=True))
+    silent = [f"{served.name} is left out: {error}" for served, error in pairs if isinstance(error, BaseException)]
+    return [(served, one) for served, one in pairs if not isinstance(one, BaseException)], silent
+
+
+def _ask(
+    project: ProjectIndex, catch_up: CatchUp, text: str, options: Options
+) -> tuple[Answer, Coverage, list[str], list[str]]:
+    left = catch_up(project)
+    if options.kind == "docs":
+        _require_docs(project)
     _require_index(project)
-    answer = answer_now(project, text, options)
-    covered = coverage(project)
+    try:
+        answer = answer_now(project, text, options)
+    except UsageError as error:
+        if project.exists:
+            raise
+        raise CatalogueError("INDEX_BUSY", detail=str(error)) from error  # begun, and nothing is there yet
+    covered = coverage(project, len(left))
     if options.kind == "docs" and covered.is_complete and not project.store.totals("docs").documents:
-        raise CatalogueError("DOCS_INDEX_NOT_FOUND", index=project.folder, detail="The project has no documents.")
-    return answer, covered, project.warnings
+        raise _no_docs(project, "The project has no documents.")
+    return answer, covered, project.warnings, left
+
+
+def _require_docs(project: ProjectIndex) -> None:
+    if not project.settings.index_docs:
+        raise _no_docs(project, "indexDocs is false.")
+    if not project.exists and not project.is_being_updated():
+        raise _no_docs(project, "Call create_index.")
+
+
+def _no_docs(project: ProjectIndex, why: str) -> CatalogueError:
+    return CatalogueError("DOCS_INDEX_NOT_FOUND", index=told(project.folder), detail=why)
 
 
 def _require_index(project: ProjectIndex) -> None:
@@ -252,91 +275,10 @@ def _count(project: ProjectIndex) -> tuple[int, int]:
     return project.count_files(), project.settings.max_files
 
 
+def _size(project: ProjectIndex) -> int:
+    return project.status().size_bytes
+
+
 def _forget(project: ProjectIndex) -> None:
     project.close()
     forget_project(project.root)
-
-
-_FOUND: Schema = reply(
-    ("results", "totalResults", "searchTimeMs"),
-    results={
-        "type": "array",
-        "items": reply(
-            ("path", "text", "score", "startLine", "endLine"),
-            path=TEXT, text=TEXT, score=NUMBER, startLine=NUMBER, endLine=NUMBER,
-        ),
-    },
-    totalResults=NUMBER, searchTimeMs=NUMBER, coverage={"type": "object"},
-)  # fmt: skip
-
-
-def _search_arguments(query: str) -> dict[str, Schema]:
-    return {
-        "query": described(TEXT, query, minLength=1, maxLength=10_000),
-        "top_k": count("Number of results to return (1-50)", 10, 50),
-        "offset": count("Skip this many results", 0, 950, 0),
-        "path": described(TEXT, "Only paths that match this glob"),
-        "language": described(TEXT, "Only this language, such as python"),
-        "mode": described(TEXT, "How to search", enum=["hybrid", "vector", "lexical"], default="hybrid"),
-        "alpha": described(NUMBER, "Share of meaning in a hybrid search", minimum=0, maximum=1),
-    }
-
-
-_SEARCH: dict[Kind, dict[str, Schema]] = {
-    "code": _search_arguments("The question or code concept to search for"),
-    "docs": _search_arguments("The question or topic to search for in documentation"),
-}
-_CONFIRM = {"confirm": described(FLAG, "Yes to the question, where the client cannot ask", default=False)}
-_INDEXED = reply(
-    ("status",), status=TEXT, projectPath=TEXT, filesIndexed=NUMBER, chunksCreated=NUMBER, duration=TEXT, message=TEXT
-)
-_DONE = reply(("status",), status=TEXT, message=TEXT)
-
-
-def _other_tools(surface: ProjectSurface) -> list[Tool]:
-    changes: Callable[..., Tool] = partial(Tool, is_read_only=False)
-    return [
-        Tool(
-            "search_by_path", "Find files", "Find indexed files whose path matches a glob pattern",
-            surface.search_by_path,
-            reply(("matches", "totalMatches"), matches=TEXTS, totalMatches=NUMBER),
-            {
-                "pattern": described(TEXT, "Glob pattern to match (e.g., '**/auth*.ts', 'src/**/*.md')", minLength=1),
-                "limit": count("Maximum results to return", 20, 100_000),
-                "offset": count("Skip this many matches", 0, 100_000, 0),
-            },
-            ("pattern",),
-        ),
-        Tool(
-            "get_index_status", "Index status", "What is indexed, how complete and how fresh it is, what was skipped and why",
-            surface.get_index_status,
-            reply(
-                ("status",), status=TEXT, projectPath=TEXT, totalFiles=NUMBER, totalChunks=NUMBER,
-                lastUpdated={"type": ["string", "null"]}, storageSize=TEXT, watcherActive=FLAG,
-            ),
-        ),
-        Tool(
-            "list_projects", "List projects", "List every project indexed on this machine, with stats",
-            surface.list_projects,
-            reply(("projects", "totalProjects"), projects={"type": "array"}, totalProjects=NUMBER),
-        ),
-        changes(
-            "create_index", "Create index", "Index the current project, or bring its index up to date",
-            surface.create_index, _INDEXED, _CONFIRM,
-        ),
-        changes(
-            "reindex_project", "Rebuild index", "Throw the index away and build it again from scratch",
-            surface.reindex_project, _INDEXED, _CONFIRM, is_destructive=True,
-        ),
-        changes(
-            "reindex_file", "Re-index file", "Bring the index of one file up to date now",
-            surface.reindex_file,
-            reply(("status",), status=TEXT, path=TEXT, chunksCreated=NUMBER, message=TEXT),
-            {"path": described(TEXT, "Relative path to the file (e.g., 'src/auth/login.ts')", minLength=1, maxLength=4096)},
-            ("path",),
-        ),
-        changes(
-            "delete_index", "Delete index", "Remove the index of the current project; its files are not touched",
-            surface.delete_index, _DONE, _CONFIRM, is_destructive=True,
-        ),
-    ]  # fmt: skip

@@ -1,24 +1,31 @@
 """What the project tools reply: relative paths, nothing twice, no more than the budget."""
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from dowse.errors import DowseError
 from dowse.searching.passages import Passage, matches_in
 from dowse.serving.asking import Answer, Coverage
 from dowse.serving.indexing import Run
 from dowse.serving.project import ProjectIndex
+from dowse.serving.service import HowKept
 from dowse.serving.status import Status, as_size
+from dowse.serving.tools import wire_characters
+from dowse.serving.watches import Watch
 from dowse.store.home import Project
 
 NAMED_FILES = 20
 """Of pending files so many are named."""
 LINE_CHARACTERS = 400
 """Of a longer line only the part around its first match is shown."""
-SPARE_CHARACTERS = 1500
-"""What a reply says beside its hits."""
+SPARE_CHARACTERS = 1000
+"""What the protocol adds to a reply, and what is said of a cut."""
+NOTES_SHARE = 8
+"""Notes beside the hits, of each sort, take at most this part of the budget."""
+
+
+Fitting = TypeVar("Fitting")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,48 +36,47 @@ class Page:
     coverage: Coverage
     shown: Callable[[str], str]
     warnings: Sequence[str] = ()
+    pending: Sequence[str] = ()
+    """Paths that changed and are not indexed yet; a dot stands for all."""
 
 
 def hits(pages: list[Page], offset: int, limit: int, budget: int, warnings: Iterable[str] = ()) -> dict[str, Any]:
     """The hits of every project in one order, from an offset on, as many as fit."""
-    found = [(hit.relevance, page, hit) for page in pages for hit in page.answer.hits]
-    found.sort(key=lambda one: -one[0])
-    wanted, results, left = found[offset : offset + limit], list[dict[str, Any]](), budget - SPARE_CHARACTERS
-    for _, page, hit in wanted:
-        result = _hit(page, hit)
-        left -= len(json.dumps(result, ensure_ascii=False))
-        if left < 0 and results:
-            break
-        results.append(result)
-    reply: dict[str, Any] = {
-        "results": results,
-        "totalResults": len(results),
-        "coverage": _coverage([page.coverage for page in pages]),
-    }
-    if len(results) < len(wanted) or any(page.answer.is_cut for page in pages):
-        reply["truncated"] = f"The budget is spent. More with offset: {offset + len(results)}."
-    corrected = {word: known for page in pages for word, known in page.answer.corrected.items()}
+    found = [(page, hit) for page in pages for hit in page.answer.hits]
+    found.sort(key=lambda one: -one[1].relevance)
+    wanted = found[offset : offset + limit]
     stale = [page.shown(path) for page in pages for path in page.answer.outdated]
-    said = [*warnings, *(warning for page in pages for warning in page.warnings)]
-    return reply | _present(corrected=corrected, stale=stale[:NAMED_FILES], warnings=said)
+    pending = [page.shown(path) for page in pages for path in page.pending if path not in page.answer.outdated]
+    said = dict.fromkeys([*warnings, *(warning for page in pages for warning in page.warnings)])
+    beside = {"coverage": _coverage([page.coverage for page in pages])} | _present(
+        corrected={word: known for page in pages for word, known in page.answer.corrected.items()},
+        stale=_fitting(stale[:NAMED_FILES], budget // NOTES_SHARE),
+        pending=_fitting(pending[:NAMED_FILES], budget // NOTES_SHARE),
+        warnings=_fitting(said, budget // NOTES_SHARE),
+    )
+    left = budget - SPARE_CHARACTERS - wire_characters(beside)
+    results = _fitting((_hit(page, hit) for page, hit in wanted), left)
+    if wanted and not results:
+        results = [_shortened(_hit(*wanted[0]), left)]
+    cut = len(results) < len(wanted)
+    more = f"The budget is spent. More with offset: {offset + len(results)}." if cut else ""
+    return {"results": results, "totalResults": len(results), **beside, **_present(truncated=more)}
 
 
-def paths(every: list[str], offset: int, limit: int, budget: int) -> dict[str, Any]:
+def paths(every: list[str], offset: int, limit: int, budget: int, warnings: Iterable[str] = ()) -> dict[str, Any]:
     """A page of paths."""
-    shown, left = list[str](), budget - SPARE_CHARACTERS
-    for path in every[offset : offset + limit]:
-        left -= len(json.dumps(path, ensure_ascii=False)) + 2
-        if left < 0:
-            break
-        shown.append(path)
-    reply: dict[str, Any] = {"matches": shown, "totalMatches": len(every)}
+    beside = _present(warnings=_fitting(dict.fromkeys(warnings), budget // NOTES_SHARE))
+    wanted = every[offset : offset + limit]
+    shown = _fitting(wanted, budget - SPARE_CHARACTERS - wire_characters(beside)) or wanted[:1]
     following = offset + len(shown)
-    return {**reply, "nextOffset": following} if following < len(every) else reply
+    cut = f"The budget is spent. More with offset: {following}." if len(shown) < len(wanted) else ""
+    more = _present(nextOffset=following if following < len(every) else 0, truncated=cut)
+    return {"matches": shown, "totalMatches": len(every), **more, **beside}
 
 
-def status(project: ProjectIndex, run: Run | None) -> dict[str, Any]:
+def status(project: ProjectIndex, run: Run | None, how_kept: HowKept) -> dict[str, Any]:
     """The truth about an index, with a look at the files."""
-    found = project.status()
+    found, watch = project.status(), how_kept(project)
     reply = {
         "status": found.state,
         "projectPath": str(found.root),
@@ -78,17 +84,20 @@ def status(project: ProjectIndex, run: Run | None) -> dict[str, Any]:
         "totalChunks": found.chunks,
         "lastUpdated": found.last_updated,
         "storageSize": as_size(found.size_bytes),
-        "watcherActive": False,
+        "watcherActive": watch.mode in ("watching", "elsewhere"),
     }
     if found.state == "not_found":
         return reply | _present(message="Call create_index first.", warnings=list(found.warnings))
-    error = str(run.error) if run and run.error else found.last_error
+    error = str(run.error) if run and run.error else watch.last_error or found.last_error
     return {
         **reply,
         "code": _kind(found, "code"),
         "docs": _kind(found, "docs"),
         "coverage": {"indexedFiles": found.files, "expectedFiles": max(found.expected_files, found.files)},
-        **_pending(project, found),
+        "strategy": watch.strategy,
+        "watcher": watch.mode + (f" ({watch.why})" if watch.why else ""),
+        "lastCheck": found.last_check,
+        **_pending(project, found, watch),
         "skipped": found.skipped,
         **_present(problem=found.problem, lastError=error, warnings=list(found.warnings)),
     }
@@ -119,8 +128,8 @@ def indexed(project: ProjectIndex, run: Run | None) -> dict[str, Any]:
     }
 
 
-def of_all(each: list[dict[str, Any]], warnings: Iterable[str] = ()) -> dict[str, Any]:
-    """One reply for one project; for several their sum, and each."""
+def of_all(each: list[dict[str, Any]], warnings: Iterable[str] = (), size_bytes: int = 0) -> dict[str, Any]:
+    """One reply for one project; for several their sum, and each. The size is that of all together."""
     said = list(warnings)
     if len(each) == 1:
         return {**each[0], **_present(warnings=[*said, *each[0].get("warnings", ())])}
@@ -132,24 +141,25 @@ def of_all(each: list[dict[str, Any]], warnings: Iterable[str] = ()) -> dict[str
         "status": worst,
         "projectPath": ", ".join(one["projectPath"] for one in each),
         **sums,
-        **{
-            name: each[0][name]
-            for name in ("duration", "storageSize", "lastUpdated", "watcherActive")
-            if name in each[0]
-        },
+        **{name: of(one.get(name) for one in each) for name, of in _OVER_ALL.items() if name in each[0]},
+        **({"storageSize": as_size(size_bytes)} if "storageSize" in each[0] else {}),
         "projects": each,
         **_present(warnings=said),
     }
 
 
+_OVER_ALL: dict[str, Callable[[Iterable[Any]], Any]] = {
+    "lastUpdated": lambda times: max((time for time in times if time), default=None),
+    "watcherActive": all,
+    "duration": lambda durations: max(durations, key=lambda text: float((text or "0s").removesuffix("s"))),
+}
 _WORST_FIRST = ("failed", "indexing", "incomplete", "not_found", "ready", "success")
 
 
 def projects(found: list[Project], budget: int) -> dict[str, Any]:
     """Every project, as many as fit."""
-    shown, left = list[dict[str, Any]](), budget - SPARE_CHARACTERS
-    for project in found:
-        one = {
+    each = (
+        {
             "projectPath": str(project.root),
             "totalFiles": project.files,
             "totalChunks": project.chunks,
@@ -157,14 +167,30 @@ def projects(found: list[Project], budget: int) -> dict[str, Any]:
             "lastUpdated": project.metadata.get("lastIncrementalUpdate"),
             "exists": project.exists,
         }
-        left -= len(json.dumps(one, ensure_ascii=False))
-        if left < 0:
-            break
-        shown.append(one)
-    reply: dict[str, Any] = {"projects": shown, "totalProjects": len(found)}
-    return reply | _present(
-        truncated="" if len(shown) == len(found) else "The budget is spent. dowse projects lists all."
+        for project in found
     )
+    shown = _fitting(each, budget - SPARE_CHARACTERS)
+    cut = "" if len(shown) == len(found) else "The budget is spent. dowse projects lists all."
+    return {"projects": shown, "totalProjects": len(found), **_present(truncated=cut)}
+
+
+def _fitting(values: Iterable[Fitting], characters: int) -> list[Fitting]:
+    """The first values that take no more than so many characters of a reply."""
+    taken = list[Fitting]()
+    for value in values:
+        characters -= wire_characters(value) + len(", , ")
+        if characters < 0:
+            break
+        taken.append(value)
+    return taken
+
+
+def _shortened(result: dict[str, Any], characters: int) -> dict[str, Any]:
+    """A hit that alone is too long, with the beginning of its text."""
+    result = {name: value for name, value in result.items() if name != "more"}
+    while result["text"] and wire_characters(result) > characters:
+        result["text"] = result["text"][: len(result["text"]) // 2]
+    return {**result, "text": result["text"] + "…"}
 
 
 def _hit(page: Page, hit: Any) -> dict[str, Any]:
@@ -210,10 +236,12 @@ def _kind(found: Status, kind: Any) -> dict[str, int]:
     return {"files": totals.documents, "chunks": totals.chunks} if totals else {"files": 0, "chunks": 0}
 
 
-def _pending(project: ProjectIndex, found: Status) -> dict[str, Any]:
-    """The files that differ from the index now."""
+def _pending(project: ProjectIndex, found: Status, watch: Watch) -> dict[str, Any]:
+    """The files that differ from the index: those that wait, where it is watched; else a look finds them."""
     if found.state not in ("ready", "incomplete"):
         return {}
+    if watch.mode in ("watching", "polling"):
+        return {"pendingFiles": len(watch.pending)} | _present(staleFiles=list(watch.pending[:NAMED_FILES]))
     try:
         drift = project.drift()
     except DowseError:

@@ -1,0 +1,47 @@
+"""A project that is served, in both revisions of the protocol."""
+
+from pathlib import Path
+
+import pytest
+
+from dowse.serving.project import ProjectIndex
+from tests.making import write_tree
+
+FRUIT = {
+    "pyproject.toml": "[project]\nname = 'fruit'\n",
+    "src/apple.py": "def peel_apple():\n    return 'red'\n",
+    "src/pear.py": "def peel_pear():\n    return 'green'\n",
+    "docs/guide.md": "# Guide\n\nHow to peel an apple.\n",
+    "notes.txt": "Pears keep longer than apples.\n",
+    ".env": "TOKEN=hunter2\n",
+    ".gitignore": "*.gen.py\n",
+    "src/x.gen.py": "generated = 'hunter2'\n",
+}
+INDEXED = sorted(FRUIT.keys() - {".env", "src/x.gen.py"})
+
+
+@pytest.fixture(params=["legacy", "auto"], ids=["2025-11-25", "2026-07-28"])
+def mode(request: pytest.FixtureRequest) -> str:
+    """The older protocol and the newer one."""
+    return str(request.param)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A small project that is not indexed."""
+    return write_tree(tmp_path / "fruit", FRUIT)
+
+
+@pytest.fixture
+def indexed(root: Path) -> Path:
+    """The same, indexed."""
+    index(root)
+    return root
+
+
+def index(*roots: Path) -> None:
+    """Index projects in this process."""
+    for root in roots:
+        project = ProjectIndex(root)
+        project.update()
+        project.close()
