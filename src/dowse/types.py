@@ -323,8 +323,8 @@ class Store(Protocol):
 
     def document(self, path: str) -> StoredDocument | None: ...
 
-    def documents(self, below: str = "") -> Iterator[StoredDocument]:
-        """All documents, or those below a folder (`src/`), by path."""
+    def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
+        """All documents, or those below a folder (`src/`) or after a path, by path."""
         ...
 
     def twin(self, document: Document, recipe: str) -> StoredDocument | None:

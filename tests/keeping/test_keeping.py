@@ -29,7 +29,7 @@ def test_what_changed_while_no_server_ran_is_found_at_the_start(
     write_tree(root, {"src/plum.py": "def plum(): ...\n"})
     keeper = keep()
     assert eventually(lambda: paths() == {"src/pear.py", "src/plum.py", "docs/guide.md"})
-    assert keeper.watch(project).mode == "watching"
+    assert eventually(lambda: keeper.watch(project).mode == "watching")
 
 
 def test_saved_files_are_indexed_by_themselves(root: Path, project: ProjectIndex, keep: Keep, paths: Paths) -> None:

@@ -14,6 +14,7 @@ from dowse.errors import DowseError, Failed, error_with
 
 REBUILD = "--rebuild"
 VERIFY = "--verify"
+DOCUMENTS = "--documents"
 
 STOP_SECONDS = 1.0
 """How long a run may take to keep what it has done before it is ended by force."""
@@ -85,10 +86,11 @@ class Run:
             self.error = error_with(told["code"], told["error"])
 
 
-def start_run(root: Path, how: str | None = None) -> Run:
+def start_run(root: Path, how: str | None = None, what: str = "project") -> Run:
     """Start indexing a root: what changed, all anew (REBUILD), or what differs when it is read (VERIFY)."""
+    options = [*([how] if how else []), *([DOCUMENTS] if what == "documents" else [])]
     # -P keeps the working directory, which may be a stranger's project, out of the import path.
-    command = [sys.executable, "-P", "-m", "dowse.serving.worker", *([how] if how else []), str(root)]
+    command = [sys.executable, "-P", "-m", "dowse.serving.worker", *options, str(root)]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT)  # noqa: S603 - our own program
     run = Run(process)

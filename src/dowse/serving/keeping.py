@@ -12,17 +12,26 @@ from pathlib import Path
 from dowse.errors import DowseError, NotIndexed
 from dowse.freshness.dirty import read_dirty
 from dowse.serving.logs import open_log
-from dowse.serving.project import ProjectIndex
+from dowse.serving.project import ProjectIndex, What, folder_of
 from dowse.serving.session import ASKED_SECONDS, LOOK_SECONDS, RETRY_SECONDS, Session
 from dowse.serving.watches import Watch, watch_lease, watch_of
-from dowse.store import home
+
+Changed = Callable[[ProjectIndex], None]
 
 
 class Keeper:
     """A thread that keeps one index fresh; `catch_up` and `watch` are for the thread that answers."""
 
-    def __init__(self, root: Path, may_resume: Callable[[], bool] = lambda: True) -> None:
+    def __init__(
+        self,
+        root: Path,
+        may_resume: Callable[[], bool] = lambda: True,
+        what: What = "project",
+        changed: "Changed | None" = None,
+    ) -> None:
         self.root = root
+        self._what = what
+        self._changed = changed
         self._may_resume = may_resume
         """Whether an index that was not finished may be finished: not while somebody has just stopped that."""
         self._stop = threading.Event()
@@ -71,13 +80,13 @@ class Keeper:
             self._stop.wait(LOOK_SECONDS)
 
     def _keep_while_possible(self) -> None:
-        lease = watch_lease(home.index_folder(self.root))
+        lease = watch_lease(folder_of(self.root, self._what))
         if not self.root.is_dir() or not lease.path.parent.is_dir() or not lease.try_acquire():
             return
         try:
-            project = ProjectIndex(self.root)
+            project = ProjectIndex(self.root, self._what)
             if project.exists:
-                self._keep_with(Session(project, self._stop, self._working, self._may_resume))
+                self._keep_with(Session(project, self._stop, self._working, self._may_resume, self._changed))
         finally:
             lease.release()
 
@@ -94,5 +103,5 @@ class Keeper:
     def _rest(self, problem: str) -> None:
         self._last_error = problem
         with contextlib.suppress(DowseError, OSError):
-            open_log(ProjectIndex(self.root).folder).error("keeping fresh: %s", problem)
+            open_log(folder_of(self.root, self._what)).error("keeping fresh: %s", problem)
         self._stop.wait(RETRY_SECONDS)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
 from dowse.errors import DowseError, Failed, NotIndexed, StoreBusy, StoreDamaged, TooManyFiles, UsageError
 from dowse.freshness.indexer import Report, apply_drift, bring_up_to_date, find_drift, find_drift_at, text_reader
@@ -16,7 +17,7 @@ from dowse.freshness.scan import Drift
 from dowse.serving.logs import open_log
 from dowse.serving.records import file_findings, write_files
 from dowse.serving.status import Status, describe
-from dowse.settings import load_settings, write_default
+from dowse.settings import Settings, load_settings, write_default
 from dowse.sources.project import ProjectSource
 from dowse.store import home
 from dowse.store.local import LocalStore, remove, set_aside
@@ -24,6 +25,8 @@ from dowse.system import Lock, make_private_folder
 from dowse.types import Entered, Entry, Finding, Progress, StoredDocument, Verdict
 
 __all__ = ["Explanation", "ProjectIndex", "Report", "Status"]
+
+What = Literal["project", "documents"]
 
 TURN_WAIT_SECONDS = 600.0
 """How long a full run waits for another one of the same project."""
@@ -40,16 +43,20 @@ class Explanation:
 
 
 class ProjectIndex:
-    """The index of one root; opens what it needs when it is needed."""
+    """The index of one root; opens what it needs when it is needed.
 
-    def __init__(self, root: Path) -> None:
+    A root may have two: of its files as a project, and of its documents as a reader gets them.
+    """
+
+    def __init__(self, root: Path, what: What = "project") -> None:
         if not root.is_dir():
             raise UsageError(f"{root} is not a folder.")
         self.root = root.resolve()
-        self.folder = home.index_folder(self.root)
-        self.settings_files = (home.global_config(), self.folder / "config.json")
+        self.what = what
+        self.folder = folder_of(self.root, what)
+        self.settings_files = (home.global_config(), home.index_folder(self.root) / "config.json")
         self.settings, self.warnings = load_settings(*self.settings_files)
-        self.source = ProjectSource(root, self.settings)
+        self.source = _source(root, self.settings, what)
         self._store: LocalStore | None = None
         self._turn = Lock(self.folder / "index.lock")
 
@@ -94,7 +101,7 @@ class ProjectIndex:
         """
         make_private_folder(self.folder)
         with self._turn.held(TURN_WAIT_SECONDS):
-            write_default(self.folder / "config.json", home.global_config())
+            write_default(self.settings_files[1], self.settings_files[0])
             try:
                 return self._run(progress, drift, first, is_confirmed=is_confirmed)
             except StoreDamaged as error:
@@ -288,3 +295,17 @@ class ProjectIndex:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def folder_of(root: Path, what: What) -> Path:
+    """Where an index of a root lives, whether or not there is one."""
+    folder = home.index_folder(root)
+    return folder / what if what != "project" else folder
+
+
+def _source(root: Path, settings: Settings, what: What) -> ProjectSource:
+    if what == "project":
+        return ProjectSource(root, settings)
+    from dowse.sources.documents import DocumentsSource  # and the readers that only documents need
+
+    return DocumentsSource(root, settings)

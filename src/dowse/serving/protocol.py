@@ -34,7 +34,8 @@ from dowse.errors import DowseError
 from dowse.serving.arguments import checked
 from dowse.serving.catalogue import CatalogueError, rendered
 from dowse.serving.confirming import Asked, Asker
-from dowse.serving.tools import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, Call, Schema, Tool
+from dowse.serving.resources import ResourceServer
+from dowse.serving.tools import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, Call, Schema, Told, Tool
 
 NAME = "dowse"
 
@@ -70,7 +71,7 @@ def make_server(
             raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {params.name}")
         return await _called(tool, client, params)
 
-    server: Server[Any] = Server(
+    server = ResourceServer(
         NAME,
         version=__version__,
         title="dowse: search on this machine",
@@ -118,11 +119,13 @@ async def _called(tool: Tool, call: "_Call", params: CallToolRequestParams) -> C
         return _result(rendered(CatalogueError("UNEXPECTED", detail=f"{type(error).__name__}: {error}")), is_error=True)
 
 
-def _result(content: dict[str, Any], *, is_error: bool = False) -> CallToolResult:
-    text = json.dumps(content, ensure_ascii=False)
-    sendable = text.encode(errors="replace").decode()
-    if sendable != text:  # a folder's name need not be Unicode, the wire has to be
-        content, text = json.loads(sendable), sendable
+def _result(reply: dict[str, Any] | Told, *, is_error: bool = False) -> CallToolResult:
+    content, prose = reply if isinstance(reply, Told) else (reply, None)
+    dumped = json.dumps(content, ensure_ascii=False)
+    sendable = dumped.encode(errors="replace").decode()
+    if sendable != dumped:  # a folder's name need not be Unicode, the wire has to be
+        content = json.loads(sendable)
+    text = sendable if prose is None else prose.encode(errors="replace").decode()
     return CallToolResult(content=[TextContent(text=text)], structured_content=content, is_error=is_error)
 
 

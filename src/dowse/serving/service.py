@@ -12,8 +12,8 @@ from typing import TypeVar
 from dowse.errors import DowseError, StoreDamaged, UsageError
 from dowse.serving.catalogue import CatalogueError, of_project
 from dowse.serving.indexing import Run, start_run
-from dowse.serving.keeping import Keeper
-from dowse.serving.project import ProjectIndex
+from dowse.serving.keeping import Changed, Keeper
+from dowse.serving.project import ProjectIndex, What, folder_of
 from dowse.serving.watches import Watch, watch_of
 
 Got = TypeVar("Got")
@@ -38,8 +38,9 @@ class Served:
     Everything that touches the project's index runs on that one thread, so nothing in it needs a lock.
     """
 
-    def __init__(self, root: Path, name: str) -> None:
+    def __init__(self, root: Path, name: str, what: What = "project") -> None:
         self.root = root
+        self.what = what
         self.name = name
         self.run: Run | None = None
         self.keeper: Keeper | None = None
@@ -47,10 +48,16 @@ class Served:
         self._project: ProjectIndex | None = None
         self._settings_seen: tuple[int, ...] = ()
 
-    def keep_fresh(self) -> None:
-        """From now on, keep the index equal to the files."""
+    def keep_fresh(self, changed: Changed | None = None) -> None:
+        """From now on, keep the index equal to the files; `changed` is told of each change, on another thread."""
         if self.keeper is None:
-            self.keeper = Keeper(self.root, lambda: self.run is None or not self.run.was_stopped)
+            may_resume: Callable[[], bool] = lambda: self.run is None or not self.run.was_stopped  # noqa: E731
+            self.keeper = Keeper(self.root, may_resume, self.what, changed)
+
+    def make_index(self) -> None:
+        """Start an index where there is none."""
+        if not self.is_running and not (folder_of(self.root, self.what) / "catalog.sqlite").exists():
+            self.start_run()
 
     async def leave_alone(self) -> None:
         """Do not touch the index any more, until it is kept fresh again."""
@@ -91,7 +98,7 @@ class Served:
     def start_run(self, how: str | None = None) -> Run:
         """Start indexing, unless that goes on already."""
         if self.run is None or not self.run.is_going_on:
-            self.run = start_run(self.root, how)
+            self.run = start_run(self.root, how, self.what)
         return self.run
 
     @property
@@ -115,7 +122,7 @@ class Served:
         if self._project is None:
             if not self.root.is_dir():
                 raise CatalogueError("PERMISSION_DENIED", path=self.root)
-            self._project = ProjectIndex(self.root)
+            self._project = ProjectIndex(self.root, self.what)
             self._settings_seen = self._project.settings_stamp()
         return self._project
 
@@ -125,6 +132,7 @@ class Service:
 
     def __init__(self, roots: list[Path]) -> None:
         self.projects: list[Served] = []
+        self._documents: list[Served] = []
         self.warnings: list[str] = []
         for root in roots:
             self.add(root)
@@ -177,9 +185,15 @@ class Service:
         """What is served, for those who watch over the server."""
         return [Source(served.name, _problem(served.root)) for served in self.projects]
 
+    def documents(self) -> list[Served]:
+        """The folders of the projects once more, as folders of documents."""
+        for served in self.projects[len(self._documents) :]:
+            self._documents.append(Served(served.root, served.name, "documents"))
+        return self._documents
+
     def close(self) -> None:
         """Stop everything."""
-        for served in self.projects:
+        for served in (*self.projects, *self._documents):
             served.close()
 
     def _unique_name(self, root: Path) -> str:

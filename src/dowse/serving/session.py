@@ -56,11 +56,17 @@ class Session:
     """One process watching one root; `keep` runs on a thread, `catch_up` on the one that answers."""
 
     def __init__(
-        self, project: ProjectIndex, stop: threading.Event, working: threading.Lock, may_resume: Callable[[], bool]
+        self,
+        project: ProjectIndex,
+        stop: threading.Event,
+        working: threading.Lock,
+        may_resume: Callable[[], bool],
+        changed: Callable[[ProjectIndex], None] | None = None,
     ) -> None:
         self.project = project
         self.state = Watch("off", project.settings.indexing_strategy)
-        self._stop, self._working, self._may_resume = stop, working, may_resume
+        self._stop, self._working, self._may_resume, self._tell_change = stop, working, may_resume, changed
+        self._told_sequence = -1
         self._dirty = DirtyFiles(project.folder)
         self._watcher: Watcher | None = None
         self._root = _identity(project.root)
@@ -142,6 +148,9 @@ class Session:
             finally:
                 self._working.release()
         self._asked = bool(due(project.settings, self._dirty.pending(), time.monotonic(), asked=True))
+        deadline = time.monotonic() + ASKED_SECONDS
+        while self._must_check and self._run is None and time.monotonic() < deadline:
+            time.sleep(0.01)  # a look everywhere is about to be made, which is quick where little is there
         return list(self.pending_paths())
 
     def _apply_some(self, project: ProjectIndex, ready: dict[str, Times]) -> None:
@@ -198,7 +207,7 @@ class Session:
                 if drift.pending > AT_ONCE_FILES:
                     self.project.require_size(drift if EVERYWHERE in ready else self.project.drift())
                 if drift.pending > AT_ONCE_FILES or self.project.store.noted("state") != "complete":
-                    self._run, self._run_pending = start_run(self.project.root), ready
+                    self._run, self._run_pending = self._start_run(), ready
                     return
                 if drift.pending:
                     self.project.apply(drift)
@@ -206,7 +215,7 @@ class Session:
             except NotIndexed:  # somebody has just deleted the index
                 raise
             except StoreDamaged:
-                self._run, self._run_pending = start_run(self.project.root), ready
+                self._run, self._run_pending = self._start_run(), ready
                 return
             except DowseError as error:
                 self._fail(str(error))
@@ -215,6 +224,9 @@ class Session:
             if EVERYWHERE in ready:
                 self.project.note_check()
             self._fail(None)
+
+    def _start_run(self, how: str | None = None) -> Run:
+        return start_run(self.project.root, how, self.project.what)
 
     def _extend(self, folders: list[str]) -> None:
         """Watch folders that are new; what happened in them before they were watched is looked for."""
@@ -253,8 +265,11 @@ class Session:
                 self.project.settle()
                 self._is_settled = True
         if self._run is None and self.project.needs_verification():
-            self._run, self._run_pending = start_run(self.project.root, VERIFY), {}
+            self._run, self._run_pending = self._start_run(VERIFY), {}
         self._dirty.save()
+        if self._tell_change and (sequence := self.project.store.sequence()) != self._told_sequence:
+            self._told_sequence = sequence
+            self._tell_change(self.project)
 
     def _needs_a_look(self, now: float) -> bool:
         if self._run is not None or self.project.is_being_updated():
@@ -297,7 +312,7 @@ class Session:
         if pending:
             self._work(pending)
         self.project.close()
-        self.project = ProjectIndex(self.project.root)
+        self.project = ProjectIndex(self.project.root, self.project.what)
         self._settings_seen = self.project.settings_stamp()
         self._tell()
         self._check_everything()

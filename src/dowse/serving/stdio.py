@@ -31,8 +31,10 @@ class Wire:
 def take_the_wire() -> Wire:
     """Keep stdin and stdout for the protocol: from here on all that is printed goes to stderr.
 
-    Done before anything heavy is imported, since a library may print while it is.
+    Done before anything heavy is imported, since a library may print while it is. A signal that comes
+    meanwhile ends us at once: nothing is to be kept yet, and an interrupt may get lost in an import.
     """
+    _on_signals(lambda *_: _end(0))
     wire = Wire(os.dup(0), os.dup(1))
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
@@ -69,10 +71,18 @@ async def _serve(wire: Wire, server: "Server[Any]") -> None:
 
     incoming, given = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     said, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+    loop = asyncio.get_running_loop()
     async with anyio.create_task_group() as tasks:
-        _on_signals(tasks.cancel_scope.cancel)
+
+        def leave(*_: object) -> None:
+            """Go as we do when the client goes: in order, and in any case soon."""
+            _leave_soon()
+            with contextlib.suppress(RuntimeError):  # the loop has ended already
+                loop.call_soon_threadsafe(tasks.cancel_scope.cancel)
+
+        _on_signals(leave)
         tasks.start_soon(_read, wire.reading, incoming, said.clone())
-        tasks.start_soon(_write, wire.writing, outgoing, tasks.cancel_scope.cancel)
+        tasks.start_soon(_write, wire.writing, outgoing, leave)
         await server.run(given, said, server.create_initialization_options())
 
 
@@ -114,7 +124,6 @@ async def _write(
                 try:
                     await to_thread.run_sync(_write_all, file, line_of(one.message))
                 except OSError:
-                    _leave_soon()
                     leave()
 
 
@@ -124,17 +133,10 @@ def _write_all(file: Any, line: bytes) -> None:
         left = left[file.write(left) :]
 
 
-def _on_signals(leave: Callable[[], None]) -> None:
-    """Let a signal end us as the client's going does: in order, and in any case soon."""
-    loop = asyncio.get_running_loop()
-
-    def told(*_: object) -> None:
-        _leave_soon()
-        loop.call_soon_threadsafe(leave)
-
+def _on_signals(handle: Callable[..., None]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, told)
+            signal.signal(number, handle)
 
 
 def _leave_soon() -> None:

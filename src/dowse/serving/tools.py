@@ -3,7 +3,7 @@
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 Schema = dict[str, Any]
 
@@ -16,6 +16,13 @@ def wire_characters(value: object) -> int:
     """What a value takes in a reply: once as structured content, and once more quoted in the text."""
     text = json.dumps(value, ensure_ascii=False)
     return len(text) + len(json.dumps(text, ensure_ascii=False))
+
+
+class Told(NamedTuple):
+    """A reply whose text is prose, with the same facts as structured content."""
+
+    content: dict[str, Any]
+    text: str
 
 
 class Call(Protocol):
@@ -56,7 +63,7 @@ class Tool:
     name: str
     title: str
     description: str
-    run: Callable[[Call], Awaitable[dict[str, Any]]]
+    run: Callable[[Call], Awaitable[dict[str, Any] | Told]]
     output: Schema
     arguments: Mapping[str, Schema] = field(default_factory=dict)
     required: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dowse.errors import DowseError, Failed
-from dowse.serving.indexing import REBUILD, VERIFY
+from dowse.serving.indexing import DOCUMENTS, REBUILD, VERIFY
 from dowse.serving.project import ProjectIndex
 from dowse.system import interrupt_on_terminate, lower_priority
 
@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _index(root: Path, how: list[str]) -> None:
-    project = ProjectIndex(root)
+    project = ProjectIndex(root, "documents" if DOCUMENTS in how else "project")
     told = 0.0
 
     def progress(done: int, total: int) -> None:

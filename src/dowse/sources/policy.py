@@ -142,9 +142,13 @@ class Policy:
             return Verdict(path, Reason.DENIED, rule, "the file is a private key")
         return self.too_large(path, max(size, len(data))) if len(data) > self.settings.max_file_bytes else None
 
+    def limit_of(self, path: str) -> int:  # noqa: ARG002 - other policies look at it
+        """The largest size of a file that is read."""
+        return self.settings.max_file_bytes
+
     def too_large(self, path: str, size: int) -> Verdict:
         """The verdict on a file that is larger than the settings allow."""
-        limit = self.settings.max_file_bytes
+        limit = self.limit_of(path)
         detail = f"{_in_words(size)}, the limit is {_in_words(limit)}"
         return Verdict(path, Reason.TOO_LARGE, Rule("maxFileSize", "config.json"), detail)
 

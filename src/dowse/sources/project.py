@@ -26,8 +26,10 @@ class ProjectSource:
     any time later, is an error (Failed) and never looks like an empty project.
     """
 
+    policy_type = Policy
+
     def __init__(self, root: Path, settings: Settings, deny_categories: Collection[str] | None = None) -> None:
-        self._policy = Policy(root, settings, deny_categories)
+        self._policy = self.policy_type(root, settings, deny_categories)
         self._allowed_names: set[str] = set()
         """Paths that the deny list, which never changes, was asked about: a search asks for the same ones often."""
         self.root = self._policy.root
@@ -117,7 +119,7 @@ class ProjectSource:
         for _ in range(_READ_ATTEMPTS):
             with open_beneath(self.root, path) as descriptor:
                 before = stat_of(os.fstat(descriptor))
-                data = read_at_most(descriptor, self.settings.max_file_bytes + 1)
+                data = read_at_most(descriptor, self._policy.limit_of(path) + 1)
                 after = stat_of(os.fstat(descriptor))
             if before == after:
                 break

@@ -79,10 +79,13 @@ class Catalog:
         rows = self._database.rows(f"{_DOCUMENTS} WHERE path = ?", (path,))
         return stored_document(rows[0]) if rows else None
 
-    def documents(self, below: str = "") -> Iterator[StoredDocument]:
-        """All documents, or those below a folder (`src/`), by path; a page at a time, so that 50,000 take no memory."""
+    def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
+        """All documents, or those below a folder (`src/`) or after a path, by path.
+
+        A page at a time, so that 50,000 take no memory.
+        """
         query = f"{_DOCUMENTS} WHERE path > ? AND path < ? ORDER BY path LIMIT {_PAGE_ROWS}"
-        last, end = below, below[:-1] + chr(ord(below[-1]) + 1) if below else _AFTER_ALL
+        last, end = max(below, after), below[:-1] + chr(ord(below[-1]) + 1) if below else _AFTER_ALL
         while rows := self._database.rows(query, (last, end)):
             yield from map(stored_document, rows)
             last = rows[-1][1]

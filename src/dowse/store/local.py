@@ -79,8 +79,8 @@ class LocalStore:
     def document(self, path: str) -> StoredDocument | None:
         return self._catalog.document(path)
 
-    def documents(self, below: str = "") -> Iterator[StoredDocument]:
-        return self._catalog.documents(below)
+    def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
+        return self._catalog.documents(below, after)
 
     def twin(self, document: Document, recipe: str) -> StoredDocument | None:
         return self._catalog.twin(document, recipe)
@@ -105,6 +105,10 @@ class LocalStore:
 
     def totals(self, kind: Kind) -> Totals:
         return self._catalog.totals(kind)
+
+    def sequence(self) -> int:
+        """The number that the store has reached."""
+        return self._catalog.sequence()
 
     def noted(self, key: str) -> str | None:
         return self._catalog.fact(f"note:{key}")

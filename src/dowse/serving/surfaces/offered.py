@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from dowse.serving.surfaces.schemas import FLAG, NUMBER, TEXT, TEXTS, count, described, reply
+from dowse.serving.surfaces.schemas import FLAG, NUMBER, TEXT, TEXTS, count, described, item, reply
 from dowse.serving.tools import Schema, Tool
 from dowse.types import Kind
 
@@ -15,7 +15,7 @@ _FOUND: Schema = reply(
     ("results", "totalResults", "searchTimeMs"),
     results={
         "type": "array",
-        "items": reply(
+        "items": item(
             ("path", "text", "score", "startLine", "endLine"),
             path=TEXT, text=TEXT, score=NUMBER, startLine=NUMBER, endLine=NUMBER,
         ),
@@ -74,7 +74,7 @@ def offered_tools(surface: "ProjectSurface", hints: Mapping[str, str]) -> list[T
             surface.get_index_status,
             reply(
                 ("status",), status=TEXT, projectPath=TEXT, totalFiles=NUMBER, totalChunks=NUMBER,
-                lastUpdated={"type": ["string", "null"]}, storageSize=TEXT, watcherActive=FLAG,
+                lastUpdated={"anyOf": [TEXT, {"type": "null"}]}, storageSize=TEXT, watcherActive=FLAG,
             ),
         ),
         Tool(

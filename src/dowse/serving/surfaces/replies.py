@@ -88,7 +88,8 @@ def status(project: ProjectIndex, run: Run | None, how_kept: HowKept) -> dict[st
     }
     if found.state == "not_found":
         return reply | _present(message="Call create_index first.", warnings=list(found.warnings))
-    error = str(run.error) if run and run.error else watch.last_error or found.last_error
+    ours = str(run.error) if run and run.error and found.state != "ready" else None
+    error = ours or watch.last_error or found.last_error
     return {
         **reply,
         "code": _kind(found, "code"),
@@ -99,7 +100,7 @@ def status(project: ProjectIndex, run: Run | None, how_kept: HowKept) -> dict[st
         "lastCheck": found.last_check,
         **_pending(project, found, watch),
         "skipped": found.skipped,
-        **_present(problem=found.problem, lastError=error, warnings=list(found.warnings)),
+        **_present(problem=_for_assistants(found.problem), lastError=error, warnings=list(found.warnings)),
     }
 
 
@@ -258,3 +259,8 @@ def _duration(seconds: float) -> str:
 def _present(**values: Any) -> dict[str, Any]:
     """Only what says something."""
     return {name: value for name, value in values.items() if value}
+
+
+def _for_assistants(problem: str | None) -> str | None:
+    """A problem with the remedy that a tool has instead of a command's."""
+    return problem and problem.replace("run dowse index", "call create_index")

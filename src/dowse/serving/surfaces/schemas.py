@@ -19,5 +19,16 @@ def count(description: str, default: int, most: int, least: int = 1) -> Schema:
 
 
 def reply(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
-    """An object that has these properties, and may have others."""
+    """An object that has these properties, and may have others; or an error.
+
+    Clients built on the TypeScript SDK 1.x hold errors against this schema as well.
+    """
+    schema: Schema = {"type": "object", "properties": properties}
+    if not required:
+        return schema
+    return {**schema, "anyOf": [{"required": list(required)}, {"required": ["code", "userMessage"]}]}
+
+
+def item(required: tuple[str, ...], **properties: Schema) -> Schema:
+    """An object within a reply."""
     return {"type": "object", "properties": properties, "required": list(required)}

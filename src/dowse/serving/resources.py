@@ -1,0 +1,130 @@
+"""Resources as every surface defines them, and as the protocol knows them: listed, read, announced when they change."""
+
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from mcp.server.lowlevel import Server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    ListResourcesResult,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    ServerCapabilities,
+    SubscriptionsListenRequestParams,
+    TextResourceContents,
+)
+from mcp_types import Resource as ListedResource
+from mcp_types.version import is_version_at_least
+
+from dowse.errors import DowseError
+
+_RESOURCE_NOT_FOUND = -32002
+"""What a missing resource is up to 2025-11-25; since then it is a wrong parameter."""
+_SINCE = "2026-07-28"
+
+
+class NoSuchResource(DowseError):
+    """A URI that leads to nothing that may be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """What is listed of a resource: nothing of its content."""
+
+    uri: str
+    name: str
+    title: str
+    description: str
+    mime_type: str
+
+
+class Resources(Protocol):
+    """What a surface has to read."""
+
+    async def listed(self, cursor: str | None) -> tuple[Sequence[Resource], str | None]:
+        """A page, and where the next begins."""
+        ...
+
+    async def read(self, uri: str) -> tuple[str, str]:
+        """The text of a resource and its type; NoSuchResource where there is none."""
+        ...
+
+
+class ResourceServer(Server[Any]):
+    """The SDK's server with what we announce: lists that change, and nothing to subscribe to."""
+
+    def get_capabilities(self, *how: Any, **more: Any) -> ServerCapabilities:
+        """What the handlers allow, but for what is said of resources and tools."""
+        capabilities = super().get_capabilities(*how, **more)
+        if capabilities.resources is not None:
+            capabilities.resources.subscribe = False
+            capabilities.resources.list_changed = True
+        if capabilities.tools is not None:
+            capabilities.tools.list_changed = False
+        return capabilities
+
+
+class Announcer:
+    """Tells clients of both revisions that a list has changed."""
+
+    def __init__(self) -> None:
+        self.bus = InMemorySubscriptionBus()
+        self._sessions: weakref.WeakSet[Any] = weakref.WeakSet()
+
+    def meet(self, session: Any) -> None:
+        """Remember a client of the older protocol, which is told without having asked."""
+        if not is_version_at_least(session.protocol_version, _SINCE):
+            self._sessions.add(session)
+
+    async def announce(self) -> None:
+        """The list of resources is another one."""
+        await self.bus.publish(ResourcesListChanged())
+        for session in list(self._sessions):
+            try:
+                await session.send_resource_list_changed()
+            except Exception:  # the client has gone; nobody else should miss it
+                self._sessions.discard(session)
+
+
+def serve_resources(server: Server[Any], resources: Resources, announcer: Announcer) -> None:
+    """Add resources to a server."""
+
+    async def listed(context: Any, params: PaginatedRequestParams | None) -> ListResourcesResult:
+        announcer.meet(context.session)
+        try:
+            found, following = await resources.listed(params.cursor if params else None)
+        except DowseError as error:
+            raise MCPError(code=INVALID_PARAMS, message=str(error)) from error
+        return ListResourcesResult(resources=[_listed(one) for one in found], next_cursor=following)
+
+    async def read(context: Any, params: ReadResourceRequestParams) -> ReadResourceResult:
+        announcer.meet(context.session)
+        uri = str(params.uri)
+        try:
+            text, mime_type = await resources.read(uri)
+        except NoSuchResource as error:
+            is_new = is_version_at_least(context.session.protocol_version, _SINCE)
+            code = INVALID_PARAMS if is_new else _RESOURCE_NOT_FOUND
+            raise MCPError(code=code, message=str(error), data={"uri": uri}) from error
+        except DowseError as error:
+            raise MCPError(code=INVALID_PARAMS, message=str(error), data={"uri": uri}) from error
+        return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=mime_type, text=text)])
+
+    server.add_request_handler("resources/list", PaginatedRequestParams, listed)
+    server.add_request_handler("resources/read", ReadResourceRequestParams, read)
+    server.add_request_handler("subscriptions/listen", SubscriptionsListenRequestParams, ListenHandler(announcer.bus))
+
+
+def _listed(resource: Resource) -> ListedResource:
+    return ListedResource(
+        uri=resource.uri,
+        name=resource.name,
+        title=resource.title,
+        description=resource.description or None,
+        mime_type=resource.mime_type,
+    )
