@@ -76,6 +76,8 @@ class Session:
         self._run: Run | None = None
         self._run_pending: dict[str, Times] = {}
         self._asked = False
+        self._just_read: set[str] = set()
+        """What was read for an answer, perhaps in the very tick in which it was written: a look makes sure."""
         self._is_settled = True
         self._must_check = False
         """Another process is indexing; what it read may have changed since, so everything is looked at after it."""
@@ -145,6 +147,8 @@ class Session:
                 ready = due(project.settings, self._dirty.pending(), time.monotonic(), asked=True)
                 if ready and EVERYWHERE not in ready and len(ready) <= ASKED_PATHS:
                     self._apply_some(project, ready)
+            except (DowseError, OSError) as error:  # the answer is from what is there, and names what is not
+                self._fail(str(error))
             finally:
                 self._working.release()
         self._asked = bool(due(project.settings, self._dirty.pending(), time.monotonic(), asked=True))
@@ -159,7 +163,9 @@ class Session:
         part = _first(drift)
         if part.pending:
             project.apply(part)
+            self._just_read.update(entry.path for entry in (*part.new, *part.changed))
             self._changed, self._is_settled = time.monotonic(), False
+            self._fail(None)
         if part.pending == drift.pending:
             self._dirty.done(ready)
         self._extend(folders)
@@ -259,6 +265,9 @@ class Session:
             self._take_up_settings()
         if self._needs_a_look(now):
             self._look_for_lost_events()
+        if self._just_read and now - self._changed >= QUIET_SECONDS:
+            again, self._just_read = self._just_read, set()
+            self._work(dict.fromkeys(again, Times(now, now)))
         is_settled = self._is_settled and self.project.is_settled()
         if not is_settled and not self._dirty.pending() and now - self._changed >= SETTLE_SECONDS:
             with contextlib.suppress(DowseError):

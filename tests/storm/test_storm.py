@@ -1,0 +1,69 @@
+"""Whatever happens to the files, what is found is there, and once it is quiet nothing is missing."""
+
+import contextlib
+from pathlib import Path
+
+import pytest
+
+from dowse.serving.project import ProjectIndex
+from tests.storm.comparing import difference, from_scratch, indexed
+from tests.storm.searching import Search, Searcher, lies, stale_hits
+from tests.storm.servers import Server
+from tests.storm.weather import Storm
+
+
+def survive(folder: Path, seed: int, operations: int, pause_seconds: float = 0.05, count: int = 1) -> None:
+    """Change files in batches; after each the index equals a new one, and no search showed what was not there."""
+    storm = Storm(folder / "project", folder / "elsewhere", seed)
+    project = ProjectIndex(storm.root)
+    project.update()
+    project.close()
+    with contextlib.ExitStack() as stack:
+        servers = [stack.enter_context(Server(storm.root)) for _ in range(count)]
+        done = searches = 0
+        while done < operations:
+            made, asked = blow(storm, servers, operations - done, pause_seconds)
+            done, searches = done + made, searches + len(asked)
+            check(storm, asked, folder / "scratch", f"seed {seed}, after {done}")
+        assert searches > operations / 10, "too few searches to prove anything"
+        log = project.folder / "logs" / "dowse.log"
+        told = log.read_text(encoding="utf-8") if log.exists() else ""
+        assert "malformed" not in told + "".join(server.stderr for server in servers)
+
+
+def blow(storm: Storm, servers: list[Server], most: int, pause_seconds: float) -> tuple[int, list[Search]]:
+    """A part of the storm while every server is searched; how much was done, and what was asked."""
+    with contextlib.ExitStack() as stack:
+        searchers = [stack.enter_context(Searcher(server, storm, storm.dice.randrange(10**9))) for server in servers]
+        made = storm.blow(most, pause_seconds)
+    for server in servers:
+        server.settle(storm.token())
+    return made, [search for searcher in searchers for search in searcher.searches]
+
+
+def check(storm: Storm, asked: list[Search], scratch: Path, when: str) -> None:
+    """Nothing is missing, nothing was shown that was not there, nothing was said that was not true."""
+    story = f"{when}: {[moment.name for moment in storm.moments]}"
+    storm.files, held = storm.snapshot(), indexed(storm.root)
+    assert not (wrong := difference(held, from_scratch(storm.root, scratch))), f"{wrong}, {story}"
+    assert not (stale := stale_hits(asked, storm.moments, storm.files)), f"{stale}, {story}"
+    files = {path: content for path, content in storm.files.items() if path in held}
+    assert not (untrue := lies(asked, storm.moments, files)), f"{untrue}, {story}"
+    storm.moments.clear()
+
+
+def test_three_hundred_operations(tmp_path: Path) -> None:
+    survive(tmp_path, seed=1, operations=300)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("seed", range(10, 20))
+def test_twenty_thousand_operations(tmp_path: Path, seed: int) -> None:
+    survive(tmp_path, seed, operations=2000, pause_seconds=0.03)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_two_thousand_operations_with_four_servers(tmp_path: Path) -> None:
+    survive(tmp_path, seed=20, operations=2000, count=4)
