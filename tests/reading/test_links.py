@@ -28,12 +28,21 @@ from dowse.types import Link
         ("詳細は（https://a.org/b）。", "https://a.org/b", "https://a.org/b"),
         ("www.a.org/b!", "http://www.a.org/b", "www.a.org/b"),
         ("HTTP://A.org", "HTTP://A.org", "HTTP://A.org"),
-        ("[[Page]]", "Page", "Page"),
-        ("[[Page|the alias]]", "Page", "the alias"),
-        ("[[Page#Section]]", "Page#Section", "Page#Section"),
-        ("[[ My Page ]]", "My Page", "My Page"),
-        ("[[AT&amp;T]]", "AT&T", "AT&T"),
-        ("|a|\n|-|\n|[[Page\\|alias]]|", "Page", "alias"),
+        ("[a](a%20b.md)", "a%20b.md", "a"),
+        ("[a](/b/c/ (Title))", "/b/c/", "a"),
+        ("[a \\[1\\]](x)", "x", "a [1]"),
+        ("[[Page]]", "[[Page]]", "Page"),
+        ("[[Page|the alias]]", "[[Page]]", "the alias"),
+        ("[[Page|the *bold* `alias`]]", "[[Page]]", "the *bold* `alias`"),
+        ("[[Page#Section]]", "[[Page#Section]]", "Page#Section"),
+        ("[[Page#A part|the part]]", "[[Page#A part]]", "the part"),
+        ("[[ My Page ]]", "[[My Page]]", "My Page"),
+        ("[[AT&amp;T]]", "[[AT&T]]", "AT&T"),
+        ("[[_private_]]", "[[_private_]]", "_private_"),
+        ("[[snake\\_case]]", "[[snake_case]]", "snake_case"),
+        ("*[[folder/Page]]*", "[[folder/Page]]", "folder/Page"),
+        ("[[std::vector]]", "[[std::vector]]", "std::vector"),
+        ("|a|\n|-|\n|[[Page\\|alias]]|", "[[Page]]", "alias"),
         ('<a href="x.md">a <b>b</b></a>', "x.md", "a b"),
         ("<a class=x href='x?a=1&amp;b=2'>t</a>", "x?a=1&b=2", "t"),
         ('<div>\n<a\n  href="x.md"\n>in a *block*</a>\n</div>', "x.md", "in a *block*"),
@@ -55,9 +64,14 @@ def test_this_is_one_link(text: str, target: str, words: str) -> None:
         "![image](a.png)",
         "![image][r]\n\n[r]: a.png",
         "![[image.png]]",
+        "![a [link](x) in words for an image](a.png)",
         "![https://a.org](a.png)",
         "[anchor](#part)",
         "[[#part]]",
+        "[[^1]]",
+        "[[_TOC_]]",
+        "[[TOC]]",
+        "[[a`b]]`",
         '<a href="#part">a</a>',
         "[https://a.org](#part)",
         "[mail](mailto:a@b.org)",
@@ -124,7 +138,16 @@ def test_each_link_has_the_line_an_editor_shows(end: str) -> None:
     ]
     reading = read(end.join(lines).encode(), "a.md", "markdown")
     found = {(link.target, link.line) for link in reading.links}
-    assert found == {("a", 4), ("b", 7), ("c", 7), ("https://d.org", 7), ("e", 11), ("f", 15), ("g", 17), ("h", 22)}
+    assert found == {
+        ("a", 4),
+        ("b", 7),
+        ("[[c]]", 7),
+        ("https://d.org", 7),
+        ("e", 11),
+        ("f", 15),
+        ("g", 17),
+        ("[[h]]", 22),
+    }
 
 
 def test_mixed_line_ends_count_as_an_editor_counts() -> None:
@@ -137,6 +160,13 @@ def test_other_separators_end_no_line() -> None:
 
 def test_links_keep_their_order_and_repeat() -> None:
     assert [link.target for link in find_links("[a](x) [b](y)\n\n[c](x)")] == ["x", "y", "x"]
+
+
+def test_wiki_links_and_addresses_share_a_line() -> None:
+    found = find_links("https://a.org [[_b_]] https://c.org [[d]]https://e.org [[f|*g*]] https://h.org *[[i]]*")
+    assert [link.target for link in found] == [
+        "https://a.org", "[[_b_]]", "https://c.org", "[[d]]", "https://e.org", "[[f]]", "https://h.org", "[[i]]",
+    ]  # fmt: skip
 
 
 def test_an_anchor_that_is_never_closed_ends_with_its_block() -> None:

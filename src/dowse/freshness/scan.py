@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from dowse.system import IS_WINDOWS
 from dowse.types import Entered, Entry, Source, Stat, Store, StoredDocument, Verdict
 
 _FINE_NS = 20_000_000
@@ -172,7 +173,10 @@ def _is_racy(document: StoredDocument) -> bool:
     """Whether the file could have changed after it was read without its time showing it.
 
     A file system's clock ticks every few milliseconds, some only every two seconds; those show
-    times without a fraction.
+    times without a fraction. A time that was set to lie in the future says nothing; that of the
+    change, which cannot be set, does.
     """
-    tick_ns = _FINE_NS if document.stat.mtime_ns % 1_000_000_000 else _COARSE_NS
-    return document.stat.mtime_ns >= document.checked_ns - tick_ns
+    stat = document.stat
+    changed_ns = stat.mtime_ns if IS_WINDOWS else min(stat.mtime_ns, stat.ctime_ns)
+    tick_ns = _FINE_NS if changed_ns % 1_000_000_000 else _COARSE_NS
+    return changed_ns >= document.checked_ns - tick_ns

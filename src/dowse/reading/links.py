@@ -14,14 +14,20 @@ from dowse.reading.urls import bare_urls, trim_url
 from dowse.types import Link
 
 _NOWHERE = re.compile(r"\s*(?:#|$|(?:mailto|tel|sms|javascript|vbscript|data|about):)", re.IGNORECASE)
-_WIKI = re.compile(r"(?<![\\!\[])\[\[(?P<target>[^\[\]|\\\r\n]+)(?:\\?\|(?P<alias>[^\[\]\r\n]*))?\]\]")
+_WIKI = re.compile(
+    rb"(?<![\\!\[])\[\[(?!\^|_?TOC_?\]\])(?P<page>(?:[^\[\]|\\\r\n`]|\\[^|\[\]\r\n])+)"
+    rb"(?:\\?\|(?P<alias>(?:[^\[\]\r\n`]|`[^`\r\n]*`)*))?\]\]"
+)
+"""`[[Page]]`, `[[Page|alias]]`, in a table `[[Page\\|alias]]`; not `[[^1]]`, a note, nor `[[_TOC_]]`, a command."""
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _BROKEN_BY_EMPHASIS = re.compile(rb"[*_~][^\s<>\"`\\\[\]|^{}]{1,2000}")
 
 
 def find_links(text: str, start: int = 0) -> tuple[Link, ...]:
     """The links of a Markdown text from a character on; lines are those of the whole text.
 
-    Images, anchors within the page, mail addresses and whatever stands in code are not links.
+    Images, anchors within the page, mail addresses and whatever stands in code are not links. Targets
+    are as written; a wiki link's keeps its brackets, since `[[Page]]` is looked for elsewhere than `Page`.
     """
     collector = _Collector(text, start)
     for event, span in parse(text[start:]):
@@ -42,6 +48,7 @@ class _Collector:
         self._html: list[tuple[str, int]] = []
         self._is_in_code = False
         self._image_depth = 0
+        self._wiki_end = 0
 
     def see(self, event: Any, start: int, end: int) -> None:
         """Take in the next event and where it stands."""
@@ -63,7 +70,7 @@ class _Collector:
             self._see_html([(value, start)])
 
     def _start(self, tag: Any, at: int) -> None:
-        if "Link" in tag:
+        if "Link" in tag and not self._image_depth:
             link = tag["Link"]
             self._open("" if link["link_type"] == "Email" else link["dest_url"], at)
         elif "Image" in tag:
@@ -86,17 +93,27 @@ class _Collector:
         if self._target is not None:
             self._words.append(text)
         elif not self._is_in_code and not self._image_depth:
-            if "[[" in text:
-                self._see_wiki_links(start, end)
-                text = _WIKI.sub(" ", text)
+            # A page's name may look like emphasis: then what follows it comes as a text of its own.
+            if "[[" in text or start < self._wiki_end:
+                start = self._see_wiki_links(max(start, self._wiki_end), end)
+                text = _plain(self._source[start:end])
             self._see_bare_urls(text, start, end)
 
-    def _see_wiki_links(self, start: int, end: int) -> None:
-        # Read from the source, where a bracket that was escaped can still be told from one that was not;
-        # the backslash before the first one is no part of the text.
-        for match in _WIKI.finditer(self._source[max(0, start - 1) : end].decode("utf-8", "ignore")):
-            target = html.unescape(match["target"]).strip()
-            self._add(target, html.unescape(match["alias"] or "") or target, self._line_at(start))
+    def _see_wiki_links(self, start: int, end: int) -> int:
+        """Keep the wiki links that begin in a piece of text, with the addresses before each; where the last one ends.
+
+        Read from the source, where a bracket that was escaped can still be told from one that was not.
+        """
+        at = self._source.find(b"[[", start, end)
+        while at >= 0:
+            if match := _WIKI.match(self._source, at):
+                self._see_bare_urls(_plain(self._source[start:at]), start, at)
+                start = self._wiki_end = match.end()
+                page = _plain(match["page"]).strip()
+                if not _NOWHERE.match(page):
+                    self._add(f"[[{page}]]", _plain(match["alias"] or b"") or page, self._line_at(at))
+            at = self._source.find(b"[[", max(at + 1, start), end)
+        return start
 
     def _see_bare_urls(self, text: str, start: int, end: int) -> None:
         for match in bare_urls(text):
@@ -139,3 +156,8 @@ class _Collector:
     @cached_property
     def _starts(self) -> list[int]:
         return line_starts(self._before + self._source)
+
+
+def _plain(source: bytes) -> str:
+    """What a piece of the source says, without escapes."""
+    return _ESCAPED.sub(r"\1", html.unescape(source.decode("utf-8", "ignore")))

@@ -11,10 +11,23 @@ from dowse.types import Reading
 
 def read_markdown(decoded: Decoded, path: str) -> Reading:
     """Title, description, tags and links by the rules for Markdown; the text stays as it is."""
-    matter = front_matter(decoded.text)
+    return _reading(decoded, path, front_matter(decoded.text))
+
+
+def read_converted(text: str, path: str, encoding: str = "utf-8", stated: FrontMatter | None = None) -> Reading:
+    """The same for a document that became Markdown; what it states of itself precedes what it shows.
+
+    Its headings may begin at any level, so without a main one the first of them is the title.
+    """
+    storable = text.encode("utf-8", "replace").decode("utf-8")  # JSON, for one, can hold half a character
+    return _reading(Decoded(storable, encoding), path, stated or FrontMatter(), is_converted=True)
+
+
+def _reading(decoded: Decoded, path: str, matter: FrontMatter, *, is_converted: bool = False) -> Reading:
     opening = _opening(decoded.text[matter.end :], matter)
+    title = matter.title or opening.heading or (_first_heading(decoded.text[matter.end :]) if is_converted else "")
     return decoded.reading(
-        shorten(matter.title or opening.heading, TITLE_CHARS) or file_stem(path),
+        shorten(title, TITLE_CHARS) or file_stem(path),
         shorten(matter.description or opening.paragraph or opening.item),
         matter.tags,
         find_links(decoded.text, matter.end),
@@ -29,3 +42,20 @@ def _opening(body: str, matter: FrontMatter) -> Opening:
         if (matter.title or opening.heading) and (matter.description or opening.paragraph):
             break
     return opening
+
+
+def _first_heading(markdown: str) -> str:
+    """The words of the first heading of any level; empty when there is none."""
+    words: list[str] = []
+    is_inside = False
+    for event, _ in parse(markdown):
+        match event:
+            case {"Start": {"Heading": _}}:
+                is_inside = True
+            case {"End": {"Heading": _}} if "".join(words).strip():
+                break
+            case {"Text": str(text)} | {"Code": str(text)} if is_inside:
+                words.append(text)
+            case {"End": {"Heading": _}}:
+                is_inside = False
+    return "".join(words)

@@ -10,8 +10,9 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any
 
+from anyio import CancelScope
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp_types import JSONRPCError, JSONRPCRequest
+from mcp_types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.responses import Response
@@ -105,10 +106,7 @@ class Endpoint:
             exchange.is_stream = scope["method"] == "GET"
             await self._hand_on(scope, body, receive, send)
             return
-        try:
-            message = message_of(body)
-        except NotAMessage as error:
-            raise Refused(_as_response(error.refusal)) from None
+        message = _message_of(body)
         if isinstance(message, JSONRPCRequest):
             exchange.is_stream = message.method == _LISTEN
         if b"\\ud" in body or b"\\uD" in body:  # perhaps half a character, which the SDK refuses
@@ -130,8 +128,9 @@ class Endpoint:
             await hand_on()
         finally:
             self._in_use.discard(key)
-        if not exchange.is_complete:
-            await self._cancel(session, request)
+            if not exchange.is_complete:  # nobody is left to hear the answer: the client has gone, or we go
+                with CancelScope(shield=True):
+                    await self._cancel(session, request)
 
     async def _cancel(self, session: str, request: JSONRPCRequest) -> None:
         """Tell the session what its client would have told it."""
@@ -169,8 +168,15 @@ def _is_older(headers: Headers) -> bool:
     return version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
 
 
-def _as_response(error: JSONRPCError) -> Response:
-    return Response(error.model_dump_json(by_alias=True, exclude_unset=True), 400, media_type=_JSON)
+def _message_of(body: bytes) -> JSONRPCMessage:
+    try:
+        message = message_of(body)
+    except NotAMessage as error:
+        text = error.refusal.model_dump_json(by_alias=True, exclude_unset=True)
+        raise Refused(Response(text, 400, media_type=_JSON)) from None
+    if isinstance(message, JSONRPCNotification) and "id" in json.loads(body.decode("utf-8-sig", "replace")):
+        raise Refused(refused(400, "The id of a request is a text or a whole number."))
+    return message
 
 
 async def _silence() -> Message:

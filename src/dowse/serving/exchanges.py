@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Mapping
+from urllib.parse import quote
 
 from anyio import CancelScope
 from starlette.responses import JSONResponse, Response
@@ -48,8 +49,7 @@ class Exchange:
     def log(self) -> None:
         """Write down who asked, and what came of it. What was asked is not in it."""
         milliseconds = (time.perf_counter() - self._started) * 1000
-        method, path = self._scope["method"][:20], self._scope["path"][:LOGGED_PATH_CHARACTERS]
-        path = path.encode("unicode_escape").decode()
+        method, path = self._scope["method"][:20], quote(self._scope["path"][:LOGGED_PATH_CHARACTERS])
         _log.info("%s %s %s %d %.0f ms", client_of(self._scope), method, path, self.status, milliseconds)
 
 

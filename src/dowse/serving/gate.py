@@ -16,6 +16,9 @@ from dowse.serving.exchanges import Exchange, Exchanges, client_of, refused
 from dowse.serving.rates import Rates
 
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
+MAX_HEADERS = 100
+MAX_HEAD_BYTES = 32 * 1024
+"""Of one request."""
 
 _HOST = re.compile(r"(?:\[(?P<v6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9_.-]+))(?::(?P<port>[0-9]{1,5}))?", re.IGNORECASE)
 """A name or an address and perhaps a port, and nothing that two programs could read differently."""
@@ -78,6 +81,8 @@ class Gate:
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         path = scope["path"]
+        if len(scope["headers"]) > MAX_HEADERS or _head_bytes(scope) > MAX_HEAD_BYTES:
+            return refused(431, "The request has too many headers, or too large ones.")
         if not path.startswith("/") and scope["method"] != "OPTIONS":  # a target with a host in it, as for a proxy
             return refused(400, "This server is not a proxy.")
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
@@ -115,6 +120,11 @@ class Gate:
             return _ALWAYS
         extra, origin = {**_ALWAYS, "Vary": "Origin"}, headers.get("origin")
         return {**extra, **_CORS, "Access-Control-Allow-Origin": origin} if origin in self._admission.origins else extra
+
+
+def _head_bytes(scope: Scope) -> int:
+    target = len(scope["raw_path"]) + len(scope["query_string"])
+    return target + sum(len(name) + len(value) for name, value in scope["headers"])
 
 
 def name_of(host: str) -> str | None:

@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import os
 import socket
+import threading
 from typing import Any
 
 import uvicorn
@@ -10,10 +12,9 @@ from sse_starlette.sse import AppStatus
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from dowse.serving.gate import Gate
+from dowse.serving.gate import MAX_HEAD_BYTES, Gate
 from dowse.serving.rates import is_loopback, one_client
 
-MAX_HEADER_BYTES = 32 * 1024
 MAX_CONNECTIONS = 1000
 MAX_CONNECTIONS_OF_ONE = 200
 """Of all clients, and of one that is not on this machine."""
@@ -25,6 +26,8 @@ KEEP_ALIVE_SECONDS = 30
 BACKLOG = 1024
 GRACE_SECONDS = 3.0
 """How long requests may go on after the server was told to stop."""
+FORCE_SECONDS = 2.0
+"""How long everything else may take to end after them."""
 SPARE_FILES = 256
 """Open files beside the connections."""
 
@@ -57,7 +60,7 @@ def configuration(app: ASGIApp) -> uvicorn.Config:
         server_header=False,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=int(GRACE_SECONDS) + 1,  # we are done before, in order
-        h11_max_incomplete_event_size=MAX_HEADER_BYTES,
+        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         proxy_headers=False,
     )
 
@@ -72,9 +75,9 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._exchanges.end_streams()
-        last = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._exchanges.end_all)
+        asyncio.get_running_loop().call_later(GRACE_SECONDS, self._exchanges.end_all)
+        _leave_by_force(GRACE_SECONDS + FORCE_SECONDS)
         await super().shutdown(sockets)
-        last.cancel()
 
 
 class _PatientProtocol(H11Protocol):
@@ -142,6 +145,13 @@ class _PatientProtocol(H11Protocol):
     def _give_up(self) -> None:
         if not self.transport.is_closing():
             self.transport.close()
+
+
+def _leave_by_force(seconds: float) -> None:
+    """Be gone by then; a worker ends when its pipe does."""
+    timer = threading.Timer(seconds, os._exit, (0,))
+    timer.daemon = True
+    timer.start()
 
 
 def _allow_files(count: int) -> None:

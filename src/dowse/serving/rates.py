@@ -27,11 +27,12 @@ class Rates:
             return 0.0
         most, now, client = max(1.0, 2 * rate), time.monotonic(), one_client(address)
         left, seen = self._left.pop(client, (most, now))
-        left = min(most, left + (now - seen) * rate) - 1
-        self._left[client] = max(left, -1.0), now
+        left = min(most, left + (now - seen) * rate)
+        is_free = left >= 1
+        self._left[client] = left - is_free, now  # what is refused costs nothing, or who insists would never get in
         if len(self._left) > KNOWN_CLIENTS:
             self._left.popitem(last=False)
-        return 0.0 if left >= 0 else -left / rate
+        return 0.0 if is_free else (1 - left) / rate
 
 
 def is_loopback(address: str) -> bool:

@@ -36,7 +36,7 @@ Sources = Callable[[], list[Source]]
 
 def make_app(server: "Server[Any]", sources: Sources, admission: Admission, rate: float | None = None) -> Gate:
     """The application: everything behind one gate."""
-    endpoint, look = Endpoint(server), _Look(sources)
+    endpoint, look = Endpoint(server), Look(sources)
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -67,7 +67,7 @@ def make_app(server: "Server[Any]", sources: Sources, admission: Admission, rate
     return Gate(Starlette(routes=routes, lifespan=lifespan), admission, rate)
 
 
-class _Look:
+class Look:
     """What there is to say of the sources, looked at once for all who ask at the same time."""
 
     def __init__(self, sources: Sources) -> None:
@@ -77,6 +77,7 @@ class _Look:
         self._lock = asyncio.Lock()
 
     async def found(self) -> list[Source]:
+        """The sources as they are now, or were a moment ago."""
         async with self._lock:
             if time.monotonic() >= self._until:
                 self._found = await asyncio.to_thread(self._sources)
