@@ -1,0 +1,197 @@
+"""`python -m bench.freshness CORPORA`: how soon an index follows its files, and what watching them costs."""
+
+import argparse
+import asyncio
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+
+from bench import corpora, machine, meter, onefile, page, quality
+from bench.report import Row, Table
+from dowse.serving.keeping import Keeper
+from dowse.serving.project import ProjectIndex
+
+PLACE = "bench freshness"
+ALL_FILES = 1_000_000
+WATCHED_FILES = 10_000
+SAVES = 20
+BRANCH_FILES = 5000
+BRANCH_CHANGES = 500
+IDLE_SECONDS = 20.0
+WAIT_SECONDS = 120.0
+
+
+def main() -> int:
+    """Measure and show."""
+    options = _options()
+    facts = machine.description()
+    with tempfile.TemporaryDirectory(prefix="bench-") as temporary:
+        table = _table(options, Path(temporary).resolve())
+    print("\n".join([*facts, "", table.as_text()]))
+    if options.markdown:
+        page.put(options.markdown, PLACE, "\n".join([*(f"- {fact}" for fact in facts), "", table.as_markdown()]))
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.freshness", description=__doc__)
+    parser.add_argument("corpora", type=Path, metavar="CORPORA", help="a folder whose folders are corpora")
+    parser.add_argument("--code-search", type=Path, metavar="DIR", help="more corpora, for an index of 100,000 chunks")
+    parser.add_argument("--files", type=int, default=ALL_FILES, help="files of the large index (default: all)")
+    parser.add_argument("--watched", type=int, default=WATCHED_FILES, help="files that are watched")
+    parser.add_argument("--saves", type=int, default=SAVES)
+    parser.add_argument("--idle", type=float, default=IDLE_SECONDS, help="seconds to watch the idle server")
+    parser.add_argument("--markdown", type=_page, metavar="FILE", help="renew the table between the markers of FILE")
+    return parser.parse_args()
+
+
+def _page(value: str) -> Path:
+    if not page.has_place(Path(value), PLACE):
+        raise argparse.ArgumentTypeError(f"{value} has no lines {' and '.join(page.lines(PLACE))} to write between")
+    return Path(value)
+
+
+def _table(options: argparse.Namespace, work: Path) -> Table:
+    os.environ["DOWSE_HOME"] = str(work / "index")
+    folders = [folder for folder in (options.corpora, options.code_search) if folder]
+    roots = [root for folder in folders for root in corpora.find(folder)]
+    roots = roots or [corpora.installed_packages(work / "origin")]
+    watched = corpora.sample(roots, options.watched, work / "watched").folder
+    quality.opened(watched).close()
+    check = _start_check(watched)
+    saves, memory, cpu = anyio.run(_watched, watched, options.saves, options.idle)
+    _say(f"saved files are found after {statistics.median(saves):.2f} s")
+    branch = _branch_switch(roots, options.watched, work / "branches")
+    large = corpora.sample(roots, options.files, work / "large").folder
+    chunks, one = _one_file(large)
+    files = min(options.watched, WATCHED_FILES)
+    rows: list[Row] = [
+        ("", "measured", "to reach"),
+        (f"save until a search finds it by itself, median of {len(saves)}", f"{statistics.median(saves):.2f} s", "≤ 1 s"),
+        ("the slowest of them", f"{max(saves):.2f} s", ""),
+        (f"work for one changed file, {chunks:,} chunks, median", f"{statistics.median(one) * 1000:.0f} ms", "≤ 50 ms"),
+        ("the slowest of them", f"{max(one) * 1000:.0f} ms", ""),
+        (f"look at the start, {files:,} unchanged files", f"{check:.2f} s", "≤ 1 s"),
+        (f"git switches a branch that differs in {BRANCH_CHANGES} of {BRANCH_FILES:,} files", f"{branch:.2f} s", "≤ 5 s"),
+        (f"memory while watching {files:,} files, not file-backed", f"{memory / 1e6:.0f} MB", "≤ 100 MB"),
+        ("processor while nothing happens", f"{cpu:.2%} of a core", "≈ 0"),
+    ]  # fmt: skip
+    return Table("Freshness", rows)
+
+
+def _start_check(root: Path) -> float:
+    """From the start of a keeper to the end of its first look."""
+    project = ProjectIndex(root)
+    project.store.refresh()
+    times = []
+    for _ in range(3):
+        began = time.perf_counter()
+        keeper = Keeper(root)
+        while keeper.catch_up(project) == ["."]:
+            pass
+        times.append(time.perf_counter() - began)
+        keeper.stop()
+    project.close()
+    return statistics.median(times)
+
+
+async def _watched(root: Path, count: int, idle_seconds: float) -> tuple[list[float], int, float]:
+    """How long saved files take to be found, in another process that only searches; memory and processor at rest."""
+    environment = {"DOWSE_HOME": os.environ["DOWSE_HOME"]}
+    server = StdioServerParameters(command=sys.executable, args=["-m", "dowse", "serve", str(root)], env=environment)
+    async with Client(server) as client:
+        await client.call_tool("search_code", {"query": "warm"})
+        pid = next(pid for pid in meter.tree(os.getpid()) if pid != os.getpid())
+        await asyncio.sleep(min(3.0, idle_seconds))
+        seen = ProjectIndex(root)
+        times = [await _until_found(root, seen, number) for number in range(count)]
+        seen.close()
+        await asyncio.sleep(min(12.0, idle_seconds))
+        began = _processor_seconds(pid)
+        await asyncio.sleep(idle_seconds)
+        used = (_processor_seconds(pid) - began) / idle_seconds
+        own, _ = meter.memory(pid)
+    return times, own, used
+
+
+async def _until_found(root: Path, seen: ProjectIndex, number: int) -> float:
+    """The watching server does it by itself: nobody searches through it, which would make it hurry."""
+    file, word = root / f"bench_saved_{number}.py", f"freshlysaved{number}word"
+    file.write_text(f"def {word}():\n    return {number}\n", encoding="utf-8")
+    began = time.perf_counter()
+    while time.perf_counter() - began < WAIT_SECONDS:
+        seen.store.refresh()
+        if seen.store.frequency(word):
+            return time.perf_counter() - began
+        await asyncio.sleep(0.01)
+    raise RuntimeError(f"{file} was not found")
+
+
+def _processor_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _branch_switch(roots: list[Path], most: int, folder: Path) -> float:
+    """From `git checkout` until the index equals the files."""
+    root = corpora.sample(roots, min(BRANCH_FILES, most), folder).folder
+    paths = corpora.indexable(root)
+    _git(root, "init", "-q", "-b", "main")
+    _git(root, "add", "-A", "-f")
+    _git(root, "commit", "-qm", "one")
+    _git(root, "checkout", "-q", "-b", "other")
+    for path in paths[:: max(1, len(paths) // BRANCH_CHANGES)][:BRANCH_CHANGES]:
+        with (root / path).open("ab") as file:
+            file.write(b"\nother_branch = 1\n")
+    _git(root, "commit", "-qam", "two")
+    project = quality.opened(root)
+    keeper = Keeper(root)
+    while keeper.catch_up(project):
+        time.sleep(0.05)
+    began = time.perf_counter()
+    _git(root, "checkout", "-q", "main")
+    while time.perf_counter() - began < WAIT_SECONDS:
+        if not keeper.watch(project).pending and not project.is_being_updated() and not project.drift().pending:
+            break
+        time.sleep(0.05)
+    taken = time.perf_counter() - began
+    keeper.stop()
+    project.close()
+    shutil.rmtree(root)
+    return taken
+
+
+def _git(root: Path, *arguments: str) -> None:
+    who: dict[str, str] = {
+        f"GIT_{role}_{what}": "bench@example.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+    }
+    subprocess.run(["git", *arguments], cwd=root, env={**os.environ, **who}, check=True)
+
+
+def _one_file(root: Path) -> tuple[int, list[float]]:
+    project = quality.opened(root)
+    chunks = sum(project.store.totals(kind).chunks for kind in ("code", "docs"))
+    paths = [document.path for document in project.store.documents()]
+    onefile.apply_change(project, paths[0])
+    chosen = paths[:: max(1, len(paths) // onefile.FILES)][: onefile.FILES]
+    times: list[Any] = [onefile.apply_change(project, path) for path in chosen]
+    project.close()
+    return chunks, [sum(parts) for parts in times if parts]
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
