@@ -60,6 +60,8 @@ class Answer:
     terms: Mapping[str, float] = field(default_factory=dict)
     corrected: Mapping[str, str] = field(default_factory=dict)
     """Words that are nowhere, and the known ones that were taken for them."""
+    unknown: tuple[str, ...] = ()
+    """Words that are nowhere, and nothing near them is."""
     seconds: float = 0.0
 
 
@@ -78,7 +80,9 @@ def answer(
     if evidence is None:
         return Answer(query, seconds=time.perf_counter() - started)
     scores = leg_scores(evidence.legs)
-    ids = promising(evidence, scores, max(constants.RANKED_FILES, 2 * options.limit))
+    # One pool for all pages of usual length: with another pool another order, and pages would overlap.
+    pool = constants.RANKED_FILES if options.limit <= constants.RANKED_FILES // 2 else 2 * MAX_LIMIT
+    ids = promising(evidence, scores, pool)
     documents = store.documents_by_id(ids)
     ranked = rank(evidence, scores, {document: documents[document].path for document in ids if document in documents})
     shown = _Shown(store, read, query, evidence, options)
@@ -94,6 +98,7 @@ def answer(
         is_cut=shown.is_cut,
         terms=evidence.terms,
         corrected=evidence.corrected,
+        unknown=evidence.unknown,
         seconds=time.perf_counter() - started,
     )
 

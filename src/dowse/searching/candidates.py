@@ -1,5 +1,6 @@
 """Evidence for ranking, gathered from a store by every leg that applies."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from dowse.searching import constants
 from dowse.searching.query import Query, Shape
 from dowse.searching.ranking import Evidence, Leg, rarity
-from dowse.store.analysis import terms_of, whole_terms_of
+from dowse.store.analysis import terms_of, unjoined, whole_terms_of
 from dowse.types import Encoder, Kind, Store, TextQuery
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 
 Mode = Literal["hybrid", "vector", "lexical"]
+
+_WORD = re.compile(r"\w+")
 
 MOST_TERMS = 64
 """Terms of a query that count."""
@@ -90,19 +93,29 @@ def gather(
         path=query.text if query.shape == "path" else None,
         missing=missing,
         corrected=corrected,
+        unknown=tuple(word for word in unknown_words(store, query.positive) if word.lower() not in corrected),
     )
 
 
 def corrections(store: Store, words: Iterable[str]) -> dict[str, str]:
     """For words that are nowhere, the nearest known one, where one is near enough."""
     found: dict[str, str] = {}
-    for word in (whole for text in words for whole in whole_terms_of(text)):
-        is_known = any(store.frequency(term) for term in terms_of(word))
-        if len(word) >= constants.CORRECTED_LENGTH and not is_known:
-            near = _nearest(word, store.words_with_prefix(word[:2], constants.CORRECTION_CANDIDATES))
-            if near:
-                found[word] = near
+    for word in unknown_words(store, words):
+        for whole in whole_terms_of(word):
+            near = (
+                _nearest(whole, store.words_with_prefix(whole[:2], constants.CORRECTION_CANDIDATES))
+                if len(whole) >= constants.CORRECTED_LENGTH
+                else None
+            )
+            if near and near != whole:
+                found[unjoined(whole)] = unjoined(near)
     return found
+
+
+def unknown_words(store: Store, words: Iterable[str]) -> list[str]:
+    """Words none of whose parts is anywhere."""
+    each = dict.fromkeys(word for text in words for word in _WORD.findall(text))
+    return [word for word in each if terms_of(word) and not any(store.frequency(term) for term in terms_of(word))]
 
 
 def _nearest(word: str, known: list[tuple[str, int]]) -> str | None:

@@ -12,8 +12,9 @@ from dowse.types import Field
 CHUNK_CANDIDATES = 250
 """Of 250, 400 and 1,500 none is better than another."""
 DOCUMENT_CANDIDATES = 200
-RANKED_FILES = 40
-"""Files that are looked at closely; with 60 or 120 the figure is the same to four digits."""
+RANKED_FILES = 120
+"""Files that are looked at closely; with 40 or 60 the figure is the same to four digits, but pages beyond the
+first have to come from the same pool."""
 
 CHUNK_WEIGHTS: Mapping[Field, float] = {"parts": 0.9, "words": 0.45, "symbols": 0.5, "headings": 0.15}
 SYMBOL_CHUNK_WEIGHTS: Mapping[Field, float] = {"parts": 0.3, "words": 0.6, "symbols": 0.2, "headings": 0.3}

@@ -35,6 +35,8 @@ class Evidence:
     """The weight of what was asked for and is nowhere."""
     corrected: Mapping[str, str] = field(default_factory=dict)
     """Terms that are nowhere, and those that stand in for them."""
+    unknown: tuple[str, ...] = ()
+    """Words that are nowhere, and nothing near them is."""
 
     @property
     def defining_documents(self) -> frozenset[int]:

@@ -5,7 +5,7 @@ import json
 import os
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
@@ -203,7 +203,10 @@ class ProjectIndex:
 
     def status(self) -> Status:
         """What is kept of the index, without a look at the project's files."""
-        return describe(self.root, self.folder, lambda: self.store, self.warnings, is_indexing=self.is_being_updated())
+        found = describe(self.root, self.folder, lambda: self.store, self.warnings, is_indexing=self.is_being_updated())
+        if found.state != "not_found" and not self.root.is_dir():
+            return replace(found, state="failed", problem="the project's folder is not there; its index is kept")
+        return found
 
     def check(self, progress: Progress | None = None) -> list[Finding]:
         """Everything that is wrong with the index; nothing is changed."""

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from dowse.errors import DowseError, Failed, NotIndexed, StoreDamaged
 from dowse.freshness.dirty import DirtyFiles, Times
@@ -21,7 +22,7 @@ from dowse.freshness.watching import EVERYWHERE, STEP_SECONDS, CannotWatch, Watc
 from dowse.serving.indexing import VERIFY, Run, start_run
 from dowse.serving.logs import open_log
 from dowse.serving.project import ProjectIndex
-from dowse.serving.watches import Mode, Watch, tell_watch, untell_watch
+from dowse.serving.watches import Mode, Watch, tell_watch, untell_watch, watch_lease
 from dowse.sources.policy import RULE_NAMES
 
 LOOK_SECONDS = 1.0
@@ -46,26 +47,32 @@ STALL_SECONDS = 2.0
 """Who waited so much longer than meant was stopped, and the system keeps only 16,384 events for us."""
 RETRY_SECONDS = 30.0
 """How long a failure rests before the same is tried again."""
+FOLLOW_SECONDS = 1.5
+"""How long the process that leads may take for what happened; then it is looked whether it is done."""
 HEAD_SECONDS = 5.0
 """How long after HEAD was moved pending files belong to that: a checkout of 2,000 files takes a second."""
 POLL_SECONDS = 5.0
 """How often everything is looked at where nothing can be watched."""
 
 
+class Asked(NamedTuple):
+    """What a session wants to know, and whom it tells."""
+
+    may_resume: Callable[[], bool]
+    changed: Callable[[ProjectIndex], None] | None = None
+
+
 class Session:
     """One process watching one root; `keep` runs on a thread, `catch_up` on the one that answers."""
 
     def __init__(
-        self,
-        project: ProjectIndex,
-        stop: threading.Event,
-        working: threading.Lock,
-        may_resume: Callable[[], bool],
-        changed: Callable[[ProjectIndex], None] | None = None,
+        self, project: ProjectIndex, stop: threading.Event, working: threading.Lock, asked: Asked, *, leads: bool = True
     ) -> None:
         self.project = project
+        self.leads = leads
+        """We make the index follow; otherwise another process does, and we only know what is pending."""
         self.state = Watch("off", project.settings.indexing_strategy)
-        self._stop, self._working, self._may_resume, self._tell_change = stop, working, may_resume, changed
+        self._stop, self._working, self._may_resume, self._tell_change = stop, working, asked.may_resume, asked.changed
         self._told_sequence = -1
         self._dirty = DirtyFiles(project.folder)
         self._watcher: Watcher | None = None
@@ -94,6 +101,8 @@ class Session:
             self._watcher = Watcher(self.project.root, {"", *known})
         except CannotWatch as error:
             self._poll(str(error))
+        if not self.leads:
+            return
         self._tell()
         self._dirty.load(time.monotonic())
         self._check_everything()
@@ -103,11 +112,28 @@ class Session:
         while not self._stop.is_set() and self._can_go_on():
             self._take_in(self._hints(), STEP_SECONDS)
             now = time.monotonic()
-            if now - self._looked >= LOOK_SECONDS:
+            if not self.leads:
+                if now - self._looked >= LOOK_SECONDS:
+                    self._forget_what_was_done(now)
+                continue
+            if now - self._looked >= LOOK_SECONDS or self._has_new_settings():
                 self._look_around(now)
             self._finish_run()
             if self._run is None and now - self._failed >= RETRY_SECONDS:
                 self._work_if_due(now)
+
+    def _forget_what_was_done(self, now: float) -> None:
+        """What the leading process has indexed meanwhile is not pending any more."""
+        self._looked = now
+        rested = {path: times for path, times in self._dirty.pending().items() if now - times.last >= FOLLOW_SECONDS}
+        with self._working, contextlib.suppress(DowseError):
+            folders: list[str] = []
+            if rested and not self.project.drift_at(rested, folders.append).pending:
+                self._dirty.done(rested)
+            self._extend(folders)
+
+    def _has_new_settings(self) -> bool:
+        return self.project.settings_stamp() != self._settings_seen
 
     def _work_if_due(self, now: float) -> None:
         if self._must_check:
@@ -121,9 +147,12 @@ class Session:
         """Stop watching; what is pending is written down."""
         if self._run is not None:
             self._run.stop()
-        self._dirty.save()
         if self._watcher is not None:
             self._watcher.close()
+        if not self.leads:
+            self.project.close()
+            return
+        self._dirty.save()
         with contextlib.suppress(DowseError, OSError):
             if not self._is_settled:
                 self.project.settle()
@@ -153,9 +182,13 @@ class Session:
                 self._working.release()
         self._asked = bool(due(project.settings, self._dirty.pending(), time.monotonic(), asked=True))
         deadline = time.monotonic() + ASKED_SECONDS
-        while self._must_check and self._run is None and time.monotonic() < deadline:
+        while self._is_about_to_check() and self._run is None and time.monotonic() < deadline:
             time.sleep(0.01)  # a look everywhere is about to be made, which is quick where little is there
-        return list(self.pending_paths())
+        left = list(self.pending_paths())
+        return left if "." in left or not self._is_about_to_check() else [".", *left]
+
+    def _is_about_to_check(self) -> bool:
+        return self._must_check or self._has_new_settings()
 
     def _apply_some(self, project: ProjectIndex, ready: dict[str, Times]) -> None:
         folders: list[str] = []
@@ -242,7 +275,9 @@ class Session:
         new = [name for name in names if name not in self._watcher.folders]
         try:
             if self._watcher.extend(new):
-                self._dirty.add(new, time.monotonic())
+                drift = self.project.drift_at(new)
+                found = [*drift.gone, *(entry.path for entry in (*drift.changed, *drift.new))]
+                self._dirty.add(found, time.monotonic())
         except CannotWatch as error:
             self._poll(str(error))
 
@@ -261,7 +296,7 @@ class Session:
     def _look_around(self, now: float) -> None:
         """What no event tells: settings, the clock, and whether anything was missed."""
         self._looked = now
-        if self.project.settings_stamp() != self._settings_seen:
+        if self._has_new_settings():
             self._take_up_settings()
         if self._needs_a_look(now):
             self._look_for_lost_events()
@@ -336,7 +371,8 @@ class Session:
         return now - self._moved <= HEAD_SECONDS and now - max(self._moved, self._hinted) >= QUIET_SECONDS
 
     def _can_go_on(self) -> bool:
-        return _identity(self.project.root) == self._root and self.project.is_in_place()
+        is_there = _identity(self.project.root) == self._root and self.project.is_in_place()
+        return is_there and (self.leads or watch_lease(self.project.folder).is_taken())
 
     def _poll(self, why: str) -> None:
         if self._watcher is not None:
@@ -344,7 +380,8 @@ class Session:
         self._watcher = None
         self._poll_seconds = self._poll_seconds or POLL_SECONDS
         self.state = replace(self.state, mode="polling", why=why)
-        self._tell()
+        if self.leads:
+            self._tell()
 
     def _fail(self, problem: str | None) -> None:
         if problem and problem != self.state.last_error:

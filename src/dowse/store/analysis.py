@@ -54,6 +54,11 @@ def whole_terms_of(text: str) -> list[str]:
     return found
 
 
+def unjoined(term: str) -> str:
+    """A whole term as people write it."""
+    return term.replace(_JOINER, "_")
+
+
 def _analyzer(*, is_stemmed: bool) -> Any:
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     builder = builder.filter(tantivy.Filter.remove_long(200)).filter(tantivy.Filter.lowercase())

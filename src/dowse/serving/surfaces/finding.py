@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dowse.errors import UsageError
 from dowse.freshness.indexer import Report, reindex
 from dowse.globs import compile_glob
+from dowse.serving.asking import Coverage, coverage
 from dowse.serving.catalogue import CatalogueError, is_absolute
 from dowse.serving.project import ProjectIndex
 from dowse.serving.records import write_files
@@ -33,14 +34,24 @@ def relative(pattern: str) -> str:
 
 def matches(
     project: ProjectIndex, catch_up: CatchUp, expression: re.Pattern[str], shown: Callable[[str], str]
-) -> list[str]:
-    """The indexed files that are there and whose shown path matches."""
+) -> tuple[list[str], list[str], Coverage]:
+    """The indexed files that are there and whose shown path matches; what is pending, and how much is indexed."""
+    left = catch_up(project)
     store = project.store
-    catch_up(project)
     paths = ((document.path, shown(document.path)) for document in store.documents())
-    return [
+    found = [
         told for path, told in paths if expression.fullmatch(told) and os.path.lexists(f"{project.source.root}/{path}")
     ]
+    return found, left, coverage(project, len(left))
+
+
+def hint_for(pattern: str) -> str:
+    """What somebody may have meant whose pattern matches nothing."""
+    if pattern.endswith("/"):
+        return f"A pattern matches files; '{pattern}**' matches all in that folder."
+    if "/" not in pattern:
+        return f"'{pattern}' matches at the top only; '**/{pattern}' matches in every folder."
+    return ""
 
 
 def reindexed(project: ProjectIndex, path: str) -> tuple[str, int]:

@@ -29,7 +29,7 @@ def _search_arguments(query: str) -> dict[str, Schema]:
         "query": described(TEXT, query, minLength=1, maxLength=10_000),
         "top_k": count("Number of results to return (1-50)", 10, 50),
         "offset": count("Skip this many results", 0, 950, 0),
-        "path": described(TEXT, "Only paths that match this glob"),
+        "path": described(TEXT, "Only paths that match this glob, such as src/**/*.py"),
         "language": described(TEXT, "Only this language, such as python"),
         "mode": described(TEXT, "How to search", enum=["hybrid", "vector", "lexical"], default="hybrid"),
         "alpha": described(NUMBER, "Share of meaning in a hybrid search", minimum=0, maximum=1),
@@ -37,8 +37,8 @@ def _search_arguments(query: str) -> dict[str, Schema]:
 
 
 _SEARCH: dict[Kind, dict[str, Schema]] = {
-    "code": _search_arguments("The question or code concept to search for"),
-    "docs": _search_arguments("The question or topic to search for in documentation"),
+    "code": _search_arguments('The question or code concept to search for; +must, -not and "a phrase" work'),
+    "docs": _search_arguments('The question or topic to search for in documentation; +must, -not and "a phrase" work'),
 }
 _CONFIRM = {"confirm": described(FLAG, "Yes to the question, where the client cannot ask", default=False)}
 _INDEXED = reply(
@@ -61,7 +61,7 @@ def offered_tools(surface: "ProjectSurface", hints: Mapping[str, str]) -> list[T
         Tool(
             "search_by_path", "Find files", "Find indexed files whose path matches a glob pattern",
             surface.search_by_path,
-            reply(("matches", "totalMatches"), matches=TEXTS, totalMatches=NUMBER),
+            reply(("matches", "totalMatches"), matches=TEXTS, totalMatches=NUMBER, coverage={"type": "object"}),
             {
                 "pattern": described(TEXT, "Glob pattern to match (e.g., '**/auth*.ts', 'src/**/*.md')", minLength=1),
                 "limit": count("Maximum results to return", 20, 100_000),

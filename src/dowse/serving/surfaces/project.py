@@ -17,6 +17,7 @@ from dowse.serving.locating import forget_project, list_projects
 from dowse.serving.project import ProjectIndex
 from dowse.serving.rooting import find_roots, take_client_roots
 from dowse.serving.service import CatchUp, Served, Service
+from dowse.serving.status import KINDS
 from dowse.serving.surfaces import finding, replies
 from dowse.serving.surfaces.following import follow
 from dowse.serving.surfaces.offered import offered_tools
@@ -68,7 +69,7 @@ class ProjectSurface:
         """Hits of one kind, over the project that is meant or all of them."""
         started, given = time.perf_counter(), call.arguments
         limit, offset = int(given["top_k"]), int(given["offset"])
-        options = Options(offset + limit, kind, None, given["language"], sys.maxsize, given["mode"], given["alpha"])
+        options = Options(offset + limit + 1, kind, None, given["language"], sys.maxsize, given["mode"], given["alpha"])
         if given["path"]:
             finding.compiled(given["path"])
         chosen = await self._chosen(call)
@@ -90,10 +91,22 @@ class ProjectSurface:
         chosen = await self._chosen(call)
         found, silent = await _of_each(
             chosen,
-            lambda served: served.do(finding.matches, served.catch_up, expression, partial(self.service.shown, served)),
+            lambda served: served.do(finding.matches, served.catch_up, expression, self._shown_to(call, served)),
         )
-        every = sorted(path for _, paths in found for path in paths)
-        return replies.paths(every, offset, limit, call.budget_characters, [*self.service.warnings, *silent])
+        every = sorted(self._qualified(call, served, path) for served, (paths, _, _) in found for path in paths)
+        reply = replies.paths(every, offset, limit, call.budget_characters, [*self.service.warnings, *silent])
+        left = [self.service.shown(served, path) for served, (_, paths, _) in found for path in paths]
+        known = replies.known([covered for _, (_, _, covered) in found], left)
+        return {**reply, **known} if every else {**reply, **known, **replies.hint(finding.hint_for(pattern))}
+
+    def _shown_to(self, call: Call, served: Served) -> Callable[[str], str]:
+        """A path as the pattern of a call sees it: that of one project alone, if the call names one."""
+        name = call.arguments.get("project")
+        is_bare = name is not None and not call.arguments["pattern"].startswith(f"{name}/")
+        return str if is_bare else partial(self.service.shown, served)
+
+    def _qualified(self, call: Call, served: Served, path: str) -> str:
+        return self.service.shown(served, path) if self._shown_to(call, served) is str else path
 
     # What is there
 
@@ -252,7 +265,14 @@ def _ask(
     covered = coverage(project, len(left))
     if options.kind == "docs" and covered.is_complete and not project.store.totals("docs").documents:
         raise _no_docs(project, "The project has no documents.")
-    return answer, covered, project.warnings, left
+    return answer, covered, [*project.warnings, *_language_note(project, options.language)], left
+
+
+def _language_note(project: ProjectIndex, language: str | None) -> list[str]:
+    known = {name for kind in KINDS for name in project.store.totals(kind).languages}
+    if language is None or language.lower() in known:
+        return []
+    return [f"Nothing here is in the language '{language}'. There is: {', '.join(sorted(known))}."]
 
 
 def _require_docs(project: ProjectIndex) -> None:

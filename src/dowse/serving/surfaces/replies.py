@@ -49,7 +49,8 @@ def hits(pages: list[Page], offset: int, limit: int, budget: int, warnings: Iter
     pending = [page.shown(path) for page in pages for path in page.pending if path not in page.answer.outdated]
     said = dict.fromkeys([*warnings, *(warning for page in pages for warning in page.warnings)])
     beside = {"coverage": _coverage([page.coverage for page in pages])} | _present(
-        corrected={word: known for page in pages for word, known in page.answer.corrected.items()},
+        corrected={word: near for page in pages for word, near in page.answer.corrected.items()},
+        notFound=sorted(set.intersection(*(set(page.answer.unknown) for page in pages))) if pages else [],
         stale=_fitting(stale[:NAMED_FILES], budget // NOTES_SHARE),
         pending=_fitting(pending[:NAMED_FILES], budget // NOTES_SHARE),
         warnings=_fitting(said, budget // NOTES_SHARE),
@@ -58,9 +59,20 @@ def hits(pages: list[Page], offset: int, limit: int, budget: int, warnings: Iter
     results = _fitting((_hit(page, hit) for page, hit in wanted), left)
     if wanted and not results:
         results = [_shortened(_hit(*wanted[0]), left)]
-    cut = len(results) < len(wanted)
-    more = f"The budget is spent. More with offset: {offset + len(results)}." if cut else ""
-    return {"results": results, "totalResults": len(results), **beside, **_present(truncated=more)}
+    following = offset + len(results)
+    cut = f"The budget is spent. More with offset: {following}." if len(results) < len(wanted) else ""
+    more = _present(nextOffset=following if following < len(found) else 0, truncated=cut)
+    return {"results": results, "totalResults": len(results), **more, **beside}
+
+
+def known(each: list[Coverage], pending: list[str]) -> dict[str, Any]:
+    """How much of the project a list of paths is about."""
+    return {"coverage": _coverage(each)} | _present(pending=pending[:NAMED_FILES])
+
+
+def hint(text: str) -> dict[str, Any]:
+    """What might have been meant."""
+    return _present(hint=text)
 
 
 def paths(every: list[str], offset: int, limit: int, budget: int, warnings: Iterable[str] = ()) -> dict[str, Any]:
@@ -94,7 +106,10 @@ def status(project: ProjectIndex, run: Run | None, how_kept: HowKept) -> dict[st
         **reply,
         "code": _kind(found, "code"),
         "docs": _kind(found, "docs"),
-        "coverage": {"indexedFiles": found.files, "expectedFiles": max(found.expected_files, found.files)},
+        "coverage": {
+            "indexedFiles": found.files,
+            "expectedFiles": found.files if found.state == "ready" else max(found.expected_files, found.files),
+        },
         "strategy": watch.strategy,
         "watcher": watch.mode + (f" ({watch.why})" if watch.why else ""),
         "lastCheck": found.last_check,
