@@ -236,7 +236,10 @@ GLOBS = {
 
 def test_a_glob_finds_the_files_it_means_in_order(tree: Path) -> None:
     async def conversation(assistant: Assistant) -> dict[str, Any]:
-        return {pattern: await assistant.tell("search_by_path", pattern=pattern) for pattern in GLOBS}
+        replies = {pattern: await assistant.tell("search_by_path", pattern=pattern) for pattern in GLOBS}
+        hints = {pattern: reply.pop("hint", None) for pattern, reply in replies.items()}
+        assert hints["src/"] == "A pattern matches files; 'src/**' matches all in that folder."
+        return replies
 
     expected = {pattern: {"matches": sorted(found), "totalMatches": len(found)} for pattern, found in GLOBS.items()}
     assert talk("auto", conversation, tree) == expected

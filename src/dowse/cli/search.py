@@ -132,7 +132,7 @@ def _answer_as_json(answer: "Answer", coverage: "Coverage") -> dict[str, Any]:
         "corrected": dict(answer.corrected),
         "cut": answer.is_cut,
         "outdated": list(answer.outdated),
-        "coverage": {**asdict(coverage), "is_complete": coverage.is_complete},
+        "coverage": _coverage_as_json(coverage),
         "searchTimeMs": round(answer.seconds * 1000, 1),
     }
 
@@ -157,6 +157,16 @@ def _occurrences_as_json(found: "Occurrences", coverage: "Coverage", more: int |
         "files": found.files,
         "complete": found.is_complete,
         "nextOffset": more,
-        "coverage": {**asdict(coverage), "is_complete": coverage.is_complete},
+        "coverage": _coverage_as_json(coverage),
         "searchTimeMs": round(found.seconds * 1000, 1),
+    }
+
+
+def _coverage_as_json(coverage: "Coverage") -> dict[str, Any]:
+    return {
+        "files": coverage.files,
+        "expected": coverage.expected,
+        "is_indexing": coverage.is_indexing,
+        "pending": coverage.pending,
+        "is_complete": coverage.is_complete,
     }

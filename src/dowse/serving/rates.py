@@ -3,6 +3,7 @@
 import ipaddress
 import time
 from collections import OrderedDict
+from functools import lru_cache
 
 LOOPBACK_RATE = 1000.0
 REMOTE_RATE = 50.0
@@ -11,6 +12,8 @@ KNOWN_CLIENTS = 10_000
 """Clients whose rate is remembered."""
 NETWORK_BITS = 64
 """Who has one IPv6 address has this whole network of them."""
+REMEMBERED = 1000
+"""Addresses that need not be taken apart again."""
 
 
 class Rates:
@@ -35,6 +38,7 @@ class Rates:
         return 0.0 if is_free else (1 - left) / rate
 
 
+@lru_cache(REMEMBERED)
 def is_loopback(address: str) -> bool:
     """Whether an address is this machine's own."""
     if address == "localhost":
@@ -43,6 +47,7 @@ def is_loopback(address: str) -> bool:
     return found is not None and found.is_loopback
 
 
+@lru_cache(REMEMBERED)
 def one_client(address: str) -> str:
     """What addresses have in common that belong to one client."""
     found = _parsed(address)

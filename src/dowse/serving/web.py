@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from dowse import __version__
 from dowse.serving.endpoint import Endpoint
@@ -28,6 +29,7 @@ __all__ = ["bind", "make_app", "run_web"]
 LOOK_SECONDS = 1.0
 """How long what was found of the sources is believed: anybody may ask, and looking costs more than asking."""
 
+_MESSAGES = ("/mcp", "/mcp/")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 _PAGE_HEADERS = {"Content-Security-Policy": _POLICY, "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
 
@@ -59,12 +61,14 @@ def make_app(server: "Server[Any]", sources: Sources, admission: Admission, rate
         shown = page(_address(request), names, needs_token=admission.token is not None)
         return HTMLResponse(shown, headers=_PAGE_HEADERS)
 
-    routes = [
-        Route("/mcp", endpoint),
-        Route("/health", health, methods=["GET"]),
-        Route("/", start, methods=["GET"]),
-    ]
-    return Gate(Starlette(routes=routes, lifespan=lifespan), admission, rate)
+    routes = [Route("/health", health, methods=["GET"]), Route("/", start, methods=["GET"])]
+    pages = Starlette(routes=routes, lifespan=lifespan)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        is_message = scope["type"] == "http" and scope["path"] in _MESSAGES  # straight there, past what pages need
+        await (endpoint if is_message else pages)(scope, receive, send)
+
+    return Gate(app, admission, rate)
 
 
 class Look:

@@ -66,7 +66,9 @@ def hits(pages: list[Page], offset: int, limit: int, budget: int, warnings: Iter
 
 
 def known(each: list[Coverage], pending: list[str]) -> dict[str, Any]:
-    """How much of the project a list of paths is about."""
+    """How much of the project a list of paths is about, where that is not all."""
+    if all(one.is_complete for one in each):
+        return {}
     return {"coverage": _coverage(each)} | _present(pending=pending[:NAMED_FILES])
 
 
