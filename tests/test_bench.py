@@ -124,7 +124,18 @@ def test_the_server_is_measured_over_stdio(corpora: Path, tmp_path: Path) -> Non
 def test_freshness_is_measured(corpora: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("<!-- bench freshness: start -->\nold\n<!-- bench freshness: end -->\n", encoding="utf-8")
-    command = [sys.executable, "-m", "bench.freshness", str(corpora), "--saves", "1", "--idle", "0.1", "--watched", "20"]
+    command = [
+        sys.executable,
+        "-m",
+        "bench.freshness",
+        str(corpora),
+        "--saves",
+        "1",
+        "--idle",
+        "0.1",
+        "--watched",
+        "20",
+    ]
     subprocess.run([*command, "--markdown", str(page)], check=True, cwd=REPOSITORY)
     text = page.read_text(encoding="utf-8")
     assert "old" not in text
