@@ -53,10 +53,11 @@ class Server(Wire):
         """Whether this server watches, and its first look is over."""
         return self.is_settled() and bool(self.status()["watcher"].startswith("watching"))
 
-    def settle(self, token: str) -> None:
+    def settle(self, token: str, and_then: Callable[[], None] = lambda: None) -> None:
         """Wait until a file that is saved now is found, and nothing is pending."""
         sentinel = self.root / "zz_sentinel.py"
         sentinel.write_text(f"{token} = 1\n", encoding="utf-8")
+        and_then()
         eventually(lambda: self.find(token), lambda: f"the last file is not found: {self.status()}")
         eventually(self.is_settled, lambda: f"it does not settle: {self.status()}")
 

@@ -328,6 +328,7 @@ from dowse.serving import session
 from tests.storm.test_holes import Kept, eventually, save
 session.POLL_SECONDS = 0.2
 kept = Kept(Path(sys.argv[1]))
+eventually(lambda: "first look" not in kept.keeper.watch(kept.project).why)
 watch = kept.keeper.watch(kept.project)
 print(watch.mode, watch.why)
 save(kept.root / "src/pear.py", "pear")

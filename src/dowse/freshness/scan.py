@@ -173,10 +173,10 @@ def _is_racy(document: StoredDocument) -> bool:
     """Whether the file could have changed after it was read without its time showing it.
 
     A file system's clock ticks every few milliseconds, some only every two seconds; those show
-    times without a fraction. A time that was set to lie in the future says nothing; that of the
-    change, which cannot be set, does.
+    times without a fraction. A program may set the time of the content, back or forth; that of the
+    change, which cannot be set, tells.
     """
     stat = document.stat
-    changed_ns = stat.mtime_ns if IS_WINDOWS else min(stat.mtime_ns, stat.ctime_ns)
+    changed_ns = stat.mtime_ns if IS_WINDOWS else stat.ctime_ns
     tick_ns = _FINE_NS if changed_ns % 1_000_000_000 else _COARSE_NS
     return changed_ns >= document.checked_ns - tick_ns

@@ -45,6 +45,8 @@ INSURANCE_EVERY_SECONDS = 300.0
 more, at most every five minutes: 0.35 s on 10,000 files."""
 STALL_SECONDS = 2.0
 """Who waited so much longer than meant was stopped, and the system keeps only 16,384 events for us."""
+STORM_HINTS = 200
+"""After so many, events were probably lost: everything is looked at as soon as it is quiet."""
 RETRY_SECONDS = 30.0
 """How long a failure rests before the same is tried again."""
 FOLLOW_SECONDS = 1.5
@@ -74,6 +76,8 @@ class Session:
         self.state = Watch("off", project.settings.indexing_strategy)
         self._stop, self._working, self._may_resume, self._tell_change = stop, working, asked.may_resume, asked.changed
         self._told_sequence = -1
+        self._hints_told = 0
+        """Paths that events named since everything was last looked at."""
         self._dirty = DirtyFiles(project.folder)
         self._watcher: Watcher | None = None
         self._root = _identity(project.root)
@@ -223,6 +227,7 @@ class Session:
         if not paths:
             return
         self._hinted = time.monotonic()
+        self._hints_told += len(paths)
         if any(path.rpartition("/")[2] in RULE_NAMES for path in paths):
             paths.append(EVERYWHERE)  # what is ignored may have changed
         self._dirty.add(paths, self._hinted - since)
@@ -241,7 +246,7 @@ class Session:
                 drift = self.project.drift_at(ready, folders.append)
                 self._extend(folders)
                 if EVERYWHERE in ready:
-                    self._scanned, self._must_check = time.monotonic(), False
+                    self._scanned, self._must_check, self._hints_told = time.monotonic(), False, 0
                     self._require_the_same_disk(drift)
                 if drift.pending > AT_ONCE_FILES:
                     self.project.require_size(drift if EVERYWHERE in ready else self.project.drift())
@@ -319,8 +324,9 @@ class Session:
         if self._run is not None or self.project.is_being_updated():
             self._must_check = self._must_check or self._run is None
             return False
-        is_quiet = self._scanned < self._hinted <= now - INSURANCE_SECONDS
-        is_insured = now - self._scanned < INSURANCE_EVERY_SECONDS
+        is_stormy = self._hints_told >= STORM_HINTS
+        is_quiet = self._scanned < self._hinted <= now - (SETTLE_SECONDS if is_stormy else INSURANCE_SECONDS)
+        is_insured = not is_stormy and now - self._scanned < INSURANCE_EVERY_SECONDS
         is_polled = bool(self._poll_seconds) and now - self._scanned >= self._poll_seconds
         return is_polled or (is_quiet and not is_insured)
 
@@ -332,8 +338,8 @@ class Session:
         except DowseError as error:
             self._fail(str(error))
             return
-        self._scanned = time.monotonic()
         self._take_in([*drift.gone, *(entry.path for entry in (*drift.changed, *drift.new))])
+        self._scanned, self._hints_told = time.monotonic(), 0
         if self._poll_seconds:  # looking takes at most a twentieth of the time
             self._poll_seconds = max(self._poll_seconds, 20 * (self._scanned - started))
 

@@ -258,7 +258,7 @@ def _pending(project: ProjectIndex, found: Status, watch: Watch) -> dict[str, An
     """The files that differ from the index: those that wait, where it is watched; else a look finds them."""
     if found.state not in ("ready", "incomplete"):
         return {}
-    if watch.mode in ("watching", "polling"):
+    if watch.mode != "off":
         return {"pendingFiles": len(watch.pending)} | _present(staleFiles=list(watch.pending[:NAMED_FILES]))
     try:
         drift = project.drift()
