@@ -75,6 +75,45 @@ def test_the_text_is_markdown_without_what_a_reader_does_not_see() -> None:
     assert not reading.is_verbatim
 
 
+@pytest.mark.parametrize(
+    ("hidden", "shown"),
+    [
+        ("<p hidden>no</p>", ""),
+        ("<div hidden><p>no <b>no</b></p></div>", ""),
+        ("<p style='display:none'>no</p>", ""),
+        ("<p style='color: red; Display : none !important'>no</p>", ""),
+        ("<p style='visibility: hidden'>no</p>", ""),
+        ("<div aria-hidden='true'><h2>no</h2></div>", ""),
+        ("<p aria-hidden=false>yes</p>", "yes\n"),
+        ("<!-- <p>no</p> -->", ""),
+        ("<input type=hidden value=no>", ""),
+        ("<details><summary>Folded</summary>yes</details>", "**Folded**\n\nyes\n"),
+        ("<div role=tabpanel hidden>yes</div>", "yes\n"),
+        ("<div class=x hidden=hidden aria-hidden='true' role='tabpanel' style='display: none'>yes</div>", "yes\n"),
+    ],
+)
+def test_what_is_hidden_is_not_part_of_the_text(hidden: str, shown: str) -> None:
+    assert page(hidden).text == shown
+
+
+def test_hidden_text_is_neither_title_nor_description() -> None:
+    reading = page("<h1 hidden>no</h1><p style='display: none'>no</p><p aria-hidden=true>no</p><h1>T</h1><p>D")
+    assert (reading.title, reading.description) == ("T", "D")
+
+
+@pytest.mark.parametrize(
+    "sign",
+    [
+        "<a class=headerlink href=#h title='Link here'>¶</a>",
+        "<a href='#h'>#</a>",
+        "<a href='#h'></a>",
+        "<a href=#h>§</a>",
+    ],
+)
+def test_a_heading_is_shown_without_the_sign_that_links_to_it(sign: str) -> None:
+    assert page(f"<h2>Heading{sign}</h2>").text == "## Heading\n"
+
+
 def test_links_have_their_line_in_the_markdown_and_their_target_as_written() -> None:
     reading = page(
         "<h1>T</h1><p>[[no]] a[0](no) https://no.org <a href='a b/ü.html?x=1&amp;y=2'>one <i>two</i></a></p>"

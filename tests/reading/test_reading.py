@@ -2,14 +2,20 @@
 
 import json
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from dowse.reading import language_of, read, read_document
+from dowse.reading import DOCUMENT_EXTENSIONS, language_of, read, read_document
+from dowse.types import Reading
 
 EVAL = Path(os.environ.get("DOWSE_EVAL", Path(__file__).parents[3] / "shared" / "eval"))
 NAUGHTY = EVAL / "hostile" / "blns.json"
+READABLE = DOCUMENT_EXTENSIONS.keys() - (set() if find_spec("pypdfium2") else {".pdf"})
+"""All formats, but PDF only where the extra `documents` is installed."""
 
 
 @pytest.mark.skipif(not NAUGHTY.is_file(), reason="needs hostile/blns.json in the folder that DOWSE_EVAL names")
@@ -19,7 +25,55 @@ def test_every_naughty_string_is_a_file_like_any_other() -> None:
         for path in ("a.md", "a.txt", "a.py", "a.rst", text):
             reading = read(data, path, language_of(path, data))
             assert reading.is_verbatim == (reading.text.encode() == data[reading.text_start :])
-        assert read_document(data, "a.html").title
+        for extension in READABLE:
+            document = read_document(data, f"a{extension}")
+            assert document.title
+            assert is_true(document, data)
+
+
+def is_true(reading: Reading, data: bytes) -> bool:
+    """Whether all of it can be stored, and the text is that of the file where it says so."""
+    links = "".join(link.target + link.text for link in reading.links)
+    "".join([reading.title, reading.description, *reading.tags, links]).encode()
+    return reading.text.encode() == data[reading.text_start :] or not reading.is_verbatim
+
+
+@given(st.binary())
+@settings(deadline=None)
+def test_any_bytes_are_a_document_of_any_format(data: bytes) -> None:
+    for extension in READABLE:
+        reading = read_document(data, f"a{extension}")
+        assert reading.title
+        assert is_true(reading, data)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])), st.sampled_from(["utf-8-sig", "utf-16", "utf-32"]))
+@settings(deadline=None)
+def test_every_format_of_text_may_begin_with_a_mark(text: str, encoding: str) -> None:
+    for extension in READABLE - {".docx", ".pdf"}:
+        plain, marked = (read_document(data, f"a{extension}") for data in (text.encode(), text.encode(encoding)))
+        assert "\0" in text or text[:1] == "\ufeff" or plain.text == marked.text
+
+
+def test_every_extension_has_the_type_of_what_its_files_become() -> None:
+    assert DOCUMENT_EXTENSIONS[".txt"] == "text/plain"
+    assert {kind for extension, kind in DOCUMENT_EXTENSIONS.items() if extension != ".txt"} == {"text/markdown"}
+    assert {".md", ".html", ".mdx", ".rst", ".adoc", ".ipynb", ".docx", ".pdf"} <= DOCUMENT_EXTENSIONS.keys()
+
+
+FENCED = {
+    ".md": "```\n# no\n```\n\ntext",
+    ".mdx": "~~~\n# no\n~~~\n\ntext",
+    ".rst": "::\n\n   no\n   ==\n\ntext",
+    ".adoc": "----\n= no\n----\n\ntext",
+    ".html": "<pre><code># no\n</code></pre><p>text</p>",
+    ".ipynb": '{"cells": [{"cell_type": "code", "source": "# no"}]}',
+}
+
+
+@pytest.mark.parametrize(("extension", "text"), FENCED.items())
+def test_a_heading_in_code_is_no_title(extension: str, text: str) -> None:
+    assert read_document(text.encode(), f"docs/name{extension}").title == "name"
 
 
 def test_code_is_called_by_its_file_and_has_no_links() -> None:
@@ -42,7 +96,15 @@ def test_html_in_a_project_is_source_code() -> None:
 
 @pytest.mark.parametrize(
     ("path", "title"),
-    [("a.md", "H"), ("a.MD", "H"), ("a.markdown", "H"), ("a.txt", "# H"), ("CMakeLists.txt", "# H"), ("a.HTM", "a")],
+    [
+        ("a.md", "H"),
+        ("a.MD", "H"),
+        ("a.markdown", "H"),
+        ("a.txt", "# H"),
+        ("CMakeLists.txt", "# H"),
+        ("a.HTM", "a"),
+        ("x.y/a.MDX", "H"),
+    ],
 )
 def test_a_document_is_read_by_its_extension(path: str, title: str) -> None:
     assert read_document(b"# H\n", path).title == title

@@ -198,8 +198,8 @@ class Storm:
 
     def truncate(self) -> None:
         file = self._file()
-        size = file.stat().st_size
-        os.truncate(file, self.dice.choice((0, size // 2)))
+        if file.name not in RULE_FILES:  # what is left could be a star, and nothing would ever be found
+            os.truncate(file, self.dice.choice((0, file.stat().st_size // 2)))
 
     def save_atomically(self) -> None:
         """As editors do: a new file takes the name of the old one."""

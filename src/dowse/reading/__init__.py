@@ -3,17 +3,19 @@
 from pathlib import PurePosixPath
 
 from dowse.reading.decoding import decode
+from dowse.reading.formats import DOCUMENT_EXTENSIONS, READERS
 from dowse.reading.languages import language_of
 from dowse.reading.markdown import read_markdown
 from dowse.reading.plain import read_plain, read_prose
+from dowse.reading.unreadable import NotReadable
 from dowse.types import Reading
 
 _PROSE = {"", ".txt", ".text"}
 """Of the files in no known language, those that people write prose in; not `.conf` and its like."""
 
-__all__ = ["VERSION", "language_of", "read", "read_document"]
+__all__ = ["DOCUMENT_EXTENSIONS", "VERSION", "NotReadable", "language_of", "read", "read_document"]
 
-VERSION = 1
+VERSION = 2
 """Changes whenever the same bytes would be read differently; stored indexes then read again."""
 
 
@@ -28,12 +30,10 @@ def read(data: bytes, path: str, language: str) -> Reading:
 
 
 def read_document(data: bytes, path: str) -> Reading:
-    """What a file of a documents folder says: Markdown, plain text, or HTML, which becomes Markdown."""
-    extension = path.rpartition(".")[2].lower()
-    if extension in {"html", "htm"}:
-        from dowse.reading.html import read_html  # here because only pages need it
+    """What a file of a documents folder says, by the extension of its name; all but plain text becomes Markdown.
 
-        return read_html(data, path)
-    if extension == "txt":  # also where the name says more, as that of CMakeLists.txt does
-        return read_plain(decode(data), path)
-    return read(data, path, language_of(path, data[:1024]))
+    Raises NotReadable, and nothing else whatever the bytes, for a format whose parser is not installed.
+    """
+    extension = "." + path.rpartition(".")[2].lower()
+    reader = READERS.get(extension)
+    return reader(data, path) if reader else read(data, path, language_of(path, data[:1024]))

@@ -15,6 +15,12 @@ _CHARSET = re.compile(
     rb"""<(?:meta|\?xml)\b[^>]{0,400}?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE
 )
 _CHARSET_BYTES = 4096
+_TAB_PANEL = re.compile(r"""<[a-z]+\s[^<>]{0,500}?\brole\s*=\s*["']?tabpanel\b[^<>]{0,500}>""", re.IGNORECASE)
+_HIDING = re.compile(
+    r"""\s(?:aria-)?hidden(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+))?|\sstyle\s*=\s*(?:"[^"]*"|'[^']*')""", re.IGNORECASE
+)
+_PERMALINK = re.compile(r"\\?\[\\?[¶§#🔗\u200b]?\\?\]\(#[^()\s]{0,300}(?:\s\"[^\"\n]{0,200}\")?\)")
+"""The sign beside a heading that links to itself."""
 _HEAD_CHARS = 64 * 1024
 """Title and description stand early. Building the tree takes quadratic time for some hostile
 pages (deep nesting, thousands of attributes), half a second for this much."""
@@ -23,7 +29,7 @@ pages (deep nesting, thousands of attributes), half a second for this much."""
 def read_html(data: bytes, path: str) -> Reading:
     """A page as a reader sees it: Markdown without scripts and styles, whose lines are counted."""
     decoded = decode(data, _declared_charset(data))
-    source = decoded.text
+    source = _with_open_tabs(decoded.text)
     page = _parse(without_unseen(source)[:_HEAD_CHARS])
     text = _markdown(source)
     return Reading(
@@ -36,6 +42,11 @@ def read_html(data: bytes, path: str) -> Reading:
     )
 
 
+def _with_open_tabs(source: str) -> str:
+    """A page with all its tabs open: those that are not are hidden, but a reader can open them."""
+    return _TAB_PANEL.sub(lambda tag: _HIDING.sub("", tag[0]), source) if "tabpanel" in source else source
+
+
 def _declared_charset(data: bytes) -> str | None:
     match = _CHARSET.search(data, 0, _CHARSET_BYTES)
     return match[1].decode("ascii", "replace") if match else None
@@ -45,7 +56,10 @@ def _parse(source: str) -> Any:
     # Imported here because only documents need it.
     from selectolax.lexbor import LexborHTMLParser
 
-    return LexborHTMLParser(source)
+    page = LexborHTMLParser(source)
+    for node in page.css('[hidden], [aria-hidden="true" i], [style*="display:none" i], [style*="display: none" i]'):
+        node.decompose()
+    return page
 
 
 def _title(page: Any) -> str:
@@ -73,7 +87,8 @@ def _markdown(source: str) -> str:
     options = ConversionOptions(
         extract_metadata=False,  # it would come as front matter before the text
         autolinks=False,
-        hidden_content="reachable",  # tabs and folded sections are part of what a page says
+        hidden_content="drop",
+        exclude_selectors=["[aria-hidden=true]"],
         inline_data_media="alt_text_only",
         preprocessing=PreprocessingOptions(enabled=False),  # it would drop navigation and forms
     )
@@ -83,7 +98,7 @@ def _markdown(source: str) -> str:
         return bare_text(source)
     if any(warning.kind == WarningKind.DEPTH_LIMIT_EXCEEDED for warning in converted.warnings):
         return bare_text(source)  # what is nested deeper than 1,024 is dropped; here at least the words are kept
-    return converted.content or ""
+    return _PERMALINK.sub("", converted.content or "")
 
 
 def _links(text: str, source: str) -> tuple[Link, ...]:

@@ -8,6 +8,9 @@ from dowse.reading.parsing import parse
 from dowse.reading.trimming import TITLE_CHARS, file_stem, shorten
 from dowse.types import Reading
 
+_HEAD_CHARS = 100_000
+"""Where a document that became Markdown has no heading up to here, it has no title."""
+
 
 def read_markdown(decoded: Decoded, path: str) -> Reading:
     """Title, description, tags and links by the rules for Markdown; the text stays as it is."""
@@ -24,8 +27,9 @@ def read_converted(text: str, path: str, encoding: str = "utf-8", stated: FrontM
 
 
 def _reading(decoded: Decoded, path: str, matter: FrontMatter, *, is_converted: bool = False) -> Reading:
-    opening = _opening(decoded.text[matter.end :], matter)
-    title = matter.title or opening.heading or (_first_heading(decoded.text[matter.end :]) if is_converted else "")
+    body = decoded.text[matter.end : matter.end + _HEAD_CHARS if is_converted else None]
+    opening = _opening(body, matter)
+    title = matter.title or opening.heading or (_first_heading(body) if is_converted else "")
     return decoded.reading(
         shorten(title, TITLE_CHARS) or file_stem(path),
         shorten(matter.description or opening.paragraph or opening.item),

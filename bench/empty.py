@@ -1,0 +1,41 @@
+"""`python -m bench.empty`: a server with one tool that does nothing, the SDK's own or behind dowse's gate, to compare with."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import uvicorn
+from mcp.server.lowlevel import Server
+from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams, TextContent, Tool
+
+from dowse.serving.gate import Admission
+from dowse.serving.listening import bind, configuration
+from dowse.serving.web import make_app
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+TOOL = "nothing"
+GATED = "--behind-the-gate"
+
+
+async def _list(_context: object, _params: PaginatedRequestParams | None) -> ListToolsResult:
+    return ListToolsResult(tools=[Tool(name=TOOL, input_schema={"type": "object"})])
+
+
+async def _call(_context: object, _params: CallToolRequestParams) -> CallToolResult:
+    return CallToolResult(content=[TextContent(text="")])
+
+
+def main() -> None:
+    """Serve, with uvicorn set as it is for dowse, until a signal comes."""
+    server = Server[object]("empty", on_list_tools=_list, on_call_tool=_call)
+    app: ASGIApp = server.streamable_http_app()
+    if GATED in sys.argv:
+        app = make_app(server, list, Admission(), 0)
+    listening = bind("127.0.0.1", 0)
+    print(f"empty: serving at http://127.0.0.1:{listening.getsockname()[1]}/mcp", file=sys.stderr, flush=True)
+    uvicorn.Server(configuration(app)).run(sockets=[listening])
+
+
+if __name__ == "__main__":
+    main()

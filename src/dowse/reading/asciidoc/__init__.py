@@ -1,0 +1,29 @@
+"""AsciiDoc as Markdown; nothing is included from other files."""
+
+import re
+
+from dowse.reading.asciidoc.blocks import Blocks
+from dowse.reading.decoding import decode
+from dowse.reading.frontmatter import FrontMatter, front_matter
+from dowse.reading.markdown import read_converted
+from dowse.types import Reading
+
+
+def read_asciidoc(data: bytes, path: str) -> Reading:
+    """The text with its sections, lists, tables, code and links in Markdown, and what its attributes state."""
+    decoded = decode(data)
+    matter = front_matter(decoded.text)  # some site generators put it before the document
+    source = re.sub(r"\r\n?", "\n", decoded.text[matter.end :])
+    blocks = Blocks([line.rstrip() for line in source.split("\n")])
+    text = "\n\n".join(blocks.convert())
+    return read_converted(text + "\n" if text else "", path, decoded.encoding, _stated(blocks, matter))
+
+
+def _stated(blocks: Blocks, matter: FrontMatter) -> FrontMatter:
+    """Front matter first, then attributes."""
+    keywords = (word.strip() for word in blocks.attributes.get("keywords").split(","))
+    return FrontMatter(
+        matter.title or blocks.attributes.get("doctitle"),
+        matter.description or blocks.attributes.get("description"),
+        matter.tags or tuple(dict.fromkeys(filter(None, keywords))),
+    )

@@ -1,0 +1,67 @@
+"""The lines of an AsciiDoc document, taken one after the other or block by block."""
+
+import re
+
+from dowse.reading.asciidoc.lists import item_of
+
+MACRO = re.compile(r"(?P<name>image|video|audio|include|toc)::(?P<target>[^\[\]]{0,1000})\[(?P<words>.*)\]$")
+STYLE = re.compile(r"\[(?P<style>.*)\]$")
+DELIMITER = re.compile(r"(?:-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|--|[|,:!]={3,}|```(?P<language>[\w+-]*))$")
+PREPROCESSOR = re.compile(r"(?:ifdef|ifndef|ifeval|endif)::[^\[]{0,300}\[.*\]$")
+
+
+class Lines:
+    """What is left of the lines."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self._at = 0
+
+    def __bool__(self) -> bool:
+        return self._at < len(self._lines)
+
+    @property
+    def next(self) -> str:
+        """The line that comes next, empty at the end."""
+        return self._lines[self._at] if self else ""
+
+    @property
+    def is_after_plus(self) -> bool:
+        """Whether a lone plus sign makes the line that was taken a part of the list item above."""
+        return self._lines[max(0, self._at - 2) : self._at - 1] == ["+"]
+
+    def take(self) -> str:
+        """The next line, which is then behind."""
+        line = self.next
+        self._at += 1
+        return line
+
+    def until(self, delimiter: str) -> list[str]:
+        """The lines up to the one that ends a block, or to the very end."""
+        start = self._at
+        while self and self.next != delimiter:
+            self._at += 1
+        self._at += 1
+        return self._lines[start : self._at - 1]
+
+    def going_on(self, *, is_in_list: bool = False) -> list[str]:
+        """The lines that go on with the text that has begun."""
+        start = self._at
+        while (line := self.next) and line != "+" and not is_start(line) and not (is_in_list and item_of(line)):
+            self._at += 1
+        return [line for line in self._lines[start : self._at] if not line.startswith("//")]
+
+    def next_item(self) -> str:
+        """Take the next item of a list, after blank lines too; empty when something else comes."""
+        at = self._at
+        while at < len(self._lines) and not self._lines[at]:
+            at += 1
+        if at == len(self._lines) or not item_of(self._lines[at]) or is_start(self._lines[at]):
+            return ""
+        self._at = at
+        return self.take()
+
+
+def is_start(line: str) -> bool:
+    """Whether a line ends the text above it even without a blank line between."""
+    return any(pattern.match(line) for pattern in (DELIMITER, STYLE, MACRO, PREPROCESSOR))

@@ -1,0 +1,40 @@
+"""Tables of AsciiDoc as Markdown."""
+
+import csv
+import re
+
+from dowse.reading.asciidoc.inline import inline
+from dowse.reading.writing import table as written
+
+_CELL = re.compile(r"(?:(?:^|(?<=\s))(?:\d{1,3}\*|[\d.]{1,6}\+)?[<^>.]{0,3}[aehlmdsv]?)?(?<!\\)\|", re.MULTILINE)
+_COLUMNS = re.compile(r"""\bcols\s*=\s*(?:"(?P<quoted>[^"]*)"|(?P<bare>[^,\s\]]+))""")
+_REPEAT = re.compile(r"\s*(\d{1,2})\*")
+_MAX_COLUMNS = 64
+
+
+def table(lines: list[str], style: str, sign: str) -> str:
+    """The cells in rows, by the columns stated or those of the first line; the first row is the head."""
+    if sign in ",:":
+        return written(_separated(lines, sign))
+    if sign == "!":
+        lines = [line.replace("!", "|") for line in lines]
+    cells = [inline(cell.strip()) for cell in _CELL.split("\n".join(lines))[1:]]
+    first = next((line for line in lines if line), "")
+    width = _stated_columns(style) or len(_CELL.findall(first)) or 1
+    return written([cells[at : at + width] for at in range(0, len(cells), width)])
+
+
+def _separated(lines: list[str], sign: str) -> list[list[str]]:
+    try:
+        return [[inline(cell) for cell in row] for row in csv.reader(lines, delimiter=sign)]
+    except csv.Error:
+        return [[line] for line in lines]
+
+
+def _stated_columns(style: str) -> int:
+    match = _COLUMNS.search(style)
+    if match is None:
+        return 0
+    columns = re.split(r"[,;]", match["quoted"] or match["bare"] or "")
+    repeats = (_REPEAT.match(column) for column in columns)
+    return min(sum(int(repeat[1]) if repeat else 1 for repeat in repeats), _MAX_COLUMNS)

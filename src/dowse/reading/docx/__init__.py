@@ -1,0 +1,67 @@
+"""Word documents as Markdown: headings, lists, tables, links and notes; no macros, nothing from outside."""
+
+from dowse.reading.docx.body import Body
+from dowse.reading.docx.package import Package, Relation, open_package
+from dowse.reading.docx.paragraphs import Setting, joined
+from dowse.reading.docx.styles import Lists, Styles
+from dowse.reading.frontmatter import FrontMatter
+from dowse.reading.markdown import read_converted
+from dowse.reading.naming import stated_tags, stated_title
+from dowse.types import Reading
+
+
+def read_docx(data: bytes, path: str) -> Reading:
+    """What a document says; one that cannot be opened, as when it is encrypted, says nothing."""
+    package = open_package(data)
+    if package is None:
+        return read_converted("", path)
+    start = package.relations("")
+    main = _target(start, "officeDocument") or "word/document.xml"
+    text = _text(package, main)
+    properties = _Properties()
+    package.watch(_target(start, "core-properties"), properties)
+    stated = FrontMatter(
+        stated_title(properties.found.get("title", "")), tags=stated_tags(properties.found.get("keywords", ""))
+    )
+    return read_converted(text, path, stated=stated)
+
+
+def _text(package: Package, main: str) -> str:
+    relations = package.relations(main)
+    styles, lists = Styles(), Lists()
+    package.watch(_target(relations, "styles"), styles)
+    package.watch(_target(relations, "numbering"), lists)
+    setting = Setting(styles, lists)
+    blocks = []
+    for part in (main, _target(relations, "footnotes"), _target(relations, "endnotes")):
+        links = {relation.id: relation.target for relation in package.relations(part) if relation.kind == "hyperlink"}
+        body = Body(setting, links)
+        package.watch(part, body)
+        blocks += body.blocks
+    text = joined(blocks)
+    return text + "\n" if text else ""
+
+
+def _target(relations: list[Relation], kind: str) -> str:
+    return next((relation.target for relation in relations if relation.kind == kind), "")
+
+
+class _Properties:
+    """Watches the part that holds title and keywords."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, str] = {}
+        self._name = ""
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:  # noqa: ARG002 - they have none that matter
+        """Take in the beginning of a property."""
+        self._name = name
+
+    def end(self, name: str) -> None:  # noqa: ARG002 - no property holds another
+        """Take in the end of a property."""
+        self._name = ""
+
+    def text(self, text: str) -> None:
+        """Take in a part of its value."""
+        if self._name in ("title", "keywords"):
+            self.found[self._name] = (self.found.get(self._name, "") + text)[:2000]

@@ -1,0 +1,176 @@
+"""The text of a Word document, as its elements go by."""
+
+import re
+from collections.abc import Mapping
+
+from dowse.reading.docx.paragraphs import Block, Paragraph, Setting, joined
+from dowse.reading.docx.styles import whole
+from dowse.reading.writing import indented, link, table
+
+_UNSEEN = {
+    *("w:del", "w:moveFrom", "w:pPrChange", "w:rPrChange"),  # no longer there, or no longer so
+    *("mc:Fallback", "w:sdtPr", "w:tblPr", "w:tabs"),  # there twice, for older programs; or not text
+}
+_ADDRESS = re.compile(r"""\s*HYPERLINK\s+(?:\\[a-z]\s+)*"([^"]+)\"""", re.IGNORECASE)
+_OFF = {"0", "false", "off"}
+_SIGNS = {"w:tab": " ", "w:br": "\n", "w:cr": "\n", "w:noBreakHyphen": "-"}
+_MAX_CHARS = 5_000_000
+"""That of a book of two thousand pages."""
+_BLOCK_CHARS = 50
+"""For how many an empty paragraph, row or cell is counted."""
+_MAX_FIELD_CHARS = 2000
+
+
+class Body:
+    """Watches the main part, or that of the footnotes, and collects its blocks."""
+
+    def __init__(self, setting: Setting, addresses: Mapping[str, str]) -> None:
+        self.blocks: list[Block] = []
+        self._setting = setting
+        self._addresses = addresses
+        self._unseen = 0
+        self._chars = 0
+        self._paragraphs: list[Paragraph] = []
+        """Those that are open: a text box stands inside a paragraph."""
+        self._tables = 0
+        self._rows: list[list[list[str]]] = []
+        self._links: list[tuple[Paragraph, int, str]] = []
+        self._fields: list[str | None] = []
+        """What the open fields are to do; None once they show what came of it."""
+        self._inside = ""
+        self._is_hidden = False
+        self._note = ("", 0)
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Take in the beginning of an element."""
+        if self._unseen or name in _UNSEEN or self._chars > _MAX_CHARS:
+            self._unseen += 1
+            return
+        match name:
+            case "w:p":
+                self._paragraphs.append(Paragraph())
+                self._chars += _BLOCK_CHARS
+            case "w:r":
+                self._inside, self._is_hidden = "run", False
+            case "w:t" | "t" | "w:instrText":
+                self._inside = "field" if name == "w:instrText" else "text"
+            case "w:tbl":
+                self._tables += 1
+            case "w:tr" | "w:tc" if self._tables == 1:
+                self._open_cell(name)
+            case "w:footnote" | "w:endnote":
+                self._note = (f"{name[2]}{attributes.get('id', '')}", len(self.blocks))
+            case _ if self._paragraphs:
+                self._see(self._paragraphs[-1], name, attributes)
+
+    def end(self, name: str) -> None:
+        """Take in the end of an element."""
+        if self._unseen:
+            self._unseen -= 1
+            return
+        match name:
+            case "w:p" if self._paragraphs:
+                self._close_paragraph(self._paragraphs.pop())
+            case "w:t" | "t" | "w:instrText":
+                self._inside = "run"
+            case "w:r":
+                self._inside = ""
+            case "w:hyperlink" | "w:fldSimple":
+                self._close_link()
+            case "w:tbl" if self._tables:
+                self._close_table()
+            case "w:footnote" | "w:endnote":
+                self._close_note()
+
+    def text(self, text: str) -> None:
+        """Take in characters; only those of text are shown."""
+        if self._unseen:
+            return
+        if self._inside == "text":
+            self._add(text)
+        elif self._inside == "field" and self._fields and self._fields[-1] is not None:
+            self._fields[-1] = (self._fields[-1] + text)[:_MAX_FIELD_CHARS]
+
+    def _see(self, current: Paragraph, name: str, attributes: dict[str, str]) -> None:
+        """What an element inside a paragraph says of it, or adds to it."""
+        value = attributes.get("val", "")
+        match name:
+            case "w:pStyle":
+                current.style = value
+            case "w:outlineLvl":
+                current.outline = whole(value, 9)
+            case "w:numId":
+                current.list_id = value
+            case "w:ilvl":
+                current.list_depth = value
+            case "w:vanish" if self._inside == "run":
+                self._is_hidden = value not in _OFF
+            case "w:hyperlink":
+                address, anchor = self._addresses.get(attributes.get("id", ""), ""), attributes.get("anchor", "")
+                self._open_link(f"{address}#{anchor}" if address and anchor else address)
+            case "w:fldSimple":
+                self._open_link(_address(attributes.get("instr", "")))
+            case "w:fldChar":
+                self._see_field(attributes.get("fldCharType", ""))
+            case "w:footnoteReference" | "w:endnoteReference":
+                self._add(f"[^{name[2]}{attributes.get('id', '')}]")
+            case _ if name in _SIGNS and self._inside == "run" and attributes.get("type") != "page":
+                self._add(_SIGNS[name])
+
+    def _add(self, text: str) -> None:
+        if self._paragraphs and not self._is_hidden:
+            self._paragraphs[-1].pieces.append(text)
+            self._chars += len(text)
+
+    def _see_field(self, kind: str) -> None:
+        """A field begins, has said what it is to do, or ends; a link is one of the things it can be."""
+        if kind == "begin":
+            self._fields.append("")
+        elif kind == "separate" and self._fields and self._fields[-1] is not None:
+            self._open_link(_address(self._fields[-1]))
+            self._fields[-1] = None
+        elif kind == "end" and self._fields and self._fields.pop() is None:
+            self._close_link()
+
+    def _open_link(self, address: str) -> None:
+        current = self._paragraphs[-1]
+        is_inside = any(place[2] for place in self._links[-1:])
+        self._links.append((current, len(current.pieces), "" if is_inside else address))
+
+    def _close_link(self) -> None:
+        if not self._links:
+            return
+        current, start, address = self._links.pop()
+        text = "".join(current.pieces[start:]) if address and self._paragraphs[-1:] == [current] else ""
+        if text.strip():
+            current.pieces[start:] = [link(text, address)]
+
+    def _close_paragraph(self, current: Paragraph) -> None:
+        if self._rows and self._rows[-1]:
+            self._rows[-1][-1].append("".join(current.pieces))
+        else:
+            self.blocks.append(self._setting.block(current))
+
+    def _open_cell(self, name: str) -> None:
+        """A row or a cell; tables inside of it are part of its text."""
+        self._chars += _BLOCK_CHARS
+        if name == "w:tr":
+            self._rows.append([])
+        elif self._rows:
+            self._rows[-1].append([])
+
+    def _close_table(self) -> None:
+        self._tables -= 1
+        if not self._tables:
+            self.blocks.append(Block("text", table([" ".join(cell) for cell in row] for row in self._rows)))
+            self._rows = []
+
+    def _close_note(self) -> None:
+        label, at = self._note
+        text = joined(self.blocks[at:])
+        self.blocks[at:] = [Block("text", f"[^{label}]: {indented(text, '    ').lstrip()}")] if text else []
+
+
+def _address(instruction: str) -> str:
+    match = _ADDRESS.match(instruction)
+    return match[1] if match else ""

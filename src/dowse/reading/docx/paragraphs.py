@@ -1,0 +1,87 @@
+"""Paragraphs of a Word document as Markdown: headings, items, code, text."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from dowse.reading.docx.styles import Lists, Styles, whole
+from dowse.reading.writing import fenced, heading, paragraph
+
+_INDENT = "   "
+"""Enough to stand below a bullet as well as below a number, and not so much as to be code."""
+_MAX_LIST_DEPTH = 8
+
+
+@dataclass(slots=True)
+class Paragraph:
+    """A paragraph as it is read: its properties and the pieces of its text."""
+
+    style: str = ""
+    outline: int | None = None
+    list_id: str = ""
+    list_depth: str = ""
+    pieces: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of the text; neighbours of a kind other than `text` belong together."""
+
+    kind: str
+    text: str
+
+
+class Setting:
+    """Makes blocks of paragraphs, by the styles and lists of the document."""
+
+    def __init__(self, styles: Styles, lists: Lists) -> None:
+        self._styles = styles
+        self._lists = lists
+        self._numbers: Counter[tuple[str, int]] = Counter()
+
+    def block(self, read: Paragraph) -> Block:
+        """The paragraph in Markdown; empty where it says nothing, or repeats."""
+        text = "".join(read.pieces)
+        chain = self._styles.chain(read.style)
+        if chain[0].is_code:
+            return Block("code", text)
+        text = text.strip()
+        if not text or chain[0].is_contents:
+            return Block("text", "")
+        outlines = [read.outline, *(style.outline for style in chain)]
+        level = next((style.level for style in chain if style.level), 0)
+        outline = next((found for found in outlines if found is not None), 9)
+        if level or outline < 9:
+            return Block("text", heading(level or outline + 1, text))
+        listed = read if read.list_id else next((style for style in chain if style.list_id), None)
+        if listed is None or listed.list_id == "0":
+            return Block("text", paragraph(text))
+        return Block("list", self._item(listed.list_id, whole(read.list_depth or listed.list_depth, 0), text))
+
+    def _item(self, identifier: str, depth: int, text: str) -> str:
+        depth = min(depth, _MAX_LIST_DEPTH)
+        self._numbers[identifier, depth] += 1
+        for deeper in range(depth + 1, _MAX_LIST_DEPTH + 1):
+            del self._numbers[identifier, deeper]
+        is_numbered = self._lists.is_numbered(identifier, depth)
+        marker = f"{self._numbers[identifier, depth]}. " if is_numbered else "- "
+        return _INDENT * depth + marker + text.replace("\n", "\n" + _INDENT * depth + " " * len(marker))
+
+
+def joined(blocks: list[Block]) -> str:
+    """All blocks as one text: items of a list one below the other, code in one fence."""
+    return "\n\n".join(_together(blocks))
+
+
+def _together(blocks: list[Block]) -> Iterator[str]:
+    for kind, members in groupby(
+        (block for block in blocks if block.text or block.kind == "code"), lambda block: block.kind
+    ):
+        texts = [block.text for block in members]
+        if kind == "code":
+            yield fenced("\n".join(texts)) if any(texts) else ""
+        elif kind == "list":
+            yield "\n".join(texts)
+        else:
+            yield from texts

@@ -1,0 +1,121 @@
+"""MDX as the Markdown in it: modules and components gone, the words in them kept, every line in its place."""
+
+import re
+
+from dowse.reading.decoding import Decoded, decode
+from dowse.reading.frontmatter import front_matter
+from dowse.reading.markdown import read_markdown
+from dowse.reading.writing import link
+from dowse.types import Reading
+
+# Strings and braces end at the next one of their kind, so no text is read over and over.
+_BRACES = r"\{(?:[^{}]++|\{(?:[^{}]++|\{(?:[^{}]++|\{[^{}]*+\})*+\})*+\})*+\}"
+_PIECE = re.compile(
+    rf"""
+    (?P<code>^[ \t>]*(?P<fence>`{{3,}}|~{{3,}})[^\n]*\n(?s:.*?)(?:^[ \t>]*(?P=fence)[`~]*[ \t]*$|\Z)
+      | (?<!`)(?P<ticks>`+)(?!`)[^`]{{1,1000}}(?:(?<=[^`])(?P=ticks)(?!`)))
+    | (?P<module>^(?:import\s*(?:['"{{*]|[\w$]+\s*(?:,|from\s*['"]))
+      | export\s+(?:default|const|let|var|function|async|class|type|interface)\b|export\s*[{{*])
+      [^\n]*(?:\n(?![ \t]*$)[^\n]*)*)
+    | (?P<comment>\{{/\*(?:[^*{{]++|\*(?!/\}})|\{{(?!/\*))*+\*/\}})
+    | (?P<space>\{{(?P<quote>["'])\s*(?P=quote)\}})
+    | (?P<tag><(?P<close>/?)(?:(?P<name>[A-Z][\w.]*|[a-z]+\.[\w.]+)
+      (?P<attributes>(?:[ \t\n](?:[^<>"'{{}}/]++|/(?!>)|"[^"]*+"|'[^']*+'|{_BRACES})*+)?)(?P<whole>/?))?>)
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+_ATTRIBUTE = re.compile(r"""([\w-]+)=(?:"([^"]*)"|'([^']*)'|\{\s*(?:"([^"]*)"|'([^']*)'|`([^`]*)`)\s*\})""")
+_NAMES = ("title", "label", "summary", "heading", "caption", "alt")
+_ADDRESSES = ("href", "to", "link", "url")
+_MAX_DEPTH = 20
+_MAX_PIECES = 20
+"""So many pieces a link's text may be made of; whatever encloses more is not shown as a link."""
+
+
+def read_mdx(data: bytes, path: str) -> Reading:
+    """Title, description, tags and links as of Markdown; the text as it is where there is nothing but Markdown."""
+    decoded = decode(data)
+    source = re.sub(r"\r\n?", "\n", decoded.text)
+    start = front_matter(source).end
+    text = source[:start] + _Components(source[start:]).without()
+    return read_markdown(decoded if text == source else Decoded(text, decoded.encoding), path)
+
+
+class _Components:
+    """Takes components apart and remembers which lines stood inside them, and so further to the right."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._pieces: list[str] = []
+        self._open: list[tuple[str | None, str, int, int]] = []
+        """Of each component that is open: its name, its address, its piece, its line."""
+        self._inside: list[tuple[int, int]] = []
+        self._line = 0
+
+    def without(self) -> str:
+        """The source without modules, comments and components."""
+        end = 0
+        for match in _PIECE.finditer(self._source):
+            self._add(self._source[end : match.start()])
+            self._add(self._shown(match))
+            end = match.end()
+        self._add(self._source[end:])
+        return _moved_left("".join(self._pieces), self._source, self._inside)
+
+    def _add(self, piece: str) -> None:
+        self._pieces.append(piece)
+        self._line += piece.count("\n")
+
+    def _shown(self, match: re.Match[str]) -> str:
+        if match["code"]:
+            return match[0]
+        if match["space"]:
+            return " "
+        shown = ""
+        if match["tag"]:
+            shown = self._closed(match["name"]) if match["close"] else self._opened(match)
+        return shown + "\n" * match[0].count("\n")
+
+    def _opened(self, match: re.Match[str]) -> str:
+        """What a tag itself says: its title, and where it leads."""
+        attributes = _ATTRIBUTE.findall(match["attributes"] or "")
+        found = {name: " ".join("".join(value).split()) for name, *value in attributes}
+        title = next((found[name] for name in _NAMES if found.get(name)), "")
+        address = next((found[name] for name in _ADDRESSES if found.get(name)), "")
+        if not match["whole"]:
+            self._open.append((match["name"], "" if title else address, len(self._pieces), self._line))
+        if title:
+            return link(title, address) if address else f"**{title}**"
+        return link(address, address) if match["whole"] and address else ""
+
+    def _closed(self, name: str | None) -> str:
+        """The end of the link that a component was, if it was one."""
+        names = [opened[0] for opened in self._open[-_MAX_DEPTH:]]
+        if name not in names:
+            return ""
+        while self._open[-1][0] != name:
+            self._open.pop()
+        _, address, piece, line = self._open.pop()
+        if self._line > line + 1 and len(self._open) < _MAX_DEPTH:
+            self._inside.append((line + 1, self._line))
+        inside = self._pieces[piece + 1 : piece + _MAX_PIECES]
+        if not address or piece + 1 + len(inside) < len(self._pieces) or "\n\n" in "".join(inside):
+            return ""
+        self._pieces[piece] += "["
+        return link("", address)[1:]
+
+
+def _moved_left(text: str, source: str, inside: list[tuple[int, int]]) -> str:
+    """Lines inside components as far to the right as the components: Markdown would take them for code."""
+    if not inside:
+        return text
+    lines = source.split("\n")
+    by = [0] * len(lines)
+    for start, end in reversed(inside):  # the outer ones first
+        first = next((line for line in lines[start:end] if line.strip()), "")
+        by[start:end] = [by[start - 1] + max(0, _indent(first) - _indent(lines[start - 1]))] * (end - start)
+    return "\n".join(line[min(by[at], _indent(line)) :] for at, line in enumerate(text.split("\n")))
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))

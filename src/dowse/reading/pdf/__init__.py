@@ -1,0 +1,104 @@
+"""The text of PDF files, page by page."""
+
+import json
+import re
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from dowse.reading.frontmatter import FrontMatter
+from dowse.reading.markdown import read_converted
+from dowse.reading.naming import stated_tags, stated_title
+from dowse.reading.pdf.pages import NO_PARSER, SECONDS
+from dowse.reading.trimming import file_stem
+from dowse.reading.unreadable import NotReadable
+from dowse.reading.writing import heading, paragraph
+from dowse.types import Reading
+
+_MARK = b"%PDF-"
+_PROGRAM = Path(__file__).with_name("pages.py")
+_KILL_SECONDS = SECONDS + 10
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
+"""Among them the mark that PDFium leaves where a word was broken at the end of a line."""
+_MISSING = "PDF files are read with pypdfium2, which is not installed: pip install 'dowse[documents]'"
+_SAYS_SOMETHING = re.compile(r"[^\W\d_]{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    title: str = ""
+    subject: str = ""
+    keywords: str = ""
+    pages: int = 0
+
+
+def read_pdf(data: bytes, path: str) -> Reading:
+    """Each page a section; nothing of a file that is encrypted, damaged or made of images.
+
+    Raises NotReadable where no parser is installed.
+    """
+    stated, pages = _parsed(data)
+    lines = [line for page in pages[:3] for line in page.splitlines() if _SAYS_SOMETHING.search(line)]
+    title = stated_title(stated.title)
+    following = lines[0 if title else 1 :][:4]
+    shown = FrontMatter(
+        title or next(iter(lines), file_stem(path)), stated.subject or " ".join(following), stated_tags(stated.keywords)
+    )
+    return read_converted(_text(pages, stated.pages), path, stated=shown)
+
+
+def _text(pages: list[str], total: int) -> str:
+    """The pages below their numbers, where there are several."""
+    shown = [
+        "\n\n".join([*([heading(2, f"Page {number}")] if total > 1 else []), paragraph(page)])
+        for number, page in enumerate(pages, 1)
+        if page
+    ]
+    if len(pages) < total:
+        shown.append(f"*(Pages {len(pages) + 1} to {total} were not read.)*")
+    return "\n\n".join(shown) + "\n" if shown else ""
+
+
+def _parsed(data: bytes) -> tuple["_Stated", list[str]]:
+    """What a PDF states of itself, and the text of its pages as far as they could be read."""
+    if find_spec("pypdfium2") is None:
+        raise NotReadable(_MISSING)
+    if _MARK not in data[:1024]:
+        return _Stated(), []
+    # -P keeps the folder of the program, and the working directory, out of the import path.
+    command = [sys.executable, "-P", str(_PROGRAM)]
+    no_window = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+    try:
+        done = subprocess.run(  # noqa: S603 - our own program
+            command, input=data, capture_output=True, timeout=_KILL_SECONDS, creationflags=no_window, check=False
+        )
+        output, code = done.stdout, done.returncode
+    except subprocess.TimeoutExpired as late:
+        output, code = late.stdout or b"", 0
+    except OSError as error:
+        raise NotReadable(f"the program that reads PDF files did not start: {error.strerror}") from error
+    if code == NO_PARSER:
+        raise NotReadable(_MISSING)
+    return _taken_in(output)
+
+
+def _taken_in(output: bytes) -> tuple["_Stated", list[str]]:
+    """What the program said; its last line may be cut off."""
+    stated, pages = _Stated(), list[str]()
+    for line in output.splitlines():
+        with suppress(ValueError, TypeError, KeyError):
+            told = json.loads(line)
+            if "page" in told:
+                pages.append(_clean(told["text"]))
+            else:
+                title, subject, keywords = (_clean(told[name]) for name in ("title", "subject", "keywords"))
+                stated = _Stated(title, subject, keywords, told["pages"])
+    return stated, pages
+
+
+def _clean(text: str) -> str:
+    lines = (line.strip() for line in _CONTROLS.sub("", text).splitlines())
+    return "\n".join(lines).strip()

@@ -1,0 +1,143 @@
+"""The blocks of reStructuredText, one after the other and one inside the other, as Markdown."""
+
+import re
+
+from dowse.reading.rst.directives import explicit
+from dowse.reading.rst.inline import Names, inline
+from dowse.reading.rst.lines import dedented, indented_end, line_after, moved_left, next_filled, trimmed
+from dowse.reading.rst.tables import is_border, table, table_end
+from dowse.reading.writing import fenced, heading, indented, paragraph
+
+_RULE = re.compile(r"(?P<sign>[!-/:-@\[-`{-~])(?P=sign)*$")
+_BULLET = re.compile(r"(?P<marker>[-*+•‣⁃])(?:\s+|$)")
+_NUMBER = re.compile(r"\(?(?P<marker>\d{1,9}|#|[A-Za-z]|[ivxlcdmIVXLCDM]{1,9})[.)](?:\s+|$)")
+_FIELD = re.compile(r":(?![:\s])(?P<name>(?:[^:\\]|\\.|:(?![\s`]|$)){1,200}):(?:\s+|$)(?P<value>.*)")
+_EXPLICIT = re.compile(r"\.\.(?:\s|$)|__ ")
+_FOR_TOOLS = {"orphan", "nocomments", "tocdepth", "nosearch", "no-search", "allow-section-headings"}
+_MAX_DEPTH = 16
+"""Nested deeper than anybody writes, text is left as it is."""
+
+
+class Blocks:
+    """Converts block after block; remembers the order of the heading styles and what names mean."""
+
+    def __init__(self, known: Names) -> None:
+        self.known = known
+        self._styles: list[str] = []
+        self._depth = 0
+
+    def convert(self, lines: list[str]) -> str:
+        """Lines as Markdown, their blocks apart."""
+        if self._depth > _MAX_DEPTH:
+            return paragraph("\n".join(lines))
+        self._depth += 1
+        found, at = list[str](), 0
+        while at < len(lines):
+            block, at = self._block(lines, at) if lines[at] else ("", at + 1)
+            found += [block] if block.strip() else []
+        self._depth -= 1
+        return "\n\n".join(found)
+
+    def _block(self, lines: list[str], at: int) -> tuple[str, int]:
+        """The block that begins at a line, and the line after it."""
+        line = lines[at]
+        if line.startswith(" "):
+            end = indented_end(lines, at)
+            return indented(self.convert(dedented(lines[at:end])), "> "), end
+        if _EXPLICIT.match(line):
+            end = indented_end(lines, at + 1)
+            return explicit(self, lines[at:end]), end
+        if self._depth == 1 and (size := _heading_lines(lines, at)):
+            return self._heading(lines[at : at + size]), at + size
+        if _RULE.match(line) and len(line) > 3 and not line_after(lines, at):
+            return "* * *", at + 1
+        if is_border(line):
+            end = table_end(lines, at)
+            return table(lines[at:end], self.known), end
+        if _FIELD.match(line):
+            return self._fields(lines, at)
+        if _item(lines, at):
+            return self._list(lines, at)
+        return self._paragraph(lines, at)
+
+    def _heading(self, lines: list[str]) -> str:
+        style = lines[-1][0] * len(lines)
+        if style not in self._styles:
+            self._styles.append(style)
+        return heading(self._styles.index(style) + 1, inline(lines[-2].strip(), self.known))
+
+    def _fields(self, lines: list[str], at: int) -> tuple[str, int]:
+        items = list[str]()
+        while at < len(lines) and (match := _FIELD.match(lines[at])):
+            end = indented_end(lines, at + 1)
+            body = self.convert(trimmed([match["value"], *dedented(lines[at + 1 : end])]))
+            if match["name"] not in _FOR_TOOLS:
+                items.append(f"- **{match['name']}:** {indented(body, '  ').lstrip()}".rstrip())
+            at = end
+        return "\n".join(items), at
+
+    def _list(self, lines: list[str], at: int) -> tuple[str, int]:
+        items, number, last = list[str](), 0, at
+        bullet = _BULLET.match(lines[at])
+        while at < len(lines) and (match := _item(lines, at)):
+            sign = match["marker"]
+            if bool(bullet) != (match.re is _BULLET) or (bullet and sign != bullet["marker"]):
+                break
+            number = int(sign) if sign.isdecimal() else number + 1
+            marker = "- " if bullet else f"{number}. "
+            end = indented_end(lines, at + 1)
+            rest = moved_left(lines[at + 1 : end], match.end())
+            body = self.convert(trimmed([lines[at][match.end() :], *rest]))
+            items.append(marker + indented(body, " " * len(marker)).lstrip(" "))
+            last, at = end, next_filled(lines, end)
+        return ("\n\n" if any("\n\n" in item for item in items) else "\n").join(items), last
+
+    def _paragraph(self, lines: list[str], at: int) -> tuple[str, int]:
+        if line_after(lines, at).startswith(" ") and not lines[at].endswith("::"):
+            return self._definition(lines, at)
+        end = at + 1
+        while end < len(lines) and lines[end] and not (lines[end].startswith(" ") and lines[end - 1].endswith("::")):
+            end += 1
+        block = lines[at:end]
+        if block[0].startswith(">>>"):
+            return fenced("\n".join(block), "pycon"), end
+        if all(line == "|" or line.startswith("| ") for line in block):
+            return "  \n".join(self._text([line[1:]]) for line in block), end
+        if block[-1].endswith("::"):
+            return self._before_code(lines, block, end)
+        return self._text(block), end
+
+    def _text(self, lines: list[str]) -> str:
+        return paragraph(inline("\n".join(line.strip() for line in lines), self.known))
+
+    def _before_code(self, lines: list[str], block: list[str], at: int) -> tuple[str, int]:
+        """A paragraph that ends in `::`, and the code after it."""
+        last = block[-1][:-2]
+        shown = f"{last}:" if last and not last.endswith(" ") else last.rstrip()
+        end = indented_end(lines, at)
+        code = "\n".join(trimmed(dedented(lines[at:end])))
+        parts = [self._text(trimmed([*block[:-1], shown])), fenced(code) if code else ""]
+        return "\n\n".join(filter(None, parts)), end
+
+    def _definition(self, lines: list[str], at: int) -> tuple[str, int]:
+        end = indented_end(lines, at + 1)
+        term = inline(lines[at], self.known)
+        shown = paragraph(term) if "*" in term else f"**{term}**"
+        return f"- {shown}\n\n{indented(self.convert(dedented(lines[at + 1 : end])), '  ')}", end
+
+
+def _item(lines: list[str], at: int) -> re.Match[str] | None:
+    """The marker of a list item; a number is none where the next line goes on beside it: `A. Einstein`."""
+    if match := _BULLET.match(lines[at]):
+        return match
+    match, after = _NUMBER.match(lines[at]), line_after(lines, at)
+    return match if match and (not after or after.startswith(" ") or _NUMBER.match(after)) else None
+
+
+def _heading_lines(lines: list[str], at: int) -> int:
+    """How many lines a heading takes that begins here: two, three with a line above it, or none."""
+    over, after = _RULE.match(lines[at]), line_after(lines, at)
+    if over:
+        return 3 if after.strip() and at + 2 < len(lines) and lines[at + 2] == lines[at] else 0
+    under = _RULE.match(after)
+    return 2 if under and len(after) >= min(4, len(lines[at])) else 0

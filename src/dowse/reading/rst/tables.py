@@ -1,0 +1,74 @@
+"""Tables of reStructuredText, drawn with lines, as Markdown."""
+
+import re
+from itertools import pairwise
+
+from dowse.reading.rst.inline import Names, inline
+from dowse.reading.writing import fenced
+from dowse.reading.writing import table as written
+
+_GRID = re.compile(r"\+(?:[-=]+\+)+$")
+_SIMPLE = re.compile(r"=+(?: +=+)+$")
+_MAX_COLUMNS = 100
+
+
+def is_border(line: str) -> bool:
+    """Whether a line is the upper edge of a table."""
+    return bool(_GRID.match(line) or _SIMPLE.match(line))
+
+
+def table_end(lines: list[str], at: int) -> int:
+    """The line after a table that begins here."""
+    is_grid = lines[at].startswith("+")
+    borders = 1
+    for number in range(at + 1, len(lines)):
+        if is_grid and not lines[number].startswith(("+", "|")):
+            return number
+        if not is_grid and _SIMPLE.match(lines[number]):
+            borders += 1
+            if borders > 2 or number + 1 == len(lines) or not lines[number + 1]:
+                return number + 1
+    blank = (number for number in range(at, len(lines)) if not lines[number])
+    return len(lines) if is_grid else next(blank, len(lines))
+
+
+def table(lines: list[str], known: Names) -> str:
+    """A table; one whose cells span several columns or rows is shown as it was drawn."""
+    rows = _grid_rows(lines) if lines[0].startswith("+") else _simple_rows(lines)
+    cells = [[inline("\n".join(cell), known) for cell in row] for row in rows]
+    return written(cells) or fenced("\n".join(lines))
+
+
+Row = list[list[str]]
+"""Of each cell, its lines."""
+
+
+def _grid_rows(lines: list[str]) -> list[Row]:
+    edges = [place for place, sign in enumerate(lines[0]) if sign == "+"][: _MAX_COLUMNS + 1]
+    rows: list[Row] = [[[] for _ in edges[1:]]]
+    for line in lines[1:]:
+        if _GRID.match(line) and len(line) == len(lines[0]):
+            rows.append([[] for _ in edges[1:]])
+        elif any(line[place : place + 1] != "|" for place in edges):
+            return []
+        else:
+            _add(rows[-1], [line[left + 1 : right] for left, right in pairwise(edges)])
+    return rows[:-1]
+
+
+def _simple_rows(lines: list[str]) -> list[Row]:
+    starts = [match.start() for match in re.finditer("=+", lines[0])][:_MAX_COLUMNS]
+    rows: list[Row] = []
+    for line in lines[1:]:
+        if not line.strip("=- "):
+            continue
+        if line[: starts[1]].strip() or not rows:  # one that leaves the first column empty goes on with the row above
+            rows.append([[] for _ in starts])
+        _add(rows[-1], [line[left:right] for left, right in pairwise([*starts, None])])
+    return rows
+
+
+def _add(row: Row, cells: list[str]) -> None:
+    for lines, cell in zip(row, cells, strict=True):
+        if cell.strip():
+            lines.append(cell.strip())

@@ -1,0 +1,74 @@
+"""Servers for the tests: one that all may use and none may harm, and what it serves."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.http.served import Served
+from tests.making import write_tree
+from tests.stdio.wire import NEWER, OLDER, index
+
+FRUIT = {
+    "pyproject.toml": "[project]\nname = 'fruit'\n",
+    "src/apple.py": "def peel_apple():\n    return 'red'\n",
+    "docs/guide.md": "# Guide\n\nHow to peel an apple.\n",
+}
+TOKEN = "correct-horse-battery-staple"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A small project that is not indexed."""
+    return write_tree(tmp_path / "fruit", FRUIT)
+
+
+@pytest.fixture
+def indexed(root: Path) -> Path:
+    """The same, indexed."""
+    index(root)
+    return root
+
+
+@pytest.fixture(params=[OLDER, NEWER])
+def revision(request: pytest.FixtureRequest) -> str:
+    """The older protocol and the newer one."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def fruit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small project, indexed, with a storage root beside it, for servers that many tests use."""
+    root = write_tree(tmp_path_factory.mktemp("http") / "fruit", FRUIT)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DOWSE_HOME", str(root.parent / "dowse"))
+        index(root)
+    return root
+
+
+def of_many(fruit: Path, *options: str, token: str | None = None) -> Served:
+    """A server of the small project that outlives a test."""
+    return Served(fruit, options=options, home=fruit.parent, token=token)
+
+
+@pytest.fixture(scope="session")
+def shared(fruit: Path) -> Iterator[Served]:
+    with of_many(fruit, "--allow-origin", "https://Example.org:443", "--allow-host", "search.example.org") as served:
+        yield served
+
+
+@pytest.fixture
+def served(shared: Served) -> Iterator[Served]:
+    """A server that answers the next client as well as this one, and says nothing bad of it."""
+    said = len(shared.stderr)
+    yield shared
+    shared.assert_serves()
+    assert "Traceback" not in shared.stderr[said:]
+    assert shared.process.poll() is None
+
+
+@pytest.fixture(scope="session")
+def guarded(fruit: Path) -> Iterator[Served]:
+    """A server that demands a token, and listens on every address."""
+    with of_many(fruit, "--http", "0.0.0.0:0", "--allow-remote", token=TOKEN) as served:
+        yield served

@@ -1,0 +1,342 @@
+"""A real server process over HTTP, and clients that speak to it byte by byte."""
+
+import contextlib
+import itertools
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pytest
+from mcp_types import jsonrpc_message_adapter
+
+from tests.stdio.wire import CLIENT, NEWER, OLDER, PATIENCE_SECONDS, is_half_way, wait_until
+
+Message = dict[str, Any]
+
+_MAIN = """
+import importlib, json, sys
+for name, value in json.loads(sys.argv.pop(1)).items():
+    module, _, constant = name.rpartition(".")
+    setattr(importlib.import_module(module), constant, value)
+from dowse.cli import main
+sys.exit(main())
+"""
+"""The program, with other constants: nobody wants to wait for the real ones."""
+ACCEPT = "application/json, text/event-stream"
+CHUNKED = {"transfer-encoding": "chunked"}
+
+
+class Served:
+    """`dowse serve ROOTS --http`, its address and its end."""
+
+    def __init__(
+        self,
+        *roots: Path,
+        options: tuple[str, ...] = (),
+        constants: Mapping[str, object] | None = None,
+        home: Path | None = None,
+        token: str | None = None,
+    ) -> None:
+        self.roots = roots
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the server
+        environment = {**os.environ, **({"DOWSE_TOKEN": token} if token else {})}
+        if home:
+            environment |= {"HOME": str(home), "DOWSE_HOME": str(home / "dowse")}
+        where = () if "--http" in options else ("--http", "127.0.0.1:0")
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", _MAIN, json.dumps(constants or {}), "serve", *roots, *where, *options],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._said, env=environment,
+        )  # fmt: skip
+        try:
+            wait_until(lambda: "/mcp" in self.stderr or self.process.poll() is not None)
+            found = re.search(r" at (http://(\S+):(\d+)/mcp)\n", self.stderr)
+            assert found, self.stderr
+        except BaseException:
+            self.process.kill()
+            self.process.wait()
+            raise
+        self.url, self.host, self.port = found[1], found[2], int(found[3])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, _kind: type[BaseException] | None, _error: object, _trace: TracebackType | None) -> None:
+        if self.process.poll() is None:
+            self.process.terminate()
+        try:
+            self.process.wait(PATIENCE_SECONDS)
+        finally:
+            self.process.kill()
+            self.process.wait()
+            self._said.close()
+
+    @property
+    def stderr(self) -> str:
+        """What the server has said to people."""
+        return os.pread(self._said.fileno(), 100_000_000, 0).decode()
+
+    @property
+    def name(self) -> str:
+        """What clients call it."""
+        return f"{self.host}:{self.port}"
+
+    def leave(self, how: signal.Signals) -> int:
+        """End the server by a signal; its exit code."""
+        self.process.send_signal(how)
+        return self.process.wait(PATIENCE_SECONDS)
+
+    def workers(self) -> list[int]:
+        """The processes that the server has started."""
+        if not Path("/proc/self/stat").exists():
+            pytest.skip("needs /proc, to see which processes run")
+        return [int(entry.name) for entry in Path("/proc").iterdir() if _parent_of(entry) == self.process.pid]
+
+    def connect(self) -> "Line":
+        """A connection."""
+        return Line(socket.create_connection((self.host.strip("[]"), self.port), PATIENCE_SECONDS))
+
+    def say(self, *parts: bytes) -> "Reply":
+        """Send bytes on a connection of their own; the reply to them."""
+        with self.connect() as line:
+            line.send(*parts)
+            return line.reply()
+
+    def ask(self, method: str, path: str, body: bytes = b"", /, **headers: str) -> "Reply":
+        """Send a request as it should be; what is given by name is another header or another value of one."""
+        return self.say(request(method, path, body, {"Host": self.name, **with_hyphens(headers)}))
+
+    def post(self, message: object, **headers: str) -> "Reply":
+        """Post a message or bytes to the protocol's address."""
+        body = message if isinstance(message, bytes) else json.dumps(message).encode()
+        return self.ask("POST", "/mcp", body, **{"Content_Type": "application/json", "Accept": ACCEPT, **headers})
+
+    def assert_serves(self) -> None:
+        """The next client is served as if nothing had been."""
+        assert Speaker(self, NEWER).call("server/discover")["result"]["capabilities"]
+
+    def memory_bytes(self) -> int:
+        """What the server holds in memory that is not a file's."""
+        rollup = Path(f"/proc/{self.process.pid}/smaps_rollup")
+        if not rollup.exists():
+            pytest.skip("needs /proc, to see how much memory is used")
+        found = re.search(r"^Anonymous:\s+(\d+) kB", rollup.read_text(encoding="ascii"), re.MULTILINE)
+        assert found
+        return int(found[1]) * 1024
+
+
+class Line:
+    """One connection."""
+
+    def __init__(self, connected: socket.socket) -> None:
+        self.socket = connected
+        self._unread = b""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.socket.close()
+
+    def send(self, *parts: bytes) -> None:
+        for part in parts:
+            self.socket.sendall(part)
+
+    def vanish(self) -> None:
+        """Close without a word, as a client does that was killed."""
+        self.socket.close()
+
+    def reply(self) -> "Reply":
+        """The next reply, read to its end."""
+        reply = self.begin()
+        reply.body = b"".join(self.parts(reply.headers))
+        return reply
+
+    def begin(self) -> "Reply":
+        """The head of the next reply."""
+        head = self._until(b"\r\n\r\n").decode("latin-1")
+        first, *lines = head.split("\r\n")
+        pairs = [(name.lower(), value) for name, _, value in (line.partition(": ") for line in lines if line)]
+        return Reply(int(first.split()[1]), pairs, b"")
+
+    def parts(self, headers: Mapping[str, str]) -> Iterator[bytes]:
+        """The body, part by part."""
+        if headers.get("transfer-encoding") == "chunked":
+            while size := int(self._until(b"\r\n"), 16):
+                yield self._exactly(size + 2)[:-2]
+            self._exactly(2)
+        else:
+            yield self._exactly(int(headers.get("content-length", 0)))
+
+    def last_message(self) -> Message:
+        """The answer at the end of a stream that was begun."""
+        *_, last = (said for part in self.parts(CHUNKED) for said in said_in(part))
+        return last
+
+    def is_closed(self) -> bool:
+        """Whether the server hangs up; waits for it. What it says before does not matter."""
+        with contextlib.suppress(ConnectionError):
+            while self.socket.recv(65536):
+                pass
+        return True
+
+    def _until(self, end: bytes) -> bytes:
+        while end not in self._unread:
+            self._more()
+        found, _, self._unread = self._unread.partition(end)
+        return found
+
+    def _exactly(self, size: int) -> bytes:
+        while len(self._unread) < size:
+            self._more()
+        found, self._unread = self._unread[:size], self._unread[size:]
+        return found
+
+    def _more(self) -> None:
+        got = self.socket.recv(65536)
+        if not got:
+            raise EOFError(f"the server has hung up after {self._unread!r}")
+        self._unread += got
+
+
+class Reply:
+    """A reply of the server."""
+
+    def __init__(self, status: int, pairs: list[tuple[str, str]], body: bytes) -> None:
+        self.status, self.pairs, self.body = status, pairs, body
+        self.headers = dict(pairs)
+
+    def __repr__(self) -> str:
+        return f"{self.status} {self.pairs} {self.body!r}"
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages in the body, of either form."""
+        if self.headers.get("content-type", "").startswith("text/event-stream"):
+            return list(said_in(self.body))
+        return [checked(self.body)]
+
+    @property
+    def message(self) -> Message:
+        """The last message: the answer."""
+        return self.messages[-1]
+
+    @property
+    def error(self) -> tuple[int, int]:
+        """The status, and the code of the error."""
+        return self.status, self.message["error"]["code"]
+
+
+class Speaker:
+    """A client that speaks a revision of the protocol; every request has a connection of its own."""
+
+    def __init__(self, served: Served, revision: str, *, can_ask: bool = False, **headers: str) -> None:
+        self.revision = revision
+        self.headers = headers
+        self._served = served
+        self._numbers = itertools.count(1)
+        self._capabilities: Message = {"elicitation": {}} if can_ask else {}
+        if revision == OLDER:
+            hello = {"protocolVersion": OLDER, "capabilities": self._capabilities, "clientInfo": CLIENT}
+            reply = self.ask("initialize", **hello)
+            self.headers = {**headers, "Mcp_Session_Id": reply.headers["mcp-session-id"]}
+            self.headers["MCP_Protocol_Version"] = OLDER
+            assert self.post({"jsonrpc": "2.0", "method": "notifications/initialized"}).status == 202
+
+    def call(self, method: str, /, **parameters: Any) -> Message:
+        """The answer to a request."""
+        return self.ask(method, **parameters).message
+
+    def use(self, tool: str, /, **arguments: Any) -> Message:
+        """What a tool replies, which has to be no error of the protocol."""
+        answer = self.call("tools/call", name=tool, arguments=arguments)
+        assert "result" in answer, answer
+        content: Message = answer["result"]["structuredContent"]
+        return content
+
+    def ask(self, method: str, /, **parameters: Any) -> Reply:
+        return self.post(self.message(method, **parameters))
+
+    def post(self, message: object) -> Reply:
+        """Post anything with our headers."""
+        return self._served.post(message, **self.told(message))
+
+    def start(self, message: Message) -> Line:
+        """Post a message and do not wait."""
+        headers = {"Content_Type": "application/json", "Accept": ACCEPT, **self.told(message)}
+        line = self._served.connect()
+        named = {"Host": self._served.name, **with_hyphens(headers)}
+        line.send(request("POST", "/mcp", json.dumps(message).encode(), named))
+        return line
+
+    def message(self, method: str, /, **parameters: Any) -> Message:
+        """A request as the revision wants it, with an id and a token for its progress."""
+        number = next(self._numbers)
+        about: Message = {"progressToken": number}
+        if self.revision == NEWER:
+            told = {"protocolVersion": NEWER, "clientInfo": CLIENT, "clientCapabilities": self._capabilities}
+            about |= {f"io.modelcontextprotocol/{name}": value for name, value in told.items()}
+        return {"jsonrpc": "2.0", "id": number, "method": method, "params": {**parameters, "_meta": about}}
+
+    def told(self, message: object) -> dict[str, str]:
+        """The headers of a message."""
+        if self.revision == OLDER or not isinstance(message, dict):
+            return self.headers if self.revision == OLDER else {**self.headers, "MCP_Protocol_Version": NEWER}
+        named = {"MCP_Protocol_Version": NEWER, "Mcp_Method": str(message.get("method"))}
+        parameters = message.get("params")
+        if isinstance(parameters, dict) and "name" in parameters:
+            named["Mcp_Name"] = str(parameters["name"])
+        return {**self.headers, **named}
+
+    def index_and_hold(self, **which: str) -> tuple[Line, int, int]:
+        """Call create_index and stop its process half way; its connection, the call's id and that of the process."""
+        message = self.message("tools/call", name="create_index", arguments=which)
+        before = set(self._served.workers())
+        line = self.start(message)
+        for part in line.parts(line.begin().headers):
+            for told in said_in(part):
+                assert "result" not in told, "it is done already"
+                if is_half_way(told["params"]["progress"], told["params"].get("total", 0)):
+                    (worker,) = set(self._served.workers()) - before
+                    os.kill(worker, signal.SIGSTOP)
+                    return line, message["id"], worker
+        raise AssertionError("it was never half way")
+
+
+def request(method: str, path: str, body: bytes, headers: Mapping[str, str]) -> bytes:
+    """A request as bytes."""
+    lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+    if (body or method == "POST") and "Content-Length" not in headers and "Transfer-Encoding" not in headers:
+        lines.append(f"Content-Length: {len(body)}")
+    return "\r\n".join([*lines, "", ""]).encode("latin-1") + body
+
+
+def with_hyphens(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name.replace("_", "-"): value for name, value in headers.items()}
+
+
+def _parent_of(entry: Path) -> int:
+    try:
+        return int((entry / "stat").read_text(encoding="latin-1").rpartition(")")[2].split()[1])
+    except (OSError, IndexError):
+        return 0
+
+
+def said_in(part: bytes) -> Iterator[Message]:
+    """The messages in a part of a stream."""
+    return (checked(line[5:]) for line in part.splitlines() if line.startswith(b"data:"))
+
+
+def checked(text: bytes) -> Message:
+    """The one message that a text holds."""
+    jsonrpc_message_adapter.validate_json(text, by_name=False)
+    message: Message = json.loads(text)
+    return message

@@ -1,0 +1,144 @@
+"""The SDK's own client over HTTP, in both revisions of the protocol, alone and among others."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import CallToolResult, ElicitResult
+
+from tests.http.conftest import FRUIT, TOKEN
+from tests.http.served import Served
+from tests.making import write_tree
+from tests.stdio.wire import NEWER, OLDER, PATIENCE_SECONDS, index
+
+CLIENTS = 20
+
+
+def mode_of(revision: str) -> Any:
+    return "legacy" if revision == OLDER else "auto"
+
+
+def talk(conversation: Callable[[Client], Awaitable[None]], served: Served, revision: str, **options: Any) -> None:
+    """Have a conversation with a server."""
+
+    async def have_it() -> None:
+        async with Client(served.url, mode=mode_of(revision), **options) as client:
+            assert client.protocol_version == revision
+            await conversation(client)
+
+    anyio.run(have_it)
+
+
+async def told(client: Client, tool: str, /, **arguments: Any) -> dict[str, Any]:
+    """What a call that goes well replies."""
+    result = await client.call_tool(tool, arguments)
+    assert isinstance(result, CallToolResult)
+    assert not result.is_error, result
+    assert isinstance(result.structured_content, dict)
+    return result.structured_content
+
+
+@pytest.fixture(scope="module")
+def market(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server of several projects; all but one are indexed."""
+    folder = tmp_path_factory.mktemp("market")
+    words = {f"w{n}.py": f"def word_{n}_only():\n    return {n}\n" for n in range(CLIENTS)}
+    known = [write_tree(folder / name, {"a.py": f"{name} = 1\n"}) for name in ("one", "two", "three", "four")]
+    known.append(write_tree(folder / "words", words))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DOWSE_HOME", str(folder / "dowse"))
+        index(*known)
+    fruit = write_tree(folder / "fruit", FRUIT)
+    with Served(fruit, *known, home=folder) as served:
+        yield served
+        assert "Traceback" not in served.stderr
+
+
+def test_a_project_from_its_first_index_to_its_end(market: Served, revision: str) -> None:
+    told_of: list[float] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        told_of.append(progress)
+
+    async def conversation(client: Client) -> None:
+        mine = {"project": "fruit"}
+        assert "search_code" in {tool.name for tool in (await client.list_tools()).tools}
+        assert (await told(client, "get_index_status", **mine))["status"] == "not_found"
+        await client.call_tool("create_index", mine, progress_callback=hear)
+        assert told_of[-1] == (await told(client, "get_index_status", **mine))["totalFiles"] == 3
+        found = await told(client, "search_code", query="peel_apple", **mine)
+        assert [hit["path"] for hit in found["results"]] == ["fruit/src/apple.py"]
+        assert (await told(client, "delete_index", confirm=True, **mine))["status"] == "success"
+
+    talk(conversation, market, revision)
+
+
+def test_a_question_and_its_answer(market: Served, revision: str) -> None:
+    questions, answers = list[str](), [ElicitResult(action="decline"), ElicitResult(action="accept", content={})]
+    project = "three" if revision == OLDER else "four"
+
+    async def answer(_context: object, asked: Any) -> ElicitResult:
+        questions.append(asked.message)
+        return answers.pop(0)
+
+    async def conversation(client: Client) -> None:
+        replies = [await told(client, "delete_index", project=project) for _ in range(2)]
+        assert [reply["status"] for reply in replies] == ["cancelled", "success"]
+
+    talk(conversation, market, revision, elicitation_callback=answer)
+    assert questions == ["Delete the index for this project? This cannot be undone."] * 2
+
+
+def test_nobody_gets_the_answer_of_another(market: Served) -> None:
+    """Every client asks for its own word, and all of them use the same ids."""
+
+    async def ask(number: int) -> None:
+        async with Client(market.url, mode=mode_of(OLDER if number % 2 else NEWER)) as client:
+            for _ in range(3):
+                found = await told(client, "search_code", query=f"word_{number}_only", top_k=1, project="words")
+                assert [hit["path"] for hit in found["results"]] == [f"words/w{number}.py"]
+
+    async def all_at_once() -> None:
+        async with anyio.create_task_group() as tasks:
+            for number in range(CLIENTS):
+                tasks.start_soon(ask, number)
+
+    anyio.run(all_at_once)
+
+
+def test_two_clients_that_are_asked_at_once_are_each_asked_their_own(market: Served) -> None:
+    asked: list[str] = []
+
+    async def delete(project: str, action: Any) -> None:
+        async def answer(context: Any, params: Any) -> ElicitResult:
+            asked.append(project)
+            with anyio.fail_after(PATIENCE_SECONDS):
+                while len(asked) < 2:  # the other is asked before we answer
+                    await anyio.sleep(0.01)
+            return ElicitResult(action=action, content={} if action == "accept" else None)
+
+        async with Client(market.url, mode="legacy", elicitation_callback=answer) as client:
+            status = (await told(client, "delete_index", project=project))["status"]
+            assert status == ("success" if action == "accept" else "cancelled")
+
+    async def both() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(delete, "one", "accept")
+            tasks.start_soon(delete, "two", "decline")
+
+    anyio.run(both)
+    assert sorted(asked) == ["one", "two"]
+
+
+def test_a_client_with_the_token_is_let_in(guarded: Served, revision: str) -> None:
+    async def have_it() -> None:
+        url = guarded.url.replace("0.0.0.0", "127.0.0.1")
+        http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"})
+        async with http, Client(streamable_http_client(url, http_client=http), mode=mode_of(revision)) as client:
+            assert (await client.list_tools()).tools
+
+    anyio.run(have_it)

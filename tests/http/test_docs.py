@@ -1,0 +1,48 @@
+"""docs/http.md says what is so."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import click
+
+from dowse.cli.commands import dowse
+from dowse.serving import endpoint, gate, listening, rates
+
+PAGE = (Path(__file__).parents[2] / "docs" / "http.md").read_text(encoding="utf-8")
+
+
+def assert_is_taken(*command: str) -> None:
+    """The command is ours, and its options are ones it takes."""
+    program, name, *arguments = command
+    serve = dowse.get_command(click.Context(dowse), name)
+    assert (Path(program).name, name) == ("dowse", "serve")
+    assert serve is not None
+    serve.make_context(name, arguments)
+
+
+def test_the_service_starts_the_server() -> None:
+    (line,) = re.findall(r"^ExecStart=(.+)$", PAGE, re.MULTILINE)
+    assert_is_taken(*shlex.split(line))
+
+
+def test_the_container_starts_the_server() -> None:
+    (line,) = re.findall(r"^ENTRYPOINT (.+)$", PAGE, re.MULTILINE)
+    assert_is_taken(*json.loads(line))
+
+
+def test_the_limits_are_those_of_the_program() -> None:
+    limits = PAGE.partition("## Limits")[2].partition("\n## ")[0]
+    for limit in (
+        f"{endpoint.MAX_BODY_BYTES >> 20} MB, {endpoint.BODY_SECONDS:.0f} s; {endpoint.MAX_BODIES_BYTES >> 20} MB",
+        f"{gate.MAX_HEAD_BYTES >> 10} KB, {gate.MAX_HEADERS} headers, {listening.HEAD_SECONDS:.0f} s",
+        f"| a reply that is not read | {listening.READ_SECONDS:.0f} s",
+        f"| a connection that is not used | {listening.KEEP_ALIVE_SECONDS} s",
+        f"{listening.MAX_CONNECTIONS:,}; {listening.MAX_CONNECTIONS_OF_ONE} of one client",
+        f"{endpoint.MAX_SESSIONS:,}, 30 minutes",
+        f"{rates.LOOPBACK_RATE:,.0f} a second from this machine, {rates.REMOTE_RATE:.0f} from others",
+        f"requests have {listening.GRACE_SECONDS:.0f} seconds",
+        f"{listening.FORCE_SECONDS:.0f} seconds later",
+    ):
+        assert limit in limits

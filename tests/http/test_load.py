@@ -1,0 +1,196 @@
+"""Many clients and many requests: no error, no growth, and nobody takes more than a share."""
+
+import itertools
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from bench.load import Load, put_under_load
+from starlette.types import Receive, Scope, Send
+
+from dowse.serving import rates
+from dowse.serving.gate import Admission, Gate
+from dowse.serving.rates import Rates, is_loopback, one_client
+from tests.http.conftest import of_many
+from tests.http.served import Served, Speaker
+from tests.stdio.wire import NEWER, OLDER, wait_until
+
+GROWTH_BYTES = 8_000_000
+"""More than a garbage collector leaves lying about, and far less than 4 KB a request."""
+
+
+async def load_of_both(served: Served, tool: str, clients: int, each: int) -> list[Load]:
+    loads: list[Load] = []
+
+    async def put(revision: str) -> None:
+        arguments = [{"query": f"peel apple {number}"} for number in range(7)] if tool == "search_code" else [{}]
+        loads.append(await put_under_load(served.url, revision, tool, arguments, clients=clients // 2, each=each))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(put, OLDER)
+        tasks.start_soon(put, NEWER)
+    return loads
+
+
+@pytest.fixture(scope="module")
+def busy(fruit: Path) -> Iterator[Served]:
+    """A server for as many requests as a test wants to make."""
+    with of_many(fruit, "--rate", "0") as served:
+        yield served
+        assert "Traceback" not in served.stderr
+
+
+def test_two_hundred_clients_at_once_are_all_answered(busy: Served) -> None:
+    loads = anyio.run(load_of_both, busy, "get_index_status", 200, 5)
+    assert [error for load in loads for error in load.errors] == []
+    assert sum(len(load.times) for load in loads) == 1000
+
+
+def everything(served: Served) -> Iterator[Callable[[], object]]:
+    """All kinds of requests, the bad ones too, in turn."""
+    older, newer = Speaker(served, OLDER), Speaker(served, NEWER)
+    kinds: list[Callable[[], object]] = [
+        lambda: newer.ask("server/discover"),
+        lambda: older.ask("ping"),
+        lambda: newer.ask("no/such"),
+        lambda: newer.post(b"{"),
+        lambda: older.post([]),
+        lambda: served.ask("DELETE", "/mcp", **Speaker(served, OLDER).headers),
+        lambda: served.ask("POST", "/mcp", b"x" * 1000, Origin="https://evil.example"),
+        lambda: served.ask("GET", f"/{os.urandom(8).hex()}"),
+        lambda: newer.start(newer.message("server/discover")).vanish(),
+        lambda: older.start(older.message("ping")).vanish(),
+        lambda: served.post(
+            {**newer.message("tools/list"), "id": os.urandom(8).hex()}, Mcp_Session_Id=os.urandom(8).hex()
+        ),
+    ]
+    return itertools.cycle(kinds)
+
+
+def growth(served: Served, requests: Iterator[Callable[[], object]], warm_up: int, count: int) -> int:
+    """How much memory a server has gained over so many requests."""
+    for ask in itertools.islice(requests, warm_up):
+        ask()
+    before = served.memory_bytes()
+    for ask in itertools.islice(requests, count):
+        ask()
+    served.assert_serves()
+    return served.memory_bytes() - before
+
+
+def test_two_thousand_requests_of_all_kinds_leave_nothing_behind(busy: Served) -> None:
+    assert growth(busy, everything(busy), 300, 2000) < GROWTH_BYTES
+
+
+@pytest.mark.soak
+def test_ten_thousand_searches_leave_nothing_behind(busy: Served) -> None:
+    older, newer = Speaker(busy, OLDER), Speaker(busy, NEWER)
+    searches: Iterator[Callable[[], object]] = itertools.cycle(
+        [
+            lambda: older.use("search_code", query=os.urandom(4).hex()),
+            lambda: newer.use("search_code", query="peel_apple"),
+        ]
+    )
+    assert growth(busy, searches, 1000, 10_000) < GROWTH_BYTES
+
+
+@pytest.mark.soak
+def test_ten_thousand_requests_of_all_kinds_leave_nothing_behind(busy: Served) -> None:
+    assert growth(busy, everything(busy), 1000, 10_000) < GROWTH_BYTES
+
+
+@pytest.mark.soak
+def test_two_hundred_clients_for_a_minute_are_all_answered(busy: Served) -> None:
+    loads = anyio.run(load_of_both, busy, "search_code", 200, 20)
+    assert [error for load in loads for error in load.errors] == []
+
+
+# How often one may ask
+
+
+def test_a_client_that_asks_too_often_is_told_to_wait_and_then_may_ask_again(fruit: Path) -> None:
+    with of_many(fruit, "--rate", "2") as served:
+        replies = [served.ask("GET", "/health") for _ in range(20)]
+        refused = [reply for reply in replies if reply.status == 429]
+        assert replies[0].status == 200
+        assert refused
+        assert {reply.headers["retry-after"] for reply in refused} == {"1"}
+        assert json.loads(refused[0].body)["error"]["code"] == -32600
+        wait_until(lambda: served.ask("GET", "/health").status == 200)
+
+
+def test_what_a_strange_page_asks_does_not_use_up_what_we_may() -> None:
+    async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200})
+
+    async def statuses() -> list[int]:
+        gate, heard = Gate(app, Admission(), rate=0.001), list[int]()
+
+        async def hear(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                heard.append(message["status"])
+
+        for origin in ([(b"origin", b"https://evil.example")], [], []):
+            scope = {"type": "http", "method": "GET", "path": "/", "raw_path": b"/", "query_string": b""}
+            await gate({**scope, "headers": [(b"host", b"localhost"), *origin]}, nothing, hear)
+        return heard
+
+    assert anyio.run(statuses) == [403, 200, 429]
+
+
+async def nothing() -> Any:
+    raise AssertionError("nothing is read")
+
+
+def test_a_bucket_fills_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    buckets = Rates(10)
+    assert [buckets.wait_of("1.2.3.4") for _ in range(20)] == [0.0] * 20
+    assert buckets.wait_of("1.2.3.4") == pytest.approx(0.1)
+    assert buckets.wait_of("1.2.3.5") == 0
+    now += 0.25
+    assert [buckets.wait_of("1.2.3.4") == 0 for _ in range(3)] == [True, True, False]
+
+
+def test_a_rate_of_less_than_one_lets_one_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "monotonic", lambda: 1000.0)
+    buckets = Rates(0.1)
+    assert buckets.wait_of("1.2.3.4") == 0
+    assert buckets.wait_of("1.2.3.4") == pytest.approx(10)
+
+
+def test_only_so_many_clients_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rates, "KNOWN_CLIENTS", 3)
+    buckets = Rates(0.001)
+    waits = [
+        buckets.wait_of(address) > 0 for address in ("1.1.1.1", "2.2.2.2", "2.2.2.2", "3.3.3.3", "4.4.4.4", "1.1.1.1")
+    ]
+    assert waits == [False, False, True, False, False, False]
+
+
+def test_this_machine_may_ask_more_often_than_others() -> None:
+    buckets = Rates(None)
+    waits = {address: sum(buckets.wait_of(address) == 0 for _ in range(500)) for address in ("127.0.0.1", "10.0.0.1")}
+    assert waits["127.0.0.1"] == 500
+    assert waits["10.0.0.1"] < 200
+
+
+@pytest.mark.parametrize(
+    ("address", "is_ours"),
+    [("127.0.0.1", True), ("127.8.8.8", True), ("::1", True), ("localhost", True), ("::ffff:127.0.0.1", True),
+     ("0.0.0.0", False), ("::", False), ("10.0.0.1", False), ("::ffff:10.0.0.1", False), ("127.1", False),
+     ("localhost.", False), ("127.0.0.1.evil.example", False), ("", False), ("?", False)],
+)  # fmt: skip
+def test_which_addresses_are_this_machine(address: str, is_ours: bool) -> None:
+    assert is_loopback(address) is is_ours
+
+
+def test_a_network_of_ipv6_is_one_client() -> None:
+    assert one_client("2001:db8::1") == one_client("2001:db8::ffff:1") != one_client("2001:db8:0:1::1")
+    assert one_client("::ffff:10.0.0.1") == one_client("10.0.0.1") != one_client("10.0.0.2")

@@ -1,0 +1,128 @@
+"""What people and watchdogs see: `/health` and the page at `/`."""
+
+import html
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from dowse import __version__
+from dowse.serving.page import page
+from dowse.serving.service import Source
+from dowse.serving.web import Look
+from tests.http.conftest import FRUIT, TOKEN
+from tests.http.served import Served
+from tests.making import write_tree
+from tests.stdio.wire import wait_until
+
+SCRIPT = "<script>alert('x')&\"<b>"
+
+
+def test_health_tells_what_is_served_and_that_it_is(served: Served) -> None:
+    reply = served.ask("GET", "/health")
+    assert (reply.status, reply.headers["content-type"]) == (200, "application/json")
+    assert json.loads(reply.body) == {
+        "name": "dowse",
+        "version": __version__,
+        "status": "ok",
+        "sources": [{"name": "fruit", "status": "ok", "problem": None}],
+    }
+
+
+def test_health_tells_strangers_less(guarded: Served) -> None:
+    for headers in ({}, {"Authorization": "Bearer something-else-altogether"}):
+        told = json.loads(guarded.ask("GET", "/health", **headers).body)
+        assert sorted(told) == ["name", "status", "version"]
+    told = json.loads(guarded.ask("GET", "/health", Authorization=f"Bearer {TOKEN}").body)
+    assert told["sources"][0]["name"] == "fruit"
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server of a project that can go, and of one whose name is a script."""
+    folder = tmp_path_factory.mktemp("odd")
+    roots = [write_tree(folder / name, FRUIT) for name in ("fruit", SCRIPT)]
+    with Served(*roots, home=folder) as served:
+        yield served
+
+
+def test_a_source_that_cannot_be_served_is_told_and_so_is_its_return(odd: Served) -> None:
+    root = odd.roots[0]
+    assert odd.ask("GET", "/health").status == 200
+    root.rename(root.parent / "elsewhere")
+    wait_until(lambda: odd.ask("GET", "/health").status == 503)
+    told = json.loads(odd.ask("GET", "/health").body)
+    assert (told["status"], [source["status"] for source in told["sources"]]) == ("unavailable", ["unavailable", "ok"])
+    assert str(root.parent) not in json.dumps(told)
+    (root.parent / "elsewhere").rename(root)
+    wait_until(lambda: odd.ask("GET", "/health").status == 200)
+
+
+def test_a_name_is_text_on_the_page_and_nothing_else(odd: Served) -> None:
+    body = odd.ask("GET", "/").body.decode()
+    assert "<script" not in body
+    assert html.escape(SCRIPT) in body
+
+
+def test_many_who_ask_at_once_have_the_sources_looked_at_once() -> None:
+    looked: list[int] = []
+
+    def sources() -> list[Source]:
+        looked.append(1)
+        return [Source("fruit")]
+
+    async def ask_all() -> None:
+        look = Look(sources)
+        async with anyio.create_task_group() as tasks:
+            for _ in range(50):
+                tasks.start_soon(look.found)
+
+    anyio.run(ask_all)
+    assert looked == [1]
+
+
+def test_the_page_tells_how_to_connect(served: Served) -> None:
+    reply = served.ask("GET", "/")
+    assert (reply.status, reply.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    shown = html.unescape(reply.body.decode())
+    assert f"claude mcp add --transport http dowse http://{served.name}/mcp" in shown
+    assert f'{{"mcpServers": {{"dowse": {{"type": "http", "url": "http://{served.name}/mcp"}}}}}}' in shown
+    assert "<li>fruit</li>" in shown
+
+
+def test_the_page_runs_no_script_and_stands_in_no_frame(served: Served) -> None:
+    reply = served.ask("GET", "/")
+    policy = reply.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "script-src" not in policy
+    assert reply.headers["x-content-type-options"] == "nosniff"
+    assert b"<script" not in reply.body
+
+
+def test_behind_a_proxy_the_page_tells_its_address(served: Served) -> None:
+    shown = served.ask("GET", "/", Host="search.example.org", X_Forwarded_Proto="https").body.decode()
+    assert "https://search.example.org/mcp" in shown
+
+
+def test_the_page_tells_strangers_no_names_and_nobody_the_token(guarded: Served) -> None:
+    strange = guarded.ask("GET", "/").body.decode()
+    known = guarded.ask("GET", "/", Authorization=f"Bearer {TOKEN}").body.decode()
+    assert "fruit" not in strange
+    assert "fruit" in known
+    assert "YOUR_TOKEN" in strange
+    assert TOKEN not in strange + known
+
+
+def test_an_address_is_text_on_the_page_and_nothing_else() -> None:
+    shown = page("http://a/<b>&'\"{x}", ["{y}"], needs_token=True)
+    assert "<b>" not in shown
+    assert "{x}" in shown
+    assert "{y}" in shown
+
+
+def test_no_path_of_this_machine_is_shown(served: Served, fruit: Path) -> None:
+    for path in ("/", "/health"):
+        assert str(fruit.parent).encode() not in served.ask("GET", path).body

@@ -1,0 +1,249 @@
+"""Word documents become Markdown; no archive, however made, does harm."""
+
+import io
+import zipfile
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dowse.reading import read_document
+from dowse.types import Link, Reading
+
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+STRICT = "http://purl.oclc.org/ooxml/wordprocessingml/main"
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+COMPATIBILITY = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
+
+STYLES = """
+<w:style w:type="paragraph" w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style>
+<w:style w:type="paragraph" w:styleId="Own"><w:name w:val="Own"/><w:basedOn w:val="berschrift1"/></w:style>
+<w:style w:type="paragraph" w:styleId="Deep"><w:name w:val="Deep"/><w:pPr><w:outlineLvl w:val="2"/></w:pPr></w:style>
+<w:style w:type="paragraph" w:styleId="Titel"><w:name w:val="Title"/></w:style>
+<w:style w:type="paragraph" w:styleId="V1"><w:name w:val="toc 1"/></w:style>
+<w:style w:type="paragraph" w:styleId="Code"><w:name w:val="Source Code"/></w:style>
+<w:style w:type="paragraph" w:styleId="Item"><w:name w:val="List Bullet"/>
+  <w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr></w:style>
+<w:style w:type="paragraph" w:styleId="Round"><w:name w:val="Round"/><w:basedOn w:val="Round"/></w:style>
+"""
+NUMBERING = """
+<w:abstractNum w:abstractNumId="7"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/></w:lvl></w:abstractNum>
+<w:abstractNum w:abstractNumId="8"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl>
+  <w:lvl w:ilvl="1"><w:numFmt w:val="lowerLetter"/></w:lvl></w:abstractNum>
+<w:num w:numId="1"><w:abstractNumId w:val="7"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="8"/></w:num>
+"""
+
+
+def part(element: str, inside: str, namespace: str = WORD) -> str:
+    return (
+        f'<?xml version="1.0"?><w:{element} xmlns:w="{namespace}" xmlns:r="{OFFICE}" xmlns:mc="{COMPATIBILITY}">'
+        f"{inside}</w:{element}>"
+    )
+
+
+def relations(*found: tuple[str, str, str], mode: str = "") -> str:
+    items = (f'<Relationship Id="{key}" Type="{OFFICE}/{kind}" Target="{to}"{mode}/>' for key, kind, to in found)
+    return f'<Relationships xmlns="{RELATIONS}">{"".join(items)}</Relationships>'
+
+
+def archive(parts: dict[str, str | bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in parts.items():
+            file.writestr(name, content)
+    return packed.getvalue()
+
+
+def word(body: str, title: str = "", keywords: str = "", notes: str = "", namespace: str = WORD) -> Reading:
+    targets = (
+        ("s", "styles", "styles.xml"),
+        ("n", "numbering", "/word/numbering.xml"),
+        ("f", "footnotes", "notes.xml"),
+    )
+    link = f'<Relationship Id="l" Type="{OFFICE}/hyperlink" Target="https://a.org/b" TargetMode="External"/>'
+    properties = f'<c:p xmlns:c="c" xmlns:d="d"><d:title>{title}</d:title><c:keywords>{keywords}</c:keywords></c:p>'
+    data = archive(
+        {
+            "_rels/.rels": relations(
+                ("a", "officeDocument", "word/document.xml"), ("b", "core-properties", "core.xml")
+            ),
+            "word/document.xml": part("document", f"<w:body>{body}</w:body>", namespace),
+            "word/_rels/document.xml.rels": relations(*targets).replace("</R", link + "</R"),
+            "word/styles.xml": part("styles", STYLES, namespace),
+            "word/numbering.xml": part("numbering", NUMBERING, namespace),
+            "word/notes.xml": part("footnotes", notes, namespace),
+            "core.xml": properties,
+        }
+    )
+    return read_document(data, "in/Letter to B.docx")
+
+
+def paragraph(text: str, style: str = "", properties: str = "") -> str:
+    styled = f'<w:pStyle w:val="{style}"/>' if style else ""
+    return f"<w:p><w:pPr>{styled}{properties}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
+
+
+def item(text: str, list_id: int, depth: int = 0) -> str:
+    return paragraph(text, "", f'<w:numPr><w:ilvl w:val="{depth}"/><w:numId w:val="{list_id}"/></w:numPr>')
+
+
+@pytest.mark.parametrize(
+    ("body", "markdown"),
+    [
+        (paragraph("a &lt; b") + paragraph("") + paragraph("c"), "a < b\n\nc"),
+        (paragraph("H", "berschrift1") + paragraph("a"), "# H\n\na"),
+        (paragraph("T", "Titel") + paragraph("O", "Own") + paragraph("D", "Deep"), "# T\n\n# O\n\n### D"),
+        (paragraph("H", "Heading2"), "## H"),
+        (paragraph("H", "", '<w:outlineLvl w:val="1"/>'), "## H"),
+        (paragraph("round", "Round"), "round"),
+        (paragraph("1 Intro 5", "V1") + paragraph("a"), "a"),
+        (paragraph("x = 1", "Code") + paragraph("  y", "Code") + paragraph("a"), "```\nx = 1\n  y\n```\n\na"),
+        (item("a", 1) + item("b", 1, 1) + item("c", 1), "- a\n   - b\n- c"),
+        (item("a", 2) + item("b", 2, 1) + item("c", 2) + paragraph("d"), "1. a\n   1. b\n2. c\n\nd"),
+        (paragraph("a", "Item") + paragraph("b", "Item"), "- a\n- b"),
+        (item("no list", 0), "no list"),
+        ("<w:p><w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t></w:r></w:p>", "a b\nc"),
+        ("<w:p><w:pPr><w:tabs><w:tab/></w:tabs></w:pPr><w:r><w:t>a</w:t></w:r></w:p>", "a"),
+        ("<w:p><w:ins><w:r><w:t>new</w:t></w:r></w:ins><w:del><w:r><w:t>old</w:t></w:r></w:del></w:p>", "new"),
+        ("<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r><w:r><w:t>seen</w:t></w:r></w:p>", "seen"),
+        (
+            "<w:p><w:r><mc:AlternateContent><mc:Choice><w:p><w:r><w:t>box</w:t></w:r></w:p></mc:Choice>"
+            "<mc:Fallback><w:p><w:r><w:t>box</w:t></w:r></w:p></mc:Fallback></mc:AlternateContent></w:r></w:p>",
+            "box",
+        ),
+        (paragraph("# no heading"), "\\# no heading"),
+    ],
+)
+def test_paragraphs(body: str, markdown: str) -> None:
+    assert word(body).text == markdown + "\n"
+
+
+def test_a_table_has_its_first_row_as_head_and_tables_inside_it_are_text() -> None:
+    def row(*cells: str) -> str:
+        return "<w:tr>" + "".join(f"<w:tc>{cell}</w:tc>" for cell in cells) + "</w:tr>"
+
+    inner = f"<w:tbl>{row(paragraph('in'), paragraph('ner'))}</w:tbl>"
+    rows = row(paragraph("a"), paragraph("b|c", "berschrift1")) + row(paragraph("1") + paragraph("2"), inner)
+    reading = word(paragraph("before") + f"<w:tbl>{rows}</w:tbl>" + paragraph("after"))
+    assert reading.text == "before\n\n| a | b\\|c |\n| --- | --- |\n| 1 2 | in ner |\n\nafter\n"
+
+
+def test_links_of_both_kinds_are_links() -> None:
+    field = (
+        '<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> HYPERLINK "c.docx" </w:instrText></w:r>'
+        '<w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>field</w:t></w:r>'
+        '<w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>'
+    )
+    reading = word(
+        '<w:p><w:hyperlink r:id="l" w:anchor="x"><w:r><w:t>one </w:t></w:r><w:r><w:t>two</w:t></w:r></w:hyperlink></w:p>'
+        + field
+        + '<w:p><w:hyperlink w:anchor="here"><w:r><w:t>inside</w:t></w:r></w:hyperlink></w:p>'
+    )
+    assert reading.text == "[one two](https://a.org/b#x)\n\n[field](c.docx)\n\ninside\n"
+    assert reading.links == (Link("https://a.org/b#x", "one two", 1), Link("c.docx", "field", 3))
+
+
+def test_footnotes_stand_at_the_end() -> None:
+    reading = word(
+        '<w:p><w:r><w:t>Text</w:t></w:r><w:r><w:footnoteReference w:id="1"/></w:r></w:p>',
+        notes=f'<w:footnote w:id="0"><w:p/></w:footnote><w:footnote w:id="1">{paragraph("Note.")}</w:footnote>',
+    )
+    assert reading.text == "Text[^f1]\n\n[^f1]: Note.\n"
+
+
+def test_strict_documents_are_read_as_the_usual_ones() -> None:
+    assert word(paragraph("H", "berschrift1"), namespace=STRICT).text == "# H\n"
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "found"),
+    [
+        ("Stated", paragraph("H", "berschrift1"), "Stated"),
+        ("Word Document", paragraph("H", "berschrift1"), "H"),
+        ("letter_v2.docx", paragraph("H", "Titel"), "H"),
+        ("", paragraph("D", "Deep"), "D"),
+        ("", paragraph("text"), "Letter to B"),
+    ],
+)
+def test_title(title: str, body: str, found: str) -> None:
+    assert word(body, title=title).title == found
+
+
+def test_description_and_tags() -> None:
+    reading = word(paragraph("H", "berschrift1") + paragraph("The first text."), keywords="one; two words, one")
+    assert (reading.description, reading.tags) == ("The first text.", ("one", "two words"))
+
+
+def test_a_document_without_relations_is_found_where_it_usually_is() -> None:
+    data = archive({"word/document.xml": part("document", paragraph("a"))})
+    assert read_document(data, "a.docx").text == "a\n"
+
+
+@pytest.mark.parametrize(
+    "doctype",
+    [
+        '<!DOCTYPE d [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>',
+        '<!DOCTYPE d [<!ENTITY b SYSTEM "file:///etc/hostname">]>',
+        '<!DOCTYPE d SYSTEM "http://127.0.0.1:9/d.dtd">',
+    ],
+)
+def test_a_document_that_declares_entities_is_not_read(doctype: str) -> None:
+    source = part("document", paragraph("&b;")).replace("?>", "?>" + doctype)
+    assert read_document(archive({"word/document.xml": source}), "a.docx").text == ""
+
+
+def test_a_bomb_is_read_up_to_a_limit() -> None:
+    many = paragraph("a" * 1000) * 8000
+    reading = read_document(archive({"word/document.xml": part("document", many)}), "a.docx")
+    assert 4_000_000 < len(reading.text) < 6_000_000
+
+
+def test_what_comes_before_the_damage_is_kept() -> None:
+    source = part("document", paragraph("before") + "<w:p><broken")
+    assert read_document(archive({"word/document.xml": source}), "a.docx").text == "before\n"
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"PK\3\4", b"\xd0\xcf\x11\xe0 encrypted", archive({}), archive({"word/document.xml": b"\0"})]
+)
+def test_what_is_no_document_says_nothing(data: bytes) -> None:
+    reading = read_document(data, "in/Letter.docx")
+    assert (reading.text, reading.title, reading.is_verbatim) == ("", "Letter", False)
+
+
+SOUND = archive({"word/document.xml": part("document", paragraph("text") * 50)})
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, len(SOUND) - 1), st.integers(0, 255)), min_size=1, max_size=20),
+    st.integers(0, len(SOUND)),
+)
+@settings(deadline=None)
+def test_a_damaged_archive_raises_nothing(changes: list[tuple[int, int]], length: int) -> None:
+    data = bytearray(SOUND)
+    for place, byte in changes:
+        data[place] = byte
+    assert read_document(bytes(data), "a.docx").title
+    assert read_document(bytes(data[:length]), "a.docx").title
+
+
+TAGS = ["p", "r", "t", "tbl", "tr", "tc", "hyperlink", "fldSimple", "footnote", "instrText", "del", "body"]
+TAGS += [
+    'fldChar w:fldCharType="begin"',
+    'fldChar w:fldCharType="separate"',
+    'fldChar w:fldCharType="end"',
+    'numId w:val="1"',
+]
+
+
+@given(st.lists(st.tuples(st.sampled_from(TAGS), st.integers(0, 3))))
+@settings(deadline=None)
+def test_any_order_of_elements_is_a_document(tags: list[tuple[str, int]]) -> None:
+    source, opened = "", list[str]()
+    for tag, closing in tags:
+        source += f"<w:{tag}>x"
+        opened.append(tag.split()[0])
+        source += "".join(f"</w:{opened.pop()}>" for _ in range(min(closing, len(opened))))
+    source += "".join(f"</w:{tag}>" for tag in reversed(opened))
+    assert read_document(archive({"word/document.xml": part("document", source)}), "a.docx").title

@@ -1,0 +1,105 @@
+"""A notebook is its cells; a file that is none is plain text."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dowse.reading import read_document
+from dowse.types import Link, Reading
+
+
+def notebook(*cells: dict[str, Any], **metadata: Any) -> Reading:
+    content = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    return read_document(json.dumps(content).encode(), "lab/first.ipynb")
+
+
+def markdown(source: str | list[str]) -> dict[str, Any]:
+    return {"cell_type": "markdown", "metadata": {}, "source": source}
+
+
+def code(source: str | list[str]) -> dict[str, Any]:
+    outputs = [{"output_type": "stream", "text": ["SECRET OUTPUT"]}]
+    return {"cell_type": "code", "execution_count": 1, "metadata": {}, "outputs": outputs, "source": source}
+
+
+def test_text_stays_and_code_stands_in_fences_without_its_outputs() -> None:
+    reading = notebook(markdown(["# Title\n", "\n", "Text."]), code("x = 1\nx"), code(" \n"), markdown("End."))
+    assert reading.text == "# Title\n\nText.\n\n```python\nx = 1\nx\n```\n\nEnd.\n"
+    assert (reading.title, reading.description, reading.is_verbatim) == ("Title", "Text.", False)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "language"),
+    [
+        ({"kernelspec": {"language": "julia"}}, "julia"),
+        ({"language_info": {"name": "R"}}, "r"),
+        ({"kernelspec": {"language": 1}, "language_info": {"name": "c++"}}, "c++"),
+        ({"kernelspec": {"language": "a\n```"}}, "python"),
+        ({}, "python"),
+    ],
+)
+def test_code_is_in_the_language_of_the_kernel(metadata: dict[str, Any], language: str) -> None:
+    assert notebook(code("x"), **metadata).text == f"```{language}\nx\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("cells", "title"),
+    [
+        ([code("# comment"), markdown("# Title")], "Title"),
+        ([markdown("## Section\n\ntext")], "Section"),
+        ([{"cell_type": "raw", "source": "---\ntitle: Stated\n---"}, markdown("# Title")], "Stated"),
+        ([markdown("text")], "first"),
+        ([], "first"),
+    ],
+)
+def test_title(cells: list[dict[str, Any]], title: str) -> None:
+    assert notebook(*cells).title == title
+
+
+def test_links_have_their_line_in_the_text() -> None:
+    assert notebook(code("a\nb"), markdown("[x](y.md)")).links == (Link("y.md", "x", 6),)
+
+
+def test_code_that_holds_fences_stays_code() -> None:
+    assert notebook(code("'''\n```\n# no\n```\n'''")).title == "first"
+
+
+def test_the_third_format_is_read_too() -> None:
+    cells = [
+        {"cell_type": "heading", "level": 2, "source": ["Old"]},
+        {"cell_type": "code", "input": ["x"], "language": "python"},
+    ]
+    reading = read_document(json.dumps({"worksheets": [{"cells": cells}]}).encode(), "a.ipynb")
+    assert reading.text == "## Old\n\n```python\nx\n```\n"
+
+
+@pytest.mark.parametrize(
+    "text", ['{"cells": [', "[1]", '{"cells": 1}', "null", "Words\nmore", "[" * 100_000, "9" * 5000, ""]
+)
+def test_what_is_no_notebook_is_plain_text(text: str) -> None:
+    reading = read_document(text.encode(), "a.ipynb")
+    assert (reading.text, reading.is_verbatim) == (text, True)
+
+
+def test_half_a_character_becomes_a_whole_one() -> None:
+    data = b'{"cells": [{"cell_type": "markdown", "source": "# \\ud800 T [a](\\udfff.md)"}]}'
+    reading = read_document(data, "a.ipynb")
+    assert (reading.text + reading.title + reading.links[0].target).encode()
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(["markdown", "code", "heading", "raw"]),
+    lambda inner: (
+        st.lists(inner) | st.dictionaries(st.sampled_from(["cells", "source", "cell_type", "level", "x"]), inner)
+    ),
+)
+
+
+@given(json_values, json_values)
+@settings(deadline=None)
+def test_any_json_is_a_document(cells: Any, metadata: Any) -> None:
+    data = json.dumps({"cells": cells, "metadata": metadata}).encode()
+    assert read_document(data, "a.ipynb").title

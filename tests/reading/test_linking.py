@@ -1,0 +1,365 @@
+"""Where links between documents lead."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dowse.reading import read_document
+from dowse.reading.linking import Broken, External, Fault, Foreign, Internal, Resolved, resolve
+from dowse.reading.lookup import Lookup, Page
+
+TREE = Lookup(
+    [
+        "README.md",
+        "api.md",
+        "C#.md",
+        "guide/index.md",
+        "guide/install.md",
+        "guide/setup/README.md",
+        "guide/setup/linux.html",
+        "guide/a b.md",
+        "guide/Ünïcode.md",
+        "guide/50%.md",
+        "guide/Case.md",
+        "guide/what?.md",
+        "notes/today.txt",
+        "notes/std::vector.md",
+        "files/app.py",
+        "two/Name.md",
+        "two/name.md",
+    ]
+)
+HERE = "guide/install.md"
+
+
+@pytest.mark.parametrize(
+    ("target", "path", "anchor"),
+    [
+        ("../api.md", "api.md", ""),
+        ("../api.md#x", "api.md", "x"),
+        ("./setup/README.md", "guide/setup/README.md", ""),
+        ("setup/linux.html", "guide/setup/linux.html", ""),
+        ("#usage", HERE, "usage"),
+        ("#", HERE, ""),
+        ("?plain=1", HERE, ""),
+        ("install.md?plain=1#usage", HERE, "usage"),
+        ("../guide/../api.md", "api.md", ""),
+        (".//setup//./linux.html", "guide/setup/linux.html", ""),
+        (" ../api.md ", "api.md", ""),
+        # from the root
+        ("/api.md", "api.md", ""),
+        ("/", "README.md", ""),
+        ("/guide/", "guide/index.md", ""),
+        ("/guide", "guide/index.md", ""),
+        ("/guide/#top", "guide/index.md", "top"),
+        # as a site shows it
+        ("/guide/install/", HERE, ""),
+        ("/guide/install", HERE, ""),
+        ("/guide/install.html", HERE, ""),
+        ("/guide/install/index.html", HERE, ""),
+        ("/guide/index.html", "guide/index.md", ""),
+        ("/guide/setup/", "guide/setup/README.md", ""),
+        ("/guide/setup/index.html", "guide/setup/README.md", ""),
+        ("/guide/setup/linux", "guide/setup/linux.html", ""),
+        ("../api", "api.md", ""),
+        ("..", "README.md", ""),
+        (".", "guide/index.md", ""),
+        ("./", "guide/index.md", ""),
+        ("index.html", "guide/index.md", ""),
+        ("../setup/", "guide/setup/README.md", ""),
+        ("../../notes/today", "notes/today.txt", ""),
+        # other spellings
+        ("a%20b.md", "guide/a b.md", ""),
+        ("a b.md", "guide/a b.md", ""),
+        ("%C3%9Cn%C3%AFcode.md#%C3%BC", "guide/Ünïcode.md", "ü"),
+        ("U\u0308ni\u0308code.md", "guide/Ünïcode.md", ""),
+        ("50%.md", "guide/50%.md", ""),
+        ("50%25.md", "guide/50%.md", ""),
+        ("what%3F.md", "guide/what?.md", ""),
+        ("what?.md", "guide/what?.md", ""),
+        ("../C%23.md", "C#.md", ""),
+        ("../C#.md", "C#.md", ""),
+        ("../notes/std::vector.md", "notes/std::vector.md", ""),
+        ("..\\api.md", "api.md", ""),
+        ("setup\\linux.html", "guide/setup/linux.html", ""),
+        ("..%2Fapi.md", "api.md", ""),
+        ("%2e%2e/api.md", "api.md", ""),
+        ("case.md", "guide/Case.md", ""),
+        ("/GUIDE/INSTALL/", HERE, ""),
+        ("/Api.HTML", "api.md", ""),
+        ("../two/name.md", "two/name.md", ""),
+        ("../two/Name", "two/Name.md", ""),
+        ("../files/app.py", "files/app.py", ""),
+    ],
+)
+def test_this_leads_to_a_document(target: str, path: str, anchor: str) -> None:
+    assert resolve(target, HERE, TREE) == Internal(path, anchor)
+
+
+@pytest.mark.parametrize(
+    ("target", "fault", "path"),
+    [
+        ("nothing.md", Fault.MISSING, "guide/nothing.md"),
+        ("/nothing/", Fault.MISSING, "nothing"),
+        ("../api.html.md", Fault.MISSING, "api.html.md"),
+        ("../files/app", Fault.MISSING, "files/app"),
+        ("../api.rst", Fault.MISSING, "api.rst"),
+        ("setup/linux.md", Fault.MISSING, "guide/setup/linux.md"),
+        ("/notes/", Fault.FOLDER, "notes"),
+        ("../two/NAME.md", Fault.AMBIGUOUS, "two/NAME.md"),
+        ("../two/NAME", Fault.AMBIGUOUS, "two/NAME"),
+        ("", Fault.EMPTY, ""),
+        (" ", Fault.EMPTY, ""),
+        ("[[]]", Fault.EMPTY, ""),
+        ("x" * 5000, Fault.MISSING, ""),
+    ],
+)
+def test_this_is_broken_and_says_why(target: str, fault: Fault, path: str) -> None:
+    assert resolve(target, HERE, TREE) == Broken(fault, path)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "../../api.md",
+        "../../guide/install.md",
+        "/../api.md",
+        "/guide/../../api.md",
+        "%2e%2e/%2e%2e/api.md",
+        "..%2f..%2fapi.md",
+        "..\\..\\api.md",
+        "..%5C..%5Capi.md",
+        "\\..\\api.md",
+        "setup/../../../api.md",
+        "\\\\host\\api.md",
+        "/\\host/api.md",
+        "C:\\api.md",
+        "c:/guide/install.md",
+    ],
+)
+def test_nothing_leads_out_of_the_root(target: str) -> None:
+    assert resolve(target, HERE, TREE) == Broken(Fault.OUTSIDE)
+
+
+@pytest.mark.parametrize(
+    "url", ["https://a.org/api.md", "HTTP://a.org", "ftp://a.org/x", "//a.org/api.md", "https://[", "http:"]
+)
+def test_an_address_of_the_web_is_external(url: str) -> None:
+    assert resolve(url, HERE, TREE) == External(url)
+
+
+@pytest.mark.parametrize(
+    ("target", "kind"),
+    [
+        ("mailto:a@b.org", "mailto"),
+        ("JavaScript:alert(1)", "javascript"),
+        ("file:///etc/passwd", "file"),
+        ("data:text/html,x", "data"),
+        ("vscode://x", "vscode"),
+        ("{{site.baseurl}}/api.md", "template"),
+        ("{%link_api.md%}", "template"),
+    ],
+)
+def test_what_is_no_document_and_no_page_is_foreign(target: str, kind: str) -> None:
+    assert resolve(target, HERE, TREE) == Foreign(kind)
+
+
+def test_an_anchor_alone_needs_its_document() -> None:
+    assert resolve("#x", "gone.md", TREE) == Broken(Fault.MISSING)
+
+
+def test_a_page_is_preferred_to_the_front_of_a_folder_unless_the_folder_is_named() -> None:
+    tree = Lookup(["a.md", "install.html", "install.md", "install/README.md", "install/index.md"])
+    assert resolve("install", "a.md", tree) == Internal("install.md")
+    assert resolve("install/", "a.md", tree) == Internal("install/index.md")
+
+
+@pytest.mark.parametrize("count", range(4))
+def test_forms_of_a_page_have_an_order(count: int) -> None:
+    order = ["install.md", "install/index.md", "install.html", "install/README.md"]
+    assert resolve("/install", "a.md", Lookup(order[count:])) == Internal(order[count])
+
+
+def test_a_site_may_have_its_root_further_down() -> None:
+    tree = Lookup(["README.md", "docs/guide/install.md", "docs/api.md", "docs/index.md", "other/api.md"])
+    assert resolve("/api", "docs/guide/install.md", tree) == Internal("docs/api.md")
+    assert resolve("/api", "README.md", tree) == Broken(Fault.MISSING, "api")
+
+
+def test_a_link_from_the_root_means_the_root_first() -> None:
+    tree = Lookup(["api.md", "docs/api.md", "docs/a.md"])
+    assert resolve("/api.md", "docs/a.md", tree) == Internal("api.md")
+
+
+def test_the_base_of_a_site_is_no_folder() -> None:
+    tree = Lookup(["web/css/index.md", "index.md", "docs/web/x.md"], bases=["/en-US/docs/"])
+    assert resolve("/en-US/docs/Web/CSS#x", "index.md", tree) == Internal("web/css/index.md", "x")
+    assert resolve("/en-US/docs/", "web/css/index.md", tree) == Internal("index.md")
+    assert resolve("/en-US/docs/../docs/Web/CSS", "index.md", tree) == Internal("web/css/index.md")
+
+
+def test_a_page_answers_to_the_addresses_it_states() -> None:
+    tree = Lookup([Page("posts/2024-01-02-hello.md", addresses=("/blog/hello/", "hi")), "a.md"])
+    for target in ("/blog/hello", "/blog/hello/", "/Blog/Hello.html", "hi"):
+        assert resolve(target, "a.md", tree) == Internal("posts/2024-01-02-hello.md")
+
+
+def test_numbers_for_the_order_of_files_are_no_part_of_their_address() -> None:
+    tree = Lookup(["docs/01-start/02_install.md", "docs/1.2.md", "docs/2024-01-02-news.md"])
+    assert resolve("/docs/start/install", "docs/1.2.md", tree) == Internal("docs/01-start/02_install.md")
+    assert resolve("/docs/2", "docs/1.2.md", tree) == Broken(Fault.MISSING, "docs/2")
+    assert resolve("/docs/01-02-news", "docs/1.2.md", tree) == Broken(Fault.MISSING, "docs/01-02-news")
+
+
+def test_an_exact_spelling_is_never_ambiguous() -> None:
+    tree = Lookup(["Guide.md", "guide/index.md", "a.md"])
+    assert resolve("Guide", "a.md", tree) == Internal("Guide.md")
+    assert resolve("guide", "a.md", tree) == Internal("guide/index.md")
+    assert resolve("GUIDE", "a.md", tree) == Broken(Fault.AMBIGUOUS, "GUIDE")
+
+
+VAULT = Lookup(
+    [
+        Page("Home.md"),
+        Page("a/My Page.md", "The Title"),
+        Page("a/b/Note.md"),
+        Page("a/b/deep/Log.md"),
+        Page("c/Note.md"),
+        Page("c/d/Log.md"),
+        Page("c/topic/index.md"),
+        Page("c/snake_case.md"),
+        Page("c/C#.md"),
+        Page("c/v1.2.md"),
+        Page("pictures/map.png"),
+        Page("The Title/x.md"),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("target", "source", "path", "anchor"),
+    [
+        ("[[My Page]]", "Home.md", "a/My Page.md", ""),
+        ("[[my-page]]", "Home.md", "a/My Page.md", ""),
+        ("[[My_Page.md]]", "Home.md", "a/My Page.md", ""),
+        ("[[My Page#A part]]", "Home.md", "a/My Page.md", "A part"),
+        ("[[My Page#A#b|text]]", "Home.md", "a/My Page.md", "A#b"),
+        ("[[#A part]]", "Home.md", "Home.md", "A part"),
+        ("[[the title]]", "Home.md", "a/My Page.md", ""),
+        ("[[Note]]", "a/My Page.md", "a/b/Note.md", ""),
+        ("[[Note]]", "c/d/Log.md", "c/Note.md", ""),
+        ("[[Note]]", "Home.md", "c/Note.md", ""),
+        ("[[Log]]", "a/b/Note.md", "a/b/deep/Log.md", ""),
+        ("[[Log]]", "c/topic/index.md", "c/d/Log.md", ""),
+        ("[[b/Note]]", "c/Note.md", "a/b/Note.md", ""),
+        ("[[a/b/Note]]", "c/Note.md", "a/b/Note.md", ""),
+        ("[[/c/Note]]", "a/b/Note.md", "c/Note.md", ""),
+        ("[[../My Page]]", "a/b/Note.md", "a/My Page.md", ""),
+        ("[[b\\Note]]", "c/Note.md", "a/b/Note.md", ""),
+        ("[[topic]]", "a/b/Note.md", "c/topic/index.md", ""),
+        ("[[snake case]]", "Home.md", "c/snake_case.md", ""),
+        ("[[C#]]", "Home.md", "c/C#.md", ""),
+        ("[[v1.2]]", "Home.md", "c/v1.2.md", ""),
+        ("[[map.png]]", "Home.md", "pictures/map.png", ""),
+    ],
+)
+def test_a_wiki_link_leads_to_the_nearest_page_of_that_name(target: str, source: str, path: str, anchor: str) -> None:
+    assert resolve(target, source, VAULT) == Internal(path, anchor)
+
+
+@pytest.mark.parametrize(
+    ("target", "resolved"),
+    [
+        ("[[Nowhere]]", Broken(Fault.MISSING, "Nowhere")),
+        ("[[x/Note]]", Broken(Fault.MISSING, "x/Note")),
+        ("[[../../Home]]", Broken(Fault.MISSING)),
+        ("[[map]]", Broken(Fault.MISSING, "map")),
+        ("[[https://a.org]]", External("https://a.org")),
+    ],
+)
+def test_a_wiki_link_may_lead_to_no_page(target: str, resolved: Resolved) -> None:
+    assert resolve(target, "a/My Page.md", VAULT) == resolved
+
+
+def test_only_a_wiki_link_is_looked_for_elsewhere() -> None:
+    assert resolve("Note", "Home.md", VAULT) == Broken(Fault.MISSING, "Note")
+
+
+def test_many_pages_of_one_name_are_told_apart_by_their_place() -> None:
+    tree = Lookup(f"d{number}/index.md" for number in range(3000))
+    found = [resolve("[[index]]", f"d{number}/a.md", tree) for number in range(3000)]
+    assert found == [Internal(f"d{number}/index.md") for number in range(3000)]
+
+
+def test_links_of_real_files_find_each_other(tmp_path: Path) -> None:
+    files = {
+        "docs/index.md": "[one](guide/first-steps.md#the-end) [two](/guide/page/) [[First steps]] [three](guide/old%20page.html)",
+        "docs/guide/first-steps.md": "# Start\n## The end\n[back](..) [next](page.html) [[page|here]] <a href='../index.md'>x</a>",
+        "docs/guide/page.html": "<title>Page</title><p><a href='first-steps.md'>one</a> <a href='./old page'>two</a></p>",
+        "docs/guide/old page.md": "[r] and [gone](gone.md)\n\n[r]: <../../docs/guide/page.html>",
+    }
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    readings = {path: read_document((tmp_path / path).read_bytes(), path) for path in files}
+    tree = Lookup(Page(path, reading.title) for path, reading in readings.items())
+    found = {path: [resolve(link.target, path, tree) for link in reading.links] for path, reading in readings.items()}
+    index, first, page, old = files
+    assert found == {
+        index: [Internal(first, "the-end"), Internal(page), Internal(first), Internal(old)],
+        first: [Internal(index), Internal(page), Internal(page), Internal(index)],
+        page: [Internal(first), Internal(old)],
+        old: [Internal(page), Broken(Fault.MISSING, "docs/guide/gone.md")],
+    }
+
+
+PIECES = [
+    "..",
+    ".",
+    "/",
+    "\\",
+    "a",
+    "A",
+    "b",
+    "index",
+    "README",
+    ".md",
+    ".html",
+    "#",
+    "?",
+    "%2e",
+    "%2F",
+    "%",
+    "[[",
+    "]]",
+    "|",
+    " ",
+]
+PIECES += [":", "http:", "//", "ü", "\0", "x" * 300]
+SPELLED = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
+PATHS = st.lists(
+    st.lists(st.sampled_from(["a", "b", "A", "index", "ü", ".md", "..md", "C#"]), min_size=1, max_size=3).map("/".join), max_size=8
+)  # fmt: skip
+
+
+@given(st.text() | SPELLED, st.text() | SPELLED, PATHS | st.lists(st.text(min_size=1)), st.lists(st.text(), max_size=2))
+def test_any_link_resolves_to_what_is_there_or_to_nothing(
+    target: str, source: str, paths: list[str], bases: list[str]
+) -> None:
+    pages = [Page(path + ending, title="a b") for path in paths for ending in ("", ".md", ".html")]
+    tree = Lookup(pages, bases)
+    for written in (target, f"[[{target}]]", f"/{target}"):
+        resolved = resolve(written, source, tree)
+        assert not isinstance(resolved, Internal) or resolved.path in tree
+        assert not isinstance(resolved, Broken) or ".." not in resolved.path.split("/")
+
+
+@given(PATHS)
+def test_every_document_is_found_by_its_own_path(paths: list[str]) -> None:
+    tree = Lookup(paths)
+    for path in paths:
+        parts = path.split("/")
+        if not {"", ".", ".."} & set(parts) and "#" not in path:
+            assert resolve(f"/{path}", "x/y.md", tree) == Internal(path)

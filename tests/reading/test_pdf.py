@@ -1,0 +1,191 @@
+"""PDF files are read page by page, apart from us, and no file does harm."""
+
+import sys
+import zlib
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dowse.reading import NotReadable, pdf, read_document
+from dowse.types import Link, Reading
+
+has_parser = pytest.mark.skipif(find_spec("pypdfium2") is None, reason="needs the extra `documents`")
+
+
+def made(*pages: str, info: str = "", trailer: str = "") -> bytes:
+    """A small PDF with a page of text for each string; lines are cut at newlines."""
+    numbers = [4 + 2 * number for number in range(len(pages))]
+    kids = " ".join(f"{number} 0 R" for number in numbers)
+    objects = {
+        1: "<< /Type /Catalog /Pages 2 0 R >>",
+        2: f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
+        3: "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    }
+    for number, text in zip(numbers, pages, strict=True):
+        lines = "".join(f"({line}) Tj 0 -14 Td " for line in text.split("\n"))
+        content = f"BT /F1 12 Tf 72 720 Td {lines} ET" if text else ""
+        page = "/Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >>"
+        objects[number] = f"<< {page} /Contents {number + 1} 0 R >>"
+        objects[number + 1] = f"<< /Length {len(content)} >>\nstream\n{content}\nendstream"
+    objects[max(objects) + 1] = f"<< {info} >>"
+    return assembled(objects, trailer)
+
+
+def assembled(objects: dict[int, str], trailer: str = "") -> bytes:
+    body, offsets = "%PDF-1.4\n", {}
+    for number, content in objects.items():
+        offsets[number] = len(body)
+        body += f"{number} 0 obj\n{content}\nendobj\n"
+    table = "".join(f"{offsets[number]:010} 00000 n \n" for number in sorted(offsets))
+    size = f"/Size {len(objects) + 1} /Root 1 0 R /Info {max(objects)} 0 R {trailer}"
+    return (
+        f"{body}xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}trailer\n<< {size} >>\nstartxref\n{len(body)}\n%%EOF"
+    ).encode("latin-1")
+
+
+def read(data: bytes) -> Reading:
+    return read_document(data, "papers/On search.pdf")
+
+
+@has_parser
+def test_each_page_is_a_section() -> None:
+    reading = read(made("First line\nsecond", "", "On page three\n# no heading"))
+    assert reading.text == "## Page 1\n\nFirst line\nsecond\n\n## Page 3\n\nOn page three\n\\# no heading\n"
+    assert (reading.title, reading.description, reading.is_verbatim) == (
+        "First line",
+        "second On page three # no heading",
+        False,
+    )
+
+
+@has_parser
+def test_a_single_page_needs_no_number() -> None:
+    assert read(made("Words")).text == "Words\n"
+
+
+@has_parser
+def test_what_the_file_states_precedes_what_it_shows() -> None:
+    info = "/Title (Stated) /Subject (What it is about) /Keywords (one, two; one)"
+    reading = read(made("First line", info=info))
+    assert (reading.title, reading.description, reading.tags) == ("Stated", "What it is about", ("one", "two"))
+
+
+@has_parser
+@pytest.mark.parametrize(
+    ("title", "found"),
+    [
+        ("Microsoft Word - Report", "Report"),
+        ("report_final.docx", "First line"),
+        ("Untitled", "First line"),
+        (" ", "First line"),
+    ],
+)
+def test_a_title_that_a_program_gave_is_not_taken(title: str, found: str) -> None:
+    assert read(made("First line", info=f"/Title ({title})")).title == found
+
+
+@has_parser
+def test_the_first_line_with_words_is_the_title() -> None:
+    assert read(made("1\nIntroduction\ntext")).title == "Introduction"
+
+
+@has_parser
+def test_addresses_in_the_text_are_links() -> None:
+    assert read(made("See https://a.org/b.")).links == (Link("https://a.org/b", "https://a.org/b", 1),)
+
+
+@has_parser
+@pytest.mark.parametrize(
+    "data",
+    [
+        made(""),
+        made(
+            "secret",
+            trailer=f"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <{'41' * 32}> /U <{'42' * 32}> >> /ID [<41> <41>]",
+        ),
+        made("words")[:200],
+        b"%PDF-1.7",
+        b"",
+        b"no PDF at all",
+    ],
+    ids=["without text", "encrypted", "cut off", "empty", "no bytes", "text"],
+)
+def test_a_file_without_readable_text_is_called_by_its_name(data: bytes) -> None:
+    reading = read(data)
+    assert (reading.text, reading.title, reading.description) == ("", "On search", "")
+
+
+def looping() -> bytes:
+    page = (
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Resources << /XObject << /X 5 0 R >> >> /Contents 4 0 R >>"
+    )
+    form = "<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X 5 0 R >> >> /Length 5 >>"
+    objects = {
+        1: "<< /Type /Catalog /Pages 2 0 R >>",
+        2: "<< /Type /Pages /Kids [3 0 R 2 0 R] /Count 900000000 >>",
+        3: page,
+        4: "<< /Length 5 >>\nstream\n/X Do\nendstream",
+        5: f"{form}\nstream\n/X Do\nendstream",
+        6: "<< >>",
+    }
+    return assembled(objects)
+
+
+def bomb() -> bytes:
+    packed = zlib.compress(zlib.compress(b"(a) Tj " * 3_000_000, 9), 9).decode("latin-1")
+    objects = {
+        1: "<< /Type /Catalog /Pages 2 0 R >>",
+        2: "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        3: "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >>",
+        4: f"<< /Length {len(packed)} /Filter [/FlateDecode /FlateDecode] >>\nstream\n{packed}\nendstream",
+        5: "<< >>",
+    }
+    return assembled(objects)
+
+
+@has_parser
+@pytest.mark.parametrize("make", [looping, bomb])
+def test_a_hostile_file_is_read_in_seconds(make: type) -> None:
+    assert read(make()).title
+
+
+@has_parser
+@given(st.binary(max_size=300))
+@settings(deadline=None, max_examples=5)
+def test_any_bytes_are_a_document(data: bytes) -> None:
+    assert read(b"%PDF-1.4" + data).title
+    assert read(made("words").replace(b"/Kids", data[:8])).title
+
+
+def test_pages_that_were_told_before_the_parser_hung_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "hangs.py"
+    program.write_text(
+        "import time\n"
+        """print('{"title": "T", "subject": "", "keywords": "", "pages": 3}')\n"""
+        """print('{"page": 1, "text": "kept"}', flush=True)\n"""
+        """print('{"page": 2, "te', end="", flush=True)\n"""
+        "time.sleep(600)\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setattr(pdf, "_PROGRAM", program)
+    monkeypatch.setattr(pdf, "_KILL_SECONDS", 3)
+    monkeypatch.setattr(pdf, "find_spec", lambda name: sys)
+    assert read(b"%PDF-1.4").text == "## Page 1\n\nkept\n\n*(Pages 2 to 3 were not read.)*\n"
+
+
+def test_without_the_parser_the_reason_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pdf, "find_spec", lambda name: None)
+    with pytest.raises(NotReadable, match=r"pip install 'dowse\[documents\]'"):
+        read(b"%PDF-1.4")
+
+
+def test_a_parser_that_cannot_be_loaded_is_as_good_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "cannot.py"
+    program.write_text("raise SystemExit(3)\n", encoding="utf-8")
+    monkeypatch.setattr(pdf, "_PROGRAM", program)
+    monkeypatch.setattr(pdf, "find_spec", lambda name: sys)
+    with pytest.raises(NotReadable):
+        read(b"%PDF-1.4")

@@ -1,0 +1,64 @@
+"""Pieces of Markdown stay what they are, whatever they hold."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dowse.reading.parsing import parse
+from dowse.reading.writing import code_span, fenced, heading, link, paragraph, table
+
+lines = st.text(st.characters(exclude_categories=["Cs", "Cc"]))
+
+
+@given(st.text(st.sampled_from("`~# a\n")))
+def test_code_in_a_fence_is_one_block_of_code(code: str) -> None:
+    blocks = [event for event, _ in parse(fenced(code)) if "Start" in event]
+    assert blocks == [{"Start": {"CodeBlock": {"Fenced": ""}}}]
+
+
+@given(st.text(st.sampled_from("` a*"), min_size=1).filter(lambda code: code.strip("` ")))
+def test_code_in_a_line_is_one_piece_of_code(code: str) -> None:
+    spans = [event["Code"].strip() for event, _ in parse(f"x{code_span(code)}x") if "Code" in event]
+    assert spans == [code.strip()]
+
+
+@given(st.lists(st.text(st.sampled_from("#>`~<=-a ")), min_size=1))
+def test_a_paragraph_makes_no_heading_code_or_html(texts: list[str]) -> None:
+    source = paragraph("\n".join(text.strip() for text in texts))
+    kinds = {
+        next(iter(event["Start"]))
+        for event, _ in parse(source)
+        if isinstance(event, dict) and isinstance(event.get("Start"), dict)
+    }
+    assert not kinds & {"Heading", "CodeBlock", "HtmlBlock"}
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "written"),
+    [
+        ("a", "b.md", "[a](b.md)"),
+        ("a", "b c.md", "[a](<b c.md>)"),
+        ("a", "b_(c)", "[a](<b_(c)>)"),
+        ("a", "", "a"),
+    ],
+)
+def test_a_link_ends_where_its_target_does(text: str, target: str, written: str) -> None:
+    assert link(text, target) == written
+
+
+@pytest.mark.parametrize(
+    ("rows", "written"),
+    [
+        ([], ""),
+        ([["", ""]], ""),
+        ([["a", "b"], ["1", "x\ny"]], "| a | b |\n| --- | --- |\n| 1 | x y |"),
+        ([["a"], ["1", "2|3"]], "| a |  |\n| --- | --- |\n| 1 | 2\\|3 |"),
+    ],
+)
+def test_a_table_has_a_head_as_wide_as_its_rows(rows: list[list[str]], written: str) -> None:
+    assert table(rows) == written
+
+
+@pytest.mark.parametrize(("level", "written"), [(0, "# a b"), (1, "# a b"), (9, "###### a b")])
+def test_a_heading_is_one_line_of_a_level_that_exists(level: int, written: str) -> None:
+    assert heading(level, " a\nb ") == written
