@@ -70,6 +70,8 @@ class Tool:
     is_read_only: bool = True
     is_destructive: bool = False
     is_idempotent: bool = True
+    is_extra: bool = False
+    """Offered with `--tools full` alone."""
 
     @property
     def input_schema(self) -> Schema:
