@@ -12,7 +12,8 @@ from mcp import Client
 from mcp_types import Tool
 
 from dowse.serving.catalogue import CATALOGUE
-from dowse.serving.project_server import make_project_server
+from dowse.serving.composing import Offer, make_service_server
+from dowse.serving.service import Service
 from dowse.serving.surfaces.project import CREATE_QUESTION, DELETE_QUESTION, HINTS, REBUILD_QUESTION, SAY_YES
 from dowse.serving.tools import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
 
@@ -20,7 +21,11 @@ Schema = Mapping[str, Any]
 
 QUESTIONS = {"create_index": CREATE_QUESTION, "reindex_project": REBUILD_QUESTION, "delete_index": DELETE_QUESTION}
 
+EXTRA = frozenset({"get_document_outline", "read_document", "find_links"})
+"""Tools that are offered on demand."""
+
 KEYS = {
+    "anchor": "what links call a section by: `docs://guide.md#anchor`",
     "chunks": "pieces that files were cut into",
     "code": "in `get_index_status`, the `files` and `chunks` of code; in an error or a `FILE_LIMIT_WARNING`, its code",
     "complete": "whether the answer is about the whole project",
@@ -28,13 +33,21 @@ KEYS = {
     "coverage": "how much of the project the answer is about",
     "developerMessage": "of an error: what is technical about it",
     "docs": "the `files` and `chunks` of documentation",
+    "endLine": "the last line, from 1",
+    "excerpt": "a few words around what was found",
     "exists": "whether the project's own folder is still there",
     "expectedFiles": "files that the last run set out to have indexed",
     "files": "files in the index",
+    "from": "the document that a link stands in",
+    "headings": "in `search_documents` the headings that the passage stands under; else those of the document",
     "indexedFiles": "files that are in the index now",
     "indexing": "present while a run goes on",
+    "kind": "where a link leads: `document`, `web`, `broken` or `other`",
     "lastCheck": "when all files were last compared with the index",
     "lastError": "why the last run failed, until one succeeds",
+    "level": "of a heading, from 1",
+    "line": "the line of a link",
+    "matchLocation": "`title`, `content` or `both`",
     "message": "what happened, or what to do next",
     "more": "further passages of the same file, each with `startLine`, `endLine` and `text`",
     "newFiles": "files that are not in the index yet, up to 20",
@@ -43,10 +56,15 @@ KEYS = {
     "pendingFiles": "how many files differ from the index now",
     "problem": "what is wrong with the index and what to do",
     "question": "what is to be answered with `confirm: true`",
+    "relevance": "between 0 and 1; 0.8 and more for a title with all words of the query",
     "skipped": "files that were left out, counted by reason; `dowse why PATH` names the rule",
     "stale": "files that changed while the answer was made and are left out of it, up to 20",
     "staleFiles": "files that changed or are gone since they were indexed, up to 20",
+    "startLine": "the first line, from 1",
     "strategy": "when changes are taken in: the setting `indexingStrategy`",
+    "target": "a link as it is written",
+    "to": "where a link leads",
+    "totalLines": "lines of the document",
     "truncated": "present when the budget cut the reply, with the way to the rest",
     "userMessage": "of an error: what to tell a person",
     "warnings": "what to tell a person: settings that cannot be used, a root that was guessed, an index that was repaired",
@@ -115,20 +133,26 @@ def reference() -> str:
     return "\n".join([f"{START}\n> {words}\n", *sections])
 
 
+def _server(roots: list[Path]) -> Any:
+    return make_service_server(Service(roots), roots[0], Offer(level="full"))
+
+
 async def _told() -> tuple[list[Tool], list[Tool], str]:
     """The tools over one project, those over several, and the server's own words."""
     with tempfile.TemporaryDirectory() as folder:
         roots = [Path(folder) / name for name in ("one", "other")]
         for root in roots:
             root.mkdir()
-        async with Client(make_project_server(roots[:1], roots[0])) as client:
+        async with Client(_server(roots[:1])) as client:
             listed, words = (await client.list_tools()).tools, client.instructions or ""
-        async with Client(make_project_server(roots, roots[0])) as client:
+        async with Client(_server(roots)) as client:
             return listed, (await client.list_tools()).tools, words
 
 
 def _section(tool: Tool) -> str:
     lines = [f"## `{tool.name}`", "", f"**{tool.title}.** {tool.description}.", ""]
+    if tool.name in EXTRA:
+        lines += ["Offered with `--tools full`.", ""]
     if tool.name in HINTS:
         lines += [f"With `enhancedToolDescriptions` this goes on:{_quoted(HINTS[tool.name])}", ""]
     if tool.name in QUESTIONS:

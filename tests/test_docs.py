@@ -14,8 +14,8 @@ from docs.reference import KEYS, reference
 from mcp import Client
 
 from dowse.cli.commands import COMMANDS, dowse
+from dowse.serving.composing import make_project_server
 from dowse.serving.project import ProjectIndex
-from dowse.serving.project_server import make_project_server
 from dowse.settings import write_default
 from dowse.sources.denylist import categories
 from dowse.types import Reason

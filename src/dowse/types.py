@@ -347,6 +347,10 @@ class Store(Protocol):
 
     def links(self, document_id: int) -> list[Link]: ...
 
+    def targets(self) -> Iterator[tuple[int, int, str]]:
+        """Where all links lead, in order: a document's id, a link's place in it, its target."""
+        ...
+
     def converted_text(self, document_id: int) -> str | None:
         """The text of a document that is not its file's bytes; None for a verbatim one."""
         ...

@@ -84,7 +84,7 @@ def test_what_is_public_has_no_token(refusal: Callable[..., Refusal]) -> None:
 
 @pytest.mark.parametrize("where", ["127.0.0.1:0", "0.0.0.0:0"])
 def test_a_project_is_not_for_the_public(refusal: Callable[..., Refusal], where: str) -> None:
-    code, line = refusal("--http", where, "--allow-remote", "--public")
+    code, line = refusal("--only", "code", "--http", where, "--allow-remote", "--public")
     assert code == 2
     assert "--public" in line
 

@@ -13,7 +13,7 @@ from mcp.client.stdio import StdioServerParameters
 from mcp_types import CallToolResult, ElicitResult, TextContent
 from mcp_types import Tool as ListedTool
 
-from dowse.serving.project_server import make_project_server
+from dowse.serving.composing import make_project_server
 from dowse.serving.tools import BUDGET_TOKENS
 
 Got = TypeVar("Got")

@@ -21,16 +21,15 @@ from dowse.store import home
 from dowse.system import Lock
 from tests.making import write_tree
 
-LONG_AGO_NS = 1_600_000_000_123_456_789
-
 
 @pytest.fixture
 def project(tmp_path: Path) -> ProjectIndex:
     files = {"pyproject.toml": "", "src/apple.py": "def apple(): ...\n", "docs/a.md": "# Apples\n"}
     project = ProjectIndex(write_tree(tmp_path / "project", files))
-    for file in files:
-        os.utime(project.root / file, ns=(LONG_AGO_NS, LONG_AGO_NS))
     project.update()
+    while project.drift().pending:  # read in the very tick in which it was written
+        time.sleep(0.01)
+        project.update()
     return project
 
 

@@ -11,6 +11,7 @@ from dowse.system import storage_root
 COMMANDS = {
     "serve": "dowse.cli.serve:serve",
     "index": "dowse.cli.index:index",
+    "docs": "dowse.cli.docs:docs",
     "search": "dowse.cli.search:search",
     "status": "dowse.cli.projects:status",
     "projects": "dowse.cli.projects:projects",

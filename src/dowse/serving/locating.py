@@ -8,9 +8,19 @@ from secrets import token_hex
 from dowse.errors import NotIndexed, StoreBusy
 from dowse.serving.logs import close_log
 from dowse.serving.project import ProjectIndex
-from dowse.sources.roots import detect_root
+from dowse.sources.roots import detect_root, is_too_wide
 from dowse.store import home
 from dowse.system import Lock
+
+__all__ = [
+    "find_indexed",
+    "find_project",
+    "forget_project",
+    "is_too_wide",
+    "list_projects",
+    "open_or_find",
+    "open_project",
+]
 
 FORGET_WAIT_SECONDS = 0.3
 """Longer than anybody looks whether the lock is taken."""

@@ -34,7 +34,7 @@ from dowse.errors import DowseError
 from dowse.serving.arguments import checked
 from dowse.serving.catalogue import CatalogueError, rendered
 from dowse.serving.confirming import Asked, Asker
-from dowse.serving.resources import ResourceServer
+from dowse.serving.resources import Announcer, Resources, ResourceServer, serve_resources
 from dowse.serving.tools import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, Call, Schema, Told, Tool
 
 NAME = "dowse"
@@ -57,12 +57,17 @@ def make_server(
     instructions: str,
     lifespan: Lifespan | None = None,
     budget_tokens: int = BUDGET_TOKENS,
+    resources: tuple[Resources, Announcer] | None = None,
 ) -> Server[Any]:
-    """A server of these tools, whose descriptions may change between calls."""
+    """A server of these tools, whose descriptions may change between calls, and of resources."""
+
+    def client_of(context: Any) -> _Call:
+        if resources:
+            resources[1].meet(context.session)
+        return _Call(context, CallToolRequestParams(name=""), {}, budget_tokens)
 
     async def list_tools(context: Any, _params: PaginatedRequestParams | None) -> ListToolsResult:
-        client = _Call(context, CallToolRequestParams(name=""), {}, budget_tokens)
-        return ListToolsResult(tools=[_listed(tool) for tool in await tools(client)])
+        return ListToolsResult(tools=[_listed(tool) for tool in await tools(client_of(context))])
 
     async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
         client = _Call(context, params, {}, budget_tokens)
@@ -81,6 +86,8 @@ def make_server(
         on_call_tool=call_tool,
     )
     server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=NAME))
+    if resources:
+        serve_resources(server, *resources, client_of)
     return server
 
 

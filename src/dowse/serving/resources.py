@@ -1,7 +1,7 @@
 """Resources as every surface defines them, and as the protocol knows them: listed, read, announced when they change."""
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -22,6 +22,7 @@ from mcp_types import Resource as ListedResource
 from mcp_types.version import is_version_at_least
 
 from dowse.errors import DowseError
+from dowse.serving.tools import Call
 
 _RESOURCE_NOT_FOUND = -32002
 """What a missing resource is up to 2025-11-25; since then it is a wrong parameter."""
@@ -46,11 +47,15 @@ class Resource:
 class Resources(Protocol):
     """What a surface has to read."""
 
-    async def listed(self, cursor: str | None) -> tuple[Sequence[Resource], str | None]:
+    async def begin(self, client: Call) -> None:
+        """From now on, notice when the list changes."""
+        ...
+
+    async def listed(self, client: Call, cursor: str | None) -> tuple[Sequence[Resource], str | None]:
         """A page, and where the next begins."""
         ...
 
-    async def read(self, uri: str) -> tuple[str, str]:
+    async def read(self, client: Call, uri: str) -> tuple[str, str]:
         """The text of a resource and its type; NoSuchResource where there is none."""
         ...
 
@@ -91,22 +96,23 @@ class Announcer:
                 self._sessions.discard(session)
 
 
-def serve_resources(server: Server[Any], resources: Resources, announcer: Announcer) -> None:
+def serve_resources(
+    server: Server[Any], resources: Resources, announcer: Announcer, client_of: Callable[[Any], Call]
+) -> None:
     """Add resources to a server."""
+    heard = ListenHandler(announcer.bus)
 
     async def listed(context: Any, params: PaginatedRequestParams | None) -> ListResourcesResult:
-        announcer.meet(context.session)
         try:
-            found, following = await resources.listed(params.cursor if params else None)
+            found, following = await resources.listed(client_of(context), params.cursor if params else None)
         except DowseError as error:
             raise MCPError(code=INVALID_PARAMS, message=str(error)) from error
         return ListResourcesResult(resources=[_listed(one) for one in found], next_cursor=following)
 
     async def read(context: Any, params: ReadResourceRequestParams) -> ReadResourceResult:
-        announcer.meet(context.session)
         uri = str(params.uri)
         try:
-            text, mime_type = await resources.read(uri)
+            text, mime_type = await resources.read(client_of(context), uri)
         except NoSuchResource as error:
             is_new = is_version_at_least(context.session.protocol_version, _SINCE)
             code = INVALID_PARAMS if is_new else _RESOURCE_NOT_FOUND
@@ -115,9 +121,13 @@ def serve_resources(server: Server[Any], resources: Resources, announcer: Announ
             raise MCPError(code=INVALID_PARAMS, message=str(error), data={"uri": uri}) from error
         return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=mime_type, text=text)])
 
+    async def listen(context: Any, params: SubscriptionsListenRequestParams) -> Any:
+        await resources.begin(client_of(context))
+        return await heard(context, params)
+
     server.add_request_handler("resources/list", PaginatedRequestParams, listed)
     server.add_request_handler("resources/read", ReadResourceRequestParams, read)
-    server.add_request_handler("subscriptions/listen", SubscriptionsListenRequestParams, ListenHandler(announcer.bus))
+    server.add_request_handler("subscriptions/listen", SubscriptionsListenRequestParams, listen)
 
 
 def _listed(resource: Resource) -> ListedResource:

@@ -15,8 +15,9 @@ QUESTION = "Could not detect project root.\n[1] Use current directory: {folder}\
 QUESTION_WITHOUT_FOLDER = "Could not detect project root. Enter the path of the project's directory."
 
 
-async def find_roots(service: Service, call: Call, start: Path) -> None:
+async def find_roots(service: Service, call: Call, start: Path, *, may_ask: bool = True) -> None:
     """Give a service that has no project the ones that are meant; PROJECT_NOT_DETECTED where that cannot be known."""
+    can_ask = may_ask and call.can_ask
     await take_client_roots(service, call)
     if service.projects:
         return
@@ -28,9 +29,9 @@ async def find_roots(service: Service, call: Call, start: Path) -> None:
             _add(service, folder)
             return
     except ProjectNotDetected as error:
-        if not call.can_ask:
+        if not can_ask:
             raise CatalogueError("PROJECT_NOT_DETECTED", detail=str(error)) from error
-    if call.can_ask:
+    if can_ask:
         _add(service, await _asked(call, folder))
     elif folder:
         _add(service, folder)

@@ -181,9 +181,9 @@ class Service:
         """A path as replies show it."""
         return f"{served.name}/{path}" if self.has_several else path
 
-    def sources(self) -> list[Source]:
+    def sources(self, what: What = "project") -> list[Source]:
         """What is served, for those who watch over the server."""
-        return [Source(served.name, _problem(served.root)) for served in self.projects]
+        return [Source(served.name, _problem(served.root, what)) for served in self.projects]
 
     def documents(self) -> list[Served]:
         """The folders of the projects once more, as folders of documents."""
@@ -203,12 +203,12 @@ class Service:
         return next(name for name in names if name not in taken)
 
 
-def _problem(root: Path) -> str | None:
+def _problem(root: Path, what: What) -> str | None:
     """What keeps a project from being served; one that is not indexed yet is not a problem."""
     if not root.is_dir():
         return "its folder is not there"
     try:
-        with contextlib.closing(ProjectIndex(root)) as project:
+        with contextlib.closing(ProjectIndex(root, what)) as project:
             return "its index cannot be used" if project.status().state == "failed" else None
     except DowseError:
         return "it cannot be read"

@@ -135,6 +135,7 @@ class Session:
             if rested and not self.project.drift_at(rested, folders.append).pending:
                 self._dirty.done(rested)
             self._extend(folders)
+            self._tell_change_once()
 
     def _has_new_settings(self) -> bool:
         return self.project.settings_stamp() != self._settings_seen
@@ -316,6 +317,9 @@ class Session:
         if self._run is None and self.project.needs_verification():
             self._run, self._run_pending = self._start_run(VERIFY), {}
         self._dirty.save()
+        self._tell_change_once()
+
+    def _tell_change_once(self) -> None:
         if self._tell_change and (sequence := self.project.store.sequence()) != self._told_sequence:
             self._told_sequence = sequence
             self._tell_change(self.project)

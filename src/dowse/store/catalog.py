@@ -132,6 +132,15 @@ class Catalog:
         query = "SELECT target, text, line FROM links WHERE document_id = ? ORDER BY ordinal"
         return [Link(*row) for row in self._database.rows(query, (document_id,))]
 
+    def targets(self) -> Iterator[tuple[int, int, str]]:
+        """Where the links of all documents lead, in order: a document's id, a link's place in it, its target."""
+        query = "SELECT document_id, ordinal, target FROM links WHERE (document_id, ordinal) > (?, ?)"
+        query += f" ORDER BY document_id, ordinal LIMIT {_PAGE_ROWS}"
+        last = (0, 0)
+        while rows := self._database.rows(query, last):
+            yield from rows
+            last = rows[-1][:2]
+
     def converted_text(self, document_id: int) -> str | None:
         """The kept text of a document that is not its file's bytes."""
         rows = self._database.rows("SELECT text FROM texts WHERE document_id = ?", (document_id,))

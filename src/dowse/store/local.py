@@ -100,6 +100,9 @@ class LocalStore:
     def links(self, document_id: int) -> list[Link]:
         return self._catalog.links(document_id)
 
+    def targets(self) -> Iterator[tuple[int, int, str]]:
+        return self._catalog.targets()
+
     def converted_text(self, document_id: int) -> str | None:
         return self._catalog.converted_text(document_id)
 

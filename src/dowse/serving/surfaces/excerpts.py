@@ -1,13 +1,26 @@
-"""A few words around what was found, on one line."""
+"""What was found in documents, as it is told: a few words around it, on one line, quoted."""
 
 import re
+import time
 from collections.abc import Mapping
+from typing import Any
 
+from dowse.searching.documents import Found
 from dowse.searching.passages import matches_in
+from dowse.serving.asking import Answer, Coverage
+from dowse.serving.tools import Told
 
 CHARACTERS = 150
+TITLE_CHARACTERS = 200
+"""Of a title so much is told; a text's first line is its title, however long."""
 
-_SPACE = re.compile(r"\s+")
+_SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+
+def on_one_line(text: str, most: int) -> str:
+    """A text from a file where only a line of it has room: no line break or control character is left."""
+    line = _SPACE.sub(" ", text[: 4 * most]).strip()
+    return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
 def excerpt(text: str, terms: Mapping[str, float], most: int = CHARACTERS) -> str:
@@ -23,3 +36,71 @@ def excerpt(text: str, terms: Mapping[str, float], most: int = CHARACTERS) -> st
     if end < len(line):
         end = max(line.rfind(" ", end - 20, end), 0) or end
     return ("..." if start else "") + line[start:end] + ("..." if end < len(line) else "")
+
+
+def result_of(uri: str, found: Found, answer: Answer) -> dict[str, Any]:
+    """A document that was found, as structured content."""
+    passage = found.passage
+    is_in_text = passage is not None and found.place != "title"
+    shown = excerpt(passage.text, answer.terms) if passage and is_in_text else found.document.description
+    result: dict[str, Any] = {
+        "uri": uri,
+        "title": on_one_line(found.document.title, TITLE_CHARACTERS),
+        "relevance": found.relevance,
+        "excerpt": shown if is_in_text else on_one_line(shown, CHARACTERS + 10),
+        "matchLocation": found.place,
+    }
+    if passage and is_in_text:
+        headings = [on_one_line(heading, TITLE_CHARACTERS) for heading in passage.headings]
+        result |= {"startLine": passage.start_line, "endLine": passage.end_line, "headings": headings}
+    return result
+
+
+def told(results: list[dict[str, Any]], total: int, each: list[Coverage], characters: int, started: float) -> Told:
+    """Results in the words of the specification, and the same facts as structured content; within the budget."""
+    notes = _notes(each)
+    lines = [_lines(number, one) for number, one in enumerate(results, 1)]
+    left = characters - 600 - sum(len(note) for note in notes)
+    kept = 0
+    for one, text in zip(results, lines, strict=True):
+        left -= len(text) + len(str(one)) + 40
+        if left < 0:
+            break
+        kept += 1
+    is_cut = kept < len(results)
+    if is_cut:
+        notes.append(f"Only {kept} are shown, for the reply would be too long. Ask for something more specific.")
+    shown = f" (showing {kept})" if total > kept and total else ""
+    text = "\n\n".join([f"Search results: {total} matches{shown}", *lines[:kept], *notes])
+    content: dict[str, Any] = {"totalMatches": total, "results": results[:kept]}
+    if each:
+        content["coverage"] = _covered(each)
+    if is_cut:
+        content["truncated"] = notes[-1]
+    return Told({**content, "searchTimeMs": round((time.perf_counter() - started) * 1000, 1)}, text)
+
+
+def _lines(number: int, one: Mapping[str, Any]) -> str:
+    return (
+        f'{number}. {one["uri"]} - "{one["title"]}" (relevance: {one["relevance"]:.2f})\n'
+        f"   Excerpt: {one['excerpt']}\n"
+        f"   Match location: {one['matchLocation']}"
+    )
+
+
+def _notes(each: list[Coverage]) -> list[str]:
+    covered = _covered(each)
+    if covered["complete"]:
+        return []
+    if covered["indexedFiles"] < covered["expectedFiles"]:
+        count, expected = covered["indexedFiles"], covered["expectedFiles"]
+        return [f"Searched {count} of {expected} documents so far; the rest is being indexed."]
+    return ["Some documents have changed a moment ago and are being indexed."]
+
+
+def _covered(each: list[Coverage]) -> dict[str, Any]:
+    return {
+        "indexedFiles": sum(one.files for one in each),
+        "expectedFiles": sum(max(one.files, one.expected) for one in each),
+        "complete": all(one.is_complete for one in each),
+    }
