@@ -11,6 +11,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
     ListResourcesResult,
+    ListResourceTemplatesResult,
     PaginatedRequestParams,
     ReadResourceRequestParams,
     ReadResourceResult,
@@ -125,7 +126,11 @@ def serve_resources(
         await resources.begin(client_of(context))
         return await heard(context, params)
 
+    async def templates(_context: Any, _params: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
+        return ListResourceTemplatesResult(resource_templates=[])  # clients ask, and an error would alarm people
+
     server.add_request_handler("resources/list", PaginatedRequestParams, listed)
+    server.add_request_handler("resources/templates/list", PaginatedRequestParams, templates)
     server.add_request_handler("resources/read", ReadResourceRequestParams, read)
     server.add_request_handler("subscriptions/listen", SubscriptionsListenRequestParams, listen)
 
