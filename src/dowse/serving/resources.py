@@ -80,21 +80,21 @@ class Announcer:
 
     def __init__(self) -> None:
         self.bus = InMemorySubscriptionBus()
-        self._sessions: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._connections: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def meet(self, session: Any) -> None:
         """Remember a client of the older protocol, which is told without having asked."""
         if not is_version_at_least(session.protocol_version, _SINCE):
-            self._sessions.add(session)
+            self._connections.add(session._connection)  # a session is that of one request, and gives no other way
 
     async def announce(self) -> None:
         """The list of resources is another one."""
         await self.bus.publish(ResourcesListChanged())
-        for session in list(self._sessions):
+        for connection in list(self._connections):
             try:
-                await session.send_resource_list_changed()
+                await connection.send_resource_list_changed()
             except Exception:  # the client has gone; nobody else should miss it
-                self._sessions.discard(session)
+                self._connections.discard(connection)
 
 
 def serve_resources(
