@@ -82,11 +82,13 @@ def _close(text: str, at: int, end: int) -> int:
     depth, is_quoted = 0, text[at] == '"'
     for place in range(at + 1, end):
         sign = text[place]
+        if text[place - 1] == "\\":
+            continue
         if sign == '"' and is_quoted and depth == 0:
             return place
-        if sign == "{" and text[place - 1] != "\\":
+        if sign == "{":
             depth += 1
-        elif sign == "}" and text[place - 1] != "\\":
+        elif sign == "}":
             if depth == 0 and not is_quoted:
                 return place
             depth -= 1

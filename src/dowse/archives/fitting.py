@@ -14,20 +14,27 @@ def fitted(reply: Reply, budget: int, size: Size) -> Reply:
     """The reply of a search within a budget: fewer citations, a smaller graph, fewer snippets, fewer hits at last."""
     if size(reply) <= budget:
         return reply
-    whole = len(reply["results"])
     for most_citations, most_nodes in zip(_CITATIONS, (*_NODES, 0), strict=True):
         reply = _smaller(reply, most_citations, most_nodes)
-        if size(reply) <= budget:
-            return _noted(reply, "Some citations are left out; find_citations tells all of one document.")
-    for result in reply["results"]:
-        result["highlights"] = result["highlights"][:1]
-    while len(reply["results"]) > 1 and size(reply) > budget:
-        reply["results"].pop()
-    reply["metadata"]["totalResults"] = len(reply["results"])
-    if reply.get("citationGraph"):
-        reply["citationGraph"] = {"nodes": [], "edges": [], "truncated": "Left out: the reply would be too long."}
-    shown = len(reply["results"])
-    return _noted(reply, f"{shown} of {whole} results are shown, without citations. Ask for a smaller limit.")
+        noted = _noted(reply, "Some citations are left out; find_citations tells all of one document.")
+        if size(noted) <= budget:
+            return noted
+    return _with_fewer_results(reply, budget, size)
+
+
+def _with_fewer_results(reply: Reply, budget: int, size: Size) -> Reply:
+    """A reply without citations, and with as many results as fit; the last one is never left out."""
+    whole = len(reply["results"])
+    results = [{**result, "highlights": result["highlights"][:1]} for result in reply["results"]]
+    if "citationGraph" in reply:
+        reply = {**reply, "citationGraph": {"nodes": [], "edges": [], "truncated": "Left out: too long."}}
+    for shown in range(whole, 0, -1):
+        note = f"{shown} of {whole} results are shown, without citations. Ask for a smaller limit."
+        fewer = _noted({**reply, "results": results[:shown]}, note)
+        fewer["metadata"]["totalResults"] = shown
+        if size(fewer) <= budget:
+            break
+    return fewer
 
 
 def _smaller(reply: Reply, most_citations: int, most_nodes: int) -> Reply:

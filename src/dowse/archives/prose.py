@@ -15,7 +15,7 @@ from dowse.reading.parsing import parse
 MENTION_CONFIDENCE = 0.6
 """“PEP 8” names one document and no other, but says nothing of it: half of the mentions in the PEPs are asides."""
 
-_KEY = re.compile(r"@(?<![\w@./:+-]@)(?:\{(?P<braced>[^{}\s]{1,100})\}|(?P<key>[A-Za-z0-9_][\w:.#$%&+?<>~/-]{0,99}))")
+_KEY = re.compile(r"@(?<![\w@./:]@)(?:\{(?P<braced>[^{}\s]{1,100})\}|(?P<key>[A-Za-z0-9_][\w:.#$%&+?<>~/-]{0,99}))")
 _OPEN = ("CodeBlock", "Link", "Image", "HtmlBlock", "MetadataBlock")
 _ALONE = ("Code", "Html", "InlineHtml")
 
@@ -38,7 +38,7 @@ def _candidates(text: str, start: int) -> Iterator[tuple[int, int, Cited]]:
         for match in DOI.finditer(text, start):
             doi = trim_doi(match[0])
             yield match.start(), match.start() + len(doi), Cited(f"https://doi.org/{doi}", Kind.DOI, doi_identity(doi))
-    if "rxiv" in text or "RXIV" in text:
+    if any(name in text for name in ("rXiv", "rxiv", "RXIV")):
         for match in ARXIV.finditer(text, start):
             cited = Cited(f"https://arxiv.org/abs/{match[1]}", Kind.ARXIV, arxiv_identity(match[1]))
             yield match.start(), match.end(), cited

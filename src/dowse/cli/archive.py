@@ -200,10 +200,15 @@ def _watch(places: "Places") -> int:
     has_begun = list[bool]()
     stop = threading.Event()
     say("dowse: watching the archives; Ctrl-C ends it")
+    # In a thread of its own: the library that watches would swallow a Ctrl-C.
+    thread = threading.Thread(target=keep, args=(places, stop, told))
+    thread.start()
     try:
-        keep(places, stop, told)
+        while thread.is_alive():
+            thread.join(0.2)
     except KeyboardInterrupt:
         stop.set()
+        thread.join()
     return 0
 
 
