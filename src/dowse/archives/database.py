@@ -16,7 +16,7 @@ Row = tuple[Any, ...]
 Made = TypeVar("Made")
 
 _DOCUMENT = "number, id, title, path, source, type, date, question, url, archive"
-_CITATION = "citations.source, citations.target, url, context, confidence, kind, line, fault"
+_CITATION = "citations.source, citations.target, url, context, confidence, kind, line, fault, ordinal"
 _CITATIONS = f"SELECT {_CITATION} FROM citations WHERE is_citation AND"  # noqa: S608 - a constant
 EXPLICIT = " AND kind NOT IN ({})".format(", ".join(f"'{kind}'" for kind in INFERRED))
 """Added to a question about citations that inferred ones do not count for."""
@@ -132,17 +132,29 @@ class ArchiveDatabase:
 
     def citing(self, number: int, *, inferred: bool = False) -> list[Citation]:
         """What a document cites, in the order of its text."""
-        return self._citations("citations.source = ?", number, "line, ordinal", inferred=inferred)
+        return self.citing_each([number], inferred=inferred)[number]
 
     def cited(self, number: int, *, inferred: bool = False) -> list[Citation]:
         """What cites a document, by the citing one."""
-        return self._citations("citations.target = ?", number, "citations.source, line, ordinal", inferred=inferred)
+        return self.cited_each([number], inferred=inferred)[number]
 
-    def _citations(self, where: str, number: int, order: str, *, inferred: bool) -> list[Citation]:
+    def citing_each(self, numbers: Sequence[int], *, inferred: bool = False) -> dict[int, list[Citation]]:
+        """The same of several documents at once."""
+        return self._citations("source", numbers, inferred=inferred)
+
+    def cited_each(self, numbers: Sequence[int], *, inferred: bool = False) -> dict[int, list[Citation]]:
+        """The same of several documents at once."""
+        return self._citations("target", numbers, inferred=inferred)
+
+    def _citations(self, end: str, numbers: Sequence[int], *, inferred: bool) -> dict[int, list[Citation]]:
         explicit = "" if inferred else EXPLICIT
-        rows = self.rows(f"{_CITATIONS} {where}{explicit} ORDER BY {order}", (number,))
+        rows = list(self.rows_in(f"{_CITATIONS} 1{explicit} AND citations.{end} IN", numbers))
+        rows.sort(key=lambda row: (row[0], row[6], row[8]))
         ids = self.ids(number for row in rows for number in row[:2] if number is not None)
-        return [citation(row, ids) for row in rows]
+        found: dict[int, list[Citation]] = {number: [] for number in numbers}
+        for row in rows:
+            found[row[0] if end == "source" else row[1]].append(citation(row[:8], ids))
+        return found
 
     def ids(self, numbers: Iterable[int]) -> dict[int, str]:
         """The ids of documents by their numbers."""

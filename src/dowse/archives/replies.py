@@ -27,10 +27,13 @@ def search_reply(
     inferred: bool = False,
 ) -> Reply:
     """The reply of `searchLocalArchives`."""
-    results = [_result(database, hit, with_citations=include_citations, inferred=inferred) for hit in hits]
+    numbers = [hit.document.number for hit in hits]
+    results = [_result(hit) for hit in hits]
     reply: Reply = {"results": results}
     if include_citations and hits:
-        numbers = [hit.document.number for hit in hits]
+        citing, cited = (each(numbers, inferred=inferred) for each in (database.citing_each, database.cited_each))
+        for number, result in zip(numbers, results, strict=True):
+            result["citations"] = _citations(citing[number], cited[number])
         reply["citationGraph"] = graph_reply(graph_from(database, numbers, citation_depth, inferred=inferred))
     reply["metadata"] = {
         "totalResults": len(results),
@@ -157,21 +160,21 @@ def duplicates_reply(found: Sequence[Duplicates], total: int) -> Reply:
     }
 
 
-def _result(database: ArchiveDatabase, hit: Hit, *, with_citations: bool, inferred: bool) -> Reply:
-    result: Reply = {
+def _result(hit: Hit) -> Reply:
+    return {
         "document": document_reply(hit.document, hit.score),
         "highlights": [{"field": one.field, "snippets": list(one.snippets)} for one in hit.highlights],
     }
-    if with_citations:
-        citing = database.citing(hit.document.number, inferred=inferred)
-        cited = database.cited(hit.document.number, inferred=inferred)
-        result["citations"] = {
-            "citing": [citation_reply(one) for one in citing[:MOST_CITATIONS]],
-            "cited": [citation_reply(one) for one in cited[:MOST_CITATIONS]],
-        }
-        if max(len(citing), len(cited)) > MOST_CITATIONS:
-            result["citations"] |= {"totalCiting": len(citing), "totalCited": len(cited)}
-    return result
+
+
+def _citations(citing: Sequence[Citation], cited: Sequence[Citation]) -> Reply:
+    reply: Reply = {
+        "citing": [citation_reply(one) for one in citing[:MOST_CITATIONS]],
+        "cited": [citation_reply(one) for one in cited[:MOST_CITATIONS]],
+    }
+    if max(len(citing), len(cited)) > MOST_CITATIONS:
+        reply |= {"totalCiting": len(citing), "totalCited": len(cited)}
+    return reply
 
 
 def _step(database: ArchiveDatabase, one: Stored, other: Stored, *, inferred: bool) -> Reply:

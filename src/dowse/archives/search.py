@@ -13,7 +13,7 @@ from dowse.searching.query import stop_words
 
 MOST_WORDS = 32
 """Words of a query that are looked for."""
-CANDIDATES = 120
+CANDIDATES = 80
 """Documents of each way to find them that are looked at more closely."""
 
 TITLE, TITLE_WHOLE = 0.8, 0.15
@@ -43,11 +43,15 @@ class _Query:
     weights: tuple[float, ...]
     choosing: tuple[Meaning, ...]
     """Those that candidates are found by."""
+    common: dict[int, float]
+    """Those that nearly all documents have, as if each had them."""
+    groups: dict[str, int]
+    """For each word to be looked for, which word of the query it stands for, the best where there are several."""
 
     @property
-    def groups(self) -> dict[str, int]:
-        """For each word to be looked for, which word of the query it stands for."""
-        return {match: number for number, meaning in enumerate(self.meanings) for match in meaning.matches}
+    def whole(self) -> float:
+        """What all words weigh together."""
+        return sum(self.weights)
 
 
 def search(database: ArchiveDatabase, query: str, limit: int, *, fuzzy: bool = True) -> list[Hit]:
@@ -77,7 +81,10 @@ def search(database: ArchiveDatabase, query: str, limit: int, *, fuzzy: bool = T
 
 def _query(database: ArchiveDatabase, words: list[str], *, fuzzy: bool) -> _Query:
     ((total,),) = database.rows("SELECT COUNT(*) FROM documents")
-    meanings = tuple(fuzzy_meaning(database, word, total) if fuzzy else exact_meaning(database, word) for word in words)
+    meanings = tuple(
+        fuzzy_meaning(database, word, total, is_last=word == words[-1]) if fuzzy else exact_meaning(database, word)
+        for word in words
+    )
     weights = [math.log(1 + total / (0.5 + meaning.documents)) for meaning in meanings]
     is_telling = [word not in stop_words() for word in words]
     if any(is_telling):
@@ -88,7 +95,17 @@ def _query(database: ArchiveDatabase, words: list[str], *, fuzzy: bool) -> _Quer
     choosing = [
         meaning for meaning in found if meaning.documents <= COMMON * total and meaning.word not in stop_words()
     ]
-    return _Query(meanings, tuple(weights), tuple(choosing or found))
+    chosen = tuple(choosing or found)
+    common = {number: 1.0 for number, one in enumerate(meanings) if one.matches and one not in chosen}
+    return _Query(meanings, tuple(weights), chosen, common, _groups(meanings))
+
+
+def _groups(meanings: tuple[Meaning, ...]) -> dict[str, int]:
+    best = dict[str, tuple[float, int]]()
+    for number, meaning in enumerate(meanings):
+        for match, quality in meaning.matches.items():
+            best[match] = max(best.get(match, (0.0, 0)), (quality, number))
+    return {match: number for match, (_, number) in best.items()}
 
 
 def _candidates(database: ArchiveDatabase, asked: _Query, limit: int, *, fuzzy: bool) -> dict[int, float]:
@@ -149,30 +166,25 @@ def _tiers(meaning: Meaning) -> list[tuple[float, list[str]]]:
 
 def _relevance(asked: _Query, document: Stored, held: Mapping[int, float], strength: float) -> float:
     """How much of the query a document has, and where."""
-    whole = sum(asked.weights)
     in_title, of_title = _covered(asked, document.title)
     in_question, of_question = _covered(asked, document.question)
-    common = [
-        group for group, meaning in enumerate(asked.meanings) if meaning.matches and meaning not in asked.choosing
-    ]
-    in_content = {**dict.fromkeys(common, 1.0), **held} if held else {}
-
-    def share(*fields: Mapping[int, float]) -> float:
-        best = (max(field.get(group, 0.0) for field in fields) for group in range(len(asked.weights)))
-        return sum(weight * quality for weight, quality in zip(asked.weights, best, strict=True)) / whole
-
-    found_title, found_question, found_content = share(in_title), share(in_question), share(in_content)
-    anywhere = share(in_title, in_question, in_content)
-    scores = [
-        anywhere * (CONTENT + CONTENT_STRONG * strength)
-        + PART_OF_TITLE * found_title * (anywhere < 1 or found_title < 1)
-    ]
+    in_content = {**asked.common, **held} if held else {}
+    found_title, found_content = _share(asked, in_title), _share(asked, in_content)
+    anywhere = _share(asked, {**in_content, **in_question, **in_title})
+    score = anywhere * (CONTENT + CONTENT_STRONG * strength)
     if len(in_title) == len(asked.weights):
         phrase = TITLE_PHRASE * _follow_each_other(asked, document.title)
-        scores.append(found_title * (TITLE + TITLE_WHOLE * of_title + phrase))
+        score = max(score, found_title * (TITLE + TITLE_WHOLE * of_title + phrase))
+    else:
+        score += PART_OF_TITLE * found_title
     if len(in_question) == len(asked.weights):
-        scores.append(found_question * (QUESTION + QUESTION_WHOLE * of_question))
-    return round(min(1.0, max(scores) + BESIDE * found_content * strength), 4)
+        score = max(score, _share(asked, in_question) * (QUESTION + QUESTION_WHOLE * of_question))
+    return round(min(1.0, score + BESIDE * found_content * strength), 4)
+
+
+def _share(asked: _Query, covered: Mapping[int, float]) -> float:
+    """How much of the query is covered, by what its words weigh."""
+    return sum(asked.weights[group] * quality for group, quality in covered.items()) / asked.whole
 
 
 def _covered(asked: _Query, text: str) -> tuple[dict[int, float], float]:
@@ -181,12 +193,12 @@ def _covered(asked: _Query, text: str) -> tuple[dict[int, float], float]:
         return {}, 0.0
     words, covered, used = words_of(text), dict[int, float](), 0
     for word in words:
-        best = [
-            (group, meaning.matches[word]) for group, meaning in enumerate(asked.meanings) if word in meaning.matches
-        ]
-        used += bool(best)
-        for group, quality in best:
-            covered[group] = max(quality, covered.get(group, 0.0))
+        if word in asked.groups:
+            used += 1
+            for group, meaning in enumerate(asked.meanings):
+                quality = meaning.matches.get(word, 0.0)
+                if quality > covered.get(group, 0.0):
+                    covered[group] = quality
     return covered, used / len(words) if words else 0.0
 
 

@@ -11,9 +11,9 @@ BEFORE, AFTER = 60, 140
 """Characters of a snippet before and after the word it is shown for."""
 MOST = 3
 """Snippets of one field."""
-_MOST_PLACES = 40
+_MOST_PLACES = 25
 """Places of one word that are looked at; a word that is everywhere is shown where it first is."""
-_MOST_WINDOWS = 80
+_MOST_WINDOWS = 50
 """Places around which a passage is weighed, from the first on: of a long document that has the words everywhere the
 rest adds nothing but time."""
 _CUT_AT_WORD = 15

@@ -50,8 +50,12 @@ def exact_meaning(database: ArchiveDatabase, word: str) -> Meaning:
     return Meaning(word, {word: 1.0} if rows else {}, rows[0][0] if rows else 0)
 
 
-def fuzzy_meaning(database: ArchiveDatabase, word: str, total: int) -> Meaning:
-    """The word, its other forms and accents, what it may be the beginning of or a slip of the pen for."""
+def fuzzy_meaning(database: ArchiveDatabase, word: str, total: int, *, is_last: bool = True) -> Meaning:
+    """The word, its other forms and accents, what it may be the beginning of or a slip of the pen for.
+
+    A common word is taken as it is, but that the last one of a query may be a beginning: who types has not
+    finished it yet.
+    """
     folded = fold(word)
     (stem,) = stems([folded])
     found = dict[str, float]()
@@ -63,14 +67,15 @@ def fuzzy_meaning(database: ArchiveDatabase, word: str, total: int) -> Meaning:
     for other, bare, documents in rows:
         found[other] = 1.0 if other == word else ACCENTS if bare == folded else FORM
         counts[other] = documents
-    if len(folded) >= PREFIX_CHARACTERS:
+    # Not its other forms: the stem of a slip may be that of another word.
+    known = sum(counts[other] for other, quality in found.items() if quality >= ACCENTS)
+    is_common = known >= max(COMMON_LEAST, COMMON_SHARE * total)
+    if len(folded) >= PREFIX_CHARACTERS and (is_last or not is_common):
         for other, documents in _beginning_with(database, folded):
             share = len(folded) / len(other)
             found.setdefault(other, PREFIX_LEAST + (PREFIX_MOST - PREFIX_LEAST) * min(1.0, share))
             counts.setdefault(other, documents)
-    # Not its other forms: the stem of a slip may be that of another word.
-    known = sum(counts[other] for other, quality in found.items() if quality >= ACCENTS)
-    if known < max(COMMON_LEAST, COMMON_SHARE * total) and not any(sign.isdigit() for sign in folded):
+    if not is_common and not any(sign.isdigit() for sign in folded):
         for other, quality in _nearly(database, folded):
             found.setdefault(other, quality)
     forms = max((counts[other] for other, quality in found.items() if quality >= FORM), default=0)
