@@ -168,9 +168,7 @@ def _cut(nodes: int, left_out: int, edges: int) -> str:
     parts += [f"{edges:,} more citations"] if edges else []
     if not parts:
         return ""
-    return (
-        f"The graph shows {nodes:,} documents; {' and '.join(parts)} are left out. Ask with a smaller depth or limit."
-    )
+    return f"The graph shows {nodes:,} documents; {' and '.join(parts)} are left out."
 
 
 def _chain(came_from: dict[int, int], target: int) -> list[int]:

@@ -76,7 +76,7 @@ def graph_reply(graph: Graph) -> Reply:
         "nodes": [{"id": node.document.id, "label": node.document.title, "type": node.type} for node in graph.nodes],
         "edges": [{"from": edge.source, "to": edge.target, "confidence": edge.confidence} for edge in graph.edges],
     }
-    return reply | ({"truncated": graph.cut} if graph.cut else {})
+    return reply | ({"truncated": f"{graph.cut} Ask with a smaller depth or limit."} if graph.cut else {})
 
 
 def citations_reply(

@@ -3,7 +3,7 @@
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
@@ -93,7 +93,7 @@ def _by_path(url: str, source: int, resolver: Resolver) -> tuple[int | None, str
         return (target, "", 1) if target != source else (None, "", 0)
     if not isinstance(found, Broken):
         return None, "", 0
-    if found.path in resolver.others or _as_written(url, path) in resolver.others:
+    if not resolver.others.isdisjoint(_places(found.path, url, path)):
         return None, NO_DOCUMENT, 1
     return None, str(found.fault if found.fault is not Fault.EMPTY else Fault.MISSING), 1
 
@@ -130,9 +130,10 @@ def _resolver(
             "SELECT archive, path, key, url, identity, title FROM bibliography ORDER BY path DESC"
         )
     }
-    there = frozenset(prefixes.get(archive, f"{archive}/") + path for archive, path in others)
+    there = {prefixes.get(archive, f"{archive}/") + path.rstrip("/") for archive, path in others}
+    there |= {folder for path in list(there) for folder in folders_above(path)}
     paths = {number: path for path, number in numbers.items()}
-    return Resolver(Lookup(pages), numbers, paths, aliases, titles, entries, there)
+    return Resolver(Lookup(pages), numbers, paths, aliases, titles, entries, frozenset(there))
 
 
 def _prefixes(roots: Mapping[Archive, Path]) -> dict[str, str]:
@@ -160,6 +161,10 @@ def _are_same(parts: tuple[str, str]) -> bool:
     return parts[0] == parts[1]
 
 
-def _as_written(url: str, source: str) -> str:
-    inner = url[2:-2].partition("|")[0] if url.startswith("[[") else url
-    return os.path.normpath(f"{source.rpartition('/')[0]}/{inner.partition('#')[0]}")
+def _places(place: str, url: str, source: str) -> Iterator[str]:
+    """Where a file may lie that a link leads to: as it was looked for, below the archive, beside the document."""
+    written = url[2:-2].partition("|")[0] if url.startswith("[[") else url
+    written = written.partition("#")[0].partition("?")[0]
+    yield place
+    yield os.path.normpath(f"{source.partition('/')[0]}/{written.lstrip('/')}")
+    yield os.path.normpath(f"{source.rpartition('/')[0]}/{written}")

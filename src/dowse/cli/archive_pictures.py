@@ -52,7 +52,7 @@ def graph(about: str | None, form: str, output: str | None, database: str | None
             return Reply({"nodes": 0, "edges": 0}, 1) if how["as_json"] else 1
         made = _made(archives, found, form, about or "What cites what")
     if found.cut:
-        say(f"dowse: {found.cut}")
+        say(f"dowse: {found.cut} --most draws more.")
     is_picture = form in ("html", "svg")
     where = output or (f"archive-graph.{form}" if is_picture or how["as_json"] else "-")
     return _written(made, where, {"nodes": len(found.nodes), "edges": len(found.edges)}, as_json=how["as_json"])
