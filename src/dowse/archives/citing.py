@@ -105,8 +105,9 @@ def _of_matter(matter: Mapping[str, Any]) -> Iterator[Cited]:
         stated = matter.get(name)
         for item in stated if isinstance(stated, list) else [stated]:
             value = item.get("url") or item.get("doi") if isinstance(item, dict) else item
-            if isinstance(value, str) and (cited := _listed(value.strip())):
-                yield Cited(cited.url, cited.kind, cited.key, f"{name}: {value.strip()}"[:300], 1)
+            text = value.encode("utf-8", "replace").decode().strip() if isinstance(value, str) else ""
+            if cited := _listed(text):
+                yield Cited(cited.url, cited.kind, cited.key, f"{name}: {text}"[:300], 1)
 
 
 def _listed(value: str) -> Cited | None:

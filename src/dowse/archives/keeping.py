@@ -9,7 +9,7 @@ from dowse.archives.database import ArchiveDatabase, create_database
 from dowse.archives.indexing import update
 from dowse.archives.places import Archive, Places
 from dowse.archives.types import Report
-from dowse.errors import DowseError, StoreBusy, UsageError
+from dowse.errors import DowseError
 from dowse.freshness.watching import CannotWatch, Watcher
 from dowse.system import Lock, make_private_folder
 from dowse.types import Progress
@@ -71,7 +71,7 @@ def _look(
         try:
             report = index_once(database, places, entered={archive: found.add for archive, found in folders.items()})
             told(report)
-        except (StoreBusy, UsageError) as error:  # tried again, as soon as something changes
+        except DowseError as error:  # tried again when something changes, or when it is time to look anyway
             told(error)
         if not watched.extend({places.roots[archive]: found for archive, found in folders.items()}):
             return

@@ -56,7 +56,7 @@ def archive() -> None:
 
     Archives are folders of reports and of captured web pages. They are where RESEARCH_ARCHIVE_PATH and
     URL_CONTENT_ARCHIVE_PATH say, else ./research-archive and ./url-content-archive; the database is
-    where SEARCH_DB_PATH says, else ./data/search.db. docs/archive.md has the rest.
+    where SEARCH_DB_PATH says, else ./data/search.db. Every command takes --json. docs/archive.md has the rest.
     """
 
 
@@ -185,8 +185,11 @@ def _places(folder: str | None, urls: str | None, database: str | None) -> "Plac
 
 
 def _watch(places: "Places") -> int:
+    from dowse.archives.database import create_database
     from dowse.archives.keeping import keep
     from dowse.archives.types import Report
+
+    create_database(places.database).close()  # what is wrong with it is said here, and not in a thread
 
     def told(what: "Report | DowseError") -> None:
         if isinstance(what, Report):

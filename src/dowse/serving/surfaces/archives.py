@@ -87,8 +87,11 @@ class ArchiveSurface:
             database.close()
 
     def is_indexing(self) -> bool:
-        """Whether a run is going on, in whatever process."""
-        return run_lock(self.places).is_taken()
+        """Whether a run is going on, in whatever process; unknown is no."""
+        try:
+            return run_lock(self.places).is_taken()
+        except OSError:
+            return False
 
     def database(self) -> ArchiveDatabase:
         """The database as soon as there is one; NotIndexed where there is none and none will be."""
