@@ -65,7 +65,6 @@ def _speed(options: argparse.Namespace, work: Path) -> Table:
     first = _index(work)
     again = _index(work)
     _say(f"{count:,} documents are indexed in {first.seconds:.1f} s")
-    os.chdir(work)
     database = open_database(work / "data" / "search.db")
     began = time.perf_counter()
     search(database, "wram up teh search", 10)
