@@ -48,6 +48,7 @@ bench: .venv/installed ## measure; CORPORA, EVAL, CODE_SEARCH name folders of da
 	$(RUN) -m bench.serve "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.freshness "$(CORPORA)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.http "$(CORPORA)"
+	$(RUN) -m bench.archives "$(CORPORA)" --eval "$(EVAL)"
 
 lock: .venv/installed ## renew requirements.txt and tests/node/package-lock.json
 	$(RUN) -m pip install --quiet uv

@@ -18,8 +18,9 @@ KNOWS: dict[str, set[str]] = {
     "store": {"chunking", "encoding"},
     "searching": {"store"},
     "freshness": {"sources", "reading", "chunking", "store"},
-    "serving": {"sources", "reading", "store", "searching", "freshness"},
-    "cli": {"serving", "searching"},
+    "archives": {"sources", "reading", "store", "searching", "freshness"},
+    "serving": {"sources", "reading", "store", "searching", "freshness", "archives"},
+    "cli": {"serving", "searching", "archives"},
 }
 GROUND_KNOWS: dict[str, set[str]] = {
     "types": set(),

@@ -18,6 +18,7 @@ COMMANDS = {
     "forget": "dowse.cli.projects:forget",
     "why": "dowse.cli.why:why",
     "doctor": "dowse.cli.doctor:doctor",
+    "archive": "dowse.cli.archive:archive",
 }
 
 

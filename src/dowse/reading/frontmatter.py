@@ -32,16 +32,20 @@ class FrontMatter:
 
 def front_matter(text: str) -> FrontMatter:
     """The front matter a text begins with; one that cannot be read is no front matter."""
+    stated, end = all_front_matter(text)
+    if not end:
+        return FrontMatter()
+    return FrontMatter(_one(stated.get("title")), _one(stated.get("description")), _several(stated.get("tags")), end)
+
+
+def all_front_matter(text: str) -> tuple[dict[str, Any], int]:
+    """Everything front matter says, in YAML all scalars as they are written, and its length; nothing and 0 without."""
     match = _FENCED.match(text, 0, _MAX_CHARS) if text.startswith(("---", "+++")) else None
     if match is None:
-        return FrontMatter()
+        return {}, 0
     yaml, toml = match["yaml"], match["toml"]
     stated = _from_yaml(yaml) if yaml is not None else _from_toml(toml)
-    if stated is None:
-        return FrontMatter()
-    return FrontMatter(
-        _one(stated.get("title")), _one(stated.get("description")), _several(stated.get("tags")), match.end()
-    )
+    return ({}, 0) if stated is None else (stated, match.end())
 
 
 def _one(value: Any) -> str:

@@ -13,6 +13,7 @@ from dowse.serving.tools import Schema, Tool
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "number": (int, float),
+    "integer": (int, float),
     "boolean": (bool,),
     "array": (list,),
     "object": (dict,),
@@ -20,6 +21,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 _NAMES = {
     "string": "a text",
     "number": "a number",
+    "integer": "a whole number",
     "boolean": "true or false",
     "array": "a list",
     "object": "an object",
@@ -52,7 +54,7 @@ def _require(name: str, value: Any, schema: Schema) -> None:
         raise UsageError(f"{name} has to be {_NAMES[kind]}, not {_shown(value)}.")
     if "enum" in schema and value not in schema["enum"]:
         raise UsageError(f"{name} has to be one of {', '.join(schema['enum'])}, not {_shown(value)}.")
-    if kind == "number":
+    if kind in ("number", "integer"):
         _require_number(name, value, schema)
     if kind == "string":
         _require_length(name, value, schema)
@@ -62,7 +64,7 @@ def _require(name: str, value: Any, schema: Schema) -> None:
 
 
 def _is(value: Any, kind: str) -> bool:
-    return isinstance(value, _TYPES[kind]) and not (kind == "number" and isinstance(value, bool))
+    return isinstance(value, _TYPES[kind]) and not (kind in ("number", "integer") and isinstance(value, bool))
 
 
 def _require_number(name: str, value: float, schema: Schema) -> None:
@@ -70,7 +72,8 @@ def _require_number(name: str, value: float, schema: Schema) -> None:
     if (least is not None and not value >= least) or (most is not None and not value <= most):
         between = f"between {least} and {most}" if most is not None else f"at least {least}"
         raise UsageError(f"{name} has to be {between}, not {_shown(value)}.")
-    if schema.get("multipleOf") == 1 and value != int(value):
+    is_whole = schema["type"] == "integer" or schema.get("multipleOf") == 1
+    if is_whole and not float(value).is_integer():
         raise UsageError(f"{name} has to be a whole number, not {_shown(value)}.")
 
 

@@ -120,10 +120,14 @@ async def _called(tool: Tool, call: "_Call", params: CallToolRequestParams) -> C
     except Asked as asked:
         return asked.result
     except DowseError as error:
-        return _result(rendered(error), is_error=True)
+        return _failed(tool, error)
     except Exception as error:
         _log.exception("%s failed", tool.name)
-        return _result(rendered(CatalogueError("UNEXPECTED", detail=f"{type(error).__name__}: {error}")), is_error=True)
+        return _failed(tool, CatalogueError("UNEXPECTED", detail=f"{type(error).__name__}: {error}"))
+
+
+def _failed(tool: Tool, error: DowseError) -> CallToolResult:
+    return _result(tool.failure(error) if tool.failure else rendered(error), is_error=True)
 
 
 def _result(reply: dict[str, Any] | Told, *, is_error: bool = False) -> CallToolResult:

@@ -22,11 +22,12 @@ _SHARED_BYTES = 65_536
 
 
 class Database:
-    """An open catalog file in the current format, migrated if it was older."""
+    """An open catalog file in the current format, migrated if it was older; with other steps, another database."""
 
-    def __init__(self, file: Path, steps: Sequence[str] = STEPS) -> None:
+    def __init__(self, file: Path, steps: Sequence[str] = STEPS, application_id: int = APPLICATION_ID) -> None:
         self.file = file
         self._steps = steps
+        self._application_id = application_id
         self._local = threading.local()
         self._connections: list[sqlite3.Connection] = []
         try:
@@ -97,7 +98,7 @@ class Database:
     def _prepare(self, connection: sqlite3.Connection) -> None:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if application != APPLICATION_ID and (version or _has_tables(connection)):
+        if application != self._application_id and (version or _has_tables(connection)):
             raise StoreDamaged(f"{self.file} is not a catalog of dowse.")
         if version > len(self._steps):
             raise self._too_new(connection, version)
@@ -112,7 +113,7 @@ class Database:
                 for statement in _statements(step):
                     connection.execute(statement)
             connection.execute("INSERT OR REPLACE INTO facts VALUES ('written_by', ?)", (__version__,))
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA application_id = {self._application_id}")
             connection.execute(f"PRAGMA user_version = {len(self._steps)}")
 
     def _too_new(self, connection: sqlite3.Connection, version: int) -> StoreTooNew:

@@ -1,0 +1,197 @@
+"""`python -m bench.archives CORPORA`: archives indexed and searched, and citations held against a list."""
+
+import argparse
+import json
+import os
+import random
+import re
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from bench import machine, meter, page
+from bench.report import Row, Table
+from dowse.archives.database import ArchiveDatabase, open_database
+from dowse.archives.replies import search_reply
+from dowse.archives.search import search
+from dowse.reading import DOCUMENT_EXTENSIONS
+
+PLACE = "bench archives"
+DOCUMENTS = 10_000
+SEARCHES = 300
+MAX_BYTES = 1_000_000
+EDGES = Path("citations") / "peps-edges.tsv"
+_SLUG = re.compile(r"^slug: *(\S+)", re.MULTILINE)
+_TITLE = re.compile(r"^title: *(.+)", re.MULTILINE)
+
+
+def main() -> int:
+    """Measure and show."""
+    options = _options()
+    facts = machine.description()
+    with tempfile.TemporaryDirectory(prefix="bench-") as temporary:
+        work = Path(temporary).resolve()
+        tables = [_speed(options, work / "speed")]
+        if listed := _extraction(options, work / "peps"):
+            tables.append(listed)
+    print("\n".join([*facts, "", *(table.as_text() for table in tables)]))
+    if options.markdown:
+        text = "\n".join([*(f"- {fact}" for fact in facts), "", *(table.as_markdown() for table in tables)])
+        page.put(options.markdown, PLACE, text)
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.archives", description=__doc__)
+    parser.add_argument("corpora", type=Path, metavar="CORPORA", help="a folder whose folders have documents")
+    parser.add_argument("--documents", type=int, default=DOCUMENTS)
+    parser.add_argument("--searches", type=int, default=SEARCHES)
+    parser.add_argument("--peps", type=Path, metavar="DIR", help="the sources of the PEPs (default: found in CORPORA)")
+    parser.add_argument("--eval", type=Path, metavar="DIR", help=f"a folder with {EDGES}")
+    parser.add_argument("--markdown", type=_page, metavar="FILE", help="renew the tables between the markers of FILE")
+    return parser.parse_args()
+
+
+def _page(value: str) -> Path:
+    if not page.has_place(Path(value), PLACE):
+        raise argparse.ArgumentTypeError(f"{value} has no lines {' and '.join(page.lines(PLACE))} to write between")
+    return Path(value)
+
+
+def _speed(options: argparse.Namespace, work: Path) -> Table:
+    count = _lay_out(options.corpora, options.documents, work)
+    first = _index(work)
+    again = _index(work)
+    _say(f"{count:,} documents are indexed in {first.seconds:.1f} s")
+    database = open_database(work / "data" / "search.db")
+    began = time.perf_counter()
+    search(database, "wram up teh search", 10)
+    warm = time.perf_counter() - began
+    queries = _queries(database, options.searches)
+    used = time.process_time()
+    times = sorted(_ask(database, query) for query in queries)
+    used = (time.process_time() - used) * 1000 / len(times)
+    own, _ = meter.memory(os.getpid())
+    ((citations,),) = database.rows("SELECT COUNT(*) FROM citations WHERE target IS NOT NULL AND is_citation")
+    database.close()
+    size = sum(file.stat().st_size for file in (work / "data").iterdir())
+    rows: list[Row] = [
+        ("", "measured", "to reach"),
+        ("documents", f"{count:,}", ""),
+        ("citations between them", f"{citations:,}", ""),
+        ("`dowse archive index`, documents/s", f"{count / first.seconds:,.0f}", "≥ 200"),
+        ("the same, of processor time", f"{count / (first.cpu_seconds or first.seconds):,.0f}", ""),
+        ("a run without a change", f"{again.seconds:.2f} s", "≤ 3 s"),
+        ("peak memory while indexing, not file-backed", f"{(first.own_bytes or 0) / 1e6:.0f} MB", "≤ 200 MB"),
+        (f"search, citations to depth 3, median of {len(times)}", f"{statistics.median(times):.1f} ms", "≤ 30 ms"),
+        ("the same, 99th percentile", f"{times[int(len(times) * 0.99)]:.1f} ms", ""),
+        ("the same, processor time of one, mean", f"{used:.1f} ms", ""),
+        ("the first search of a process", f"{warm * 1000:.0f} ms", ""),
+        ("memory of who searches", f"{own / 1e6:.0f} MB", "≤ 200 MB"),
+        ("database", f"{size / 1e6:.0f} MB", ""),
+    ]
+    return Table(f"Archives of {count:,} documents", rows)
+
+
+def _lay_out(folder: Path, most: int, work: Path) -> int:
+    """Documents of all corpora, spread evenly; those that name their address become captured pages."""
+    found = sorted(
+        file
+        for file in folder.rglob("*")
+        if file.suffix in DOCUMENT_EXTENSIONS
+        and ".git" not in file.parts
+        and file.is_file()
+        and file.stat().st_size < MAX_BYTES
+    )
+    chosen = [found[at * len(found) // min(most, len(found))] for at in range(min(most, len(found)))]
+    for number, file in enumerate(chosen):
+        data = file.read_bytes()
+        slug, title = (pattern.search(data[:2000].decode("utf-8", "replace")) for pattern in (_SLUG, _TITLE))
+        if slug and title and file.suffix == ".md":
+            capture = work / "url-content-archive" / f"{number:06x}"
+            capture.mkdir(parents=True)
+            (capture / "content.md").write_bytes(data)
+            facts = {"url": f"https://example.org/en-US/docs/{slug[1]}", "title": title[1].strip("\"'")}
+            (capture / "metadata.json").write_text(json.dumps({**facts, "capturedAt": "2025-05-20"}), encoding="utf-8")
+        else:
+            copy = work / "research-archive" / file.relative_to(folder)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(data)
+    return len(chosen)
+
+
+def _index(work: Path) -> meter.Run:
+    environment = {key: value for key, value in os.environ.items() if not key.endswith(("_ARCHIVE_PATH", "_DB_PATH"))}
+    return meter.measured([sys.executable, "-m", "dowse", "archive", "index"], environment, work)
+
+
+def _queries(database: ArchiveDatabase, count: int) -> list[str]:
+    """Titles, titles with a typo, and words of texts, a third each; the same in every run."""
+    chance = random.Random(7)  # noqa: S311 - no secret
+    documents = [one for one in database.documents().values() if re.search(r"[a-z]{4}", one.title)]
+    queries = list[str]()
+    for number, document in enumerate(chance.sample(documents, min(count, len(documents)))):
+        words = re.findall(r"[A-Za-z]{4,}", database.text(document.number) if number % 3 == 2 else document.title)
+        if number % 3 == 2:
+            queries.append(" ".join(chance.sample(words, min(3, len(words)))))
+        else:
+            queries.append(document.title if number % 3 == 0 else _with_typo(document.title, chance))
+    return queries
+
+
+def _with_typo(title: str, chance: random.Random) -> str:
+    at = chance.randrange(1, max(2, len(title) - 1))
+    return title[:at] + title[at + 1 :] if chance.random() < 0.5 else title[: at - 1] + title[at : at + 1] + title[at - 1 : at] + title[at + 1 :]  # fmt: skip
+
+
+def _ask(database: ArchiveDatabase, query: str) -> float:
+    """Milliseconds that an answer takes: hits, snippets, their citations and the graph around them."""
+    began = time.perf_counter()
+    hits = search(database, query, 10)
+    search_reply(database, hits, query=query, fuzzy=True, include_citations=True, citation_depth=3, limit=10)
+    return (time.perf_counter() - began) * 1000
+
+
+def _extraction(options: argparse.Namespace, work: Path) -> Table | None:
+    """The references between PEPs, by role and head, against the list."""
+    listed = options.eval / EDGES if options.eval else None
+    peps = options.peps or next(iter(sorted(file.parent for file in options.corpora.rglob("pep-0001.rst"))), None)
+    if not listed or not listed.is_file() or not peps:
+        _say(f"without --eval with {EDGES} and the sources of the PEPs, no citations are held against a list")
+        return None
+    for file in sorted(peps.glob("pep-*.rst")):
+        copy = work / "research-archive" / file.name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(file.read_bytes())
+    _index(work)
+    database = open_database(work / "data" / "search.db")
+    rows = database.rows(
+        "SELECT DISTINCT s.path, t.path FROM citations JOIN documents s ON s.number = citations.source "
+        "JOIN documents t ON t.number = citations.target WHERE is_citation AND kind IN ('role', 'header')"
+    )
+    database.close()
+    found = {(Path(source).stem, Path(target).stem) for source, target in rows}
+    there = {file.stem for file in peps.glob("pep-*.rst")}
+    pairs = {tuple(line.split("\t")[:2]) for line in listed.read_text(encoding="utf-8").splitlines() if line}
+    wanted = {pair for pair in pairs if pair[0] in there and pair[1] in there}
+    right = len(found & wanted)
+    return Table(
+        f"References between {len(there):,} PEPs",
+        [
+            ("", "measured", "to reach"),
+            ("in the list", f"{len(wanted):,}", ""),
+            ("found", f"{len(found):,}", ""),
+            ("recall", f"{right / len(wanted):.4f}", "≥ 0.98"),
+            ("precision", f"{right / max(1, len(found)):.4f}", "≥ 0.98"),
+        ],
+    )
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

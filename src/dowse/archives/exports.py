@@ -1,0 +1,71 @@
+"""Documents for programs that write bibliographies: BibTeX and CSL-JSON; and everything as JSON."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from dowse.archives.database import ArchiveDatabase
+from dowse.archives.replies import citation_reply, document_reply
+from dowse.archives.types import Stored
+
+_TEX = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}  # fmt: skip
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def as_bibtex(documents: Iterable[Stored]) -> str:
+    """One entry a document; its key is the document's id."""
+    return "\n".join(map(_entry, documents))
+
+
+def as_csl(documents: Iterable[Stored]) -> str:
+    """CSL-JSON, as Zotero and pandoc read it."""
+    return json.dumps([_item(document) for document in documents], ensure_ascii=False, indent=1) + "\n"
+
+
+def everything(database: ArchiveDatabase) -> Iterator[str]:
+    """All documents with their texts and citations, as the pieces of one JSON object."""
+    yield '{"documents": [\n'
+    for number, document in enumerate(database.documents().values()):
+        value: dict[str, Any] = document_reply(document) | {
+            "text": database.text(document.number),
+            "citing": [
+                citation_reply(one) | {"kind": one.kind, "line": one.line}
+                for one in database.citing(document.number, inferred=True)
+            ],
+        }
+        yield (",\n" if number else "") + json.dumps(value, ensure_ascii=False)
+    yield "\n]}\n"
+
+
+def _entry(document: Stored) -> str:
+    fields = {"title": f"{{{_tex(document.title)}}}", "url": _address(document.url), "note": _tex(document.path)}
+    year, *rest = (document.date or "").split("-")
+    fields |= {"year": year, "month": rest[0].lstrip("0") if rest else "", "date": document.date or ""}
+    fields |= {"urldate": document.date or ""} if document.url else {}
+    lines = [f"  {name} = {{{value}}}" for name, value in fields.items() if value]
+    return f"@{'online' if document.url else 'misc'}{{{document.id},\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _item(document: Stored) -> dict[str, Any]:
+    item: dict[str, Any] = {
+        "id": document.id,
+        "type": "webpage" if document.url else "report",
+        "title": document.title,
+        "archive_location": document.path,
+    }
+    if document.url:
+        item["URL"] = document.url
+    if document.date:
+        parts = {"date-parts": [[int(part) for part in document.date.split("-")]]}
+        item["accessed" if document.source == "url-content" else "issued"] = parts
+    return item
+
+
+def _tex(text: str) -> str:
+    return "".join(_TEX.get(sign, sign) for sign in _CONTROL.sub(" ", text))
+
+
+def _address(url: str) -> str:
+    """An address in braces: those it has itself would end the field."""
+    return _CONTROL.sub("", url).replace("{", "%7B").replace("}", "%7D").replace("\\", "%5C")

@@ -1,0 +1,1 @@
+"""The graph of citations as pictures and files for other programs."""

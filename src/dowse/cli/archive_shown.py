@@ -1,0 +1,56 @@
+"""Documents of the archives and their citations as a person reads them."""
+
+import html
+import re
+from typing import Any
+
+from dowse.cli.output import Shown, counted, show, shown
+
+MOST_SHOWN = 10
+"""Citations of a hit that are printed in each direction; --json has all."""
+
+_MARK = re.compile(r"<mark>(.*?)</mark>", re.DOTALL)
+
+Found = dict[str, Any]
+
+
+def show_document(document: Found, *more: str) -> None:
+    """A document on one line."""
+    about = ", ".join(filter(None, (document["date"], document["source"], document["type"])))
+    show(shown(document["title"], bold=True), *more, "  ", shown(f"({about})", dim=True))
+    show("  ", shown(document["id"], fg="cyan"), "  ", document["path"])
+
+
+def show_results(results: list[Found]) -> None:
+    """Hits with what was found in them."""
+    for number, result in enumerate(results):
+        if number:
+            show()
+        document = result["document"]
+        show_document(document, "  ", shown(f"{document['score']:.2f}", dim=True))
+        for highlight in result["highlights"]:
+            if highlight["field"] != "title":
+                for snippet in highlight["snippets"]:
+                    show("  ", *_coloured(snippet))
+        if citations := result.get("citations"):
+            _show_citations(citations)
+
+
+def _show_citations(citations: Found) -> None:
+    for name, field in (("cites", "citing"), ("is cited by", "cited")):
+        found = citations[field]
+        if found:
+            show(f"  {name}:")
+        for one in found[:MOST_SHOWN]:
+            leads = one.get("targetId", "") if field == "citing" else one["sourceId"]
+            show("    ", shown(leads or "(not archived)", fg="cyan"), "  ", one["targetUrl"])
+        if len(found) > MOST_SHOWN:
+            show(f"    and {counted(len(found) - MOST_SHOWN, 'more')[:-1]}")
+
+
+def _coloured(snippet: str) -> list[Shown]:
+    pieces = list[Shown]()
+    for number, piece in enumerate(_MARK.split(snippet)):
+        text = html.unescape(piece)
+        pieces.append(shown(text, fg="red", bold=True) if number % 2 else shown(text))
+    return pieces

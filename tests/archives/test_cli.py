@@ -1,0 +1,158 @@
+"""`dowse archive` as a person types it."""
+
+import json
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dowse.cli import main
+from tests.archives.making import captured, make_archives
+
+RESEARCH = {
+    "2025-05-20/intro.md": "# Introduction to Machine Learning\n\nSee [this](https://example.com/p) and [x](gone.md).\n",
+    "alone.md": "# Alone\n\nNothing.\n",
+}
+PAGES = {"1f": captured("https://example.com/p", "The page", "Gradient descent.\n")}
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_archives(tmp_path, RESEARCH, PAGES)
+    monkeypatch.chdir(tmp_path)
+    for variable in ("SEARCH_DB_PATH", "RESEARCH_ARCHIVE_PATH", "URL_CONTENT_ARCHIVE_PATH"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> dict[str, Any]:
+    """The JSON that a command prints."""
+    capsys.readouterr()
+    assert main(["archive", *arguments, "--json"]) == code
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> tuple[str, str]:
+    capsys.readouterr()
+    assert main(["archive", *arguments]) == code
+    out, err = capsys.readouterr()
+    return out, err
+
+
+def test_index_then_search_then_ask(capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(capsys, "index")["documents"] == 3
+    assert Path("data/search.db").is_file()
+    found = answer(capsys, "search", "machin lerning", "--citations")
+    assert found["results"][0]["document"]["title"] == "Introduction to Machine Learning"
+    assert found["citationGraph"]["edges"]
+    assert answer(capsys, "citations", "The page")["totalCited"] == 1
+    assert answer(capsys, "path", "Introduction to Machine Learning", "The page")["length"] == 1
+    assert answer(capsys, "most-cited")["documents"][0]["title"] == "The page"
+    assert [one["title"] for one in answer(capsys, "orphans")["documents"]] == ["Alone"]
+    assert answer(capsys, "broken", code=1)["links"][0]["targetUrl"] == "gone.md"
+    assert answer(capsys, "duplicates")["groups"] == []
+
+
+def test_people_get_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = said(capsys, "index")
+    assert "3 documents, 2 citations" in out
+    out, _ = said(capsys, "search", "gradient", "--citations")
+    assert "The page" in out
+    assert "Gradient descent." in out
+    assert "<mark>" not in out
+    for command in (["citations", "The page"], ["most-cited"], ["orphans"], ["duplicates"]):
+        said(capsys, *command)
+    out, _ = said(capsys, "broken", code=1)
+    assert out.startswith("research-archive/2025-05-20/intro.md:3: gone.md  (no such document)")
+
+
+def test_nothing_found_is_a_no(capsys: pytest.CaptureFixture[str]) -> None:
+    said(capsys, "index")
+    _, err = said(capsys, "search", "xylophone", code=1)
+    assert "Nothing found" in err
+    said(capsys, "path", "Alone", "The page", code=1)
+    _, err = said(capsys, "citations", "no such thing", code=1)
+    assert "There is no document" in err
+
+
+def test_without_an_index_the_command_that_makes_one_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    _, err = said(capsys, "search", "x", code=1)
+    assert "dowse archive index" in err
+
+
+def test_folders_and_the_database_may_be_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folders = ["research-archive", "--urls", "url-content-archive"]
+    assert answer(capsys, "index", *folders, "--db", "other/x.db")["documents"] == 3
+    assert Path("other/x.db").is_file()
+    assert answer(capsys, "search", "gradient", "--db", "other/x.db")["results"]
+    _, err = said(capsys, "index", "nothing-here", code=2)
+    assert "is not a folder" in err
+
+
+def test_the_environment_is_asked(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEARCH_DB_PATH", str(tmp_path / "elsewhere.db"))
+    monkeypatch.setenv("RESEARCH_ARCHIVE_PATH", str(tmp_path / "url-content-archive"))
+    monkeypatch.setenv("URL_CONTENT_ARCHIVE_PATH", str(tmp_path / "nothing"))
+    assert answer(capsys, "index")["documents"] == 1
+    assert (tmp_path / "elsewhere.db").is_file()
+
+
+@pytest.mark.parametrize("form", ["html", "svg", "json", "graphml", "dot", "mermaid"])
+def test_a_graph_is_written(capsys: pytest.CaptureFixture[str], form: str) -> None:
+    said(capsys, "index")
+    told = answer(capsys, "graph", "--format", form, "-o", f"out.{form}")
+    assert (told["nodes"], told["edges"]) == (2, 1)
+    assert "The page" in Path(f"out.{form}").read_text(encoding="utf-8")
+    assert answer(capsys, "graph", "gradient", "--format", form, "-o", f"out.{form}")["nodes"] == 2
+    assert answer(capsys, "graph", "xylophone", "--format", form, code=1)["nodes"] == 0
+
+
+@pytest.mark.parametrize(
+    ("form", "has"), [("bibtex", "@online{doc-"), ("csl", '"type": "webpage"'), ("json", '"citing": [')]
+)
+def test_documents_are_exported(capfdbinary: pytest.CaptureFixture[bytes], form: str, has: str) -> None:
+    assert main(["archive", "index"]) == 0
+    capfdbinary.readouterr()
+    assert main(["archive", "export", "--format", form]) == 0
+    out = capfdbinary.readouterr().out.decode()
+    assert has in out
+    assert out.count("doc-") >= 3
+
+
+def test_watching_tells_what_changed_until_it_is_interrupted(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "dowse", "archive", "index", "--watch"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True, bufsize=1) as child:
+        assert child.stdout is not None
+        assert re.match("3 added", child.stdout.readline())
+        make_archives(tmp_path, {"late.md": "# Late\n"})
+        assert re.match("1 added", child.stdout.readline())
+        child.terminate()
+        deadline = time.monotonic() + 30
+        while child.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert child.returncode == 0
+
+
+def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = said(capsys, "--help")
+    for command in (
+        "index",
+        "search",
+        "graph",
+        "citations",
+        "path",
+        "most-cited",
+        "orphans",
+        "broken",
+        "duplicates",
+        "export",
+    ):
+        assert command in out
+        said(capsys, command, "--help")

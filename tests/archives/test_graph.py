@@ -1,0 +1,142 @@
+"""Walks along citations, against networkx and a naive reference."""
+
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+
+import networkx as nx  # type: ignore[import-untyped]
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dowse.archives.database import ArchiveDatabase
+from dowse.archives.graph import graph_from, path_between, whole_graph
+from dowse.archives.questions import broken, duplicates, most_cited, most_cited_outside, orphans
+from tests.archives.making import archive_of, captured, only
+
+NUMBERS = st.integers(0, 9)
+EDGES = st.lists(st.tuples(NUMBERS, NUMBERS), max_size=30)
+
+
+def notes(edges: list[tuple[int, int]], count: int = 10) -> dict[str, str]:
+    return {
+        f"{n}.md": f"# D{n}\n\n" + " ".join(f"[x]({target}.md)" for source, target in edges if source == n) + "\n"
+        for n in range(count)
+    }
+
+
+def numbered(database: ArchiveDatabase) -> dict[str, int]:
+    return {document.title: document.number for document in database.documents().values()}
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(edges=EDGES, starts=st.lists(NUMBERS, min_size=1, max_size=3, unique=True), depth=st.integers(1, 3))
+def test_a_walk_reaches_what_a_naive_one_reaches(edges: list[tuple[int, int]], starts: list[int], depth: int) -> None:
+    reference = nx.DiGraph([(source, target) for source, target in edges if source != target])
+    reference.add_nodes_from(range(10))
+    distances = nx.multi_source_dijkstra_path_length(reference.to_undirected(), set(starts))
+    near = {node for node, distance in distances.items() if distance <= depth}
+    followed = {
+        (f"D{source}", f"D{target}")
+        for source, target in reference.edges
+        if min(distances.get(source, 99), distances.get(target, 99)) < depth
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        database = archive_of(Path(folder), notes(edges))
+        numbers = numbered(database)
+        found = graph_from(database, [numbers[f"D{start}"] for start in starts], depth)
+        titles = {node.document.id: node.document.title for node in found.nodes}
+        database.close()
+    assert sorted(titles.values()) == sorted(f"D{node}" for node in near)
+    assert {(titles[edge.source], titles[edge.target]) for edge in found.edges} == followed
+    assert len(found.edges) == len(followed)
+    for node in found.nodes:
+        is_source = any(edge.source == node.document.id for edge in found.edges)
+        is_target = any(edge.target == node.document.id for edge in found.edges)
+        assert node.type == ("both" if is_source and is_target else "target" if is_target else "source")
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(edges=EDGES, source=NUMBERS, target=NUMBERS, either=st.booleans())
+def test_a_path_is_as_short_as_any(edges: list[tuple[int, int]], source: int, target: int, either: bool) -> None:
+    directed = nx.DiGraph([(one, other) for one, other in edges if one != other])
+    directed.add_nodes_from(range(10))
+    reference = directed.to_undirected() if either else directed
+    with tempfile.TemporaryDirectory() as folder:
+        database = archive_of(Path(folder), notes(edges))
+        numbers = numbered(database)
+        found = path_between(
+            database, numbers[f"D{source}"], numbers[f"D{target}"], direction="either" if either else "citing"
+        )
+        titles = {number: int(title[1:]) for title, number in numbers.items()}
+        database.close()
+    if not nx.has_path(reference, source, target):
+        assert found is None
+        return
+    assert found is not None
+    chain = [titles[number] for number in found]
+    assert (chain[0], chain[-1]) == (source, target)
+    assert len(chain) - 1 == nx.shortest_path_length(reference, source, target)
+    assert all(reference.has_edge(one, other) for one, other in pairwise(chain))
+
+
+def test_a_graph_that_is_too_large_is_cut_and_says_so(tmp_path: Path) -> None:
+    database = archive_of(tmp_path, notes([(0, n) for n in range(1, 40)], 40))
+    start = numbered(database)["D0"]
+    found = graph_from(database, [start], 1, most_nodes=10)
+    assert len(found.nodes) == 10
+    assert "30 more documents" in found.cut
+    ids = {node.document.id for node in found.nodes}
+    assert all({edge.source, edge.target} <= ids for edge in found.edges)
+    assert "29 more citations" in graph_from(database, [start], 1, most_edges=10).cut
+    assert len(whole_graph(database).nodes) == 40
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> ArchiveDatabase:
+    research = {
+        "a.md": "# A\n\n[b](b.md) [b](b.md) [gone](gone.md) [[Nothing]] [code](x.py) https://out.org/1\n",
+        "b.md": "# B\n\n[p](https://example.com/p) https://out.org/1 https://out.org/2\n",
+        "c.md": "# C\n\n[b](b.md)\n",
+        "alone.md": "# Alone\n",
+        "x.py": "code = 1\n",
+    }
+    text = "# Same words\n\n" + "The very same words. " * 20
+    pages = {
+        "p1": captured("https://example.com/p", "P", "One."),
+        "p2": captured("http://example.com/p/?utm_source=x", "P again", "Two."),
+        "q1": captured("https://a.org/q", "Q", text),
+        "q2": captured("https://b.org/q", "Q copied", text),
+        "m1": captured("https://www.m.org/x", "M", "Three."),
+        "m2": captured("https://m.org/x/index.html", "M again", "Four."),
+    }
+    return archive_of(tmp_path, research, pages)
+
+
+def test_what_is_cited_most_counts_documents_and_citations(database: ArchiveDatabase) -> None:
+    found = [(one.document.title, one.documents, one.citations) for one in most_cited(database, 10)]
+    assert found[0] == ("B", 2, 3)
+    assert [(one.url, one.documents) for one in most_cited_outside(database, 1)] == [("https://out.org/1", 2)]
+
+
+def test_orphans_have_no_citation_to_or_from_another(database: ArchiveDatabase) -> None:
+    found, total = orphans(database, 100)
+    assert "Alone" in {document.title for document in found}
+    assert not {"A", "B", "C"} & {document.title for document in found}
+    assert total == len(found)
+
+
+def test_broken_links_are_those_to_nothing_at_all(database: ArchiveDatabase) -> None:
+    found, total = broken(database, 100)
+    assert [(one.target_url, one.fault) for one in found] == [
+        ("gone.md", "no such document"), ("[[Nothing]]", "no such document"),
+    ]  # fmt: skip
+    assert total == 2
+    assert {one.source_id for one in found} == {only(database, "A").id}
+
+
+def test_a_page_under_several_addresses_is_found(database: ArchiveDatabase) -> None:
+    found, total = duplicates(database, 100)
+    groups = {tuple(sorted(document.title for document in one.documents)): one.why for one in found}
+    assert groups.keys() == {("P", "P again"), ("Q", "Q copied"), ("M", "M again")}
+    assert total == 3

@@ -1,0 +1,266 @@
+"""Runs: only what changed is read, all or nothing is taken over, and what is gone is gone."""
+
+import base64
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dowse.archives import intake
+from dowse.archives.database import ArchiveDatabase, create_database, open_database
+from dowse.archives.indexing import update
+from dowse.archives.keeping import run_lock
+from dowse.archives.places import Places, find_places
+from dowse.archives.search import search
+from dowse.errors import DowseError, NotIndexed, StoreBusy, StoreDamaged, StoreTooNew, UsageError
+from dowse.sources.archives import ArchiveSource
+from tests.archives.making import archive_of, captured, cites, indexed, make_archives, only, places_in
+from tests.making import write_tree
+
+TWO = {"a.md": "# A\n\n[b](b.md) https://example.com/page\n", "b.md": "# B\n\nApples.\n"}
+PAGE = {"p": captured("https://example.com/page", "The page", "Pears.\n")}
+
+
+def dump(database: ArchiveDatabase) -> list[object]:
+    """All that a database says, but for when files were looked at."""
+    tables = ("documents", "content", "identities", "citations", "words", "bibliography")
+    return [database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in tables]
+
+
+def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
+    places = make_archives(tmp_path, TWO, PAGE)
+    database = indexed(places)
+    before = dump(database)
+    report = update(database, places)
+    assert (report.added, report.updated, report.removed, report.unchanged) == (0, 0, 0, 3)
+    assert dump(database) == before
+
+
+def test_unchanged_files_are_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    places = make_archives(tmp_path, TWO)
+    for file in places.research.iterdir():
+        os.utime(file, (1, 1))
+    monkeypatch.setattr(intake, "_FRESH_NS", 0)
+    database = indexed(places)
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("read again")
+
+    monkeypatch.setattr(ArchiveSource, "bytes_of", refuse)
+    assert update(database, places).unchanged == 2
+
+
+def test_a_file_that_was_only_touched_is_unchanged(tmp_path: Path) -> None:
+    places = make_archives(tmp_path, TWO)
+    database = indexed(places)
+    os.utime(places.research / "b.md", (1, 1))
+    assert update(database, places).updated == 0
+
+
+def test_changed_content_of_the_same_size_and_time_is_seen(tmp_path: Path) -> None:
+    places = make_archives(tmp_path, TWO)
+    database = indexed(places)
+    file = places.research / "b.md"
+    stat = file.stat()
+    file.write_text("# B\n\nPeaches\n", encoding="utf-8")
+    os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert update(database, places).updated == 1
+    assert [hit.document.title for hit in search(database, "peaches", 5)] == ["B"]
+    assert search(database, "apples", 5, fuzzy=False) == []
+
+
+def test_what_is_gone_goes_with_its_citations(tmp_path: Path) -> None:
+    places = make_archives(tmp_path, TWO, PAGE)
+    database = indexed(places)
+    (places.research / "a.md").unlink()
+    assert update(database, places).removed == 1
+    assert database.cited(only(database, "B").number) == []
+    assert database.rows("SELECT COUNT(*) FROM citations") == [(0,)]
+    assert database.rows("SELECT COUNT(*) FROM words WHERE word = 'https'") == [(0,)]
+
+
+def test_links_follow_what_comes_and_goes(tmp_path: Path) -> None:
+    places = make_archives(tmp_path, {"a.md": "# A\n\n[b](b.md) https://example.com/page\n"})
+    database = indexed(places)
+    assert cites(database, "A") == ["b.md", "https://example.com/page"]
+    make_archives(tmp_path, TWO, PAGE)
+    update(database, places)
+    assert cites(database, "A") == ["B", "The page"]
+    (places.research / "b.md").unlink()
+    (places.url_content / "p" / "metadata.json").unlink()
+    (places.url_content / "p" / "content.md").unlink()
+    update(database, places)
+    assert cites(database, "A") == ["b.md", "https://example.com/page"]
+
+
+def test_new_metadata_makes_another_page_of_the_same_text(tmp_path: Path) -> None:
+    places = make_archives(tmp_path, {}, PAGE)
+    database = indexed(places)
+    make_archives(tmp_path, {}, {"p": captured("https://example.com/other", "Renamed", "Pears.\n")})
+    assert update(database, places).updated == 1
+    assert only(database, "Renamed").url == "https://example.com/other"
+    assert len(database.documents()) == 1
+
+
+def test_a_bibliography_that_changes_changes_what_keys_lead_to(tmp_path: Path) -> None:
+    places = make_archives(tmp_path, {"a.md": "# A\n\nAs @x says.\n"})
+    database = indexed(places)
+    assert cites(database, "A") == []
+    for url in ("https://example.com/1", "https://example.com/2"):
+        write_tree(places.research, {"r.bib": f"@misc{{x, url = {{{url}}}}}"})
+        update(database, places)
+        assert cites(database, "A") == [url]
+    (places.research / "r.bib").unlink()
+    update(database, places)
+    assert cites(database, "A") == []
+
+
+def test_ids_stay_when_the_archives_are_moved_as_a_whole(tmp_path: Path) -> None:
+    first = archive_of(tmp_path / "here", TWO, PAGE)
+    second = archive_of(tmp_path / "there", TWO, PAGE)
+    assert {one.id for one in first.documents().values()} == {one.id for one in second.documents().values()}
+    moved = Places(tmp_path / "there" / "research-archive", tmp_path / "there" / "url-content-archive", first.file)
+    before = dump(first)
+    assert update(first, moved).unchanged == 3
+    assert dump(first) == before
+
+
+def test_secrets_are_never_read(tmp_path: Path) -> None:
+    body = base64.encodebytes(random.Random(7).randbytes(1200)).decode()  # nobody's key
+    key = f"hunter2\n-----BEGIN OPENSSH PRIVATE KEY-----\n{body}-----END OPENSSH PRIVATE KEY-----\n"
+    files = {".env.md": "hunter2", "key.md": key, "node_modules/x.md": "hunter2", ".ssh/notes.md": "hunter2"}
+    database = archive_of(tmp_path, {**files, "a.md": "# A\n"})
+    assert [one.below for one in database.documents().values()] == ["a.md"]
+    assert search(database, "hunter2", 5) == []
+
+
+def test_a_document_that_may_not_be_read_any_more_goes(tmp_path: Path) -> None:
+    places = make_archives(tmp_path, TWO)
+    database = indexed(places)
+    (places.research / "b.md").write_bytes(b"\0binary")
+    report = update(database, places)
+    assert (report.removed, report.skipped) == (1, {"binary": 1})
+    assert update(database, places).skipped == {"binary": 1}
+    (places.research / "b.md").write_text("# B again\n", encoding="utf-8")
+    assert update(database, places).added == 1
+
+
+def test_a_symlink_leads_nowhere(tmp_path: Path) -> None:
+    write_tree(tmp_path / "outside", {"secret.md": "# Hunter\n"})
+    places = make_archives(tmp_path, TWO)
+    (places.research / "link.md").symlink_to(tmp_path / "outside" / "secret.md")
+    assert search(indexed(places), "hunter", 5) == []
+
+
+def test_what_git_ignores_is_archived(tmp_path: Path) -> None:
+    write_tree(tmp_path, {".gitignore": "research-archive/\n*.md\n", ".git/HEAD": "ref: refs/heads/main\n"})
+    assert len(archive_of(tmp_path, TWO).documents()) == 2
+
+
+def test_an_archive_that_is_not_there_keeps_its_documents(tmp_path: Path) -> None:
+    places = make_archives(tmp_path, TWO, PAGE)
+    database = indexed(places)
+    places.url_content.rename(tmp_path / "unplugged")
+    report = update(database, places)
+    assert report.removed == 0
+    assert "1 documents are kept" in report.warnings[0]
+    assert cites(database, "A") == ["B", "The page"]
+    assert update(database, places, prunes=True).removed == 1
+
+
+def test_no_archive_at_all_is_said(tmp_path: Path) -> None:
+    database = create_database(tmp_path / "search.db")
+    with pytest.raises(UsageError, match="RESEARCH_ARCHIVE_PATH"):
+        update(database, places_in(tmp_path / "nothing"))
+
+
+def test_a_run_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    places = make_archives(tmp_path, TWO)
+    database = indexed(places)
+    before = dump(database)
+    make_archives(tmp_path, {"c.md": "# C\n", "d.md": "# D\n", "b.md": "# Other\n"})
+
+    def fail(*_: object) -> None:
+        raise DowseError("in the middle")
+
+    monkeypatch.setattr("dowse.archives.indexing.resolve_citations", fail)
+    with pytest.raises(DowseError, match="in the middle"):
+        update(database, places)
+    assert dump(database) == before
+
+
+def test_a_run_that_is_killed_leaves_what_was_there(tmp_path: Path) -> None:
+    places = make_archives(tmp_path, TWO)
+    database = indexed(places)
+    before = dump(database)
+    make_archives(tmp_path, {f"n{number}.md": f"# N{number}\n" for number in range(20)})
+    program = (
+        "import os, sys\nfrom pathlib import Path\nfrom dowse.archives import indexing\n"
+        "from dowse.archives.database import create_database\nfrom dowse.archives.places import Places\n"
+        "indexing.resolve_citations = lambda *_: os._exit(9)\n"
+        "places = Places(*map(Path, sys.argv[1:]))\nindexing.update(create_database(places.database), places)\n"
+    )
+    command = [sys.executable, "-c", program, str(places.research), str(places.url_content), str(places.database)]
+    assert subprocess.run(command, check=False).returncode == 9
+    assert dump(database) == before
+    assert update(database, places).added == 20
+
+
+def test_others_search_while_one_indexes(tmp_path: Path) -> None:
+    places = make_archives(tmp_path, TWO)
+    database = indexed(places)
+    reader = open_database(places.database)
+    make_archives(tmp_path, {"c.md": "# Cherries\n"})
+    seen = list[int]()
+
+    def look(_done: int, _total: int) -> None:
+        seen.append(len(reader.documents()) + len(search(reader, "cherries", 5)))
+
+    update(database, places, look)
+    assert seen == [2, 2, 2]
+    assert len(search(reader, "cherries", 5)) == 1
+
+
+def test_a_second_indexer_says_whom_it_waits_for(tmp_path: Path) -> None:
+    places = make_archives(tmp_path, TWO)
+    indexed(places)
+    with run_lock(places).held(1), pytest.raises(StoreBusy, match=f"process {os.getpid()}"):
+        run_lock(places).acquire(0.01)
+
+
+def test_a_newer_database_is_refused_naming_both_versions(tmp_path: Path) -> None:
+    places = make_archives(tmp_path, TWO)
+    indexed(places).close()
+    with sqlite3.connect(places.database) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(StoreTooNew, match="format 99"):
+        open_database(places.database)
+
+
+def test_another_database_is_not_touched(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "other.db") as connection:
+        connection.execute("CREATE TABLE mine (x)")
+    connection.close()
+    with pytest.raises(StoreDamaged, match="not a catalog"):
+        create_database(tmp_path / "other.db")
+
+
+def test_a_database_that_is_not_there_is_not_made_by_a_search(tmp_path: Path) -> None:
+    with pytest.raises(NotIndexed, match="dowse archive index"):
+        open_database(tmp_path / "search.db")
+    assert not (tmp_path / "search.db").exists()
+
+
+def test_places_are_those_named_else_of_the_environment_else_the_defaults(tmp_path: Path) -> None:
+    environment = {"RESEARCH_ARCHIVE_PATH": "/data/research", "SEARCH_DB_PATH": "other.db"}
+    found = find_places(environment=environment, folder=tmp_path)
+    assert (found.research, found.url_content, found.database) == (
+        Path("/data/research"), tmp_path / "url-content-archive", tmp_path / "other.db",
+    )  # fmt: skip
+    assert find_places(Path("/x"), environment=environment, folder=tmp_path).research == Path("/x")
+    assert find_places(environment={}, folder=tmp_path).database == tmp_path / "data" / "search.db"

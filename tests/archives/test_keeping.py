@@ -1,0 +1,72 @@
+"""Watching: what changes is indexed, by one process at a time."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dowse.archives.database import open_database
+from dowse.archives.keeping import keep
+from dowse.archives.places import Places
+from dowse.archives.types import Report
+from dowse.errors import DowseError
+from tests.archives.making import captured, make_archives, places_in
+
+
+@contextmanager
+def keeping(places: Places) -> Iterator[list[Report | DowseError]]:
+    told, stop = list[Report | DowseError](), threading.Event()
+    thread = threading.Thread(target=keep, args=(places, stop, told.append))
+    thread.start()
+    try:
+        yield told
+    finally:
+        stop.set()
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def titles(places: Places) -> set[str]:
+    if not places.database.is_file():
+        return set()
+    database = open_database(places.database)
+    try:
+        return {document.title for document in database.documents().values()}
+    finally:
+        database.close()
+
+
+def test_what_comes_changes_and_goes_is_followed(tmp_path: Path) -> None:
+    places = make_archives(tmp_path, {"a.md": "# A\n"})
+    with keeping(places):
+        wait_until(lambda: titles(places) == {"A"})
+        make_archives(tmp_path, {"new/folder/b.md": "# B\n"})
+        wait_until(lambda: titles(places) == {"A", "B"})
+        make_archives(tmp_path, {"new/folder/b.md": "# Other\n"})
+        wait_until(lambda: titles(places) == {"A", "Other"})
+        (places.research / "a.md").unlink()
+        wait_until(lambda: titles(places) == {"Other"})
+
+
+def test_an_archive_that_appears_later_is_found(tmp_path: Path) -> None:
+    places = make_archives(tmp_path, {"a.md": "# A\n"})
+    with keeping(places) as told:
+        wait_until(lambda: titles(places) == {"A"})
+        make_archives(tmp_path, {"b.md": "# B\n"}, {"p": captured("https://e.org/p", "P", "p")})
+        wait_until(lambda: titles(places) == {"A", "B", "P"})
+        assert not any(isinstance(one, DowseError) for one in told)
+
+
+def test_without_any_archive_it_waits_for_one(tmp_path: Path) -> None:
+    places = places_in(tmp_path)
+    with keeping(places) as told:
+        wait_until(lambda: bool(told))
+        assert isinstance(told[0], DowseError)

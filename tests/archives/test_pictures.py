@@ -1,0 +1,133 @@
+"""The graph in other programs' formats, read by other programs."""
+
+import json
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import networkx as nx  # type: ignore[import-untyped]
+import pydot
+import pytest
+
+from dowse.archives.database import ArchiveDatabase
+from dowse.archives.exports import as_bibtex, as_csl, everything
+from dowse.archives.graph import whole_graph
+from dowse.archives.pictures.formats import as_dot, as_graphml, as_json, as_mermaid
+from dowse.archives.pictures.layout import laid_out
+from dowse.archives.pictures.page import as_page
+from dowse.archives.pictures.picture import drawn_picture
+from dowse.archives.pictures.svg import as_svg
+from dowse.archives.types import Graph
+from tests.archives.making import HOSTILE, archive_of, captured
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> ArchiveDatabase:
+    """Every hostile text as the title of a report that cites the next one, and of a captured page."""
+    count = len(HOSTILE)
+    research = {
+        f"{n}.md": f"---\ntitle: {json.dumps(title)}\ndate: 2025-01-{n % 28 + 1:02}\n---\n[next]({(n + 1) % count}.md)\n{title}\n"
+        for n, title in enumerate(HOSTILE)
+    }
+    pages = {f"p{n}": captured(f"https://e.org/{n}", title, "[x](/0)") for n, title in enumerate(HOSTILE)}
+    return archive_of(tmp_path_factory.mktemp("hostile"), research, pages)
+
+
+@pytest.fixture(scope="module")
+def graph(database: ArchiveDatabase) -> Graph:
+    return whole_graph(database)
+
+
+def edges(graph: Graph) -> set[tuple[str, str]]:
+    return {(edge.source, edge.target) for edge in graph.edges}
+
+
+def test_graphml_is_read_by_networkx(graph: Graph) -> None:
+    read = nx.parse_graphml(as_graphml(graph))
+    assert set(read.nodes) == {node.document.id for node in graph.nodes}
+    assert set(read.edges) == edges(graph)
+    labels = {
+        node.document.title
+        for node in graph.nodes
+        if node.document.title.isascii() and node.document.title.isprintable()
+    }
+    assert labels <= {label for _, label in read.nodes(data="label")}
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of pyparsing, which pydot calls by old names
+def test_dot_is_read_by_pydot(graph: Graph) -> None:
+    (read,) = pydot.graph_from_dot_data(as_dot(graph)) or []
+    ends = {(str(one.get_source()).strip('"'), str(one.get_destination()).strip('"')) for one in read.get_edges()}
+    assert ends == edges(graph)
+    named = {node.get_name().strip('"') for node in read.get_nodes()} - {"node"}
+    assert named == {node.document.id for node in graph.nodes}
+
+
+def test_dot_is_read_by_graphviz(graph: Graph) -> None:
+    if not shutil.which("dot"):
+        pytest.skip("NO GRAPHVIZ HERE: install it to have DOT read by it")
+    done = subprocess.run(["dot", "-Tcanon"], input=as_dot(graph), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_json_has_every_node_and_edge(graph: Graph) -> None:
+    read = json.loads(as_json(graph))
+    assert {(edge["from"], edge["to"]) for edge in read["edges"]} == edges(graph)
+    assert [node["label"] for node in read["nodes"]] == [node.document.title for node in graph.nodes]
+
+
+def test_mermaid_has_one_line_for_each(graph: Graph) -> None:
+    first, *lines = as_mermaid(graph).splitlines()
+    assert first == "graph LR"
+    labels = [line for line in lines if re.fullmatch(r'  n\d+\["[\w .,:()/–#;-]+"\]', line)]
+    arrows = [line for line in lines if re.fullmatch(r"  n\d+ --> n\d+", line)]
+    assert (len(labels), len(arrows)) == (len(graph.nodes), len(graph.edges))
+    assert len(lines) == len(labels) + len(arrows)
+
+
+def test_svg_is_well_formed_and_has_every_document(database: ArchiveDatabase, graph: Graph) -> None:
+    picture = drawn_picture(database, graph, "<&\"'> hostile \0 title", with_text=False)
+    root = ET.fromstring(as_svg(picture))
+    space = "{http://www.w3.org/2000/svg}"
+    circles = root.findall(f"{space}circle")
+    assert len([circle for circle in circles if circle.find(f"{space}title") is not None]) == len(graph.nodes)
+    assert not root.findall(f".//{space}script")
+
+
+def test_the_page_loads_nothing_and_holds_the_data(database: ArchiveDatabase, graph: Graph) -> None:
+    page = as_page(drawn_picture(database, graph, "</title><script>alert(1)</script>", with_text=True))
+    assert "default-src &#x27;none&#x27;" in page
+    assert "<script>alert" not in page
+    assert not re.search(r"""(?:src|href)\s*=\s*["']?(?:https?:)?//""", page)
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found
+    assert len(json.loads(found[1])["nodes"]) == len(graph.nodes)
+
+
+def test_places_are_apart_within_the_square_and_always_the_same() -> None:
+    ids = [f"d{n}" for n in range(60)]
+    joined = [(f"d{n}", f"d{(n * 7) % 40}") for n in range(40)]
+    places = laid_out(ids, joined)
+    assert places == laid_out(ids, joined)
+    assert places.keys() == set(ids)
+    assert len(set(places.values())) == len(ids)
+    assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in places.values())
+    assert laid_out([], []) == {}
+    assert laid_out(["one"], []) == {"one": (0.5, 0.5)}
+
+
+def test_bibtex_and_csl_have_every_document(database: ArchiveDatabase) -> None:
+    documents = list(database.documents().values())
+    text = as_bibtex(documents)
+    assert len(re.findall(r"^@(?:misc|online)\{doc-", text, re.MULTILINE)) == len(documents)
+    bare = re.sub(r"\\[{}]", "", text)
+    assert bare.count("{") == bare.count("}")
+    assert {item["id"] for item in json.loads(as_csl(documents))} == {document.id for document in documents}
+
+
+def test_everything_is_exported_as_json(database: ArchiveDatabase, tmp_path: Path) -> None:
+    read = json.loads("".join(everything(database)))
+    assert len(read["documents"]) == len(database.documents())
+    assert all("text" in document and "citing" in document for document in read["documents"])
