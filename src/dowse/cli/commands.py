@@ -10,6 +10,7 @@ from dowse.system import storage_root
 
 COMMANDS = {
     "serve": "dowse.cli.serve:serve",
+    "site": "dowse.cli.site:site",
     "index": "dowse.cli.index:index",
     "search": "dowse.cli.search:search",
     "status": "dowse.cli.projects:status",

@@ -6,13 +6,19 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dowse.cli.output import say
 from dowse.errors import Failed, UsageError
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel import Server
+
+    from dowse.serving.service import Source
 
 MIN_TOKEN_CHARACTERS = 16
 TOKEN_VARIABLE = "DOWSE_TOKEN"  # noqa: S105 - the name of a variable
@@ -61,9 +67,32 @@ _OPTIONS = [
 ]  # fmt: skip
 
 
-def serve_over_http(
-    roots: list[Path],
-    budget: int,
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A server to be reached over HTTP, and what it serves."""
+
+    server: "Server[Any]"
+    sources: Callable[[], list["Source"]]
+    names: str
+
+
+def serve_over_http(roots: list[Path], budget: int, **web: Any) -> int:
+    """Serve projects until a signal comes."""
+
+    def offer(*, is_public: bool) -> Offer:
+        from dowse.serving.locating import open_project
+        from dowse.serving.project_server import make_service_server
+        from dowse.serving.service import Service
+
+        service = Service(roots or [open_project(None).root])
+        server = make_service_server(service, Path.cwd(), budget, is_public=is_public)
+        return Offer(server, service.sources, service.names())
+
+    return offer_over_http(offer, **web)
+
+
+def offer_over_http(
+    make: Callable[..., Offer],
     *,
     address: str,
     allow_remote: bool,
@@ -74,7 +103,7 @@ def serve_over_http(
     rate: float | None,
     log_queries: bool,
 ) -> int:
-    """Serve until a signal comes."""
+    """Serve what is made until a signal comes; `make` is told `is_public`, once all options are right."""
     host, port = _address(address)
     known_origins, known_hosts = frozenset(map(_origin, origins)), frozenset(map(_host, hosts))
     token = _token(token_file)
@@ -91,13 +120,9 @@ def serve_over_http(
     if public and token:
         raise UsageError("--public and a token exclude each other.")
     _log(log_queries=log_queries)
-    from dowse.serving.locating import open_project
-    from dowse.serving.project_server import make_service_server
-    from dowse.serving.service import Service
     from dowse.serving.web import bind, make_app, run_web
 
-    service = Service(roots or [open_project(None).root])
-    server = make_service_server(service, Path.cwd(), budget, is_public=public)
+    offer = make(is_public=public)
     names = LOOPBACK_NAMES | {host.lower()} | known_hosts
     admission = Admission(names if is_local or hosts else None, known_origins, token)
     try:
@@ -105,8 +130,8 @@ def serve_over_http(
     except OSError as error:
         raise Failed(f"{address} cannot be listened on ({error.strerror or error}). Choose another port.") from error
     shown = f"[{host}]" if ":" in host else host
-    say(f"dowse: serving {service.names()} at http://{shown}:{listening.getsockname()[1]}/mcp")
-    run_web(make_app(server, service.sources, admission, rate), listening)
+    say(f"dowse: serving {offer.names} at http://{shown}:{listening.getsockname()[1]}/mcp")
+    run_web(make_app(offer.server, offer.sources, admission, rate), listening)
     return 0
 
 
