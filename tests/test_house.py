@@ -17,7 +17,7 @@ KNOWS: dict[str, set[str]] = {
     "encoding": set(),
     "store": {"chunking", "encoding"},
     "searching": {"store"},
-    "sites": {"reading", "searching"},
+    "sites": {"reading", "searching", "sources"},
     "freshness": {"sources", "reading", "chunking", "store"},
     "serving": {"sources", "reading", "store", "searching", "freshness", "sites"},
     "cli": {"serving", "searching", "sites"},

@@ -1,13 +1,18 @@
 """`dowse site`: a static site's index served, checked and built."""
 
+import os
 from typing import Any
 
 import click
 
-from dowse.cli.arguments import json_option
+from dowse.cli.arguments import json_option, named_folder, named_path
 from dowse.cli.http import http_options
-from dowse.cli.output import Reply, Shown, counted, show, shown
+from dowse.cli.output import Reply, Shown, counted, progress_bar, say, show, show_warnings, shown
+from dowse.errors import UsageError
 from dowse.serving.tools import BUDGET_TOKENS
+
+MOST_WARNINGS = 20
+"""Shown after a build."""
 
 
 @click.group()
@@ -96,3 +101,55 @@ def check(place: str, *, strict: bool, as_json: bool) -> int | Reply:
 def _verdict(pages: int, errors: int, warnings: int) -> Shown:
     found = [counted(number, noun) for number, noun in ((errors, "error"), (warnings, "warning")) if number]
     return shown(f"{counted(pages, 'page')}, {' and '.join(found) or 'no problems'}")
+
+
+@site.command()
+@click.argument("source", metavar="SRC")
+@click.option("-o", "--output", metavar="FILE", help="Where the index is written.")
+@click.option("--name", help="The site's name.")
+@click.option("--domain", help="Its domain, without https://.")
+@click.option("--description", help="A sentence about it.")
+@click.option("--prefix", help="The search tool is called search_PREFIX.")
+@click.option("--generator", metavar="NAME", help="markdown, hugo, astro, jekyll, docusaurus, mkdocs or html.")
+@click.option("--base", metavar="PATH", help="All addresses begin with this path.")
+@click.option("--exclude", metavar="GLOB", multiple=True, help="Leave out files that match.")
+@click.option("--drafts", is_flag=True, default=None, help="Drafts, too.")
+@click.option("--future", is_flag=True, default=None, help="Pages whose date is to come, too.")
+@json_option
+def build(source: str, *, as_json: bool, **given: Any) -> int | Reply:
+    """Build the index of the site in SRC: Markdown as a generator has it, or HTML that it made.
+
+    The generator is found by its settings file, which also gives name and domain. What is not
+    given here comes from DOWSE_SITE_NAME and the like, then from dowse-site.toml in SRC or in
+    the working directory. Exit code 1 when there is no page.
+    """
+    folder = named_folder(source)
+    assert folder is not None  # noqa: S101 - it was named
+    from dowse.sites.building.composing import build as built_from
+    from dowse.sites.building.settings import gathered
+    from dowse.system import write_atomically
+
+    settings = gathered(folder, {**given, "exclude": given["exclude"] or None}, os.environ)
+    if not settings.output:
+        raise UsageError("Say where the index is to be written: -o FILE.")
+    target = named_path(settings.output)
+    if not target.parent.is_dir():
+        raise UsageError(f"{target.parent} is not a folder. Make it first.")
+    with progress_bar(f"Building {folder.name}", is_expected=False) as progress:
+        built = built_from(folder, settings, progress)
+    write_atomically(target, built.data)
+    show_warnings(built.warnings[:MOST_WARNINGS])
+    if len(built.warnings) > MOST_WARNINGS:
+        show_warnings([f"and {len(built.warnings) - MOST_WARNINGS} more; --json has them all"])
+    if as_json:
+        value = {
+            "file": str(target), "generator": built.generator, "pageCount": built.pages, "bytes": len(built.data),
+            "skipped": built.skipped, "warnings": list(built.warnings),
+        }  # fmt: skip
+        return Reply(value)
+    for reason, paths in built.skipped.items():
+        some = ", ".join(paths[:3]) + (", …" if len(paths) > 3 else "")
+        say(f"dowse: left out {counted(len(paths), 'file')}: {reason} ({some})")
+    size = f"{len(built.data) / 1e6:.1f} MB" if len(built.data) >= 1e5 else f"{len(built.data):,} bytes"
+    show(f"{settings.output}: {counted(built.pages, 'page')} of {built.identity.name} ({built.generator}), {size}")
+    return 0

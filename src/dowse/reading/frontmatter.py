@@ -32,16 +32,20 @@ class FrontMatter:
 
 def front_matter(text: str) -> FrontMatter:
     """The front matter a text begins with; one that cannot be read is no front matter."""
+    stated, end = all_stated(text)
+    if not end:
+        return FrontMatter()
+    return FrontMatter(_one(stated.get("title")), _one(stated.get("description")), _several(stated.get("tags")), end)
+
+
+def all_stated(text: str) -> tuple[dict[str, Any], int]:
+    """Everything that front matter states, and its length; 0 when there is none that can be read."""
     match = _FENCED.match(text, 0, _MAX_CHARS) if text.startswith(("---", "+++")) else None
     if match is None:
-        return FrontMatter()
+        return {}, 0
     yaml, toml = match["yaml"], match["toml"]
-    stated = _from_yaml(yaml) if yaml is not None else _from_toml(toml)
-    if stated is None:
-        return FrontMatter()
-    return FrontMatter(
-        _one(stated.get("title")), _one(stated.get("description")), _several(stated.get("tags")), match.end()
-    )
+    stated = from_yaml(yaml) if yaml is not None else _from_toml(toml)
+    return ({}, 0) if stated is None else (stated, match.end())
 
 
 def _one(value: Any) -> str:
@@ -66,7 +70,8 @@ def _from_toml(text: str) -> dict[str, Any] | None:
         return None
 
 
-def _from_yaml(text: str) -> dict[str, Any] | None:
+def from_yaml(text: str) -> dict[str, Any] | None:
+    """A YAML mapping with all scalars as they are written, whatever their tags; None for anything else."""
     # Imported here because it takes 70 ms, and many projects have no front matter at all.
     import yaml
 
