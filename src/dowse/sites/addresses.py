@@ -4,7 +4,9 @@ import re
 import unicodedata
 from urllib.parse import quote, unquote
 
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_SCHEME = re.compile(r"^[a-z][a-z0-9+.-]{0,30}://", re.IGNORECASE)
+_MOST_OF_A_HOST = 260
+"""Names have at most 253 characters, and a port."""
 _INDEX = re.compile(r"(?:^|(?<=/))index\.html?$")
 _SAFE = "/:@!$&'()*+,;=~%?#[]"
 """What may stand in an address as it is."""
@@ -12,7 +14,7 @@ _SAFE = "/:@!$&'()*+,;=~%?#[]"
 
 def host_of(domain: str) -> str:
     """A site's domain without what does not belong there."""
-    bare = _SCHEME.sub("", domain.strip()).partition("/")[0]
+    bare = _SCHEME.sub("", domain.strip()).partition("/")[0][:_MOST_OF_A_HOST]
     return re.sub(r"[^\w.:-]", "", bare).lower() or "example.com"
 
 
@@ -28,7 +30,7 @@ def split(address: str) -> tuple[str | None, str]:
     """The host that an address names, if it does, and the path in it."""
     address = address.strip()
     if _SCHEME.match(address) or address.startswith("//"):
-        host, slash, path = re.sub(r"^[^/]*//", "", address).partition("/")
+        host, slash, path = address.partition("//")[2].partition("/")
         return host.lower(), slash + path
     return None, address
 

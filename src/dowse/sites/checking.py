@@ -38,7 +38,7 @@ _SHOWN = 60
 _VERSION = re.compile(r"[0-9]+(\.[0-9]+)*")
 _DOMAIN = re.compile(r"[^\s/:?#@]+(:[0-9]+)?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_WITH_DOMAIN = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//|www\.", re.IGNORECASE)
+_WITH_DOMAIN = re.compile(r"(?:[a-z][a-z0-9+.-]{0,30}:)?//|www\.", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +226,7 @@ def _url_problem(url: str) -> tuple[str, str] | None:
     if not url.strip():
         return None  # said already
     if _WITH_DOMAIN.match(url):
-        path = "/" + re.sub(r"^(?:[a-z][a-z0-9+.-]*:)?(?://)?[^/]*", "", url, flags=re.IGNORECASE).strip("/")
+        path = "/" + re.sub(r"^(?:[a-z][a-z0-9+.-]{0,30}:)?(?://)?[^/]*", "", url, flags=re.IGNORECASE).strip("/")
         return f"{_shown(url)} has a domain", f"Write the path alone: {_shown(path)}"
     if not url.startswith("/"):
         return f"{_shown(url)} does not begin with a slash", f"Write {_shown('/' + url.strip('/'))}"

@@ -14,6 +14,8 @@ ABSTRACT_CHARACTERS = 400
 MOST_TOPICS = 20
 """Of one page in a list of results; long lists are headings that somebody took for topics."""
 MOST_TOPICS_OF_SITE = 100
+URL_CHARACTERS = 2000
+"""No browser opens longer ones."""
 LEAST_BODY = 200
 """Of a page so much is told, however small the budget."""
 
@@ -23,7 +25,7 @@ def told_search(site: LoadedSite, query: str, found: Found, seconds: float, budg
     results = [_result(site, hit.page, hit.score, found) for hit in found.hits]
     content: dict[str, Any] = {
         "site": _name(site),
-        "query": query,
+        "query": one_line(query, TITLE_CHARACTERS),
         "totalMatches": found.total,
         "results": results,
         "searchTimeMs": round(seconds * 1000, 1),
@@ -43,8 +45,8 @@ def _result(site: LoadedSite, number: int, score: float, found: Found) -> dict[s
     page = site.page(number)
     result: dict[str, Any] = {
         "title": one_line(page.title, TITLE_CHARACTERS),
-        "url": site.full_url(number),
-        "path": page.url,
+        "url": one_line(site.full_url(number), URL_CHARACTERS),
+        "path": one_line(page.url, URL_CHARACTERS),
     }
     if page.date:
         result["date"] = one_line(page.date, 40)
@@ -77,8 +79,8 @@ def told_article(site: LoadedSite, number: int, offset: int, budget: int) -> Tol
     page = site.page(number)
     whole = readable(page.body)
     content: dict[str, Any] = {
-        "url": site.full_url(number),
-        "path": page.url,
+        "url": one_line(site.full_url(number), URL_CHARACTERS),
+        "path": one_line(page.url, URL_CHARACTERS),
         "title": one_line(page.title, TITLE_CHARACTERS),
     }
     if page.date:
@@ -87,19 +89,26 @@ def told_article(site: LoadedSite, number: int, offset: int, budget: int) -> Tol
         content["topics"] = [one_line(topic, 100) for topic in page.topics[:MOST_TOPICS_OF_SITE]]
     if page.abstract.strip():
         content["abstract"] = one_line(page.abstract, 4 * ABSTRACT_CHARACTERS)
-    most = len(whole) - min(offset, len(whole))
-    while True:
-        content["body"] = whole[offset : offset + most]
-        if offset + most < len(whole):
-            content["truncated"] = (
-                f"These are characters {offset:,} to {offset + most:,} of {len(whole):,}. "
-                f"Go on with get_article and offset {offset + most}."
-            )
-        told = Told(content, _article_text(content))
-        over = _size(told) - budget
-        if over <= 0 or most <= LEAST_BODY:
-            return told
-        most = max(LEAST_BODY, min(most - over // 2, int(most * 0.9)))
+    left = max(0, len(whole) - offset)
+    fits, too_many = min(left, LEAST_BODY), min(left, budget) + 1
+    while too_many - fits > 1:  # halve what is not known until the most that fits is
+        middle = (fits + too_many) // 2
+        if _size(_part(content, whole, offset, middle)) <= budget:
+            fits = middle
+        else:
+            too_many = middle
+    return _part(content, whole, offset, fits)
+
+
+def _part(about: dict[str, Any], whole: str, offset: int, most: int) -> Told:
+    """A page with so much of its text."""
+    content = {**about, "body": whole[offset : offset + most]}
+    if offset + most < len(whole):
+        content["truncated"] = (
+            f"These are characters {offset:,} to {offset + most:,} of {len(whole):,}. "
+            f"Go on with get_article and offset {offset + most}."
+        )
+    return Told(content, _article_text(content))
 
 
 def _article_text(content: dict[str, Any]) -> str:
