@@ -268,7 +268,10 @@ def test_an_index_that_cannot_be_served_says_why(tmp_path: Path) -> None:
 
 
 def test_small_faults_do_not_keep_a_site_from_being_served(tmp_path: Path) -> None:
-    pages = [{"url": "about/", "title": "About", "body": None, "topics": None}, {"url": "/b", "title": ""}]
+    pages: list[dict[str, Any]] = [
+        {"url": "about/", "title": "About", "body": None, "topics": None},
+        {"url": "/b", "title": ""},
+    ]
     file = write_index(tmp_path / "i.json", *pages, pageCount=9)
 
     async def conversation(reader: Reader) -> None:

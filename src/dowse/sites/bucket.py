@@ -38,7 +38,7 @@ class BucketKeeper:
 
         config = Config(connect_timeout=CONNECT_SECONDS, read_timeout=READ_SECONDS, retries={"max_attempts": 2})
         try:
-            self._client: Any = boto3.client("s3", config=config)
+            self._client: Any = boto3.Session().client("s3", config=config)
         except (BotoCoreError, ValueError) as error:
             raise UsageError(f"{url} cannot be reached: {error}") from error
 

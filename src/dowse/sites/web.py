@@ -5,8 +5,11 @@ import ipaddress
 import re
 import socket
 import ssl
+import threading
 import time
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from urllib.parse import urljoin, urlsplit
 
@@ -48,7 +51,8 @@ class WebKeeper:
         if urlsplit(url).username is not None:
             raise UsageError("An address with a password in it is kept in too many logs. Leave it out.")
         self._url = url
-        self.name = f"https://{address.host}{address.target.partition('?')[0]}"
+        port = "" if address.port == 443 else f":{address.port}"
+        self.name = f"https://{address.host}{port}{address.target.partition('?')[0]}"
 
     def has_changed(self, mark: str) -> bool:  # noqa: ARG002 - the server is asked when it is fetched
         """Nobody knows without asking."""
@@ -72,54 +76,65 @@ class _Fetch:
     def __init__(self, url: str) -> None:
         self._first = _taken_apart(url)
         self._deadline = time.monotonic() + FETCH_SECONDS
-        self._reached: dict[tuple[str, int], str] = {}
-        """The address behind each name, looked up once: a name must not lead elsewhere the next time."""
+        self._reached: dict[tuple[str, int], list[str]] = {}
+        """The addresses behind each name, looked up once: a name must not lead elsewhere the next time."""
 
     def fetch(self, mark: str | None) -> Fetched | None:
         address = self._first
         for _ in range(MOST_REDIRECTS + 1):
-            connection = _Connection(address, self._ip(address), self._left(CONNECT_SECONDS))
-            try:
+            connection = _Connection(address, self._ips(address), self._left(CONNECT_SECONDS))
+            with self._ended_in_time(connection):
                 connection.request("GET", address.target, headers=_headers(mark))
                 reply = connection.getresponse()
                 if reply.status == 304 and mark is not None:
                     return None
                 if reply.status == 200:
-                    return Fetched(self._body(connection, reply), _mark(reply))
+                    return Fetched(self._body(reply), _mark(reply))
                 if reply.status not in _REDIRECTS:
                     raise Failed(f"{address.host} answered {reply.status} {reply.reason}. Is the address right?")
-                address = _taken_apart(urljoin(address.url, reply.headers.get("Location", "")), is_redirect=True)
-            finally:
-                connection.close()
+                address = _taken_apart(reply.headers.get("Location", ""), since=address.url)
         raise Failed(f"{self._first.host} leads from one address to the next more than {MOST_REDIRECTS} times.")
 
-    def _ip(self, address: _Address) -> str:
+    def _ips(self, address: _Address) -> list[str]:
         """Where a name leads. What the user named may be anywhere; where others send us has to be public."""
         if address.origin not in self._reached:
             found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
-            ips = [str(info[4][0]) for info in found]
+            ips = list(dict.fromkeys(str(info[4][0]) for info in found))
             if address.origin != self._first.origin and not all(map(is_public, ips)):
                 raise Failed(
                     f"{self._first.host} leads to {address.host}, which is not a public address. It is not followed."
                 )
-            self._reached[address.origin] = ips[0]
+            self._reached[address.origin] = ips
         return self._reached[address.origin]
 
-    def _body(self, connection: "_Connection", reply: http.client.HTTPResponse) -> bytes:
+    @contextmanager
+    def _ended_in_time(self, connection: "_Connection") -> Iterator[None]:
+        """Cut a connection at the deadline: whoever sends a byte now and then would never exceed a socket's patience."""
+        timer = threading.Timer(self._left(FETCH_SECONDS), connection.cut)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        except (OSError, ValueError, http.client.HTTPException, Failed):
+            self._left(0)  # it was cut: that is why
+            raise
+        finally:
+            timer.cancel()
+            connection.close()
+
+    def _body(self, reply: http.client.HTTPResponse) -> bytes:
         inflate = zlib.decompressobj(zlib.MAX_WBITS | 16) if reply.headers.get("Content-Encoding") == "gzip" else None
         body = bytearray()
         while True:
-            if connection.sock is not None:
-                connection.sock.settimeout(self._left(FETCH_SECONDS))
+            self._left(0)
             piece = reply.read1(_PIECE)
             if not piece:
                 break
             body += inflate.decompress(piece, MAX_BYTES + 1 - len(body)) if inflate else piece
             if len(body) > MAX_BYTES:
                 raise Failed(f"The index has more than {MAX_BYTES >> 20} MB. Split the site, or shorten the bodies.")
-        if inflate and not inflate.eof:
-            raise Failed("The reply ended too early.")
-        if not inflate and reply.length:
+        self._left(0)
+        if (inflate and not inflate.eof) or (not inflate and reply.length):
             raise Failed("The reply ended too early.")
         return bytes(body)
 
@@ -131,16 +146,30 @@ class _Fetch:
 
 
 class _Connection(http.client.HTTPSConnection):
-    """A connection to a name at one address, which is not looked up again."""
+    """A connection to a name at the first of its addresses that answers; it is not looked up again."""
 
-    def __init__(self, address: _Address, ip: str, seconds: float) -> None:
+    def __init__(self, address: _Address, ips: list[str], seconds: float) -> None:
         self._tls = ssl.create_default_context()
         super().__init__(address.host, address.port, timeout=seconds, context=self._tls)
-        self._ip = ip
+        self._ips = ips
+        self._wire: socket.socket | None = None
 
     def connect(self) -> None:
-        plain = socket.create_connection((self._ip, self.port), self.timeout)
-        self.sock = self._tls.wrap_socket(plain, server_hostname=self.host)
+        for at, ip in enumerate(self._ips, 1):
+            try:
+                plain = socket.create_connection((ip, self.port), self.timeout)
+                break
+            except OSError:
+                if at == len(self._ips):
+                    raise
+        self._wire = plain
+        self.sock = self._wire = self._tls.wrap_socket(plain, server_hostname=self.host)
+
+    def cut(self) -> None:
+        """End whatever goes on; from another thread."""
+        with suppress(OSError):
+            if self._wire is not None:
+                self._wire.shutdown(socket.SHUT_RDWR)
 
 
 def is_public(ip: str) -> bool:
@@ -153,9 +182,11 @@ def is_public(ip: str) -> bool:
     return parsed.is_global and not parsed.is_multicast and not parsed.is_reserved
 
 
-def _taken_apart(url: str, *, is_redirect: bool = False) -> _Address:
-    kind = Failed if is_redirect else UsageError
+def _taken_apart(url: str, *, since: str = "") -> _Address:
+    """An address, or where one leads that we came from."""
+    kind = Failed if since else UsageError
     try:
+        url = urljoin(since, url) if since else url
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port or 443
     except ValueError as error:

@@ -149,6 +149,8 @@ def _markdown_page(generator: Generator, source: Source, work: _Work) -> Page | 
         work.warnings.append(
             f"{source.path}: {source.matter.odd_day[:60]!r} is no date that can be read; it is left out."
         )
+    if source.has_broken_matter:
+        work.warnings.append(f"{source.path}: its front matter is neither YAML nor TOML that can be read.")
     words = words_of_markdown(source.text)
     stated = source.matter.text("description", "summary", "excerpt", "abstract", "subtitle")
     opening = words_of_markdown(_MORE.split(source.text, 1)[0]).text if _MORE.search(source.text) else words.text

@@ -1,6 +1,7 @@
 """What every generator of sites has in common: pages in folders, each with an address by its rules."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -14,6 +15,9 @@ from dowse.sites.building.tree import Tree
 
 MARKDOWN = (".md", ".markdown", ".mdown", ".mkd")
 MDX = (".mdx",)
+MATTER_CHARACTERS = 64 * 1024
+
+_BROKEN = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(?:[^\n]*\n){0,500}?\1[ \t]*\r?(?:\n|\Z)")
 
 
 class NoPage(Exception):
@@ -31,6 +35,8 @@ class Source:
     matter: Matter
     text: str
     has_matter: bool
+    has_broken_matter: bool = False
+    """It begins as front matter does, but nobody can read it."""
 
     @property
     def stem(self) -> str:
@@ -95,7 +101,10 @@ class Generator:
         stated, end = all_stated(text)
         if not end and text.startswith("{"):
             stated, end = _json_matter(text)
-        return Source(path, place, Matter(stated), text[end:], bool(end))
+        broken = None if end else _BROKEN.match(text, 0, MATTER_CHARACTERS)
+        return Source(
+            path, place, Matter(stated), text[broken.end() if broken else end :], bool(end), broken is not None
+        )
 
     def address(self, source: Source) -> str:
         """The path of the page that a file becomes; NoPage for one that becomes none."""

@@ -87,6 +87,7 @@ class HtmlPage:
         self._page = LexborHTMLParser(decode(data, declared[1].decode("ascii", "replace") if declared else None).text)
         self._metas = {name: content for name, content in self._named_metas() if content}
         self._refuse()
+        self._days = list(self._linked_days())  # in scripts, which are cleared away
         self._main = self._cleared()
 
     @property
@@ -126,7 +127,7 @@ class HtmlPage:
             self._metas.get(name) for name in ("article:published_time", "date", "dc.date", "datepublished", "pubdate")
         )
         shown = (node.attributes.get("datetime") for node in self._main.css("time[datetime]"))
-        return next(filter(None, map(day_of, filter(None, (*stated, *self._linked_days(), *shown)))), "")
+        return next(filter(None, map(day_of, filter(None, (*stated, *self._days, *shown)))), "")
 
     @property
     def topics(self) -> tuple[str, ...]:

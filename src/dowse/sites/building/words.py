@@ -31,7 +31,7 @@ def words_of_markdown(markdown: str) -> Words:
     """The text of Markdown, a blank line between its blocks."""
     source = _COMMENT.sub("", markdown)
     source = _SHORTCODE.sub("", source)
-    source = _FENCE.sub(lambda found: (found[1] or found[2] or "").strip(), source)
+    source = _FENCE.sub(lambda found: f"\n{(found[1] or found[2] or '').strip()}\n", source)
     source = _admonitions_flat(source)
     blocks = _Blocks()
     for event, _ in parse(source):
