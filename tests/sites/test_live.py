@@ -99,7 +99,7 @@ class Store:
     def fetch(self, mark: str | None) -> Fetched | None:
         self.asked += 1
         new = str(hash(self.data))
-        return None if mark == new else Fetched(self.data, new)
+        return None if mark == new else Fetched(bytearray(self.data), new)
 
 
 def test_what_is_remote_is_asked_now_and_then() -> None:

@@ -1,7 +1,8 @@
 """`dowse site`: a static site's index served, checked and built."""
 
 import os
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +11,9 @@ from dowse.cli.http import http_options
 from dowse.cli.output import Reply, Shown, counted, progress_bar, say, show, show_warnings, shown
 from dowse.errors import UsageError
 from dowse.serving.tools import BUDGET_TOKENS
+
+if TYPE_CHECKING:
+    from dowse.sites.live import LiveSite
 
 MOST_WARNINGS = 20
 """Shown after a build."""
@@ -42,13 +46,20 @@ def serve(places: tuple[str, ...], *, budget: int, **web: Any) -> int:
     from dowse.serving.stdio import run_on, take_the_wire
 
     wire = take_the_wire()
-    from dowse.serving.opening import open_sites
+    with ThreadPoolExecutor(1) as pool:  # the protocol takes a second to import, in which sites can be loaded
+        loading = pool.submit(_load, places)
+        from dowse.serving.site_server import make_site_server
+        from dowse.serving.surfaces.sites import SitesSurface
 
-    surface = open_sites(places)
-    from dowse.serving.site_server import make_site_server
-
+        surface = SitesSurface(loading.result())
     run_on(wire, make_site_server(surface, budget))
     return 0
+
+
+def _load(places: tuple[str, ...]) -> "list[tuple[str | None, LiveSite]]":
+    from dowse.sites.opening import open_places
+
+    return open_places(places)
 
 
 def _serve_over_http(places: tuple[str, ...], budget: int, web: dict[str, Any]) -> int:

@@ -53,8 +53,7 @@ class BucketKeeper:
         asked = {"IfNoneMatch": mark} if mark else {}
         try:
             reply = self._client.get_object(Bucket=self._bucket, Key=self._key, **asked)
-            data: bytes = reply["Body"].read(MAX_BYTES + 1)
-            return Fetched(data, str(reply["ETag"]))
+            return Fetched(bytearray(reply["Body"].read(MAX_BYTES + 1)), str(reply["ETag"]))
         except ClientError as error:
             code = str(error.response.get("Error", {}).get("Code", ""))
             if mark and code in _NOT_CHANGED:

@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from dowse.errors import Failed, UsageError
 from dowse.sites.model import MAX_BYTES
@@ -18,7 +18,7 @@ _READ_AGAIN = 3
 class Fetched:
     """The bytes of an index, and the mark by which its keeper knows this state of it."""
 
-    data: bytes
+    data: bytearray
     mark: str
 
 
@@ -61,7 +61,8 @@ class FileKeeper:
                     before = _mark(os.fstat(file.fileno()))
                     if before == mark:
                         return None
-                    data = file.read(MAX_BYTES + 1)
+                    data = bytearray(min(os.fstat(file.fileno()).st_size, MAX_BYTES) + 1)
+                    del data[_read_into(file, data) :]
                     after = _mark(os.fstat(file.fileno()))
                 if before == after:
                     break
@@ -75,6 +76,15 @@ class FileKeeper:
             return _mark(self._path.stat()) != mark
         except OSError:
             return True
+
+
+def _read_into(file: BinaryIO, data: bytearray) -> int:
+    """Read until the file ends or there is no more room; how many bytes came."""
+    with memoryview(data) as room:
+        got = 0
+        while got < len(room) and (more := file.readinto(room[got:])):  # type: ignore[attr-defined]  # not in the protocol
+            got += more
+    return got
 
 
 def keeper_of(place: str) -> Keeper:

@@ -26,7 +26,7 @@ def inspect(place: str) -> Inspection:
     return inspect_bytes(fetched.data)
 
 
-def inspect_bytes(data: bytes) -> Inspection:
+def inspect_bytes(data: bytes | bytearray) -> Inspection:
     """All problems of an index."""
     if len(data) > MAX_BYTES:
         problem = Problem("", f"it is larger than {MAX_BYTES >> 20} MB", "Split the site, or shorten the bodies")

@@ -26,11 +26,11 @@ class LiveSite:
         try:
             fetched = keeper.fetch(None)
             assert fetched is not None  # noqa: S101 - there is no mark that it could be unchanged at
+            self._digest = _digest(fetched.data)
             self.current: LoadedSite = load(fetched.data)
         except DowseError as error:
             raise _refused(keeper.name, error) from error
         self._tried = fetched.mark
-        self._digest = _digest(fetched.data)
         self._looked = clock()
         self.loaded = _now()
 
@@ -88,7 +88,7 @@ def _refused(name: str, error: DowseError) -> DowseError:
     return type(error)(message if name in message else f"{name} cannot be served. {message}")
 
 
-def _digest(data: bytes) -> bytes:
+def _digest(data: bytearray) -> bytes:
     return hashlib.blake2b(data).digest()
 
 

@@ -21,12 +21,11 @@ class NotAnIndex(Failed):
     """Bytes that are no JSON object."""
 
 
-def parse(data: bytes, on_page: OnPage, on_restart: Callable[[], None] = lambda: None) -> dict[str, Any]:
+def parse(data: bytes | bytearray, on_page: OnPage, on_restart: Callable[[], None] = lambda: None) -> dict[str, Any]:
     """The root of an index, where `pages` is the number of pages if it was a list; each page is handed on.
 
     A key that comes twice counts as it came last, as everywhere; the pages seen before are then taken back.
     """
-    data = data.removeprefix(codecs.BOM_UTF8)
     try:
         return _Reader(data).root(on_page, on_restart)
     except (ValueError, RecursionError):
@@ -39,9 +38,9 @@ def parse(data: bytes, on_page: OnPage, on_restart: Callable[[], None] = lambda:
     return root
 
 
-def _whole(data: bytes) -> dict[str, Any]:
+def _whole(data: bytes | bytearray) -> dict[str, Any]:
     try:
-        root = json.loads(data.decode("utf-8"))
+        root = json.loads(data.decode("utf-8").removeprefix("\ufeff"))
     except UnicodeDecodeError as error:
         raise NotAnIndex(f"It is not UTF-8: byte {error.start:,} begins no character. Save it as UTF-8.") from error
     except JSONDecodeError as error:
@@ -60,12 +59,12 @@ def _whole(data: bytes) -> dict[str, Any]:
 class _Reader:
     """Reads one object, decoding as much of it at a time as is needed."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes | bytearray) -> None:
         self._data = data
         self._text = ""
         self._at = 0
         """In the text."""
-        self._end = 0
+        self._end = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
         """Of the bytes that were decoded."""
 
     def root(self, on_page: OnPage, on_restart: Callable[[], None]) -> dict[str, Any]:

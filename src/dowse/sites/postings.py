@@ -12,9 +12,12 @@ from dowse.sites.tokens import Tokenizer
 FIELDS = ("body", "title", "abstract", "topics")
 BODY, TITLE, ABSTRACT, TOPICS = range(4)
 
-_BATCH_BYTES = 900_000
+_BATCH_BYTES = 480_000
 """Text that is taken apart at once; little less than the tokenizer's window."""
-_MOST_COUNTED = 65_535
+_FIELD_BITS, _COUNT_BITS = 26, 12
+"""A word, a field and a count are one number of 64 bits while they are sorted. No index has 2^26 words or fields:
+it would be larger than an index may be."""
+_MOST_COUNTED = (1 << _COUNT_BITS) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +76,7 @@ class Poster:
         self._batch = bytearray()
         self._bounds: list[tuple[int, int, int]] = []
         self._first = 0
-        self._keys: list[NDArray[np.uint64]] = []
-        self._counts: list[NDArray[np.uint16]] = []
+        self._counted: list[NDArray[np.uint64]] = []
         self._lengths: list[NDArray[np.int32]] = []
         self._numbers: list[Numbers] = []
 
@@ -91,14 +93,18 @@ class Poster:
     def done(self) -> Postings:
         """All pages, taken apart."""
         self._take_apart()
-        keys, order = _by_word(self._keys)
-        counts = np.concatenate([np.zeros(0, np.uint16), *self._counts])[order]
-        starts = np.searchsorted(keys >> np.uint64(32), np.arange(len(self._words) + 1, dtype=np.uint64))
+        counted = np.concatenate([np.zeros(0, np.uint64), *self._counted])
+        self._counted.clear()
+        counted.sort()
+        counts = (counted & np.uint64(_MOST_COUNTED)).astype(np.uint16)
+        counted >>= np.uint64(_COUNT_BITS)
+        places = (counted & np.uint64((1 << _FIELD_BITS) - 1)).astype(np.int32)
+        counted >>= np.uint64(_FIELD_BITS)
+        starts = np.searchsorted(counted, np.arange(len(self._words) + 1, dtype=np.uint64))
         bounds = np.array(self._bounds, np.int64).reshape(-1, 3)
         lengths = np.concatenate([np.zeros(0, np.int32), *self._lengths])
         firsts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
         texts = Texts(tuple(self._data), bounds, np.concatenate([np.zeros(0, np.int32), *self._numbers]), firsts)
-        places = (keys & np.uint64(0xFFFFFFFF)).astype(np.int32)
         return Postings(len(bounds) // len(FIELDS), texts, lengths, self._words, starts, places, counts)
 
     def _take_apart(self) -> None:
@@ -112,25 +118,16 @@ class Poster:
         first_of = np.searchsorted(starts, [start for _, start, _ in bounds])
         lengths = np.diff(np.append(first_of, len(starts)))
         fields = np.repeat(np.arange(self._first, self._first + len(bounds), dtype=np.uint64), lengths)
-        keys, counts = _counted(fields, numbers)
-        self._keys.append(keys)
-        self._counts.append(counts)
+        self._counted.append(_counted(fields, numbers))
         self._lengths.append(lengths.astype(np.int32))
         self._numbers.append(numbers)
         self._data.append(text)
         self._first = len(self._bounds)
 
 
-def _counted(fields: NDArray[np.uint64], numbers: Numbers) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
-    """How often each word is in each field; word and field in one number, the word first."""
-    keys = np.sort((numbers.astype(np.uint64) << np.uint64(32)) | fields)
+def _counted(fields: NDArray[np.uint64], numbers: Numbers) -> NDArray[np.uint64]:
+    """How often each word is in each field: word, field and count in one number."""
+    keys = np.sort((numbers.astype(np.uint64) << np.uint64(_FIELD_BITS)) | fields)
     first = np.flatnonzero(np.diff(keys, prepend=~keys[:1]))
-    counts = np.diff(np.append(first, len(keys)))
-    return keys[first], np.minimum(counts, _MOST_COUNTED).astype(np.uint16)
-
-
-def _by_word(batches: list[NDArray[np.uint64]]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """The keys of all batches in order; each batch has other fields, so no key is there twice."""
-    keys = np.concatenate([np.zeros(0, np.uint64), *batches])
-    order = np.argsort(keys, kind="stable")  # merges runs that are in order already
-    return keys[order], order
+    counts = np.minimum(np.diff(np.append(first, len(keys))), _MOST_COUNTED).astype(np.uint64)
+    return (keys[first] << np.uint64(_COUNT_BITS)) | counts

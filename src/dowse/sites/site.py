@@ -20,6 +20,7 @@ from dowse.sites.passages import passage
 from dowse.sites.postings import ABSTRACT, BODY, TITLE, Poster
 from dowse.sites.searching import Found, Searcher
 from dowse.sites.tokens import Tokenizer
+from dowse.system import release_memory
 
 NEAREST = 3
 """So many addresses are proposed for one that is not there."""
@@ -38,11 +39,17 @@ class Listed:
     topics: tuple[str, ...]
 
 
-def load(data: bytes) -> "LoadedSite":
-    """A site of the bytes of its index; BrokenIndex says what keeps it from being served."""
+def load(data: bytes | bytearray) -> "LoadedSite":
+    """A site of the bytes of its index; BrokenIndex says what keeps it from being served.
+
+    A bytearray is emptied as soon as it was read: it and what is made of it need not be in memory together.
+    """
     if len(data) > MAX_BYTES:
         raise BrokenIndex(f"The index has {len(data) >> 20} MB; {MAX_BYTES >> 20} are the most.")
-    return _Loading().load(data)
+    try:
+        return _Loading().load(data)
+    finally:
+        release_memory()
 
 
 class _Loading:
@@ -53,8 +60,11 @@ class _Loading:
         self._tokenizer = Tokenizer()
         self._begin()
 
-    def load(self, data: bytes) -> "LoadedSite":
+    def load(self, data: bytes | bytearray) -> "LoadedSite":
         root = parse(data, self._add, self._begin)
+        if isinstance(data, bytearray):
+            data.clear()
+        release_memory()
         header, problems = self._checker.header(root)
         fatal = [problem for problem in problems if problem.is_fatal]
         if fatal:

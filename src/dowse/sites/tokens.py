@@ -13,8 +13,8 @@ Hashes = NDArray[np.uint64]
 Places = NDArray[np.int64]
 
 _FACTOR = 0x9E3779B97F4A7C15 | 1
-_WINDOW = 1 << 20
-"""Bytes that are hashed at once; the powers of the factor for them are kept, 16 MB."""
+_WINDOW = 1 << 19
+"""Bytes that are hashed at once; the powers of the factor for them are kept, 4 MB."""
 
 
 class Words(NamedTuple):

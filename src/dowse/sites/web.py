@@ -122,7 +122,7 @@ class _Fetch:
             timer.cancel()
             connection.close()
 
-    def _body(self, reply: http.client.HTTPResponse) -> bytes:
+    def _body(self, reply: http.client.HTTPResponse) -> bytearray:
         inflate = zlib.decompressobj(zlib.MAX_WBITS | 16) if reply.headers.get("Content-Encoding") == "gzip" else None
         body = bytearray()
         while True:
@@ -136,7 +136,7 @@ class _Fetch:
         self._left(0)
         if (inflate and not inflate.eof) or (not inflate and reply.length):
             raise Failed("The reply ended too early.")
-        return bytes(body)
+        return body
 
     def _left(self, most: float) -> float:
         left = self._deadline - time.monotonic()

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
+from typing import TYPE_CHECKING
 
 from dowse.errors import UsageError
-from dowse.serving.service import Source
 from dowse.serving.surfaces.schemas import NUMBER, TEXT, TEXTS, count, described, item, reply
 from dowse.serving.surfaces.telling import told_article, told_info, told_search
 from dowse.serving.tools import Call, Schema, Told, Tool
@@ -20,6 +20,9 @@ from dowse.sites.cleaning import label
 from dowse.sites.live import LiveSite
 from dowse.sites.model import MAX_PREFIX, PREFIX_PATTERN
 from dowse.sites.site import LoadedSite
+
+if TYPE_CHECKING:
+    from dowse.serving.service import Source
 
 MOST_RESULTS = 25
 NAME_CHARACTERS = 60
@@ -60,8 +63,10 @@ class SitesSurface:
             ),
         )  # fmt: skip
 
-    def sources(self) -> list[Source]:
+    def sources(self) -> "list[Source]":
         """What is served, for those who watch over the server."""
+        from dowse.serving.service import Source  # which imports all that projects need
+
         for served in self._sites:
             if served.live.wants_look:
                 served.live.look()
