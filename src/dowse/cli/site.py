@@ -23,7 +23,7 @@ MOST_WARNINGS = 20
 def site() -> None:
     """A static site's search index: serve it to assistants, check it, build it.
 
-    docs/site.md describes the format and shows how each step is used.
+    docs/site.md describes the format and shows how each step is used. All but serve take --json.
     """
 
 
