@@ -87,6 +87,35 @@ def test_words_of_scripts_without_spaces_are_found() -> None:
     assert urls(site, "елки") == ["/ru"]
 
 
+def test_typographic_signs_stand_between_words() -> None:
+    body = "“Hello” said the fox—it wasn’t\u00a0late…\u3000全角「引用」、終わり。"
+    site = load(encoded(index({"url": "/a", "title": "A", "body": body}, {"url": "/b", "title": "B", "body": "other"})))
+    for query in (
+        '"hello said the fox it"',
+        '"wasn\'t late"',
+        "fox",
+        "+hello",
+        '"全角"',
+        "引用",
+        '"the fox it wasn’t"',
+    ):
+        assert urls(site, query) == ["/a"], query
+
+
+def test_a_phrase_does_not_reach_from_one_field_into_the_next() -> None:
+    page = {"url": "/a", "title": "one two", "abstract": "three", "topics": ["four", "five"], "body": "zero"}
+    site = load(encoded(index(page)))
+    assert urls(site, '"one two"') == ["/a"]
+    for query in ('"two three"', '"zero one"', '"three four"', '"one two three four five six seven eight nine"'):
+        assert urls(site, query) == []
+
+
+def test_a_query_of_thousands_of_words_is_answered_like_its_beginning(large: LoadedSite) -> None:
+    page = large_site(1000)[500]
+    nonsense = " ".join(f"zzq{number}xw" for number in range(1500))
+    assert urls(large, f"{page['title']} {nonsense}"[:10_000])[:1] == [page["url"]]
+
+
 def test_a_title_counts_more_than_a_mention(fruit: LoadedSite) -> None:
     assert urls(fruit, "apples")[0] == "/posts/peeling-apples"
 

@@ -22,6 +22,10 @@ LEAST_HALF = 3
 MOST_LONGER = 200
 MOST_SIMILAR = 20
 
+MOST_TERMS = 64
+MOST_UNKNOWN = 12
+"""Of a query so many words count, and of those that are nowhere so many are taken for similar ones: each costs time."""
+
 STOP_WORD = 0.15
 """What a word that says nothing counts beside the others."""
 

@@ -78,9 +78,14 @@ class LiveSite:
             problem = f"The index was replaced by one that cannot be served, and the old one goes on: {error}"
             if isinstance(error, Failed) and self._keeper.is_remote:
                 problem = f"The index could not be renewed, and the old one goes on: {error}"
-            if problem != self.problem:
-                _log.warning("%s: %s", self._keeper.name, problem)
-            self.problem = problem
+            self._complain(problem)
+        except Exception as error:  # whatever it is, there is a site to be served
+            self._complain(f"The index could not be loaded, and the old one goes on: {type(error).__name__}: {error}")
+
+    def _complain(self, problem: str) -> None:
+        if problem != self.problem:
+            _log.warning("%s: %s", self._keeper.name, problem)
+        self.problem = problem
 
 
 def _refused(name: str, error: DowseError) -> DowseError:

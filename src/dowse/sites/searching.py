@@ -57,7 +57,7 @@ class Searcher:
         if not query.text:
             every = np.flatnonzero(allowed)
             return Found(tuple(Hit(int(page), 0.0) for page in every[:limit]), len(every))
-        words = self._words_of(" ".join((*query.terms, *query.must, *query.phrases)))
+        words = _bounded(self._words_of(" ".join((*query.terms, *query.must, *query.phrases))))
         terms = self._terms(words)
         if not terms:
             return Found((), 0)
@@ -94,8 +94,11 @@ class Searcher:
     def _terms(self, words: list[str]) -> list[Term]:
         """What each distinct word may mean; a word that is nowhere is left out unless all are."""
         terms = []
+        unknown = 0
         for word in dict.fromkeys(words):
-            meant = self.vocabulary.meant(word)
+            is_known = bool(self.vocabulary.exact(word))
+            unknown += not is_known
+            meant = self.vocabulary.meant(word, forgives=unknown <= weights.MOST_UNKNOWN)
             self._add_joined(meant, word, words)
             terms.append(Term(word, meant, self._worth(word, meant)))
         return terms if any(term.meant for term in terms) else []
@@ -136,24 +139,35 @@ class Searcher:
         return admitted
 
     def _having(self, text: str) -> Flags:
-        """The pages with a word, or with several that follow each other."""
-        has = np.ones(self.postings.pages, np.bool_)
-        words = self._words_of(text)
-        for word in words:
-            has &= self._pages_with(self.vocabulary.exact(word))
-        if len(words) > 1:
-            for page in np.flatnonzero(has):
-                has[page] = any(self._follows(int(page), field, words) for field in range(len(FIELDS)))
+        """The pages with a word, or with several that follow each other in one field."""
+        units = self._units_of(text)
+        if not units:
+            return np.ones(self.postings.pages, np.bool_)
+        if len(units) == 1:
+            return self._pages_with(units[0])
+        words, firsts = self.postings.texts.words, self.postings.texts.firsts
+        starts = np.ones(max(0, len(words) - len(units) + 1), np.bool_)
+        for distance, numbers in enumerate(units):
+            is_meant = np.zeros(len(self.postings.words), np.bool_)
+            is_meant[numbers] = True
+            starts &= is_meant[words[distance : distance + len(starts)]]
+        places = np.flatnonzero(starts)
+        fields = np.searchsorted(firsts, places, "right") - 1
+        is_within = places + len(units) <= firsts[fields + 1]
+        has = np.zeros(self.postings.pages, np.bool_)
+        has[fields[is_within] // len(FIELDS)] = True
         return has
 
-    def _follows(self, page: int, field: int, words: list[str]) -> bool:
-        numbers = self.postings.texts.numbers(page, field)
-        starts: NDArray[np.bool_] = np.isin(numbers, self.vocabulary.exact(words[0]))
-        for distance, word in enumerate(words[1:], 1):
-            following = np.zeros(len(numbers), np.bool_)
-            following[: len(numbers) - distance] = np.isin(numbers[distance:], self.vocabulary.exact(word))
-            starts &= following
-        return bool(starts.any())
+    def _units_of(self, text: str) -> list[list[int]]:
+        """For each word as it stands in a text the words of the site that have all its parts."""
+        encoded = text.encode("utf-8", "replace")
+        _, starts, ends = self._tokenizer.words(encoded)
+        units = []
+        for start, end in zip(starts, ends, strict=True):
+            having = [set(self.vocabulary.exact(part)) for part in self.vocabulary.parts(encoded[start:end].lower())]
+            if having:
+                units.append(sorted(set.intersection(*having)))
+        return units
 
     # What answers it
 
@@ -195,8 +209,15 @@ class Searcher:
 
     @cached_property
     def _titles(self) -> list[str]:
-        titles = (self.postings.texts.encoded(page, TITLE).decode() for page in range(self.postings.pages))
-        return [" ".join(self._words_of(title)) for title in titles]
+        texts, spelled = self.postings.texts, dict[int, str]()
+        titles = []
+        for page in range(self.postings.pages):
+            numbers = texts.numbers(page, TITLE).tolist()
+            for number in numbers:
+                if number not in spelled:
+                    spelled[number] = " ".join(self.vocabulary.parts(self.postings.words[number]))
+            titles.append(" ".join(map(spelled.__getitem__, numbers)))
+        return titles
 
     def _likeness(self, page: int, terms: list[Term]) -> float:
         """How much of the query is in the title, and of the title in the query; 1 when they are the same words."""
@@ -223,6 +244,12 @@ class Searcher:
         for word in stop_words():
             rarity[self.vocabulary.exact(word)] *= weights.STOP_WORD
         return rarity
+
+
+def _bounded(words: list[str]) -> list[str]:
+    """The words of a query that count: a page that somebody pastes has its subject in its beginning."""
+    counting = set(list(dict.fromkeys(words))[: weights.MOST_TERMS])
+    return [word for word in words[: 4 * weights.MOST_TERMS] if word in counting]
 
 
 def _relevance(score: float, likeness: float, near: float) -> float:

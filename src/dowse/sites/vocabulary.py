@@ -60,13 +60,13 @@ class Vocabulary:
         """The same word, in any case and with any accents."""
         return self._numbers.get(word, [])
 
-    def meant(self, word: str) -> Meant:
+    def meant(self, word: str, *, forgives: bool = True) -> Meant:
         """All words that may be meant: the word itself, its forms, longer ones, and where there is none, similar ones."""
         meant: Meant = {}
         self._add(meant, [word], 1.0)
         self._add(meant, _forms(word), weights.FORM)
         self._add_longer(meant, word)
-        if not any(weight >= weights.FORM for weight in meant.values()):
+        if forgives and not any(weight >= weights.FORM for weight in meant.values()):
             self._add_similar(meant, word)
         return meant
 
