@@ -146,7 +146,7 @@ def test_the_specification_s_own_example_is_good() -> None:
 
 def test_a_prefix_with_a_line_s_end_is_none() -> None:
     (problem,) = inspect_bytes(encoded(with_site(toolPrefix="a\n"))).problems
-    assert (problem.path, problem.is_fatal) == ("site.toolPrefix", True)
+    assert (problem.path, problem.grade) == ("site.toolPrefix", "error")
 
 
 def test_all_problems_are_found_in_one_run() -> None:

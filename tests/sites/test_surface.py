@@ -241,6 +241,18 @@ def test_two_sites_of_one_name_are_refused_with_the_remedy(file: Path, tmp_path:
         open_sites([str(file), str(copy)])
 
 
+@pytest.mark.parametrize("prefix", ["My Blog", "1a", "a" * 58])
+def test_a_prefix_that_names_no_tool_is_refused_unless_another_name_is_given(tmp_path: Path, prefix: str) -> None:
+    file = write_index(tmp_path / "i.json", site={**SITE, "toolPrefix": prefix})
+    with pytest.raises(DowseError, match=r"cannot name a tool.*NAME=i.json"):
+        open_sites([str(file)])
+
+    async def conversation(reader: Reader) -> None:
+        assert "search_blog" in await reader.tools()
+
+    talk(conversation, f"blog={file}")
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

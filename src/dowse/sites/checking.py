@@ -168,8 +168,7 @@ def _site(problems: list[Problem], root: dict[str, Any], version: str) -> Site:
         if isinstance(site["toolPrefix"], str):
             what = f"{_shown(prefix)} does not match {PREFIX_PATTERN}"
             remedy = "Use lowercase letters, digits and underscores, a letter first"
-            problems.append(Problem("site.toolPrefix", what, remedy, is_fatal=True))
-        prefix = PREFIX
+            problems.append(Problem("site.toolPrefix", what, remedy))  # not fatal: the tool may be given another name
     elif prefix in RESERVED_PREFIXES:
         what = f"search_{prefix} is the name of another tool of dowse"
         problems.append(_warning("site.toolPrefix", what, "Choose another, or the two cannot be served together"))

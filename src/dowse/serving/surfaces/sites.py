@@ -170,16 +170,19 @@ def _named(sites: Sequence[tuple[str | None, LiveSite]]) -> list[Served]:
         name = given if given is not None else live.current.header.site.prefix
         if not re.fullmatch(PREFIX_PATTERN.strip("^$"), name) or len(name) > MAX_PREFIX:
             raise UsageError(
-                f"{_shown(name)} cannot name a tool. Use lowercase letters, digits and underscores, a letter first, "
-                f"at most {MAX_PREFIX}: --site NAME={live.source}"
+                f"{live.source} would be search_{_shown(name)}, which cannot name a tool: lowercase letters, digits and "
+                f"underscores can, a letter first, at most {MAX_PREFIX}. {_remedy(live)}"
             )
         if name in named:
             raise UsageError(
-                f"{named[name].live.source} and {live.source} would both be search_{name}. "
-                f"Name one of them: --site NAME={live.source}"
+                f"{named[name].live.source} and {live.source} would both be search_{name}. {_remedy(live)}"
             )
         named[name] = Served(name, live)
     return list(named.values())
+
+
+def _remedy(live: LiveSite) -> str:
+    return f"Give it another name: NAME={live.source} (with dowse serve: --site NAME={live.source})."
 
 
 def _day(name: str, given: str | None) -> date | None:
