@@ -4,7 +4,6 @@ A word is a run of letters and digits of ASCII in either case, or of other chara
 not ASCII is looked at more closely where words are few, in the vocabulary. `C++` and `C#` are words.
 """
 
-import re
 from typing import NamedTuple
 
 import numpy as np
@@ -18,10 +17,17 @@ _WINDOW = 1 << 19
 """Bytes that are hashed at once; the powers of the factor for them are kept, 4 MB."""
 
 
-_PUNCTUATION = re.compile(
-    rb"\xc2[\x80-\xa9\xab-\xb1\xb4\xb6-\xb8\xbb\xbf]|\xe2[\x80-\x81][\x80-\xbf]|\xe3\x80[\x80-\x84\x88-\xa0]|\xef\xbc[\x81-\x8f\x9a-\xa0]"
-)
-"""Typographic signs and spaces in UTF-8: they stand between words as their kin in ASCII do."""
+def _flags(*ranges: tuple[int, int]) -> NDArray[np.bool_]:
+    table = np.zeros(256, np.bool_)
+    for first, last in ranges:
+        table[first : last + 1] = True
+    return table
+
+
+_LATIN_SIGNS = _flags((0x80, 0xA9), (0xAB, 0xB1), (0xB4, 0xB4), (0xB6, 0xB8), (0xBB, 0xBB), (0xBF, 0xBF))
+_CJK_SIGNS = _flags((0x80, 0x84), (0x88, 0xA0))
+_WIDE_SIGNS = _flags((0x81, 0x8F), (0x9A, 0xA0))
+"""Typographic signs and spaces by their last byte in UTF-8, after C2, E3 80 and EF BC; all after E2 80 and E2 81 are."""
 
 
 class Words(NamedTuple):
@@ -62,42 +68,48 @@ class Tokenizer:
         return Words(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
     def _window(self, text: bytes) -> Words:
-        if not text.isascii():
-            text = _PUNCTUATION.sub(_blank, text)
-        lowered = np.frombuffer(text.translate(_LOWERED), np.uint8)
-        is_word = np.zeros(len(lowered) + 2, np.bool_)
-        np.not_equal(lowered, 0, out=is_word[1:-1])
+        lowered = np.frombuffer(text.translate(_LOWERED) + b"\0\0\0", np.uint8).copy()  # what we look at may be beyond
+        _clear_signs(lowered)
+        length = len(text)
+        is_word = np.zeros(length + 2, np.bool_)
+        np.not_equal(lowered[:length], 0, out=is_word[1:-1])
         edges = np.flatnonzero(is_word[1:] != is_word[:-1])
         starts, ends = edges[::2], edges[1::2]
-        sums = np.zeros(len(lowered) + 1, np.uint64)
-        np.cumsum(lowered * self._powers[: len(lowered)], out=sums[1:])
+        sums = np.zeros(length + 1, np.uint64)
+        np.cumsum(lowered[:length] * self._powers[:length], out=sums[1:])
         hashes = (sums[ends] - sums[starts]) * self._inverse[starts]
-        ends = _with_signs(text, starts, ends)
+        ends = _with_signs(text, lowered, starts, ends)
         hashes += (ends - starts).astype(np.uint64) * np.uint64(_FACTOR)
         return Words(hashes, starts, ends)
 
 
-def _blank(sign: re.Match[bytes]) -> bytes:
-    return b" " * len(sign[0])
+def _clear_signs(lowered: NDArray[np.uint8]) -> None:
+    """Let typographic signs stand between words, as their kin in ASCII do."""
+    leads = np.flatnonzero(lowered >= 0xC2)
+    if not len(leads):
+        return
+    lead, second, third = lowered[leads], lowered[leads + 1], lowered[leads + 2]
+    is_short = (lead == 0xC2) & _LATIN_SIGNS[second]
+    is_long = (lead == 0xE2) & ((second == 0x80) | (second == 0x81))
+    is_long |= (lead == 0xE3) & (second == 0x80) & _CJK_SIGNS[third]
+    is_long |= (lead == 0xEF) & (second == 0xBC) & _WIDE_SIGNS[third]
+    for byte in range(3):
+        lowered[leads[is_long] + byte] = 0
+        lowered[leads[is_short] + min(byte, 1)] = 0
 
 
-def _with_signs(text: bytes, starts: Places, ends: Places) -> Places:
+def _with_signs(text: bytes, lowered: NDArray[np.uint8], starts: Places, ends: Places) -> Places:
     """The ends of words with the signs that belong to some: `C++`, `C#`."""
     if b"+" not in text and b"#" not in text:
         return ends
     codes = np.frombuffer(text + b"   ", np.uint8)
     single = np.flatnonzero((ends - starts == 1) & (codes[starts] > ord("9")) & (codes[starts] < 0x80))
     after = ends[single]
-    is_plus = (codes[after] == ord("+")) & (codes[after + 1] == ord("+")) & ~_in_word(codes[after + 2])
-    is_sharp = (codes[after] == ord("#")) & ~_in_word(codes[after + 1])
+    is_plus = (codes[after] == ord("+")) & (codes[after + 1] == ord("+")) & (lowered[after + 2] == 0)
+    is_sharp = (codes[after] == ord("#")) & (lowered[after + 1] == 0)
     ends = ends.copy()
     ends[single] += 2 * is_plus + is_sharp
     return ends
-
-
-def _in_word(codes: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = np.frombuffer(codes.tobytes().translate(_LOWERED), np.uint8) != 0
-    return found
 
 
 def _break_before(text: bytes, end: int) -> int:
