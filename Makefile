@@ -49,10 +49,11 @@ bench: .venv/installed ## measure; CORPORA, EVAL, CODE_SEARCH name folders of da
 	$(RUN) -m bench.freshness "$(CORPORA)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.http "$(CORPORA)"
 	$(RUN) -m bench.archives "$(CORPORA)" --eval "$(EVAL)"
+	$(RUN) -m bench.sites "$(CORPORA)" --eval "$(EVAL)"
 
 lock: .venv/installed ## renew requirements.txt and tests/node/package-lock.json
 	$(RUN) -m pip install --quiet uv
-	$(RUN) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --extra dev --extra documents --no-emit-index-url --no-annotate --no-header --upgrade pyproject.toml --output-file requirements.txt
+	$(RUN) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --extra dev --extra documents --extra s3 --no-emit-index-url --no-annotate --no-header --upgrade pyproject.toml --output-file requirements.txt
 	cd tests/node && ../../$(RUN) $(NPM) update --package-lock-only --ignore-scripts
 
 clean: ## remove what the verbs made

@@ -17,10 +17,11 @@ KNOWS: dict[str, set[str]] = {
     "encoding": set(),
     "store": {"chunking", "encoding"},
     "searching": {"store"},
+    "sites": {"reading", "searching", "sources"},
     "freshness": {"sources", "reading", "chunking", "store"},
     "archives": {"sources", "reading", "store", "searching", "freshness"},
-    "serving": {"sources", "reading", "store", "searching", "freshness", "archives"},
-    "cli": {"serving", "searching", "archives"},
+    "serving": {"sources", "reading", "store", "searching", "freshness", "archives", "sites"},
+    "cli": {"serving", "searching", "archives", "sites"},
 }
 GROUND_KNOWS: dict[str, set[str]] = {
     "types": set(),

@@ -10,6 +10,7 @@ from dowse.system import storage_root
 
 COMMANDS = {
     "serve": "dowse.cli.serve:serve",
+    "site": "dowse.cli.site:site",
     "index": "dowse.cli.index:index",
     "docs": "dowse.cli.docs:docs",
     "search": "dowse.cli.search:search",

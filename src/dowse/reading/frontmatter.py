@@ -44,7 +44,7 @@ def all_front_matter(text: str) -> tuple[dict[str, Any], int]:
     if match is None:
         return {}, 0
     yaml, toml = match["yaml"], match["toml"]
-    stated = _from_yaml(yaml) if yaml is not None else _from_toml(toml)
+    stated = from_yaml(yaml) if yaml is not None else _from_toml(toml)
     return ({}, 0) if stated is None else (stated, match.end())
 
 
@@ -70,7 +70,8 @@ def _from_toml(text: str) -> dict[str, Any] | None:
         return None
 
 
-def _from_yaml(text: str) -> dict[str, Any] | None:
+def from_yaml(text: str) -> dict[str, Any] | None:
+    """A YAML mapping with all scalars as they are written, whatever their tags; None for anything else."""
     # Imported here because it takes 70 ms, and many projects have no front matter at all.
     import yaml
 

@@ -1,0 +1,1 @@
+"""A static site's search index: read, checked, searched and built."""

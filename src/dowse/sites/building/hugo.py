@@ -1,0 +1,143 @@
+"""Hugo: sections and bundles below `content/`, with permalinks, languages and dates of publication."""
+
+from datetime import UTC, datetime
+
+from dowse.sites.building import slugs
+from dowse.sites.building.generator import About, Generator, NoPage, Source
+from dowse.sites.building.matter import Matter, day_of
+
+_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december")  # fmt: skip
+
+
+class Hugo(Generator):
+    """A site whose settings are in `hugo.toml` or one of its older names."""
+
+    name = "hugo"
+    settings = tuple(
+        f"{folder}{stem}.{ending}" for folder in ("", "config/_default/") for stem in ("hugo", "config") for ending in ("toml", "yaml", "yml", "json")
+    )  # fmt: skip
+
+    def about(self) -> About:
+        """Title and address; a language may state them."""
+        config, language = self._config, self._languages.table(self._default_language)
+        description = config.table("params").text("description") or language.table("params").text("description")
+        return About(
+            language.text("title") or config.text("title"),
+            description or language.text("description"),
+            language.text("baseURL", "baseurl") or config.text("baseURL", "baseurl", "baseUrl"),
+        )
+
+    def folders(self) -> list[str]:
+        """`content/`, or the folder of each language."""
+        own = [self._languages.table(name).text("contentDir", "contentdir") for name in self._languages.stated]
+        found = [*filter(None, own), self._config.text("contentDir", "contentdir") or "content"]
+        kept = [folder.strip("/") for folder in dict.fromkeys(found) if self.tree.has_folder(folder)]
+        # A folder within another is walked with that one, unless it is a language's own.
+        return [
+            folder for folder in kept if folder in own or not any(one.startswith(f"{folder}/") for one in kept)
+        ] or [""]
+
+    def address(self, source: Source) -> str:
+        """By `url`, by the permalinks of the section, or by the path."""
+        self._refuse(source)
+        language, stem = self._language(source)
+        folder = slugs.hugo(source.folder)
+        if stem not in ("index", "_index") and self._is_in_bundle(source):
+            raise NoPage("it belongs to the page of its folder")
+        if stated := source.matter.text("url"):
+            filled = self._filled(stated, source, stem) if ":" in stated else stated
+            return filled if stated.startswith("/") else f"{language}/{filled.strip('/')}"
+        if stem == "_index":
+            return f"{language}/{folder}"
+        name = slugs.hugo(source.matter.text("slug") or ("" if stem == "index" else stem))
+        if pattern := self._permalink(source):
+            return language + self._filled(pattern, source, stem)
+        if stem == "index":
+            parent = folder.rpartition("/")[0] if name else folder
+            path = f"{parent}/{name}" if name else folder
+        else:
+            path = f"{folder}/{name}"
+        ugly = ".html" if self._config.flag("uglyURLs") or self._config.flag("uglyurls") else ""
+        return f"{language}/{path.strip('/')}" + (ugly if path.strip("/") else "")
+
+    def day(self, source: Source) -> str:
+        """The date, or that of publication."""
+        return source.matter.day or day_of(source.matter.stated.get("lastmod"))
+
+    def is_draft(self, source: Source) -> bool:
+        """A draft by its own word; Hugo has no `published`."""
+        return source.matter.flag("draft")
+
+    def _refuse(self, source: Source) -> None:
+        matter = source.matter
+        expires = day_of(matter.stated.get("expiryDate") or matter.stated.get("expirydate"))
+        if expires and expires < datetime.now(UTC).date().isoformat():
+            raise NoPage("it has expired")
+        for table in (matter.table("build"), matter.table("_build")):
+            if table.text("render") in ("never", "link") or table.denies("render"):
+                raise NoPage("it is not rendered")
+        if matter.flag("headless"):
+            raise NoPage("it is not rendered")
+
+    def _is_in_bundle(self, source: Source) -> bool:
+        """Whether a file lies in the folder of a page, or below it, and so is a part of that page."""
+        top = source.path[: len(source.path) - len(source.place)]
+        folder = source.folder
+        while folder:
+            if any(self.tree.has_file(f"{top}{folder}/index{ending}") for ending in (".md", ".html")):
+                return True
+            folder = folder.rpartition("/")[0]
+        return False
+
+    def _permalink(self, source: Source) -> str:
+        permalinks = self._config.table("permalinks")
+        section = source.place.partition("/")[0] if "/" in source.place else ""
+        return permalinks.table("page").text(section) or permalinks.text(section) if section else ""
+
+    def _filled(self, pattern: str, source: Source, stem: str) -> str:
+        base = source.folder.rpartition("/")[2] if stem == "index" else stem
+        base = slugs.hugo(base)
+        year, month, day = (self.day(source) or "0001-01-01").split("-")
+        title = slugs.hugo(source.matter.text("title") or base)
+        slug = slugs.hugo(source.matter.text("slug"))
+        values = {
+            "year": year, "month": month, "day": day, "monthname": _MONTHS[int(month) - 1],
+            "section": slugs.hugo(source.place.partition("/")[0]), "sections": slugs.hugo(source.folder),
+            "title": title, "slug": slug or title, "filename": base, "slugorfilename": slug or base,
+            "contentbasename": base, "slugorcontentbasename": slug or base,
+        }  # fmt: skip
+        parts = (part for part in pattern.split("/") if part)
+        return "/" + "/".join(_replaced(part, values) for part in parts)
+
+    def _language(self, source: Source) -> tuple[str, str]:
+        """The path that the language of a file has, and the file's name without its language."""
+        stem, _, code = source.stem.rpartition(".")
+        if not stem or code not in self._languages.stated:
+            stem, code = source.stem, self._folder_language(source)
+        is_shown = code != self._default_language or self._config.flag("defaultContentLanguageInSubdir")
+        return (f"/{code.lower()}" if code and is_shown else ""), stem
+
+    def _folder_language(self, source: Source) -> str:
+        top = source.path[: len(source.path) - len(source.place)].strip("/")
+        for code in self._languages.stated:
+            if top and self._languages.table(code).text("contentDir", "contentdir").strip("/") == top:
+                return code
+        return self._default_language if self._languages.stated else ""
+
+    @property
+    def _default_language(self) -> str:
+        return self._config.text("defaultContentLanguage", "defaultcontentlanguage") or "en"
+
+    @property
+    def _languages(self) -> Matter:
+        return self._config.table("languages")
+
+    @property
+    def _config(self) -> Matter:
+        return Matter(self.config)
+
+
+def _replaced(part: str, values: dict[str, str]) -> str:
+    for name in sorted(values, key=len, reverse=True):
+        part = part.replace(f":{name}", values[name])
+    return part

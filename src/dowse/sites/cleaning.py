@@ -1,0 +1,32 @@
+"""Text of an index where it must not be more than text: in the description of a tool, and on a line of a reply."""
+
+import re
+import unicodedata
+
+_SPACES = re.compile(r"\s+")
+_STRUCTURE = re.compile(r"""[<>{}\[\]`|#*~\\"“”„«»]+|--+|==+|__+""")
+"""What marks up, quotes and draws lines: with it a name could look like the end of a description, or a new one."""
+
+
+def one_line(text: str, most: int) -> str:
+    """A text on one line, without characters that nobody sees, cut where it is longer."""
+    seen = "".join(character if _is_seen(character) else " " for character in text[: 4 * most])
+    line = _SPACES.sub(" ", seen).strip()
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def label(text: str, most: int) -> str:
+    """The same without anything that has a meaning beside its words."""
+    return one_line(_STRUCTURE.sub(" ", one_line(text, 4 * most)), most)
+
+
+def readable(text: str) -> str:
+    """A text of many lines without control characters."""
+    if text.isprintable():
+        return text
+    return "".join(character for character in text if character in "\n\t" or _is_seen(character))
+
+
+def _is_seen(character: str) -> bool:
+    """Not control, direction, zero width, private or half a character; these can hide words from people."""
+    return character.isprintable() or unicodedata.category(character) == "Zs"

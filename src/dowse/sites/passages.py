@@ -1,0 +1,58 @@
+"""The part of a page that shows why it was found."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from dowse.sites import constants as weights
+from dowse.sites.nearness import Term, roles_of
+from dowse.sites.postings import BODY, Postings
+from dowse.sites.tokens import Tokenizer
+
+CHARACTERS = 300
+_WORDS = 40
+"""About as many as fit."""
+
+
+def passage(postings: Postings, tokenizer: Tokenizer, page: int, terms: Iterable[Term]) -> str:
+    """The words around the place that has most of the query; empty where the body has none of it."""
+    terms = list(terms)
+    numbers = postings.texts.numbers(page, BODY)
+    met = roles_of(postings, terms, weights.INSIDE / 2)[numbers]
+    places = np.flatnonzero(met)
+    if not len(places):
+        return ""
+    text = postings.texts.encoded(page, BODY)
+    _, starts, ends = tokenizer.words(text)
+    first, last = _best(places.tolist(), met[places].tolist(), [0.0, *(term.worth for term in terms)])
+    if last >= len(starts):
+        return ""
+    return _cut(text, int(starts[first]), int(ends[last]))
+
+
+def _best(places: list[int], roles: list[int], worths: list[float]) -> tuple[int, int]:
+    """The first and last word of the window that has the most telling words of the query."""
+    best, found, first = -1.0, (0, 0), 0
+    for at, place in enumerate(places):
+        while place - places[first] > _WORDS:
+            first += 1
+        worth = sum(worths[role] for role in set(roles[first : at + 1]))
+        if worth > best + 1e-9:
+            best, found = worth, (places[first], place)
+    return found
+
+
+def _cut(text: bytes, start: int, end: int) -> str:
+    """The text from here to there with as much around it as fits, on one line, from a word to a word."""
+    room = max(0, CHARACTERS - (end - start))
+    before = text[max(0, start - room // 3) : start].decode("utf-8", "ignore")
+    inside = text[start:end].decode("utf-8", "ignore")
+    after = text[end : end + room - len(before.encode())].decode("utf-8", "ignore")
+    if start - room // 3 > 0:
+        before = "…" + (before.partition(" ")[2] or before)
+    if "\n\n" in before:
+        before = before.rpartition("\n\n")[2]
+    shown = inside + after
+    if end + len(after.encode()) < len(text):
+        shown = inside + (after.rpartition(" ")[0] or after) + "…"
+    return " ".join((before + shown).split())

@@ -1,0 +1,120 @@
+"""Words in text, found by numpy in a few passes over its bytes: 50 MB a second and more, where Python does five.
+
+A word is a run of letters and digits of ASCII in either case, or of other characters but the common signs; what is
+not ASCII is looked at more closely where words are few, in the vocabulary. `C++` and `C#` are words.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Hashes = NDArray[np.uint64]
+Places = NDArray[np.int64]
+
+_FACTOR = 0x9E3779B97F4A7C15 | 1
+_WINDOW = 1 << 19
+"""Bytes that are hashed at once; the powers of the factor for them are kept, 4 MB."""
+
+
+def _flags(*ranges: tuple[int, int]) -> NDArray[np.bool_]:
+    table = np.zeros(256, np.bool_)
+    for first, last in ranges:
+        table[first : last + 1] = True
+    return table
+
+
+_LATIN_SIGNS = _flags((0x80, 0xA9), (0xAB, 0xB1), (0xB4, 0xB4), (0xB6, 0xB8), (0xBB, 0xBB), (0xBF, 0xBF))
+_CJK_SIGNS = _flags((0x80, 0x84), (0x88, 0xA0))
+_WIDE_SIGNS = _flags((0x81, 0x8F), (0x9A, 0xA0))
+"""Typographic signs and spaces by their last byte in UTF-8, after C2, E3 80 and EF BC; all after E2 80 and E2 81 are."""
+
+
+class Words(NamedTuple):
+    """The words of a text: what they are and where, in bytes."""
+
+    hashes: Hashes
+    starts: Places
+    ends: Places
+
+
+_LOWERED = bytes(byte if byte >= 0x80 else ord(chr(byte).lower()) if chr(byte).isalnum() else 0 for byte in range(256))
+"""Bytes of words as they are compared; 0 for what stands between words."""
+
+
+def _powers(factor: int) -> Hashes:
+    powers = np.full(_WINDOW, factor, np.uint64)
+    powers[0] = 1
+    return np.multiply.accumulate(powers)
+
+
+class Tokenizer:
+    """Finds words; one for all that is read at a time."""
+
+    def __init__(self) -> None:
+        self._powers = _powers(_FACTOR)
+        self._inverse = _powers(pow(_FACTOR, -1, 1 << 64))
+
+    def words(self, text: bytes) -> Words:
+        """All words of a text; of one without end, pieces."""
+        if len(text) <= _WINDOW:
+            return self._window(text)
+        parts, start = [], 0
+        while start < len(text):
+            end = _break_before(text, start + _WINDOW)
+            hashes, starts, ends = self._window(text[start:end])
+            parts.append(Words(hashes, starts + start, ends + start))
+            start = end
+        return Words(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+    def _window(self, text: bytes) -> Words:
+        lowered = np.frombuffer(text.translate(_LOWERED) + b"\0\0\0", np.uint8).copy()  # what we look at may be beyond
+        _clear_signs(lowered)
+        length = len(text)
+        is_word = np.zeros(length + 2, np.bool_)
+        np.not_equal(lowered[:length], 0, out=is_word[1:-1])
+        edges = np.flatnonzero(is_word[1:] != is_word[:-1])
+        starts, ends = edges[::2], edges[1::2]
+        sums = np.zeros(length + 1, np.uint64)
+        np.cumsum(lowered[:length] * self._powers[:length], out=sums[1:])
+        hashes = (sums[ends] - sums[starts]) * self._inverse[starts]
+        ends = _with_signs(text, lowered, starts, ends)
+        hashes += (ends - starts).astype(np.uint64) * np.uint64(_FACTOR)
+        return Words(hashes, starts, ends)
+
+
+def _clear_signs(lowered: NDArray[np.uint8]) -> None:
+    """Let typographic signs stand between words, as their kin in ASCII do."""
+    leads = np.flatnonzero(lowered >= 0xC2)
+    if not len(leads):
+        return
+    lead, second, third = lowered[leads], lowered[leads + 1], lowered[leads + 2]
+    is_short = (lead == 0xC2) & _LATIN_SIGNS[second]
+    is_long = (lead == 0xE2) & ((second == 0x80) | (second == 0x81))
+    is_long |= (lead == 0xE3) & (second == 0x80) & _CJK_SIGNS[third]
+    is_long |= (lead == 0xEF) & (second == 0xBC) & _WIDE_SIGNS[third]
+    for byte in range(3):
+        lowered[leads[is_long] + byte] = 0
+        lowered[leads[is_short] + min(byte, 1)] = 0
+
+
+def _with_signs(text: bytes, lowered: NDArray[np.uint8], starts: Places, ends: Places) -> Places:
+    """The ends of words with the signs that belong to some: `C++`, `C#`."""
+    if b"+" not in text and b"#" not in text:
+        return ends
+    codes = np.frombuffer(text + b"   ", np.uint8)
+    single = np.flatnonzero((ends - starts == 1) & (codes[starts] > ord("9")) & (codes[starts] < 0x80))
+    after = ends[single]
+    is_plus = (codes[after] == ord("+")) & (codes[after + 1] == ord("+")) & (lowered[after + 2] == 0)
+    is_sharp = (codes[after] == ord("#")) & (lowered[after + 1] == 0)
+    ends = ends.copy()
+    ends[single] += 2 * is_plus + is_sharp
+    return ends
+
+
+def _break_before(text: bytes, end: int) -> int:
+    """A place at or before this one where no word is cut, if there is one near."""
+    if end >= len(text):
+        return len(text)
+    at = max(text.rfind(b" ", end - 10_000, end), text.rfind(b"\n", end - 10_000, end))
+    return at if at > 0 else end

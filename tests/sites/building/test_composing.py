@@ -1,0 +1,318 @@
+"""What gets into an index: clean words, dates, addresses once, settings from where they are stated, the same bytes again."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dowse.errors import DowseError, SettingsError, UsageError
+from dowse.sites.building.composing import build
+from dowse.sites.building.matter import day_of
+from dowse.sites.building.settings import Settings, gathered
+from dowse.sites.building.words import words_of_markdown
+from dowse.sites.inspecting import inspect_bytes
+from tests.making import write_tree
+
+SETTINGS = Settings(name="Site", domain="site.example")
+
+
+def pages_of(root: Path, settings: Settings = SETTINGS) -> dict[str, dict[str, Any]]:
+    done = build(root, settings)
+    assert inspect_bytes(done.data).problems == ()
+    return {page["url"]: page for page in json.loads(done.data)["pages"]}
+
+
+@pytest.mark.parametrize(
+    ("markdown", "expected"),
+    [
+        ("# A *heading*\n\nSome **bold** [link](http://x.example) and `code`.", "A heading\n\nSome bold link and code."),
+        ("![A picture](x.png) beside it", "A picture beside it"),
+        ("- one\n- two\n  - three\n\n1. four", "one\n\ntwo\n\nthree\n\nfour"),
+        ("| a | b |\n|---|---|\n| c | d |", "a b\n\nc d"),
+        ("```python\ndef f():\n    pass\n```", "def f():\npass"),
+        ("Before <!-- hidden\nwords --> after", "Before after"),
+        ("<div>\n<p>Some <b>HTML</b></p>\n</div>\n\nAfter", "Some\nHTML\n\nAfter"),
+        ("Line one\nline two  \nline three", "Line one line two\nline three"),
+        ("A {{< ref \"x\" >}}word{{< /ref >}} {% if x %}b{% endif %} {{ y }}", "A word b"),
+        ("## Title {#the-id}\n\nText{: .class }", "Title\n\nText"),
+        ("> quoted\n> words", "quoted words"),
+        ("Words[^1]\n\n[^1]: The note.", "Words\n\nThe note."),
+        ("a\x00b\x1b[31m\u2028c", "ab[31mc"),
+        ("<script>alert(1)</script>\n\ntext", "text"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_markdown_becomes_clean_words(markdown: str, expected: str) -> None:
+    assert words_of_markdown(markdown).text == expected
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("2025-01-31", "2025-01-31"),
+        ("2025-1-5", "2025-01-05"),
+        ("2025/01/31", "2025-01-31"),
+        ("2025-01-31T23:30:00-08:00", "2025-01-31"),
+        ("2025-01-31 10:00:00 +0100", "2025-01-31"),
+        ("Jan 31, 2025", "2025-01-31"),
+        ("January 31, 2025", "2025-01-31"),
+        ("31 January 2025", "2025-01-31"),
+        ("Fri, 31 Jan 2025 10:00:00 GMT", "2025-01-31"),
+        ("20250131", "2025-01-31"),
+        ("2025-02-30", ""),
+        ("soon", ""),
+        ("", ""),
+        (None, ""),
+        (True, ""),
+        (["2025-01-31"], ""),
+    ],
+)
+def test_a_day_is_normalised_however_it_is_written(written: object, expected: str) -> None:
+    assert day_of(written) == expected
+
+
+def test_an_odd_date_is_left_out_and_said(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"a.md": "---\ndate: someday\n---\n\nWords.\n", "b.md": "---\ntitle: a: b\n---\n\nWords.\n"})
+    done = build(tmp_path, SETTINGS)
+    pages = json.loads(done.data)["pages"]
+    assert all("date" not in page for page in pages)
+    assert [page["body"] for page in pages] == ["Words.", "Words."]
+    assert "'someday' is no date" in done.warnings[0]
+    assert "front matter" in done.warnings[1]
+
+
+def test_an_address_is_given_once(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"a.md": "One.", "a/index.md": "Two."})
+    done = build(tmp_path, SETTINGS)
+    assert json.loads(done.data)["pageCount"] == 1
+    assert "/a is the address of another page" in done.warnings[0]
+
+
+def test_the_same_input_gives_the_same_bytes_but_for_the_time(tmp_path: Path) -> None:
+    files = {
+        f"{name}.md": f"---\ntags: [{name}, b, a]\n---\n\nWords of {name}.\n" for name in ["zebra", "apple", "mango"]
+    }
+    write_tree(tmp_path / "one", files)
+    write_tree(tmp_path / "two", dict(reversed(files.items())))
+    first, second = (json.loads(build(tmp_path / name, SETTINGS).data) for name in ("one", "two"))
+    assert first.pop("generated")
+    assert second.pop("generated")
+    assert json.dumps(first) == json.dumps(second)
+    fixed = [
+        build(tmp_path / name, SETTINGS, environment={"SOURCE_DATE_EPOCH": "1700000000"}).data
+        for name in ("one", "two")
+    ]
+    assert fixed[0] == fixed[1]
+    assert json.loads(fixed[0])["generated"] == "2023-11-14T22:13:20.000Z"
+
+
+def test_a_folder_without_pages_is_no_site(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"a.md": "---\ndraft: true\n---\nx"})
+    with pytest.raises(DowseError, match="1 because it is a draft") as caught:
+        build(tmp_path, SETTINGS)
+    assert caught.value.exit_code == 1
+
+
+def test_nothing_outside_the_folder_and_no_secret_is_read(tmp_path: Path) -> None:
+    outside = write_tree(tmp_path / "outside", {"secret.md": "secret"})
+    root = write_tree(tmp_path / "site", {"a.md": "Words.", ".ssh/notes.md": "secret", "secring.md": "secret"})
+    (root / "link.md").symlink_to(outside / "secret.md")
+    (root / "folder").symlink_to(outside)
+    assert list(pages_of(root)) == ["/a"]
+
+
+def test_files_are_excluded(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"a.md": "Words.", "old/b.md": "Words.", "c.md": "Words."})
+    assert list(pages_of(tmp_path, Settings(name="S", domain="s.example", exclude=("old/**", "c.md")))) == ["/a"]
+
+
+def test_hostile_files_become_pages_or_nothing(tmp_path: Path) -> None:
+    files = {
+        "a.md": "---\n" + "[" * 5000 + "\n---\n\nWords.\n",
+        "b.md": "---\ntitle: |\n  two\n  lines\x07\n---\n\n" + "> " * 2000 + "deep",
+        "c.md": "[" * 20_000 + "\n\n" + "*a " * 5000,
+        "d.md": "---\ntitle: [a, b]\ntags: {x: y}\ndate: {}\n---\nWords",
+        "e e/f\u202eg.md": "Words",
+        "g.mdx": "<A " * 3000 + "\n\nWords {" + "{" * 3000,
+    }
+    write_tree(tmp_path, files)
+    (tmp_path / "bytes.md").write_bytes(bytes(range(256)) * 20)
+    assert len(pages_of(tmp_path)) >= 5
+
+
+# Settings
+
+
+def test_a_setting_is_taken_from_the_first_that_states_it(tmp_path: Path) -> None:
+    file = 'name = "filed"\ndomain = "filed.example"\nprefix = "filed"\ndrafts = true\nexclude = ["a/**"]\n'
+    write_tree(tmp_path, {"dowse-site.toml": file})
+    environment = {"DOWSE_SITE_NAME": "variable", "DOWSE_SITE_DOMAIN": "variable.example", "DOWSE_SITE_FUTURE": "yes"}
+    settings = gathered(tmp_path, {"name": "given"}, environment)
+    assert (settings.name, settings.domain, settings.prefix) == ("given", "variable.example", "filed")
+    assert (settings.drafts, settings.future, settings.exclude) == (True, True, ("a/**",))
+
+
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        ("nmae = 'x'", "no setting"),
+        ("name = 1", "has to be a text"),
+        ("drafts = 'x'", "true or false"),
+        ("[", "cannot be read"),
+    ],
+)
+def test_a_settings_file_that_is_wrong_is_refused(tmp_path: Path, file: str, message: str) -> None:
+    write_tree(tmp_path, {"dowse-site.toml": file})
+    with pytest.raises(SettingsError, match=message):
+        gathered(tmp_path, {}, {})
+
+
+def test_what_is_not_stated_is_asked_for(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"a.md": "Words."})
+    with pytest.raises(UsageError, match="--name and --domain"):
+        build(tmp_path, Settings())
+    with pytest.raises(UsageError, match="no generator 'gatsby'"):
+        gathered(tmp_path, {"generator": "gatsby"}, {})
+    with pytest.raises(UsageError, match="true or false"):
+        gathered(tmp_path, {}, {"DOWSE_SITE_DRAFTS": "maybe"})
+    with pytest.raises(UsageError, match="SOURCE_DATE_EPOCH"):
+        build(tmp_path, SETTINGS, environment=os.environ | {"SOURCE_DATE_EPOCH": "now"})
+
+
+def test_a_domain_is_taken_without_what_does_not_belong_there(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"a.md": "Words."})
+    done = build(
+        tmp_path, Settings(name="S", domain="https://s.example/x", prefix="sss", description="A\n site", base="/b/")
+    )
+    value = json.loads(done.data)
+    assert value["site"] == {"name": "S", "domain": "s.example", "description": "A site", "toolPrefix": "sss"}
+    assert value["pages"][0]["url"] == "/b/a"
+
+
+def test_a_prefix_that_cannot_be_one_is_refused(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"a.md": "Words."})
+    with pytest.raises(DowseError, match="toolPrefix"):
+        build(tmp_path, Settings(name="S", domain="s.example", prefix="Not One"))
+
+
+# Built HTML
+
+PAGE = """<!doctype html>
+<html lang="en"><head>
+<meta charset="utf-8">
+<title>Peeling apples | Fruit Blog</title>
+<meta name="description" content="How to peel.">
+<meta property="article:published_time" content="2025-01-31T10:00:00Z">
+<meta property="article:tag" content="apples">
+<link rel="canonical" href="https://site.example/posts/peeling/">
+<style>.x { color: red }</style>
+</head><body>
+<header><a href="/">Fruit Blog</a></header>
+<nav><a href="/a">Navigation</a></nav>
+<main>
+<nav class="breadcrumbs">Home / Posts</nav>
+<h1>Peeling apples<a class="headerlink" href="#x">¶</a></h1>
+<p>First   paragraph with <em>emphasis</em>.</p>
+<ul><li>One</li><li>Two</li></ul>
+<pre><code>line one
+  line two</code></pre>
+<table><tr><td>cell</td><td>other</td></tr></table>
+<p hidden>Hidden</p><div aria-hidden="true">Also hidden</div>
+<script>alert(1)</script>
+</main>
+<aside>Related</aside>
+<footer>Imprint</footer>
+</body></html>"""
+
+
+def test_html_gives_the_main_content(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"posts/peeling/index.html": PAGE})
+    page = pages_of(tmp_path)["/posts/peeling"]
+    assert page["title"] == "Peeling apples"
+    assert page["abstract"] == "How to peel."
+    assert page["date"] == "2025-01-31"
+    assert page["topics"] == ["apples"]
+    assert page["body"] == (
+        "Peeling apples\n\nFirst paragraph with emphasis.\n\nOne\n\nTwo\n\nline one\nline two\n\ncell other"
+    )
+
+
+def html(body: str, head: str = "") -> str:
+    return f"<html><head><title>T</title>{head}</head><body>{body}</body></html>"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("index.html", html("<p>Words</p>"), "/"),
+        ("a/index.html", html("<p>Words</p>"), "/a"),
+        ("a/b.html", html("<p>Words</p>"), "/a/b.html"),
+        ("a.html", html("<p>Words</p>", '<link rel="canonical" href="/nice/">'), "/nice"),
+        ("a.html", html("<p>Words</p>", '<link rel="canonical" href="https://www.site.example/x/?a=1#b">'), "/x"),
+        (
+            "a.html",
+            html("<p>Words</p>", '<link rel="canonical" href="https://other.example/x">'),
+            "belongs to another site",
+        ),
+        ("a.html", html("<p>Words</p>", '<meta name="robots" content="NOINDEX, follow">'), "noindex"),
+        ("a.html", html("<p>Words</p>", '<meta name="googlebot" content="none">'), "noindex"),
+        ("a.html", html("<p>Words</p>", '<meta http-equiv="refresh" content="0; url=/b">'), "leads to another"),
+        ("404.html", html("<p>Words</p>"), "errors"),
+        ("a.html", html("<nav>Only navigation</nav>"), "no text"),
+        ("a.html", html("<p>Words</p>", '<meta property="article:published_time" content="2999-01-01">'), "future"),
+    ],
+)
+def test_html_has_the_address_that_it_states(tmp_path: Path, path: str, text: str, expected: str) -> None:
+    write_tree(tmp_path, {path: text, "zzz/other.html": html("<p>Another</p>")})
+    done = build(tmp_path, SETTINGS)
+    urls = [page["url"] for page in json.loads(done.data)["pages"]]
+    if expected.startswith("/"):
+        assert expected in urls
+    else:
+        assert urls == ["/zzz/other.html"]
+        assert expected in next(iter(done.skipped))
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("<header>Top</header><div><p>Words</p></div><aside>Side</aside><footer>Foot</footer>", "Words"),
+        ("<article><header>Kept</header><p>Words</p></article><div>Around</div>", "Kept\nWords"),
+        ("<article><p>One</p></article><article><p>Two</p></article>", "One\n\nTwo"),
+        ('<div role="main"><p>Words</p></div><div>Around</div>', "Words"),
+        ('<main><p>All</p></main><div data-pagefind-body><p>Only this</p></div>', "Only this"),
+        ("<main><p>Words</p><div data-pagefind-ignore>Not this</div></main>", "Words"),
+        ("<p>a<br>b</p>", "a\nb"),
+        ("<p>a &amp; b &lt;c&gt;</p>", "a & b <c>"),
+        ("<div>" * 3000 + "deep" + "</div>" * 3000, "deep"),
+    ],
+)  # fmt: skip
+def test_what_stands_around_the_content_is_left_out(tmp_path: Path, body: str, words: str) -> None:
+    write_tree(tmp_path, {"a.html": html(body)})
+    assert pages_of(tmp_path)["/a.html"]["body"].replace("\n\n", "\n").strip() == words.replace("\n\n", "\n")
+
+
+def test_the_domain_of_built_pages_is_read_from_them(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"index.html": PAGE})
+    done = build(tmp_path, Settings(name="S"))
+    assert done.identity.domain == "site.example"
+
+
+def test_a_date_is_found_in_linked_data_and_times(tmp_path: Path) -> None:
+    linked = '<script type="application/ld+json">{"@graph": [{"datePublished": "2024-02-03T00:00:00Z"}]}</script>'
+    write_tree(
+        tmp_path,
+        {
+            "a.html": html("<main>x</main>", linked),
+            "b.html": html('<main><time datetime="2023-01-02">then</time></main>'),
+        },
+    )
+    pages = pages_of(tmp_path)
+    assert (pages["/a.html"]["date"], pages["/b.html"]["date"]) == ("2024-02-03", "2023-01-02")
+
+
+def test_other_encodings_are_read(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_bytes(html("<p>Größe</p>", '<meta charset="iso-8859-1">').encode("latin-1"))
+    assert pages_of(tmp_path)["/a.html"]["body"] == "Größe"

@@ -1,0 +1,16 @@
+"""A site of a thousand pages, made once."""
+
+import pytest
+
+from dowse.sites.site import LoadedSite, load
+from tests.sites.making import encoded, index, large_site
+
+
+@pytest.fixture(scope="session")
+def large() -> LoadedSite:
+    return load(encoded(index(*large_site(1000))))
+
+
+@pytest.fixture
+def fruit() -> LoadedSite:
+    return load(encoded(index()))

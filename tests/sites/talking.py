@@ -1,0 +1,69 @@
+"""A client that asks a server of sites."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from mcp import Client
+from mcp_types import CallToolResult, TextContent, Tool
+
+from dowse.serving.opening import open_sites
+from dowse.serving.site_server import make_site_server
+from dowse.serving.tools import BUDGET_TOKENS
+
+Got = TypeVar("Got")
+
+
+class Reader:
+    """A connected client."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    async def tools(self) -> dict[str, Tool]:
+        return {tool.name: tool for tool in (await self.client.list_tools(cache_mode="bypass")).tools}
+
+    async def ask(self, tool: str, /, **arguments: Any) -> tuple[dict[str, Any], str]:
+        """The content and the text of a reply that is none of an error and is as its schema says."""
+        result = await self.client.call_tool(tool, arguments)
+        content, text = both(result)
+        assert not result.is_error, content
+        Draft202012Validator((await self.tools())[tool].output_schema).validate(content)
+        return content, text
+
+    async def fail(self, tool: str, /, **arguments: Any) -> str:
+        """What a user reads of an error."""
+        result = await self.client.call_tool(tool, arguments)
+        content, _ = both(result)
+        assert result.is_error, content
+        return str(content["userMessage"])
+
+
+def both(result: CallToolResult) -> tuple[dict[str, Any], str]:
+    (block,) = result.content
+    assert isinstance(block, TextContent)
+    assert isinstance(result.structured_content, dict)
+    assert result.model_dump_json(by_alias=True)
+    return dict(result.structured_content), block.text
+
+
+def talk(
+    conversation: Callable[[Reader], Awaitable[Got]],
+    *places: Path | str,
+    mode: str = "auto",
+    budget: int = BUDGET_TOKENS,
+) -> Got:
+    """Have a conversation with a server of the sites at these places."""
+
+    async def have_it() -> Got:
+        server = make_site_server(open_sites([str(place) for place in places]), budget)
+        async with Client(server, mode=mode) as client:
+            try:
+                return await conversation(Reader(client))
+            except Exception as error:  # raised once more outside, where no group is made of it
+                failure = error
+        raise failure
+
+    return anyio.run(have_it)

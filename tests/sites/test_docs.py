@@ -1,0 +1,68 @@
+"""docs/site.md says what is so."""
+
+import json
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import click
+import pytest
+
+from dowse.cli.site import site
+from dowse.serving.surfaces.sites import MOST_RESULTS
+from dowse.sites import constants, web
+from dowse.sites.building.detecting import NAMES
+from dowse.sites.building.settings import NAMES_OF_SETTINGS, gathered
+from dowse.sites.inspecting import inspect_bytes
+from dowse.sites.model import MAX_BYTES
+
+PAGE = (Path(__file__).parents[2] / "docs" / "site.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
+
+
+def test_every_command_shown_is_taken() -> None:
+    shown = [
+        line
+        for block in (*blocks("console"), *blocks("yaml"))
+        for line in re.findall(r"(dowse site .+)$", block, re.MULTILINE)
+    ]
+    assert len(shown) >= 5
+    for line in shown:
+        _, _, name, *arguments = shlex.split(line)
+        command = site.commands[name]
+        command.make_context(name, arguments)
+
+
+@pytest.mark.parametrize("command", site.commands)
+def test_every_option_of_building_and_checking_is_documented(command: str) -> None:
+    if command != "serve":
+        options = [
+            name for option in site.commands[command].params if isinstance(option, click.Option) for name in option.opts
+        ]
+        assert [name for name in options if f"`{name}`" not in PAGE] == []
+
+
+def test_every_setting_and_generator_is_documented(tmp_path: Path) -> None:
+    for name in NAMES_OF_SETTINGS:
+        assert f"`DOWSE_SITE_{name.upper()}` | `{name}` |" in PAGE
+    for name in NAMES:
+        assert f"| `{name}` |" in PAGE
+    (example,) = blocks("toml")
+    (tmp_path / "dowse-site.toml").write_text(example, encoding="utf-8")
+    assert gathered(tmp_path, {}, {}).prefix == tomllib.loads(example)["prefix"]
+
+
+def test_the_example_of_the_format_is_good() -> None:
+    (example,) = blocks("json")
+    assert inspect_bytes(json.dumps(json.loads(example)).encode()).problems == ()
+
+
+def test_limits_and_weights_are_those_of_the_program() -> None:
+    assert f"1 to {MOST_RESULTS}" in PAGE
+    assert f"at most {MAX_BYTES >> 20} MB and {web.FETCH_SECONDS:.0f} seconds" in PAGE
+    body, title, abstract, topics = constants.FIELD_WEIGHTS
+    assert f"body {body}, title {title:.2f}, abstract {abstract:.2f}, topics {topics}" in PAGE

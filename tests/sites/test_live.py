@@ -1,0 +1,129 @@
+"""An index that is replaced is picked up; a broken one is refused while the old one goes on."""
+
+import json
+import logging
+import os
+from pathlib import Path
+
+import pytest
+
+from dowse.errors import DowseError
+from dowse.sites.fetching import REMOTE_SECONDS, Fetched, keeper_of
+from dowse.sites.live import LiveSite
+from tests.sites.making import PAGES, encoded, index, write_index
+from tests.sites.talking import Reader, talk
+
+
+def test_a_replaced_index_is_served_at_the_next_call(tmp_path: Path) -> None:
+    file = write_index(tmp_path / "i.json")
+
+    async def conversation(reader: Reader) -> None:
+        assert (await reader.ask("search_fruit", query="quinces"))[0]["totalMatches"] == 0
+        write_index(
+            file, {"url": "/q", "title": "Quinces"}, site={"name": "New", "domain": "new.example", "toolPrefix": "x"}
+        )
+        content, _ = await reader.ask("search_fruit", query="quinces")
+        assert content["results"][0]["url"] == "https://new.example/q"
+        assert "search_fruit" in await reader.tools()  # a changed prefix waits for the next start
+
+    talk(conversation, file)
+
+
+@pytest.mark.parametrize(
+    ("broken", "told"),
+    [
+        ("{", "not JSON"),
+        ("", "not JSON"),
+        ('{"version": "3.0", "pages": [{"url": 1}]}', "pages.0.url"),
+        (json.dumps(index(version="9.0")), "version"),
+    ],
+)
+def test_a_broken_replacement_is_refused_and_said(
+    tmp_path: Path, broken: str, told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = write_index(tmp_path / "i.json")
+
+    async def conversation(reader: Reader) -> None:
+        file.write_text(broken, encoding="utf-8")
+        with caplog.at_level(logging.WARNING):
+            assert (await reader.ask("search_fruit", query="pears"))[0]["totalMatches"] == 1
+            problem = (await reader.ask("get_index_info"))[0]["problem"]
+        assert "the old one goes on" in problem
+        assert told in problem
+        assert sum(told in line for line in caplog.messages) == 1
+        write_index(file, *PAGES[:2])
+        content, _ = await reader.ask("get_index_info")
+        assert "problem" not in content
+        assert content["pageCount"] == 2
+
+    talk(conversation, file)
+
+
+def test_an_index_that_is_gone_goes_on_being_served(tmp_path: Path) -> None:
+    file = write_index(tmp_path / "i.json")
+    live = LiveSite(keeper_of(str(file)))
+    file.unlink()
+    assert live.wants_look
+    live.look()
+    assert len(live.current) == 4
+    assert live.problem
+    assert "i.json cannot be read" in live.problem
+    write_index(file, *PAGES[:1])
+    live.look()
+    assert len(live.current) == 1
+    problem: str | None = live.problem
+    assert problem is None
+
+
+def test_a_file_that_was_only_touched_is_not_loaded_again(tmp_path: Path) -> None:
+    file = write_index(tmp_path / "i.json")
+    live = LiveSite(keeper_of(str(file)))
+    before = live.current
+    os.utime(file)
+    live.look()
+    assert live.current is before
+    assert not live.wants_look
+
+
+class Store:
+    """A keeper far away, which counts how often it is asked."""
+
+    name, is_remote = "s3://x/y", True
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.asked = data, 0
+
+    def has_changed(self, mark: str) -> bool:
+        raise AssertionError("nobody asks this of what is remote")
+
+    def fetch(self, mark: str | None) -> Fetched | None:
+        self.asked += 1
+        new = str(hash(self.data))
+        return None if mark == new else Fetched(bytearray(self.data), new)
+
+
+def test_what_is_remote_is_asked_now_and_then() -> None:
+    now = 0.0
+    store = Store(encoded(index()))
+    live = LiveSite(store, lambda: now)
+    live.look()
+    assert store.asked == 1
+    store.data = encoded(index(*PAGES[:2]))
+    now = REMOTE_SECONDS
+    assert live.wants_look
+    live.look()
+    assert (store.asked, len(live.current)) == (2, 2)
+    now += REMOTE_SECONDS
+    store.data = b"<html>Service unavailable</html>"
+    live.look()
+    assert len(live.current) == 2
+    assert live.problem
+    assert "could not be renewed" in live.problem
+
+
+def test_an_index_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = write_index(tmp_path / "i.json")
+    for module in ("fetching", "site"):
+        monkeypatch.setattr(f"dowse.sites.{module}.MAX_BYTES", 100)
+    with pytest.raises(DowseError, match="are the most"):
+        LiveSite(keeper_of(str(file)))

@@ -1,0 +1,166 @@
+"""Pages are found by what is asked: the seed's weights, slips, other orders, and nothing for nonsense."""
+
+from collections import Counter
+from datetime import date
+
+import pytest
+
+from dowse.sites.site import LoadedSite, load
+from tests.sites.making import PAGES, encoded, index, large_site, queries
+
+
+def urls(site: LoadedSite, query: str, limit: int = 10, **filters: object) -> list[str]:
+    return [site.page(hit.page).url for hit in site.search(query, limit, **filters).hits]  # type: ignore[arg-type]
+
+
+def test_of_a_thousand_pages_the_one_that_is_meant_comes_first(large: LoadedSite) -> None:
+    asked = queries(large_site(1000), 250)
+    first = Counter(query.kind for query in asked if urls(large, query.text)[:1] == [query.url])
+    every = Counter(query.kind for query in asked)
+    assert {kind: round(first[kind] / every[kind], 3) for kind in every if first[kind] < 0.95 * every[kind]} == {}
+    assert every.keys() == {"title", "typo", "swapped", "body"}
+
+
+def test_an_empty_query_gives_the_pages_in_the_order_of_the_index(fruit: LoadedSite) -> None:
+    assert urls(fruit, "  ", 3) == [page["url"] for page in PAGES[:3]]
+    assert fruit.search("", 1).total == 4
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("apples", {"/", "/posts/peeling-apples"}),
+        ("+apples +knife", {"/posts/peeling-apples"}),
+        ("apples -knife", {"/"}),
+        ('"one ribbon"', {"/posts/peeling-apples"}),
+        ('"ribbon one"', set()),
+        ('apples -"the orchard"', {"/posts/peeling-apples"}),
+        ('+"two gardeners"', {"/about"}),
+        ("-apples", set()),
+        ("+", set()),
+        ("-", set()),
+        ('""', set()),
+        ('pears "', {"/posts/storing-pears"}),
+        ("PEARS", {"/posts/storing-pears"}),
+        ("cafe", {"/about"}),
+        ("CAFÉ", {"/about"}),
+        ("C++", {"/about"}),
+        ("c#", {"/about"}),
+        ("pear", {"/posts/storing-pears"}),
+        ("garden", {"/about"}),
+        ("bananna", {"/posts/storing-pears"}),
+        ("how do I store my pears?", {"/posts/storing-pears"}),
+        ("knife slowly", {"/posts/peeling-apples"}),
+        ("kitchen", {"/posts/peeling-apples"}),
+        ("xqzvw", set()),
+        ("?!", set()),
+        ("\x00\ud800", set()),
+    ],
+)
+def test_a_query_finds(fruit: LoadedSite, query: str, expected: set[str]) -> None:
+    found = urls(fruit, query)
+    assert set(found) == expected
+
+
+def test_slips_and_compounds_are_forgiven() -> None:
+    site = load(encoded(index({"url": "/a", "title": "The filesystem"}, {"url": "/b", "title": "A data base"})))
+    assert urls(site, "file system")[:1] == ["/a"]
+    assert urls(site, "database")[:1] == ["/b"]
+    assert urls(site, "flesystem")[:1] == ["/a"]
+
+
+def test_a_slip_that_makes_another_word_still_finds_the_title() -> None:
+    pages = [{"url": "/lists", "title": "Lists"}, {"url": "/x", "title": "Other", "body": "lits of a kind"}]
+    assert "/lists" in urls(load(encoded(index(*pages))), "Lits")
+
+
+def test_words_of_scripts_without_spaces_are_found() -> None:
+    pages = [
+        {"url": "/ja", "title": "全文検索の仕組み", "body": "この記事は全文検索について説明します。"},
+        {"url": "/zh", "title": "安装指南", "body": "本指南介绍如何安装。"},
+        {"url": "/ru", "title": "Поиск", "body": "Ёлки и поиск по сайту."},
+    ]
+    site = load(encoded(index(*pages)))
+    assert urls(site, "検索") == ["/ja"]
+    assert urls(site, "安装")[:1] == ["/zh"]
+    assert urls(site, "ПОИСК") == ["/ru"]
+    assert urls(site, "елки") == ["/ru"]
+
+
+def test_typographic_signs_stand_between_words() -> None:
+    body = "“Hello” said the fox—it wasn’t\u00a0late…\u3000全角「引用」、終わり。"
+    site = load(encoded(index({"url": "/a", "title": "A", "body": body}, {"url": "/b", "title": "B", "body": "other"})))
+    for query in (
+        '"hello said the fox it"',
+        '"wasn\'t late"',
+        "fox",
+        "+hello",
+        '"全角"',
+        "引用",
+        '"the fox it wasn’t"',
+    ):
+        assert urls(site, query) == ["/a"], query
+
+
+def test_a_phrase_does_not_reach_from_one_field_into_the_next() -> None:
+    page = {"url": "/a", "title": "one two", "abstract": "three", "topics": ["four", "five"], "body": "zero"}
+    site = load(encoded(index(page)))
+    assert urls(site, '"one two"') == ["/a"]
+    for query in ('"two three"', '"zero one"', '"three four"', '"one two three four five six seven eight nine"'):
+        assert urls(site, query) == []
+
+
+def test_a_query_of_thousands_of_words_is_answered_like_its_beginning(large: LoadedSite) -> None:
+    page = large_site(1000)[500]
+    nonsense = " ".join(f"zzq{number}xw" for number in range(1500))
+    assert urls(large, f"{page['title']} {nonsense}"[:10_000])[:1] == [page["url"]]
+
+
+def test_a_title_counts_more_than_a_mention(fruit: LoadedSite) -> None:
+    assert urls(fruit, "apples")[0] == "/posts/peeling-apples"
+
+
+def test_scores_mean_relevance_and_do_not_rise(large: LoadedSite) -> None:
+    pages = large_site(1000)
+    for page in pages[:40]:
+        hits = large.search(page["title"], 25).hits
+        scores = [hit.score for hit in hits]
+        assert scores == sorted(scores, reverse=True)
+        assert scores[0] >= 0.8
+        assert all(0 <= score <= 1 for score in scores)
+    for nonsense in ("xqzvw kjhgf", "zzzzz yyyyy wwwww", "qwxz"):
+        assert all(hit.score < 0.3 for hit in large.search(nonsense, 10).hits)
+
+
+def test_pages_are_filtered_by_topic_and_day(fruit: LoadedSite) -> None:
+    assert urls(fruit, "", topics=["APPLES"]) == ["/posts/peeling-apples"]
+    assert urls(fruit, "", topics=["pears", "kitchen"]) == ["/posts/peeling-apples", "/posts/storing-pears"]
+    assert urls(fruit, "", topics=["nothing"]) == []
+    assert urls(fruit, "", since=date(2025, 1, 31)) == ["/posts/peeling-apples"]
+    assert urls(fruit, "", until=date(2024, 12, 31)) == ["/posts/storing-pears"]
+    assert fruit.search("apples", 10, since=date(2026, 1, 1)).total == 0
+
+
+def test_the_passage_shows_what_was_asked(fruit: LoadedSite) -> None:
+    found = fruit.search("ribbon", 1)
+    assert "ribbon" in fruit.passage(found.hits[0].page, found)
+
+
+def test_a_long_page_is_cut_around_what_was_asked() -> None:
+    body = " ".join(["filler"] * 3000 + ["the needle is here"] + ["filler"] * 3000)
+    site = load(encoded(index({"url": "/a", "title": "A", "body": body})))
+    found = site.search("needle", 1)
+    shown = site.passage(found.hits[0].page, found)
+    assert "needle is here" in shown
+    assert len(shown) < 400
+
+
+def test_equal_pages_come_in_the_order_of_the_index() -> None:
+    pages = [{"url": f"/{name}", "title": "Same", "body": "the same words"} for name in "cab"]
+    assert urls(load(encoded(index(*pages))), "same words") == ["/c", "/a", "/b"]
+
+
+def test_a_site_without_pages_finds_nothing() -> None:
+    site = load(encoded(index(pages=[], pageCount=0)))
+    assert site.search("anything", 10).total == 0
+    assert site.search("", 10).hits == ()

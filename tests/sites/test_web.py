@@ -1,0 +1,304 @@
+"""An index over https://, fetched from a real server: renewed, within limits, and from nowhere it should not be."""
+
+import datetime
+import gzip
+import ipaddress
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from dowse.errors import DowseError, Failed, UsageError
+from dowse.sites import web
+from dowse.sites.fetching import Fetched, keeper_of
+from dowse.sites.live import LiveSite
+from dowse.sites.web import is_public
+from tests.sites.making import PAGES, encoded, index
+
+Answer = Callable[[BaseHTTPRequestHandler], None]
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate of localhost that nobody trusts unless told to, with its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.datetime.now(datetime.UTC)
+    names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    file = tmp_path_factory.mktemp("tls") / "both.pem"
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    file.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
+    return file
+
+
+class Site:
+    """A web server that answers as it is told."""
+
+    def __init__(self, certificate: Path) -> None:
+        self.answer: Answer = lambda _request: None
+        self.requests: list[dict[str, str]] = []
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                site.requests.append({"path": self.path, **dict(self.headers)})
+                with suppress(OSError):
+                    site.answer(self)
+                self.close_connection = True
+
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
+                pass
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, request: object, client_address: object) -> None:
+                pass
+
+        self._server = Server(("127.0.0.1", 0), Handler)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+        self.port = self._server.server_address[1]
+        self.url = f"https://localhost:{self.port}/search-index.json"
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def site(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    made = Site(certificate)
+    yield made
+    made.close()
+
+
+def giving(data: bytes, **headers: str) -> Answer:
+    """Answer with these bytes, or that they are known."""
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        known = request.headers.get("If-None-Match") == headers.get("ETag", "none")
+        known |= request.headers.get("If-Modified-Since") == headers.get("Last_Modified", "none")
+        request.send_response(304 if known else 200)
+        for name, value in headers.items():
+            request.send_header(name.replace("_", "-"), value)
+        request.send_header("Content-Length", "0" if known else str(len(data)))
+        request.end_headers()
+        request.wfile.write(b"" if known else data)
+
+    return answer
+
+
+def leading(place: str, status: int = 302) -> Answer:
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(status)
+        request.send_header("Location", place)
+        request.send_header("Content-Length", "0")
+        request.end_headers()
+
+    return answer
+
+
+def fetched(site: Site, mark: str | None = None) -> Fetched | None:
+    return keeper_of(site.url).fetch(mark)
+
+
+INDEX = encoded(index())
+
+
+def test_an_index_is_served_from_a_web_server(site: Site) -> None:
+    site.answer = giving(INDEX, ETag='"1"')
+    assert len(LiveSite(keeper_of(site.url)).current) == 4
+    assert site.requests[0]["User-Agent"].startswith("dowse/")
+
+
+@pytest.mark.parametrize("headers", [{"ETag": 'W/"1"'}, {"Last_Modified": "Wed, 15 Jan 2025 12:00:00 GMT"}])
+def test_it_is_only_sent_again_when_it_changed(site: Site, headers: dict[str, str]) -> None:
+    now = 0.0
+    site.answer = giving(INDEX, **headers)
+    live = LiveSite(keeper_of(site.url), lambda: now)
+    before = live.current
+    now = 100
+    live.look()
+    assert live.current is before
+    asked = site.requests[1].get("If-None-Match") or site.requests[1].get("If-Modified-Since")
+    assert asked in headers.values()
+    site.answer = giving(encoded(index(*PAGES[:2])), ETag='"2"')
+    now = 200
+    live.look()
+    assert len(live.current) == 2
+
+
+def test_a_server_that_fails_later_does_not_take_the_site_away(site: Site) -> None:
+    now = 0.0
+    site.answer = giving(INDEX, ETag='"1"')
+    live = LiveSite(keeper_of(site.url), lambda: now)
+    now = 100
+    site.answer = lambda request: request.send_error(503)
+    live.look()
+    assert len(live.current) == 4
+    assert live.problem
+    assert "503" in live.problem
+
+
+def test_a_compressed_index_is_taken(site: Site) -> None:
+    site.answer = giving(gzip.compress(INDEX), Content_Encoding="gzip")
+    got = fetched(site)
+    assert got
+    assert got.data == INDEX
+
+
+def test_a_redirect_on_the_same_server_is_followed(site: Site) -> None:
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        (leading("/other/index.json") if request.path != "/other/index.json" else giving(INDEX))(request)
+
+    site.answer = answer
+    got = fetched(site)
+    assert got
+    assert got.data == INDEX
+
+
+def test_a_redirect_into_a_private_network_is_not_followed(site: Site, certificate: Path) -> None:
+    inner = Site(certificate)
+    inner.answer = giving(INDEX)
+    for place in (inner.url, f"https://127.0.0.1:{inner.port}/", f"https://[::1]:{inner.port}/", "https://0.0.0.0/"):
+        site.answer = leading(place)
+        with pytest.raises(Failed, match="not a public address"):
+            fetched(site)
+    assert inner.requests == []
+    inner.close()
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("http://localhost/", "only https://"),
+        ("file:///etc/passwd", "only https://"),
+        ("ftp://localhost/", "only https://"),
+        ("", "more than 5 times"),
+        ("/again", "more than 5 times"),
+        ("https://a b/", "not an address"),
+        ("https://[::1/", "not an address"),
+    ],
+)
+def test_a_redirect_to_anything_odd_is_not_followed(site: Site, place: str, message: str) -> None:
+    site.answer = leading(place)
+    with pytest.raises(Failed, match=message):
+        fetched(site)
+
+
+def test_what_is_too_long_is_not_read_to_its_end(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web, "MAX_BYTES", 1 << 20)
+    for data, headers in ((b"x" * (2 << 20), {}), (gzip.compress(b"x" * (64 << 20)), {"Content_Encoding": "gzip"})):
+        site.answer = giving(data, **headers)
+        with pytest.raises(Failed, match="more than 1 MB"):
+            fetched(site)
+
+
+def test_what_comes_too_slowly_is_not_waited_for(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web, "FETCH_SECONDS", 0.3)
+    ended = threading.Event()
+
+    def dripping(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(200)
+        request.end_headers()
+        while not ended.wait(0.05):
+            request.wfile.write(b" ")
+
+    site.answer = dripping
+    started = time.monotonic()
+    with pytest.raises(Failed, match="took longer"):
+        fetched(site)
+    ended.set()
+    assert time.monotonic() - started < 60
+
+
+def test_a_reply_that_ends_too_early_is_no_index(site: Site) -> None:
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(200)
+        request.send_header("Content-Length", str(len(INDEX)))
+        request.end_headers()
+        request.wfile.write(INDEX[:-10])
+
+    site.answer = answer
+    with pytest.raises(Failed):
+        fetched(site)
+
+
+def test_a_certificate_that_nobody_trusts_is_refused(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE")
+    with pytest.raises(Failed, match="certificate"):
+        fetched(site)
+
+
+def test_an_error_of_the_server_is_told(site: Site) -> None:
+    site.answer = lambda request: request.send_error(404)
+    with pytest.raises(Failed, match="404"):
+        fetched(site)
+    with pytest.raises(DowseError, match="cannot be fetched"):
+        keeper_of("https://localhost:1/x").fetch(None)
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["https://", "https://user:pw@a.example/", "https://a.example:x/", "https://a\u00e9.example/", "http://a.example/"],
+)
+def test_an_address_that_is_none_is_refused(place: str) -> None:
+    with pytest.raises(UsageError):
+        keeper_of(place)
+
+
+@pytest.mark.parametrize(
+    ("ip", "expected"),
+    [
+        ("93.184.216.34", True),
+        ("2606:4700::1111", True),
+        ("127.0.0.1", False),
+        ("10.1.2.3", False),
+        ("172.16.0.1", False),
+        ("192.168.1.1", False),
+        ("169.254.169.254", False),
+        ("100.64.0.1", False),
+        ("0.0.0.0", False),
+        ("224.0.0.1", False),
+        ("255.255.255.255", False),
+        ("::1", False),
+        ("::", False),
+        ("fe80::1%eth0", False),
+        ("fd00::1", False),
+        ("::ffff:127.0.0.1", False),
+        ("::ffff:10.0.0.1", False),
+        ("2002:7f00:1::", False),
+        ("64:ff9b::a00:1", False),
+    ],
+)
+def test_which_addresses_are_public(ip: str, expected: bool) -> None:
+    assert is_public(ip) == expected
