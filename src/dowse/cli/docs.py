@@ -31,7 +31,7 @@ def docs() -> None:
     """Serve a folder of documents to an assistant; or list, search and read it here.
 
     DIR is the working directory unless it is named; a folder called list is written ./list.
-    All options: dowse docs . --help
+    All options: dowse docs . --help. All but serving takes --json.
     """
 
 
