@@ -17,9 +17,10 @@ KNOWS: dict[str, set[str]] = {
     "encoding": set(),
     "store": {"chunking", "encoding"},
     "searching": {"store"},
+    "notes": {"store"},
     "freshness": {"sources", "reading", "chunking", "store"},
-    "serving": {"sources", "reading", "store", "searching", "freshness"},
-    "cli": {"serving", "searching"},
+    "serving": {"sources", "reading", "store", "searching", "freshness", "notes"},
+    "cli": {"serving", "searching", "notes"},
 }
 GROUND_KNOWS: dict[str, set[str]] = {
     "types": set(),

@@ -1,0 +1,117 @@
+"""Segments: documents of the tail are sorted into one, small ones become one, those that are half dead are written anew.
+
+All of this changes where things are kept, and no answer.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dowse.notes.limits import DEAD_SHARE, FULL_TOKENS, SMALL_SEGMENTS
+from dowse.notes.parts import Ids, Outline, ranks_of
+from dowse.notes.runs import Run, as_bytes, joined, numbers, postings_of, run_from, run_of, without
+from dowse.notes.tokens import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Segments, and what takes their place."""
+
+    sources: tuple[int, ...]
+    ids: Ids
+    dropped: tuple[int, ...]
+    """Documents that are dead and in none of them any more."""
+    run: Run
+
+
+def flush(connection: sqlite3.Connection, tokenizer: Tokenizer, after: int, known: dict[int, list[str]]) -> int:
+    """Sort the documents of the tail into a segment; the last of them. `known` spares cutting those once more."""
+    rows = connection.execute("SELECT id, doc_id FROM documents WHERE id > ? ORDER BY id", (after,)).fetchall()
+    ids = [number for number, _ in rows]
+    run = run_of(known[number] if number in known else _cut(connection, tokenizer, number) for number in ids)
+    write(connection, np.array(ids, dtype=np.int64), [doc_id for _, doc_id in rows], run)
+    return ids[-1] if ids else after
+
+
+def _cut(connection: sqlite3.Connection, tokenizer: Tokenizer, number: int) -> list[str]:
+    text: str = connection.execute("SELECT text FROM contents WHERE id = ?", (number,)).fetchone()[0]
+    return tokenizer.tokens(text)
+
+
+def write(connection: sqlite3.Connection, ids: Ids, doc_ids: Sequence[str], run: Run) -> None:
+    """Keep a run as a segment."""
+    number = connection.execute(
+        "INSERT INTO segments (ids, ranks, lengths) VALUES (?, ?, ?)",
+        (ids.astype("<i8").tobytes(), as_bytes(ranks_of(doc_ids)), as_bytes(run.lengths)),
+    ).lastrowid
+    connection.executemany(
+        "INSERT INTO postings VALUES (?, ?, ?, ?, ?)",
+        ((number, each.token, each.documents, each.counts, each.positions) for each in postings_of(run)),
+    )
+
+
+def outline(connection: sqlite3.Connection, number: int) -> Outline:
+    """What is known of a segment without its postings."""
+    row = connection.execute("SELECT ids, ranks, lengths FROM segments WHERE number = ?", (number,)).fetchone()
+    lengths = numbers(row[2]).astype(np.int64)
+    return Outline(number, np.frombuffer(row[0], dtype="<i8"), numbers(row[1]), np.cumsum(lengths + 1) - 1)
+
+
+def wanted_merge(sizes: Sequence[tuple[int, int, int, int]]) -> tuple[int, ...]:
+    """Which segments to write anew, of (number, tokens, documents, dead documents) each; none when all is well."""
+    half_dead = [number for number, _, documents, dead in sizes if dead > DEAD_SHARE * documents]
+    if half_dead:
+        return (half_dead[0],)
+    small = sorted((tokens, number) for number, tokens, _, _ in sizes if tokens < FULL_TOKENS)
+    if len(small) < SMALL_SEGMENTS:
+        return ()
+    chosen: list[int] = []
+    total = 0
+    for tokens, number in small:
+        if len(chosen) > 1 and total + tokens > FULL_TOKENS:
+            break
+        chosen.append(number)
+        total += tokens
+    return tuple(sorted(chosen))
+
+
+def prepared(connection: sqlite3.Connection, sources: Sequence[int], dead: Ids) -> Merge:
+    """What segments become; only reads."""
+    every, runs, ids = [], [], []
+    for number in sources:
+        row = connection.execute("SELECT ids, lengths FROM segments WHERE number = ?", (number,)).fetchone()
+        rows = connection.execute(
+            "SELECT token, positions FROM postings WHERE segment = ? ORDER BY token", (number,)
+        ).fetchall()
+        run = run_from([token for token, _ in rows], [positions for _, positions in rows], numbers(row[1]))
+        held = np.frombuffer(row[0], dtype="<i8").astype(np.int64)
+        is_kept = ~np.isin(held, dead)
+        every.append(held)
+        ids.append(held[is_kept])
+        runs.append(without(run, is_kept))
+    left = np.concatenate(ids)
+    dropped = np.setdiff1d(np.concatenate(every), left)
+    return Merge(tuple(sources), left, tuple(dropped.tolist()), joined(runs))
+
+
+def apply(connection: sqlite3.Connection, merge: Merge) -> bool:
+    """Put a prepared merge in its place, unless another process was faster or a document is gone meanwhile."""
+    there = {number for (number,) in connection.execute("SELECT number FROM segments")}
+    if not there.issuperset(merge.sources):
+        return False
+    doc_ids = _doc_ids(connection, merge.ids)
+    for number in merge.sources:
+        connection.execute("DELETE FROM postings WHERE segment = ?", (number,))
+        connection.execute("DELETE FROM segments WHERE number = ?", (number,))
+    connection.executemany("DELETE FROM dead WHERE id = ?", ((number,) for number in merge.dropped))
+    if len(merge.ids):
+        write(connection, merge.ids, doc_ids, merge.run)
+    return True
+
+
+def _doc_ids(connection: sqlite3.Connection, ids: Ids) -> list[str]:
+    """Their ids; one that died while the merge was prepared goes by none, and is dead in the new segment too."""
+    find = "SELECT doc_id FROM documents WHERE id = ?"
+    return [row[0] if (row := connection.execute(find, (number,)).fetchone()) else "" for number in ids.tolist()]
