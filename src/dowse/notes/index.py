@@ -11,12 +11,13 @@ from dowse.errors import DowseError, NotFound
 from dowse.notes import segments
 from dowse.notes.database import Database
 from dowse.notes.filters import Filter
-from dowse.notes.limits import DEFAULT_K, TAIL_TOKENS
+from dowse.notes.limits import BULK_TOKENS, DEFAULT_K, TAIL_TOKENS
 from dowse.notes.records import Added, Note, Stored
 from dowse.notes.retrieving import Answer, Fits, Wanted, retrieve
 from dowse.notes.scoring import Pause
 from dowse.notes.tokens import Tokenizer, tokenizer_of
-from dowse.notes.views import State, Views, state_of
+from dowse.notes.views import Views, state_of
+from dowse.notes.writing import Writer
 
 _PAGE = 500
 """Documents that an export reads at once."""
@@ -63,6 +64,7 @@ class NamedIndex:
         self.tokenizer = tokenizer_of(json.loads(facts["tokenizer"]))
         self._views = Views(self.tokenizer)
         self._tidying = threading.Lock()
+        self._is_tidy = True
 
     # Changing it
 
@@ -72,27 +74,29 @@ class NamedIndex:
         cut = {doc_id: self.tokenizer.tokens(note.content) for doc_id, note in last.items()}
         with self.database.writing() as connection:
             state = state_of(connection)
-            writer = _Writer(connection, state)
-            known: dict[int, list[str]] = {}
-            there = {doc_id: writer.put(note, cut[doc_id], known) for doc_id, note in last.items()}
-            if writer.tail_tokens > TAIL_TOKENS:
+            writer = Writer(connection, state)
+            there, known = writer.put([(note, cut[note.doc_id]) for note in last.values()])
+            if writer.tail_tokens > TAIL_TOKENS or sum(map(len, known.values())) > BULK_TOKENS:
                 writer.flushed = segments.flush(connection, self.tokenizer, state.flushed, known)
                 writer.tail_tokens = 0
             writer.finish()
+        self._is_tidy = self._is_tidy and writer.is_tidy
         return _added(notes, there, self.tokenizer, cut)
 
     def delete(self, doc_id: str) -> None:
         """Delete a document."""
         with self.database.writing() as connection:
-            writer = _Writer(connection, state_of(connection))
+            writer = Writer(connection, state_of(connection))
             if not writer.drop(doc_id):
                 raise NotFound(f"Document not found: {doc_id}")
             writer.finish()
+        self._is_tidy = self._is_tidy and writer.is_tidy
 
     def tidy(self) -> None:
         """Merge segments where it pays; what it costs nobody has to wait for, and it may fail without harm."""
-        if not self._tidying.acquire(blocking=False):
+        if self._is_tidy or not self._tidying.acquire(blocking=False):
             return
+        self._is_tidy = True
         try:
             while self._merged():
                 pass
@@ -103,16 +107,16 @@ class NamedIndex:
 
     def _merged(self) -> bool:
         with self.database.reading() as connection:
-            view = self._views.view(connection)
-            wanted = segments.wanted_merge(view.sizes())
+            shape = self._views.shape(connection)
+            wanted = segments.wanted_merge(shape.sizes())
             if not wanted:
                 return False
-            merge = segments.prepared(connection, wanted, view.dead)
+            merge = segments.prepared(connection, wanted, shape.dead)
         with self.database.writing() as connection:
             state = state_of(connection)
             is_applied = segments.apply(connection, merge)
             if is_applied:
-                writer = _Writer(connection, state)
+                writer = Writer(connection, state)
                 writer.is_changed = True
                 writer.finish()
         return is_applied
@@ -184,77 +188,10 @@ class NamedIndex:
         self.database.close()
 
 
-class _Writer:
-    """The changes of one transaction, counted."""
-
-    def __init__(self, connection: sqlite3.Connection, state: State) -> None:
-        self._connection = connection
-        self._before = state.flushed
-        self.is_changed = False
-        self.flushed = state.flushed
-        self.documents = state.documents
-        self.tokens = state.tokens
-        self.tail_tokens = state.tail_tokens
-        self.text_bytes = state.text_bytes
-
-    def put(self, note: Note, tokens: list[str], known: dict[int, list[str]]) -> bool:
-        """Add or replace a document; whether there was one. The very same one is left as it is."""
-        find = "SELECT text, metadata FROM documents JOIN contents USING (id) WHERE doc_id = ?"
-        row = self._connection.execute(find, (note.doc_id,)).fetchone()
-        if row == (note.content, note.metadata):
-            return True
-        if row:
-            self.drop(note.doc_id)
-        number = self._connection.execute(
-            "INSERT INTO documents (doc_id, tokens, metadata) VALUES (?, ?, ?)",
-            (note.doc_id, len(tokens), note.metadata),
-        ).lastrowid
-        self._connection.execute("INSERT INTO contents VALUES (?, ?)", (number, note.content))
-        if number is not None:
-            known[number] = tokens
-        self._count(1, len(tokens), len(note.content.encode()), is_in_tail=True)
-        return row is not None
-
-    def drop(self, doc_id: str) -> bool:
-        """Delete a document; whether there was one."""
-        find = "SELECT id, tokens, length(CAST(text AS BLOB)) FROM documents JOIN contents USING (id) WHERE doc_id = ?"
-        row = self._connection.execute(find, (doc_id,)).fetchone()
-        if row is None:
-            return False
-        number, tokens, size = row
-        self._connection.execute("DELETE FROM documents WHERE id = ?", (number,))
-        self._connection.execute("DELETE FROM contents WHERE id = ?", (number,))
-        if number <= self._before:
-            self._connection.execute("INSERT INTO dead VALUES (?)", (number,))
-        self._count(-1, -tokens, -size, is_in_tail=number > self._before)
-        return True
-
-    def _count(self, documents: int, tokens: int, text_bytes: int, *, is_in_tail: bool) -> None:
-        self.is_changed = True
-        self.documents += documents
-        self.tokens += tokens
-        self.text_bytes += text_bytes
-        self.tail_tokens += tokens if is_in_tail else 0
-
-    def finish(self) -> None:
-        """Write the counts, and that something changed; where nothing did, not a bit of the index is touched."""
-        if not self.is_changed:
-            return
-        counts = (self.flushed, self.documents, self.tokens, self.tail_tokens, self.text_bytes)
-        self._connection.execute(
-            "UPDATE state SET version = version + 1, flushed = ?, documents = ?, tokens = ?, tail_tokens = ?, "
-            "text_bytes = ?",
-            counts,
-        )
-
-
-def _added(
-    notes: Sequence[Note], there: dict[str, bool], tokenizer: Tokenizer, cut: dict[str, list[str]]
-) -> list[Added]:
+def _added(notes: Sequence[Note], seen: set[str], tokenizer: Tokenizer, cut: dict[str, list[str]]) -> list[Added]:
     """What became of each; one whose id comes twice replaces the first."""
-    seen = {doc_id for doc_id, was_there in there.items() if was_there}
     added = []
-    is_single = len(there) == len(notes)
+    is_single = len(cut) == len(notes)
     for note in notes:
         count = len(cut[note.doc_id] if is_single else tokenizer.tokens(note.content))
         added.append(Added("re-indexed" if note.doc_id in seen else "indexed", note.doc_id, count))

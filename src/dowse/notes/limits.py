@@ -39,6 +39,8 @@ TAIL_TOKENS = 150_000
 A search looks through them in 0.1 ms, and a process that opens the index cuts them into tokens again in 50 ms;
 a note that is added does not touch a page for each of its words.
 """
+BULK_TOKENS = 40_000
+"""Documents that come together and have so many tokens are sorted at once: to cut them twice would cost more."""
 FULL_TOKENS = 1_000_000
 """A segment of so many tokens is merged no more: to merge one takes 0.5 s and 60 MB."""
 SMALL_SEGMENTS = 8

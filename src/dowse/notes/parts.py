@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from dowse.notes.runs import Flags, Numbers, Run, numbers
+from dowse.notes.runs import Flags, Numbers, Run
 
 Ids = npt.NDArray[np.int64]
 
@@ -62,8 +62,8 @@ class Outline:
         return int(self.ends[-1]) - len(self.ends) + 1 if len(self.ends) else 0
 
 
-Read = Callable[[int, str], "tuple[bytes, bytes] | None"]
-ReadPositions = Callable[[int, str], "bytes | None"]
+ReadPostings = Callable[[int, str], tuple[Numbers, Numbers]]
+ReadPositions = Callable[[int, str], Numbers]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Segment:
 
     outline: Outline
     is_alive: Flags | None
-    read: Read
+    read_postings: ReadPostings
     read_positions: ReadPositions
 
     @property
@@ -88,12 +88,10 @@ class Segment:
         return self.outline.ends
 
     def postings(self, token: str) -> tuple[Numbers, Numbers]:
-        found = self.read(self.outline.number, token)
-        return (numbers(found[0]), numbers(found[1])) if found else (NONE, NONE)
+        return self.read_postings(self.outline.number, token)
 
     def positions(self, token: str) -> Numbers:
-        found = self.read_positions(self.outline.number, token)
-        return numbers(found) if found else NONE
+        return self.read_positions(self.outline.number, token)
 
 
 class Tail:

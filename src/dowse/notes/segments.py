@@ -4,14 +4,16 @@ All of this changes where things are kept, and no answer.
 """
 
 import sqlite3
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from dowse.notes.limits import DEAD_SHARE, FULL_TOKENS, SMALL_SEGMENTS
-from dowse.notes.parts import Ids, Outline, ranks_of
-from dowse.notes.runs import Run, as_bytes, joined, numbers, postings_of, run_from, run_of, without
+from dowse.notes.parts import NONE, Ids, Outline, ranks_of
+from dowse.notes.runs import Numbers, Run, as_view, blocks_of, joined, numbers, run_from, run_of, without
 from dowse.notes.tokens import Tokenizer
 
 
@@ -44,12 +46,55 @@ def write(connection: sqlite3.Connection, ids: Ids, doc_ids: Sequence[str], run:
     """Keep a run as a segment."""
     number = connection.execute(
         "INSERT INTO segments (ids, ranks, lengths) VALUES (?, ?, ?)",
-        (ids.astype("<i8").tobytes(), as_bytes(ranks_of(doc_ids)), as_bytes(run.lengths)),
+        (ids.astype("<i8").tobytes(), as_view(ranks_of(doc_ids)), as_view(run.lengths)),
     ).lastrowid
     connection.executemany(
-        "INSERT INTO postings VALUES (?, ?, ?, ?, ?)",
-        ((number, each.token, each.documents, each.counts, each.positions) for each in postings_of(run)),
+        "INSERT INTO postings VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            (
+                number,
+                each.tokens[0],
+                "\n".join(each.tokens),
+                each.held,
+                each.placed,
+                each.documents,
+                each.counts,
+                each.positions,
+            )
+            for each in blocks_of(run)
+        ),
     )
+
+
+def postings(connection: sqlite3.Connection, segment: int, token: str) -> tuple[Numbers, Numbers]:
+    """The documents of a segment that have a token, and how often each."""
+    find = "SELECT tokens, held, documents, counts" + _BLOCK
+    row = connection.execute(find, (segment, token)).fetchone()
+    where = _slice(row, token)
+    return (numbers(row[2])[where], numbers(row[3])[where]) if where else (NONE, NONE)
+
+
+def positions(connection: sqlite3.Connection, segment: int, token: str) -> Numbers:
+    """Where a token stands in a segment."""
+    row = connection.execute("SELECT tokens, placed, positions" + _BLOCK, (segment, token)).fetchone()
+    where = _slice(row, token)
+    return numbers(row[2])[where] if where else NONE
+
+
+_BLOCK = " FROM postings WHERE segment = ? AND first <= ? ORDER BY first DESC LIMIT 1"
+
+
+def _slice(row: tuple[Any, ...] | None, token: str) -> slice | None:
+    """Which numbers of a block are of a token."""
+    if row is None:
+        return None
+    tokens = row[0].split("\n")
+    place = bisect_left(tokens, token)
+    if place == len(tokens) or tokens[place] != token:
+        return None
+    sizes = numbers(row[1])
+    start = int(sizes[:place].sum(dtype=np.int64))
+    return slice(start, start + int(sizes[place]))
 
 
 def outline(connection: sqlite3.Connection, number: int) -> Outline:
@@ -82,10 +127,9 @@ def prepared(connection: sqlite3.Connection, sources: Sequence[int], dead: Ids) 
     every, runs, ids = [], [], []
     for number in sources:
         row = connection.execute("SELECT ids, lengths FROM segments WHERE number = ?", (number,)).fetchone()
-        rows = connection.execute(
-            "SELECT token, positions FROM postings WHERE segment = ? ORDER BY token", (number,)
-        ).fetchall()
-        run = run_from([token for token, _ in rows], [positions for _, positions in rows], numbers(row[1]))
+        find = "SELECT tokens, placed, positions FROM postings WHERE segment = ? ORDER BY first"
+        blocks = [(tokens.split("\n"), *rest) for tokens, *rest in connection.execute(find, (number,))]
+        run = run_from(blocks, numbers(row[1]))
         held = np.frombuffer(row[0], dtype="<i8").astype(np.int64)
         is_kept = ~np.isin(held, dead)
         every.append(held)

@@ -8,7 +8,8 @@ import sqlite3
 import threading
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -36,33 +37,13 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """One state of an index, ready to be searched."""
+class Shape:
+    """The segments of one state, without the documents after them."""
 
-    state: State
-    outlines: tuple[Outline, ...]
-    dead: Ids
-    alive: tuple[Flags | None, ...]
-    tail: Tail
-
-    def parts(self, connection: sqlite3.Connection) -> Sequence[Part]:
-        """The parts as a transaction sees them."""
-
-        def read(segment: int, token: str) -> tuple[bytes, bytes] | None:
-            find = "SELECT documents, counts FROM postings WHERE segment = ? AND token = ?"
-            found: tuple[bytes, bytes] | None = connection.execute(find, (segment, token)).fetchone()
-            return found
-
-        def read_positions(segment: int, token: str) -> bytes | None:
-            find = "SELECT positions FROM postings WHERE segment = ? AND token = ?"
-            found = connection.execute(find, (segment, token)).fetchone()
-            return bytes(found[0]) if found else None
-
-        kept = (
-            Segment(outline, is_alive, read, read_positions)
-            for outline, is_alive in zip(self.outlines, self.alive, strict=True)
-        )
-        return (*kept, self.tail)
+    version: int
+    outlines: tuple[Outline, ...] = ()
+    dead: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    alive: tuple[Flags | None, ...] = ()
 
     def sizes(self) -> list[tuple[int, int, int, int]]:
         """Of each segment its number, tokens, documents, and how many of those are dead."""
@@ -70,6 +51,21 @@ class View:
             (one.number, one.tokens, len(one.ids), 0 if alive is None else len(alive) - int(np.count_nonzero(alive)))
             for one, alive in zip(self.outlines, self.alive, strict=True)
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One state of an index, ready to be searched."""
+
+    state: State
+    shape: Shape
+    tail: Tail
+
+    def parts(self, connection: sqlite3.Connection) -> Sequence[Part]:
+        """The parts as a transaction sees them."""
+        read, place = partial(segments.postings, connection), partial(segments.positions, connection)
+        each = zip(self.shape.outlines, self.shape.alive, strict=True)
+        return (*(Segment(outline, is_alive, read, place) for outline, is_alive in each), self.tail)
 
 
 def state_of(connection: sqlite3.Connection) -> State:
@@ -91,10 +87,12 @@ class Views:
     def forget(self) -> None:
         """Remember nothing."""
         with self._lock:
+            self._shape = Shape(-1)
             self._view: View | None = None
-            self._forget_tail()
+            self._forget_tail(0)
 
-    def _forget_tail(self) -> None:
+    def _forget_tail(self, flushed: int) -> None:
+        self._flushed = flushed
         self._vocabulary = Vocabulary()
         self._cut: dict[int, tuple[str, array[int]]] = {}
 
@@ -102,22 +100,31 @@ class Views:
         """The view of what a transaction sees."""
         state = state_of(connection)
         with self._lock:
-            known = self._view
-            if known is None or known.state.version != state.version:
-                # Two questions may see two states at once; whatever is remembered of either is true of both.
-                known = self._view = self._made(connection, state, known)
-            return known
+            # Two questions may see two states at once; whatever is remembered of either is true of both.
+            if self._view is None or self._view.state.version != state.version:
+                shape = self._shaped(connection, state.version)
+                self._view = View(state, shape, self._tail(connection, state.flushed))
+            return self._view
 
-    def _made(self, connection: sqlite3.Connection, state: State, known: View | None) -> View:
-        had = {outline.number: outline for outline in known.outlines} if known else {}
-        listed = [number for (number,) in connection.execute("SELECT number FROM segments ORDER BY number")]
-        outlines = tuple(had.get(number) or segments.outline(connection, number) for number in listed)
-        dead = np.array([number for (number,) in connection.execute("SELECT id FROM dead")], dtype=np.int64)
-        if known and known.state.flushed != state.flushed:
-            self._forget_tail()
-        return View(state, outlines, dead, _alive(outlines, dead, known), self._tail(connection, state.flushed))
+    def shape(self, connection: sqlite3.Connection) -> Shape:
+        """The segments that a transaction sees."""
+        state = state_of(connection)
+        with self._lock:
+            return self._shaped(connection, state.version)
+
+    def _shaped(self, connection: sqlite3.Connection, version: int) -> Shape:
+        known = self._shape
+        if known.version != version:
+            had = {outline.number: outline for outline in known.outlines}
+            listed = [number for (number,) in connection.execute("SELECT number FROM segments ORDER BY number")]
+            outlines = tuple(had.get(number) or segments.outline(connection, number) for number in listed)
+            dead = np.array([number for (number,) in connection.execute("SELECT id FROM dead")], dtype=np.int64)
+            self._shape = Shape(version, outlines, dead, _alive(outlines, dead, known))
+        return self._shape
 
     def _tail(self, connection: sqlite3.Connection, flushed: int) -> Tail:
+        if flushed != self._flushed:
+            self._forget_tail(flushed)
         ids = [number for (number,) in connection.execute("SELECT id FROM documents WHERE id > ?", (flushed,))]
         find = "SELECT doc_id, text FROM documents JOIN contents USING (id) WHERE id = ?"
         for number in ids:
@@ -131,10 +138,10 @@ class Views:
         return Tail(ids, [doc_id for doc_id, _ in self._cut.values()], self._vocabulary, Run([], flat, lengths))
 
 
-def _alive(outlines: tuple[Outline, ...], dead: Ids, known: View | None) -> tuple[Flags | None, ...]:
+def _alive(outlines: tuple[Outline, ...], dead: Ids, known: Shape) -> tuple[Flags | None, ...]:
     """Which documents of each segment are alive; the same flags as before where nobody died."""
     had: dict[int, Flags | None] = {}
-    if known is not None and np.array_equal(known.dead, dead):
+    if np.array_equal(known.dead, dead):
         had = {outline.number: alive for outline, alive in zip(known.outlines, known.alive, strict=True)}
     flags = []
     for outline in outlines:
