@@ -17,6 +17,7 @@ COMMANDS = {
     "forget": "dowse.cli.projects:forget",
     "why": "dowse.cli.why:why",
     "doctor": "dowse.cli.doctor:doctor",
+    "notes": "dowse.cli.notes:notes",
 }
 
 

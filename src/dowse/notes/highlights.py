@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from dowse.notes.limits import HIGHLIGHT_PLACES, HIGHLIGHT_REACH, HIGHLIGHT_TOKEN, HIGHLIGHTS
+from dowse.notes.limits import HIGHLIGHT_LINE, HIGHLIGHT_PLACES, HIGHLIGHT_REACH, HIGHLIGHT_TOKEN, HIGHLIGHTS
 from dowse.notes.question import Question
 from dowse.notes.tokens import Span, Tokenizer, is_word
 
@@ -15,8 +15,8 @@ CUT = "..."
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
-    """A stretch of text with the matches in it."""
+class Group:
+    """Matches that one passage shows."""
 
     start: int
     end: int
@@ -28,8 +28,9 @@ class Passage:
 def highlights(text: str, question: Question, weights: Mapping[str, float], tokenizer: Tokenizer) -> list[str]:
     """The best passages of a text, best first."""
     found = sorted(_matches(text, question.positive, tokenizer))
-    passages = [_passage(text, group, question, tokenizer) for group in _grouped(found)]
-    return list(_chosen(text, passages, weights))
+    phrases = [tokens for tokens in question.required if len(tokens) > 1]
+    groups = [_group(text, spans, phrases, tokenizer) for spans in _grouped(found)]
+    return list(_chosen(text, groups, weights))
 
 
 def _matches(text: str, tokens: Iterable[str], tokenizer: Tokenizer) -> Iterator[Span]:
@@ -64,10 +65,10 @@ def _is_edge(text: str, place: int) -> bool:
 
 
 def _grouped(found: list[Span]) -> Iterator[list[Span]]:
-    """Matches that one passage shows: those within reach of the first."""
+    """Matches that one passage shows: those within reach of each other, as long as it stays a line."""
     group: list[Span] = []
     for span in found:
-        if group and span[1] > group[0][1] + HIGHLIGHT_REACH:
+        if group and (span[0] > group[-1][1] + HIGHLIGHT_REACH or span[1] > group[0][0] + HIGHLIGHT_LINE):
             yield group
             group = []
         group.append(span)
@@ -75,16 +76,10 @@ def _grouped(found: list[Span]) -> Iterator[list[Span]]:
         yield group
 
 
-def _passage(text: str, group: list[Span], question: Question, tokenizer: Tokenizer) -> Passage:
-    start, end = group[0][0], min(group[-1][1], group[-1][0] + HIGHLIGHT_TOKEN)
-    left = max(0, start - HIGHLIGHT_REACH)
-    while left < start and not _is_edge(text, left):
-        left += 1
-    right = min(len(text), end + HIGHLIGHT_REACH)
-    while right > end and not _is_edge(text, right):
-        right -= 1
-    whole = sum(_stands(text, group, tokens, tokenizer) for tokens in question.required if len(tokens) > 1)
-    return Passage(left, right, frozenset(token for *_, token in group), whole)
+def _group(text: str, spans: list[Span], phrases: list[tuple[str, ...]], tokenizer: Tokenizer) -> Group:
+    end = min(spans[-1][1], spans[-1][0] + HIGHLIGHT_TOKEN)
+    whole = sum(_stands(text, spans, tokens, tokenizer) for tokens in phrases)
+    return Group(spans[0][0], end, frozenset(token for *_, token in spans), whole)
 
 
 def _stands(text: str, group: list[Span], tokens: tuple[str, ...], tokenizer: Tokenizer) -> bool:
@@ -99,29 +94,42 @@ def _stands(text: str, group: list[Span], tokens: tuple[str, ...], tokenizer: To
     return False
 
 
-def _chosen(text: str, passages: list[Passage], weights: Mapping[str, float]) -> Iterator[str]:
+def _chosen(text: str, groups: list[Group], weights: Mapping[str, float]) -> Iterator[str]:
     """Passages by what they add to those before: whole phrases, then tokens not shown yet, then all tokens."""
-    shown: set[str] = set()
+    shown: frozenset[str] = frozenset()
     told: set[str] = set()
-    left = list(passages)
+    places: list[tuple[int, int]] = []
+    left = list(groups)
 
-    def worth(passage: Passage) -> tuple[float, float, float, int]:
-        new = sum(weights[token] for token in sorted(passage.tokens - shown))
-        every = sum(weights[token] for token in sorted(passage.tokens))
-        return passage.phrases, new, every, -passage.start
+    def worth(group: Group) -> tuple[float, float, float, int]:
+        new, every = _weight(group.tokens - shown, weights), _weight(group.tokens, weights)
+        return group.phrases, new, every, -group.start
 
     while left and len(told) < HIGHLIGHTS:
         best = max(left, key=worth)
         left.remove(best)
         shown |= best.tokens
-        passage = text[best.start : best.end].strip()
+        if any(start <= best.start and best.end <= end for start, end in places):
+            continue  # it was seen beside another
+        start, end = _around(text, best)
+        places.append((start, end))
+        passage = text[start:end].strip()
         alike = " ".join(passage.lower().split())
         if alike not in told:
             told.add(alike)
-            yield _with_cuts(text, passage, best)
+            yield f"{CUT if text[:start].strip() else ''}{passage}{CUT if text[end:].strip() else ''}"
 
 
-def _with_cuts(text: str, passage: str, place: Passage) -> str:
-    before = CUT if text[: place.start].strip() else ""
-    after = CUT if text[place.end :].strip() else ""
-    return f"{before}{passage}{after}"
+def _weight(tokens: frozenset[str], weights: Mapping[str, float]) -> float:
+    return sum(weights[token] for token in sorted(tokens))
+
+
+def _around(text: str, group: Group) -> tuple[int, int]:
+    """A group with what stands around it, whole tokens of that."""
+    left = max(0, group.start - HIGHLIGHT_REACH)
+    while left < group.start and not _is_edge(text, left):
+        left += 1
+    right = min(len(text), group.end + HIGHLIGHT_REACH)
+    while right > group.end and not _is_edge(text, right):
+        right -= 1
+    return left, right

@@ -64,7 +64,8 @@ class NamedIndex:
         self.tokenizer = tokenizer_of(json.loads(facts["tokenizer"]))
         self._views = Views(self.tokenizer)
         self._tidying = threading.Lock()
-        self._is_tidy = True
+        self.is_tidy = True
+        """As far as this process knows, there is nothing to merge."""
 
     # Changing it
 
@@ -80,7 +81,7 @@ class NamedIndex:
                 writer.flushed = segments.flush(connection, self.tokenizer, state.flushed, known)
                 writer.tail_tokens = 0
             writer.finish()
-        self._is_tidy = self._is_tidy and writer.is_tidy
+        self.is_tidy = self.is_tidy and writer.is_tidy
         return _added(notes, there, self.tokenizer, cut)
 
     def delete(self, doc_id: str) -> None:
@@ -90,13 +91,13 @@ class NamedIndex:
             if not writer.drop(doc_id):
                 raise NotFound(f"Document not found: {doc_id}")
             writer.finish()
-        self._is_tidy = self._is_tidy and writer.is_tidy
+        self.is_tidy = self.is_tidy and writer.is_tidy
 
     def tidy(self) -> None:
         """Merge segments where it pays; what it costs nobody has to wait for, and it may fail without harm."""
-        if self._is_tidy or not self._tidying.acquire(blocking=False):
+        if self.is_tidy or not self._tidying.acquire(blocking=False):
             return
-        self._is_tidy = True
+        self.is_tidy = True
         try:
             while self._merged():
                 pass

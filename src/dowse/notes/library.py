@@ -39,12 +39,13 @@ _FILE = re.compile(r"index-([a-z0-9_-]+?)(?:\+([0-9a-f]+))?\.db")
 class Library:
     """Named indexes; `default` is always there, in memory. Any thread may call it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_memory: bool = True) -> None:
         self._lock = threading.RLock()
         self._memory: dict[str, NamedIndex] = {}
         self._disk: OrderedDict[str, tuple[tuple[int, int], NamedIndex]] = OrderedDict()
         """Open indexes and which file each is, the one that was asked last at the end."""
-        self._make_in_memory(DEFAULT_INDEX, Tokenizer())
+        if has_memory:
+            self._make_in_memory(DEFAULT_INDEX, Tokenizer())
 
     def create(self, name: Any, backend: Any = "memory", config: Mapping[str, Any] | None = None) -> None:
         """Make a new, empty index."""
@@ -53,7 +54,8 @@ class Library:
                 f"An index name is made of letters, digits, - and _, at most {MAX_NAME}: not {_shown(name)}."
             )
         with self._lock:
-            if name in self._memory or self._is_on_disk(name):
+            # A file of that name would be found by no server: there it is the one in memory.
+            if name == DEFAULT_INDEX or name in self._memory or self._is_on_disk(name):
                 raise UsageError(f"Index already exists: {name}")
             if backend not in BACKENDS:
                 raise UsageError(f"Unknown backend: {_shown(backend).strip(chr(39))}")

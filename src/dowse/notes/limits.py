@@ -58,6 +58,8 @@ RESTING_INDEXES = 8
 HIGHLIGHTS = 3
 HIGHLIGHT_REACH = 30
 """Characters on either side of a match."""
+HIGHLIGHT_LINE = 120
+"""Characters from the first match in a passage to the end of its last."""
 HIGHLIGHT_TOKEN = 200
 """A longer token is cut: somebody's base64 is no context."""
 HIGHLIGHT_PLACES = 50

@@ -79,7 +79,7 @@ def retrieve(
     keep = _keeper(connection, wanted.conditions, documents, pause) if wanted.conditions else None
     most = wanted.offset + wanted.k
     found = find(view.parts(connection), documents, question, most, keep=keep, pause=pause)
-    page = _in_order(connection, found.best)[wanted.offset : most]
+    page = _in_order(connection, found.best, most)[wanted.offset : most]
     results = []
     for score, doc_id, number in page:
         pause()
@@ -92,9 +92,13 @@ def retrieve(
     return Answer(found.total, query, question.ignored, tuple(results))
 
 
-def _in_order(connection: sqlite3.Connection, best: Sequence[Match]) -> list[tuple[float, str, int]]:
-    named = dict(_columns(connection, "doc_id", [match.id for match in best]))
-    return sorted(((match.score, named[match.id], match.id) for match in best), key=lambda each: (-each[0], each[1]))
+def _in_order(connection: sqlite3.Connection, best: Sequence[Match], most: int) -> list[tuple[float, str, int]]:
+    """The best, equals by id; only who may be among the `most` is asked for it."""
+    scores = sorted((match.score for match in best), reverse=True)
+    least = scores[most - 1] if len(scores) > most else 0.0
+    among = {match.id: match.score for match in best if match.score >= least}
+    named = [(among[number], doc_id, number) for number, doc_id in _columns(connection, "doc_id", list(among))]
+    return sorted(named, key=lambda each: (-each[0], each[1]))
 
 
 def _row(connection: sqlite3.Connection, number: int) -> tuple[str, str]:

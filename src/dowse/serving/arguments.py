@@ -13,6 +13,7 @@ from dowse.serving.tools import Schema, Tool
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "number": (int, float),
+    "integer": (int, float),
     "boolean": (bool,),
     "array": (list,),
     "object": (dict,),
@@ -20,10 +21,19 @@ _TYPES: dict[str, tuple[type, ...]] = {
 _NAMES = {
     "string": "a text",
     "number": "a number",
+    "integer": "a whole number",
     "boolean": "true or false",
     "array": "a list",
     "object": "an object",
 }
+
+
+class WrongArgument(UsageError):
+    """An argument is missing or not what it has to be."""
+
+    def __init__(self, argument: str, message: str) -> None:
+        super().__init__(message)
+        self.argument = argument
 
 
 def checked(tool: Tool, given: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -35,9 +45,12 @@ def checked(tool: Tool, given: Mapping[str, Any] | None) -> dict[str, Any]:
     given = {name: value for name, value in (given or {}).items() if value is not None}
     for name in tool.required:
         if name not in given:
-            raise UsageError(f"{tool.name} needs the argument '{name}'.")
+            raise WrongArgument(name, f"{tool.name} needs the argument '{name}'.")
     for name, value in given.items():
-        _require(name, value, tool.arguments[name])
+        try:
+            _require(name, value, tool.arguments[name])
+        except UsageError as error:
+            raise WrongArgument(name, str(error)) from error
     return {name: _clean(given.get(name, schema.get("default"))) for name, schema in tool.arguments.items()}
 
 
@@ -52,7 +65,7 @@ def _require(name: str, value: Any, schema: Schema) -> None:
         raise UsageError(f"{name} has to be {_NAMES[kind]}, not {_shown(value)}.")
     if "enum" in schema and value not in schema["enum"]:
         raise UsageError(f"{name} has to be one of {', '.join(schema['enum'])}, not {_shown(value)}.")
-    if kind == "number":
+    if kind in ("number", "integer"):
         _require_number(name, value, schema)
     if kind == "string":
         _require_length(name, value, schema)
@@ -62,7 +75,7 @@ def _require(name: str, value: Any, schema: Schema) -> None:
 
 
 def _is(value: Any, kind: str) -> bool:
-    return isinstance(value, _TYPES[kind]) and not (kind == "number" and isinstance(value, bool))
+    return isinstance(value, _TYPES[kind]) and not (kind in ("number", "integer") and isinstance(value, bool))
 
 
 def _require_number(name: str, value: float, schema: Schema) -> None:
@@ -70,8 +83,12 @@ def _require_number(name: str, value: float, schema: Schema) -> None:
     if (least is not None and not value >= least) or (most is not None and not value <= most):
         between = f"between {least} and {most}" if most is not None else f"at least {least}"
         raise UsageError(f"{name} has to be {between}, not {_shown(value)}.")
-    if schema.get("multipleOf") == 1 and value != int(value):
+    if (schema["type"] == "integer" or schema.get("multipleOf") == 1) and _is_broken(value):
         raise UsageError(f"{name} has to be a whole number, not {_shown(value)}.")
+
+
+def _is_broken(value: Any) -> bool:
+    return isinstance(value, float) and not value.is_integer()
 
 
 def _require_length(name: str, value: str, schema: Schema) -> None:

@@ -113,10 +113,11 @@ async def _called(tool: Tool, call: "_Call", params: CallToolRequestParams) -> C
     except Asked as asked:
         return asked.result
     except DowseError as error:
-        return _result(rendered(error), is_error=True)
+        return _result((tool.error or rendered)(error), is_error=True)
     except Exception as error:
         _log.exception("%s failed", tool.name)
-        return _result(rendered(CatalogueError("UNEXPECTED", detail=f"{type(error).__name__}: {error}")), is_error=True)
+        unexpected = CatalogueError("UNEXPECTED", detail=f"{type(error).__name__}: {error}")
+        return _result((tool.error or rendered)(unexpected), is_error=True)
 
 
 def _result(reply: dict[str, Any] | Told, *, is_error: bool = False) -> CallToolResult:

@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
+from dowse.errors import DowseError
+
 Schema = dict[str, Any]
 
 BUDGET_TOKENS = 20_000
@@ -72,6 +74,8 @@ class Tool:
     is_idempotent: bool = True
     is_extra: bool = False
     """Offered with `--tools full` alone."""
+    error: Callable[[DowseError], dict[str, Any]] | None = None
+    """How its errors read, where not as the catalogue has them."""
 
     @property
     def input_schema(self) -> Schema:
