@@ -7,7 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from dowse.notes.limits import HIGHLIGHT_LINE, HIGHLIGHT_PLACES, HIGHLIGHT_REACH, HIGHLIGHT_TOKEN, HIGHLIGHTS
+from dowse.notes.limits import (
+    HIGHLIGHT_LINE,
+    HIGHLIGHT_PLACES,
+    HIGHLIGHT_REACH,
+    HIGHLIGHT_TOKEN,
+    HIGHLIGHT_TOKENS,
+    HIGHLIGHTS,
+)
 from dowse.notes.question import Question
 from dowse.notes.tokens import Span, Tokenizer, is_word
 
@@ -27,10 +34,19 @@ class Group:
 
 def highlights(text: str, question: Question, weights: Mapping[str, float], tokenizer: Tokenizer) -> list[str]:
     """The best passages of a text, best first."""
-    found = sorted(_matches(text, question.positive, tokenizer))
+    found = sorted(_matches(text, _telling(question, weights), tokenizer))
     phrases = [tokens for tokens in question.required if len(tokens) > 1]
     groups = [_group(text, spans, phrases, tokenizer) for spans in _grouped(found)]
     return list(_chosen(text, groups, weights))
+
+
+def _telling(question: Question, weights: Mapping[str, float]) -> list[str]:
+    """The tokens to look for: of a question of thousands those that are required, then the rarest."""
+    if len(question.positive) <= HIGHLIGHT_TOKENS:
+        return list(question.positive)
+    required = {token for tokens in question.required for token in tokens}
+    order = sorted(question.positive, key=lambda token: (token not in required, -weights[token], token))
+    return order[:HIGHLIGHT_TOKENS]
 
 
 def _matches(text: str, tokens: Iterable[str], tokenizer: Tokenizer) -> Iterator[Span]:

@@ -62,5 +62,7 @@ HIGHLIGHT_LINE = 120
 """Characters from the first match in a passage to the end of its last."""
 HIGHLIGHT_TOKEN = 200
 """A longer token is cut: somebody's base64 is no context."""
+HIGHLIGHT_TOKENS = 32
+"""Tokens of a question that are looked for in a text: three passages show no more."""
 HIGHLIGHT_PLACES = 50
 """Occurrences of each token that are looked at; who has more of them is found with these."""
