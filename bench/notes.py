@@ -24,8 +24,8 @@ PLACE = "bench notes"
 DOCUMENTS = 100_000
 TOKENS = 100
 WORDS = 50_000
-BATCH = 1000
-"""Documents in one call, as search_add_documents takes them."""
+BATCH = 5000
+"""Documents in one call, as `dowse notes import` adds them."""
 QUERIES = 1000
 
 

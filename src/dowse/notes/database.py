@@ -30,7 +30,7 @@ SCHEMA = (
     "CREATE TABLE contents (id INTEGER PRIMARY KEY, text TEXT NOT NULL)",
     "CREATE TABLE segments (number INTEGER PRIMARY KEY AUTOINCREMENT, ids BLOB NOT NULL, ranks BLOB NOT NULL,"
     " lengths BLOB NOT NULL)",
-    # A block of postings: its tokens, one a line, and numbers of 32 bits in the order of the tokens.
+    # A block of postings: its tokens, one a line, and numbers in the order of the tokens.
     """CREATE TABLE postings (
         segment INTEGER NOT NULL, first TEXT NOT NULL, tokens TEXT NOT NULL, held BLOB NOT NULL, placed BLOB NOT NULL,
         documents BLOB NOT NULL, counts BLOB NOT NULL, positions BLOB NOT NULL, PRIMARY KEY (segment, first))""",

@@ -41,9 +41,9 @@ a note that is added does not touch a page for each of its words.
 """
 BULK_TOKENS = 40_000
 """Documents that come together and have so many tokens are sorted at once: to cut them twice would cost more."""
-FULL_TOKENS = 1_000_000
-"""A segment of so many tokens is merged no more: to merge one takes 0.5 s and 60 MB."""
-SMALL_SEGMENTS = 8
+FULL_TOKENS = 2_000_000
+"""A segment of so many tokens is merged no more: to merge one takes a second and 130 MB."""
+SMALL_SEGMENTS = 6
 """So many smaller ones are merged: a search reads each, a merge writes all of them again."""
 DEAD_SHARE = 0.3
 """A segment is written again once so much of it was replaced or deleted."""

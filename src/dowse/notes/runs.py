@@ -5,6 +5,7 @@ are neighbours. The place of a token in the run is its position in the postings.
 """
 
 from array import array
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -91,7 +92,9 @@ def joined(runs: Sequence[Run]) -> Run:
     vocabulary = Vocabulary()
     flats = []
     for run in runs:
-        numbers = np.array([*map(vocabulary.__getitem__, run.tokens), GAP], dtype=np.uint32)
+        numbers = np.full(len(run.tokens) + 1, GAP, dtype=np.uint32)
+        for number in np.unique(run.flat[run.flat != GAP]).tolist():  # of documents that are gone there may be more
+            numbers[number] = vocabulary[run.tokens[number]]
         flats.append(numbers[np.minimum(run.flat, len(run.tokens))])
     lengths = [run.lengths for run in runs]
     return Run(list(vocabulary), np.concatenate(flats), np.concatenate(lengths))
@@ -105,9 +108,9 @@ def without(run: Run, is_kept: Flags) -> Run:
 
 def blocks_of(run: Run) -> Iterator[Block]:
     """The postings of a run, by token; within one the documents ascend, and so do the positions."""
-    order = sorted(range(len(run.tokens)), key=run.tokens.__getitem__)
-    rank = np.zeros(len(run.tokens), dtype=np.uint64)
-    rank[order] = np.arange(len(order), dtype=np.uint64)
+    tokens = sorted(run.tokens)
+    ranked = {token: rank for rank, token in enumerate(tokens)}
+    rank = np.fromiter(map(ranked.__getitem__, run.tokens), dtype=np.uint64, count=len(tokens))
     places = np.flatnonzero(run.flat != GAP).astype(np.uint64)
     # One sort of whole numbers, token above place, is twice as fast as a stable sort of the tokens alone.
     keys = (rank[run.flat[places]] << np.uint64(32)) | places
@@ -118,27 +121,30 @@ def blocks_of(run: Run) -> Iterator[Block]:
     is_first[1:] = (terms[1:] != terms[:-1]) | (holders[1:] != holders[:-1])
     first = np.flatnonzero(is_first)
     counts = np.diff(np.append(first, len(keys))).astype(_NUMBER)
-    every = np.arange(len(order) + 1, dtype=np.uint32)
+    every = np.arange(len(tokens) + 1, dtype=np.uint32)
     held, placed = np.searchsorted(terms[first], every), np.searchsorted(terms, every)
     sizes = [as_view(np.diff(each)) for each in (held, placed)]
-    kept = [as_view(each) for each in (holders[first], counts, positions)]
+    arrays = (holders[first], counts, positions)
+    wide = [_width(each) for each in arrays]
+    kept = [as_view(each, width) for each, width in zip(arrays, wide, strict=True)]
     held_at, placed_at = held.tolist(), placed.tolist()
     for start, end in pairwise(_cuts(held_at)):
-        some, here = slice(4 * start, 4 * end), slice(4 * held_at[start], 4 * held_at[end])
-        there = slice(4 * placed_at[start], 4 * placed_at[end])
-        tokens = [run.tokens[number] for number in order[start:end]]
-        yield Block(tokens, sizes[0][some], sizes[1][some], kept[0][here], kept[1][here], kept[2][there])
+        some = slice(4 * start, 4 * end)
+        bounds = ((held_at[start], held_at[end]), (held_at[start], held_at[end]), (placed_at[start], placed_at[end]))
+        documents, many, where = (
+            each[width * begin : width * until] for each, width, (begin, until) in zip(kept, wide, bounds, strict=True)
+        )
+        yield Block(tokens[start:end], sizes[0][some], sizes[1][some], documents, many, where)
 
 
 def _cuts(held: list[int]) -> list[int]:
     """Where blocks begin and end, by the number of postings before each token; a heavy token has one of its own."""
-    cuts = [0]
-    for number in range(1, len(held)):
-        if number - cuts[-1] >= BLOCK_TOKENS or held[number] - held[cuts[-1]] > BLOCK_POSTINGS:
-            if number - 1 > cuts[-1] and held[number] - held[number - 1] > BLOCK_POSTINGS:
-                cuts.append(number - 1)
-            cuts.append(number)
-    return cuts if cuts[-1] == len(held) - 1 else [*cuts, len(held) - 1]
+    cuts, last = [0], len(held) - 1
+    while cuts[-1] < last:
+        start = cuts[-1]
+        full = bisect_right(held, held[start] + BLOCK_POSTINGS) - 1
+        cuts.append(min(max(full, start + 1), start + BLOCK_TOKENS, last))
+    return cuts
 
 
 def run_from(blocks: Sequence[tuple[list[str], bytes, bytes]], lengths: Numbers) -> Run:
@@ -146,16 +152,24 @@ def run_from(blocks: Sequence[tuple[list[str], bytes, bytes]], lengths: Numbers)
     flat = np.full(int(lengths.sum(dtype=np.int64)) + len(lengths), GAP, dtype=np.uint32)
     tokens = [token for block, _, _ in blocks for token in block]
     placed = numbers(b"".join(placed for _, placed, _ in blocks))
-    positions = numbers(b"".join(positions for *_, positions in blocks))
+    total = int(placed.sum(dtype=np.int64))
+    joined_positions = b"".join(positions for *_, positions in blocks)
+    positions = numbers(joined_positions, len(joined_positions) // max(1, total))
     flat[positions] = np.repeat(np.arange(len(tokens), dtype=np.uint32), placed)
     return Run(tokens, flat, lengths)
 
 
-def numbers(data: bytes) -> Numbers:
+def numbers(data: bytes, width: int = 4) -> Numbers:
     """Numbers that were kept as bytes."""
-    return np.frombuffer(data, dtype=_NUMBER)
+    return np.frombuffer(data, dtype=f"<u{width}")
 
 
-def as_view(values: Any) -> "memoryview[int]":
+def as_view(values: Any, width: int = 4) -> "memoryview[int]":
     """Numbers as they are kept."""
-    return memoryview(np.asarray(values, dtype=_NUMBER).tobytes())
+    return memoryview(np.asarray(values, dtype=f"<u{width}").tobytes())
+
+
+def _width(values: Any) -> int:
+    """Bytes that the largest of some numbers takes: most segments have few documents, and most tokens stand there once."""
+    most = int(values.max()) if len(values) else 0
+    return 1 if most < 2**8 else 2 if most < 2**16 else 4

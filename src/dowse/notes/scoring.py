@@ -126,7 +126,7 @@ def _with_sequence(part: Part, tokens: Tokens, pause: Pause) -> Numbers:
         places.append((distance, known[token]))
     places.sort(key=lambda place: len(place[1]))
     distance, positions = places[0]
-    starts = positions[positions >= distance] - np.uint32(distance)
+    starts = positions[positions >= distance].astype(np.uint32) - np.uint32(distance)
     for distance, positions in places[1:]:
         pause()
         starts = starts[_are_among(starts + np.uint32(distance), positions)]

@@ -70,22 +70,27 @@ def postings(connection: sqlite3.Connection, segment: int, token: str) -> tuple[
     """The documents of a segment that have a token, and how often each."""
     find = "SELECT tokens, held, documents, counts" + _BLOCK
     row = connection.execute(find, (segment, token)).fetchone()
-    where = _slice(row, token)
-    return (numbers(row[2])[where], numbers(row[3])[where]) if where else (NONE, NONE)
+    where = _place(row, token)
+    return (_part(row[2], *where), _part(row[3], *where)) if where else (NONE, NONE)
 
 
 def positions(connection: sqlite3.Connection, segment: int, token: str) -> Numbers:
     """Where a token stands in a segment."""
     row = connection.execute("SELECT tokens, placed, positions" + _BLOCK, (segment, token)).fetchone()
-    where = _slice(row, token)
-    return numbers(row[2])[where] if where else NONE
+    where = _place(row, token)
+    return _part(row[2], *where) if where else NONE
 
 
 _BLOCK = " FROM postings WHERE segment = ? AND first <= ? ORDER BY first DESC LIMIT 1"
 
 
-def _slice(row: tuple[Any, ...] | None, token: str) -> slice | None:
-    """Which numbers of a block are of a token."""
+def _part(data: bytes, start: int, end: int, total: int) -> Numbers:
+    """Some numbers of a block, which take as many bytes as they need."""
+    return numbers(data, len(data) // total)[start:end]
+
+
+def _place(row: tuple[Any, ...] | None, token: str) -> tuple[int, int, int] | None:
+    """Which numbers of a block are of a token, and how many it has in all."""
     if row is None:
         return None
     tokens = row[0].split("\n")
@@ -94,7 +99,7 @@ def _slice(row: tuple[Any, ...] | None, token: str) -> slice | None:
         return None
     sizes = numbers(row[1])
     start = int(sizes[:place].sum(dtype=np.int64))
-    return slice(start, start + int(sizes[place]))
+    return start, start + int(sizes[place]), int(sizes.sum(dtype=np.int64))
 
 
 def outline(connection: sqlite3.Connection, number: int) -> Outline:
