@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from dowse import __version__
 from dowse.errors import DiskFull, Failed, LimitReached, StoreBusy, StoreDamaged, StoreTooNew
-from dowse.notes.limits import BUSY_SECONDS, IDLE_CONNECTIONS, MAX_MEMORY_BYTES
+from dowse.notes.limits import BUSY_SECONDS, CACHE_KB, IDLE_CONNECTIONS, MAX_MEMORY_BYTES
 
 APPLICATION_ID = 0x646F776E
 """Spells `down`; tells a named index from a project's catalog and from anything else."""
@@ -184,6 +184,7 @@ class DiskDatabase:
         # What an assistant wrote down exists nowhere else: a reply comes after the disk has it.
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KB}")
         return connection
 
     def _require_ours(self, connection: sqlite3.Connection) -> None:

@@ -16,7 +16,7 @@ from dowse.notes.limits import (
     HIGHLIGHTS,
 )
 from dowse.notes.question import Question
-from dowse.notes.tokens import Span, Tokenizer, is_word
+from dowse.notes.tokens import ASCII_WORD, Span, Tokenizer, is_word
 
 CUT = "..."
 
@@ -28,6 +28,8 @@ class Group:
     start: int
     end: int
     tokens: frozenset[str]
+    weight: float
+    """What these tokens count together."""
     phrases: int
     """Required sequences that stand in it whole."""
 
@@ -36,7 +38,12 @@ def highlights(text: str, question: Question, weights: Mapping[str, float], toke
     """The best passages of a text, best first."""
     found = sorted(_matches(text, _telling(question, weights), tokenizer))
     phrases = [tokens for tokens in question.required if len(tokens) > 1]
-    groups = [_group(text, spans, phrases, tokenizer) for spans in _grouped(found)]
+    groups = []
+    for spans in _grouped(found):
+        tokens = frozenset(token for *_, token in spans)
+        whole = sum(_stands(text, spans, phrase, tokenizer) for phrase in phrases)
+        end = min(spans[-1][1], spans[-1][0] + HIGHLIGHT_TOKEN)
+        groups.append(Group(spans[0][0], end, tokens, _weight(tokens, weights), whole))
     return list(_chosen(text, groups, weights))
 
 
@@ -66,10 +73,10 @@ def _matches(text: str, tokens: Iterable[str], tokenizer: Tokenizer) -> Iterator
 
 
 def _places(text: str, token: str) -> Iterator[Span]:
-    start, found = text.find(token), 0
+    start, found, size = text.find(token), 0, len(text)
     while start >= 0 and found < HIGHLIGHT_PLACES:
         end = start + len(token)
-        if _is_edge(text, start) and _is_edge(text, end):
+        if (not start or text[start - 1] not in ASCII_WORD) and (end == size or text[end] not in ASCII_WORD):
             found += 1
             yield start, end, token
         start = text.find(token, end)
@@ -92,12 +99,6 @@ def _grouped(found: list[Span]) -> Iterator[list[Span]]:
         yield group
 
 
-def _group(text: str, spans: list[Span], phrases: list[tuple[str, ...]], tokenizer: Tokenizer) -> Group:
-    end = min(spans[-1][1], spans[-1][0] + HIGHLIGHT_TOKEN)
-    whole = sum(_stands(text, spans, tokens, tokenizer) for tokens in phrases)
-    return Group(spans[0][0], end, frozenset(token for *_, token in spans), whole)
-
-
 def _stands(text: str, group: list[Span], tokens: tuple[str, ...], tokenizer: Tokenizer) -> bool:
     """Whether tokens stand next to each other among the matches."""
     size = len(tokens)
@@ -118,8 +119,8 @@ def _chosen(text: str, groups: list[Group], weights: Mapping[str, float]) -> Ite
     left = list(groups)
 
     def worth(group: Group) -> tuple[float, float, float, int]:
-        new, every = _weight(group.tokens - shown, weights), _weight(group.tokens, weights)
-        return group.phrases, new, every, -group.start
+        new = group.weight if shown.isdisjoint(group.tokens) else _weight(group.tokens - shown, weights)
+        return group.phrases, new, group.weight, -group.start
 
     while left and len(told) < HIGHLIGHTS:
         best = max(left, key=worth)

@@ -50,7 +50,9 @@ DEAD_SHARE = 0.3
 
 BUSY_SECONDS = 60.0
 """How long a writer waits for others; a bulk of documents takes a second or two."""
-IDLE_CONNECTIONS = 4
+CACHE_KB = 8000
+"""Of an index that each connection keeps in memory: the postings of words that are asked for again and again."""
+IDLE_CONNECTIONS = 2
 """Connections to one index that are kept for the next question."""
 RESTING_INDEXES = 8
 """Disk indexes that are kept open after a question: each has some MB of memory and three files."""

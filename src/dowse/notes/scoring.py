@@ -22,6 +22,8 @@ Keep = Callable[[Ids], Flags]
 Pause = Callable[[], None]
 """Called now and then; raises when nobody waits for the answer any more."""
 
+_DENSE = 8
+"""Where one of eight documents has a token, adding to all of them is faster than picking those."""
 Scores = npt.NDArray[np.float64]
 Postings = dict[str, tuple[Numbers, Numbers]]
 
@@ -36,7 +38,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """How many documents answer, and of each part the best, in no order."""
+    """How many documents answer, and the best, with some others, in no order."""
 
     total: int
     best: tuple[Match, ...]
@@ -47,7 +49,7 @@ class Found:
 def find(
     parts: Sequence[Part], documents: int, question: Question, most: int, *, keep: Keep | None, pause: Pause
 ) -> Found:
-    """The `most` best documents of each part; among equals those whose `doc_id` comes first."""
+    """The `most` best documents; among equals those whose `doc_id` comes first."""
     read = [_postings(part, question.positive, pause) for part in parts]
     weights = {
         token: weight(
@@ -55,19 +57,36 @@ def find(
         )
         for token in question.positive
     }
-    total, best = 0, []
+    total, best, bar = 0, [], _Bar(most)
     for part, postings in zip(parts, read, strict=True):
         scores = _scores(len(part.ids), question.positive, postings, weights)
-        answering = np.flatnonzero(_answers(part, scores, question, postings, pause))
+        _silence(scores, part, question, postings, pause)
+        answering = np.flatnonzero(scores)
         if keep is not None and len(answering):
             answering = answering[keep(part.ids[answering])]
         total += len(answering)
-        chosen = _best(answering, scores, part.ranks, most)
+        chosen = _best(answering[scores[answering] >= bar.score], scores, part.ranks, most)
+        bar.raise_by(scores[chosen])
         best += [
             Match(score, number)
             for score, number in zip(scores[chosen].tolist(), part.ids[chosen].tolist(), strict=True)
         ]
     return Found(total, tuple(best), weights)
+
+
+class _Bar:
+    """The score that a document needs to be among the best, as far as they are known."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._scores: Scores = np.zeros(0)
+        self.score = 0.0
+
+    def raise_by(self, scores: Scores) -> None:
+        """Learn of more documents."""
+        self._scores = np.sort(np.concatenate([self._scores, scores]))[-self._most :]
+        if len(self._scores) == self._most:
+            self.score = float(self._scores[0])
 
 
 def weight(documents: int, holders: int) -> float:
@@ -91,26 +110,27 @@ def _scores(size: int, tokens: Sequence[str], postings: Postings, weights: dict[
     scores = np.zeros(size, dtype=np.float64)
     for token in tokens:
         documents, counts = postings[token]
-        scores[documents] += counts * weights[token]
+        if len(documents) * _DENSE > size:
+            scores += np.bincount(documents, counts * weights[token], size)
+        else:
+            scores[documents] += counts * weights[token]
     return scores
 
 
-def _answers(part: Part, scores: Scores, question: Question, postings: Postings, pause: Pause) -> Flags:
-    """Without something required, a score is enough: each occurrence counts more than nothing."""
-    answers = scores > 0
+def _silence(scores: Scores, part: Part, question: Question, postings: Postings, pause: Pause) -> None:
+    """Take the score from documents that do not answer. Each occurrence counts more than nothing: the others have one."""
     if part.is_alive is not None:
-        answers &= part.is_alive
+        scores[~part.is_alive] = 0
     for tokens in sorted(question.required, key=len):
-        if not answers.any():
+        if not scores.any():
             break
         holders = postings[tokens[0]][0] if len(tokens) == 1 else _with_sequence(part, tokens, pause)
-        answers &= _flags(len(scores), holders)
+        scores[~_flags(len(scores), holders)] = 0
     for tokens in question.excluded:
-        if not answers.any():
+        if not scores.any():
             break
         holders = part.postings(tokens[0])[0] if len(tokens) == 1 else _with_sequence(part, tokens, pause)
-        answers[holders] = False
-    return answers
+        scores[holders] = 0
 
 
 def _with_sequence(part: Part, tokens: Tokens, pause: Pause) -> Numbers:
@@ -145,12 +165,13 @@ def _flags(size: int, documents: Numbers) -> Flags:
     return flags
 
 
-def _best(candidates: Ids, scores: Scores, ranks: Numbers, most: int) -> Ids:
-    if len(candidates) <= most:
-        return candidates
-    found = scores[candidates]
+def _best(answering: Ids, scores: Scores, ranks: Numbers, most: int) -> Ids:
+    """Of the documents that answer those with the highest scores, of equals those of the lowest ranks."""
+    if len(answering) <= most:
+        return answering
+    found = scores[answering]
     least = np.partition(found, len(found) - most)[len(found) - most]
-    above, equal = candidates[found > least], candidates[found == least]
+    above, equal = answering[found > least], answering[found == least]
     wanted = most - len(above)
     if wanted < len(equal):
         equal = equal[np.argpartition(ranks[equal], wanted - 1)[:wanted]]

@@ -71,7 +71,10 @@ def postings(connection: sqlite3.Connection, segment: int, token: str) -> tuple[
     find = "SELECT tokens, held, documents, counts" + _BLOCK
     row = connection.execute(find, (segment, token)).fetchone()
     where = _place(row, token)
-    return (_part(row[2], *where), _part(row[3], *where)) if where else (NONE, NONE)
+    if where is None:
+        return NONE, NONE
+    # As NumPy counts: it would turn any other numbers into these at every use.
+    return _part(row[2], *where).astype(np.intp), _part(row[3], *where)
 
 
 def positions(connection: sqlite3.Connection, segment: int, token: str) -> Numbers:

@@ -12,6 +12,7 @@ from typing import Any
 from dowse.errors import UsageError
 from dowse.notes.limits import MIN_LENGTH, MOST_MIN_LENGTH
 
+ASCII_WORD = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 Span = tuple[int, int, str]
 """Where a token begins and ends in the text, and the token."""
 
@@ -64,7 +65,7 @@ def tokenizer_of(config: Mapping[str, Any] | None) -> Tokenizer:
 def is_word(character: str) -> bool:
     """Whether a character is part of a token."""
     if character.isascii():
-        return character.isalnum() or character == "_"
+        return character in ASCII_WORD
     return _pattern(1, is_ascii=False).fullmatch(character) is not None
 
 
