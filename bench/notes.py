@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import random
+import resource
 import statistics
 import subprocess
 import sys
@@ -81,22 +82,22 @@ def _measured(backend: str, count: int, queries: int) -> dict[str, Any]:
     weights = list(itertools.accumulate(1 / (rank + 1) for rank in range(WORDS)))
     library = Library()
     library.create("bench", backend)
-    before, _ = meter.memory(os.getpid())
-    seconds, text_bytes, peak = 0.0, 0, before
+    before, resident = meter.memory(os.getpid())
+    seconds, worked, text_bytes = 0.0, 0.0, 0
     for start in range(0, count, BATCH):
         texts = [_text(chance, words, weights) for _ in range(BATCH)]
         notes = [Note(f"doc-{start + place:07}", text, f'{{"year":{place % 30}}}') for place, text in enumerate(texts)]
         text_bytes += sum(map(len, texts))
-        began = time.perf_counter()
+        began, begun = time.perf_counter(), time.process_time()
         library.use("bench", lambda index, notes=notes: (index.add(notes), index.tidy()))  # type: ignore[misc]
-        seconds += time.perf_counter() - began
+        seconds, worked = seconds + time.perf_counter() - began, worked + time.process_time() - begun
         del texts, notes
-        peak = max(peak, meter.memory(os.getpid())[0])
     after, _ = meter.memory(os.getpid())
     figures: dict[str, Any] = {
         "rate": count / seconds,
+        "worked": count / worked,
         "memory": (after - before) / text_bytes,
-        "peak": (peak - before) / text_bytes,
+        "peak": (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - resident) / text_bytes,
         "size": library.use("bench", lambda index: index.info().size_bytes) / text_bytes,
     }
     if backend == "disk":
@@ -138,12 +139,14 @@ def _query(chance: random.Random, near: list[str], words: list[str]) -> str:
 def _searched(library: Library, asked: list[str], words: list[str]) -> dict[str, float]:
     index = library.use("bench", lambda index: index)
     index.search("warm")
-    times = []
+    times, worked = [], []
     for query in asked:
-        began = time.perf_counter()
+        began, begun = time.perf_counter(), time.process_time()
         index.search(query)
         times.append(time.perf_counter() - began)
+        worked.append(time.process_time() - begun)
     times.sort()
+    worked.sort()
     conditions = filter_of({"year": {"gte": 20}})
     began = time.perf_counter()
     index.search(words[0], conditions=conditions)
@@ -152,6 +155,8 @@ def _searched(library: Library, asked: list[str], words: list[str]) -> dict[str,
         "p50": times[len(times) // 2],
         "p99": times[int(len(times) * 0.99)],
         "slowest": times[-1],
+        "p50_worked": worked[len(worked) // 2],
+        "p99_worked": worked[int(len(worked) * 0.99)],
         "filtered": filtered,
     }
 
@@ -162,12 +167,15 @@ def _milliseconds(seconds: float) -> str:
 
 _FIGURES: list[tuple[str, str, Callable[[float], str], str]] = [
     ("added in bulk, documents/s", "rate", lambda value: f"{value:,.0f}", "≥ 8,000 and 3,000"),
+    ("the same by processor time", "worked", lambda value: f"{value:,.0f}", ""),
     ("search, median", "p50", _milliseconds, "≤ 5 ms"),
     ("search, 99 of 100", "p99", _milliseconds, "≤ 30 ms"),
     ("the slowest search", "slowest", _milliseconds, ""),
+    ("search by processor time, median", "p50_worked", _milliseconds, ""),
+    ("search by processor time, 99 of 100", "p99_worked", _milliseconds, ""),
     ("the commonest word with a filter on metadata", "filtered", _milliseconds, ""),
     ("memory after adding ÷ text", "memory", lambda value: f"{value:.1f}", "≤ 6"),
-    ("highest memory while adding ÷ text", "peak", lambda value: f"{value:.1f}", ""),
+    ("highest resident memory while adding ÷ text", "peak", lambda value: f"{value:.1f}", ""),
     ("index ÷ text", "size", lambda value: f"{value:.1f}", ""),
     ("opening", "open", _milliseconds, "≤ 100 ms"),
     ("opening and the first search", "first", _milliseconds, ""),

@@ -97,3 +97,10 @@ def test_a_mistake_is_one_line_that_says_what_to_do(
     assert told in ran.err
     assert ran.err.count("\n") == 1
     assert run("notes", "show", ideas, "--json").json["documents"] == 2
+
+
+@pytest.mark.parametrize("command", ["create", "add", "search", "list", "show", "remove", "export", "import"])
+def test_every_command_has_help_and_json(run: Run, command: str) -> None:
+    ran = run("notes", command, "--help")
+    assert ran.code == 0
+    assert "--json" in ran.out

@@ -28,7 +28,7 @@ def notes() -> None:
     """Named indexes on the disk: what you or an assistant wrote down, searched by its words.
 
     An assistant reaches them as search_index, search_add_document and search_create_index. Documents go in and out
-    as JSON Lines: {"doc_id": ..., "content": ..., "metadata": {...}}.
+    as JSON Lines: {"doc_id": ..., "content": ..., "metadata": {...}}. Every command takes --json.
     """
 
 

@@ -92,10 +92,13 @@ def joined(runs: Sequence[Run]) -> Run:
     vocabulary = Vocabulary()
     flats = []
     for run in runs:
+        places = np.minimum(run.flat, len(run.tokens))
+        is_used = np.bincount(places, minlength=len(run.tokens) + 1) > 0  # of documents that are gone there are others
+        is_used[-1] = False
+        used = np.flatnonzero(is_used)
         numbers = np.full(len(run.tokens) + 1, GAP, dtype=np.uint32)
-        for number in np.unique(run.flat[run.flat != GAP]).tolist():  # of documents that are gone there may be more
-            numbers[number] = vocabulary[run.tokens[number]]
-        flats.append(numbers[np.minimum(run.flat, len(run.tokens))])
+        numbers[used] = [vocabulary[run.tokens[number]] for number in used.tolist()]
+        flats.append(numbers[places])
     lengths = [run.lengths for run in runs]
     return Run(list(vocabulary), np.concatenate(flats), np.concatenate(lengths))
 
