@@ -18,10 +18,11 @@ KNOWS: dict[str, set[str]] = {
     "store": {"chunking", "encoding"},
     "searching": {"store"},
     "sites": {"reading", "searching", "sources"},
+    "notes": {"store"},
     "freshness": {"sources", "reading", "chunking", "store"},
     "archives": {"sources", "reading", "store", "searching", "freshness"},
-    "serving": {"sources", "reading", "store", "searching", "freshness", "archives", "sites"},
-    "cli": {"serving", "searching", "archives", "sites"},
+    "serving": {"sources", "reading", "store", "searching", "freshness", "archives", "notes", "sites"},
+    "cli": {"serving", "searching", "archives", "notes", "sites"},
 }
 GROUND_KNOWS: dict[str, set[str]] = {
     "types": set(),

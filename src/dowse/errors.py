@@ -7,10 +7,12 @@ DowseError
 ├── PathRefused              a path leaves the root or is not allowed       exit 2
 ├── ProjectNotDetected       no root could be found                         exit 2
 ├── NotIndexed               there is no index for this project             exit 1
+├── NotFound                 there is nothing of this name                  exit 1
 └── Failed                   it could not be done                           exit 3
     ├── StoreTooNew          the index was written by a newer dowse
     ├── StoreBusy            another process holds the index
     ├── StoreDamaged         the catalog itself cannot be read
+    ├── LimitReached         no more of this can be kept
     └── DiskFull             no space left
 
 A message says what, where and what to do. Raised close to the cause, rendered at the surface.
@@ -65,6 +67,13 @@ class NotIndexed(DowseError):
     code = "INDEX_NOT_FOUND"
 
 
+class NotFound(DowseError):
+    """There is no index or document of this name."""
+
+    exit_code = 1
+    code = "NOT_FOUND"
+
+
 class Failed(DowseError):
     """It could not be done."""
 
@@ -85,6 +94,12 @@ class StoreDamaged(Failed):
     """The catalog itself cannot be read."""
 
     code = "INDEX_CORRUPT"
+
+
+class LimitReached(Failed):
+    """No more of this can be kept."""
+
+    code = "LIMIT_REACHED"
 
 
 class DiskFull(Failed):

@@ -20,6 +20,7 @@ COMMANDS = {
     "why": "dowse.cli.why:why",
     "doctor": "dowse.cli.doctor:doctor",
     "archive": "dowse.cli.archive:archive",
+    "notes": "dowse.cli.notes:notes",
 }
 
 

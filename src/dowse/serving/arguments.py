@@ -28,6 +28,14 @@ _NAMES = {
 }
 
 
+class WrongArgument(UsageError):
+    """An argument is missing or not what it has to be."""
+
+    def __init__(self, argument: str, message: str) -> None:
+        super().__init__(message)
+        self.argument = argument
+
+
 def checked(tool: Tool, given: Mapping[str, Any] | None) -> dict[str, Any]:
     """The arguments of a call with defaults filled in; null means absent. UsageError names what is wrong."""
     for name in given or {}:
@@ -37,9 +45,12 @@ def checked(tool: Tool, given: Mapping[str, Any] | None) -> dict[str, Any]:
     given = {name: value for name, value in (given or {}).items() if value is not None}
     for name in tool.required:
         if name not in given:
-            raise UsageError(f"{tool.name} needs the argument '{name}'.")
+            raise WrongArgument(name, f"{tool.name} needs the argument '{name}'.")
     for name, value in given.items():
-        _require(name, value, tool.arguments[name])
+        try:
+            _require(name, value, tool.arguments[name])
+        except UsageError as error:
+            raise WrongArgument(name, str(error)) from error
     return {name: _clean(given.get(name, schema.get("default"))) for name, schema in tool.arguments.items()}
 
 
@@ -72,9 +83,12 @@ def _require_number(name: str, value: float, schema: Schema) -> None:
     if (least is not None and not value >= least) or (most is not None and not value <= most):
         between = f"between {least} and {most}" if most is not None else f"at least {least}"
         raise UsageError(f"{name} has to be {between}, not {_shown(value)}.")
-    is_whole = schema["type"] == "integer" or schema.get("multipleOf") == 1
-    if is_whole and not float(value).is_integer():
+    if (schema["type"] == "integer" or schema.get("multipleOf") == 1) and _is_broken(value):
         raise UsageError(f"{name} has to be a whole number, not {_shown(value)}.")
+
+
+def _is_broken(value: Any) -> bool:
+    return isinstance(value, float) and not value.is_integer()
 
 
 def _require_length(name: str, value: str, schema: Schema) -> None:

@@ -59,6 +59,11 @@ def index_folder(root: Path) -> Path:
     return short if short.is_dir() else indexes / digest[:32]
 
 
+def notes_folder() -> Path:
+    """Where named indexes live that survive a restart."""
+    return storage_root() / "notes"
+
+
 def global_config() -> Path:
     """The settings that hold for every project."""
     return storage_root() / "config.json"

@@ -1,0 +1,1 @@
+"""Named indexes that an assistant fills and searches itself."""

@@ -1,0 +1,240 @@
+"""The SQLite database of one index, on the disk or in memory: its tables, its transactions, its errors as ours."""
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import quote
+
+from dowse import __version__
+from dowse.errors import DiskFull, Failed, LimitReached, StoreBusy, StoreDamaged, StoreTooNew
+from dowse.notes.limits import BUSY_SECONDS, CACHE_KB, IDLE_CONNECTIONS, MAX_MEMORY_BYTES
+
+APPLICATION_ID = 0x646F776E
+"""Spells `down`; tells a named index from a project's catalog and from anything else."""
+FORMAT = 1
+
+SCHEMA = (
+    "CREATE TABLE facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    # Documents up to `flushed` are in segments, later ones in the tail; `version` grows with every change.
+    """CREATE TABLE state (
+        version INTEGER NOT NULL, flushed INTEGER NOT NULL, documents INTEGER NOT NULL, tokens INTEGER NOT NULL,
+        tail_tokens INTEGER NOT NULL, text_bytes INTEGER NOT NULL, is_deleted INTEGER NOT NULL)""",
+    "INSERT INTO state VALUES (0, 0, 0, 0, 0, 0, 0)",
+    # A row is never changed: new content is a new row with a new id, and ids are never used again.
+    """CREATE TABLE documents (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, doc_id TEXT NOT NULL UNIQUE, tokens INTEGER NOT NULL,
+        metadata TEXT NOT NULL)""",
+    "CREATE TABLE contents (id INTEGER PRIMARY KEY, text TEXT NOT NULL)",
+    "CREATE TABLE segments (number INTEGER PRIMARY KEY AUTOINCREMENT, ids BLOB NOT NULL, ranks BLOB NOT NULL,"
+    " lengths BLOB NOT NULL)",
+    # A block of postings: its tokens, one a line, and numbers in the order of the tokens.
+    """CREATE TABLE postings (
+        segment INTEGER NOT NULL, first TEXT NOT NULL, tokens TEXT NOT NULL, held BLOB NOT NULL, placed BLOB NOT NULL,
+        documents BLOB NOT NULL, counts BLOB NOT NULL, positions BLOB NOT NULL, PRIMARY KEY (segment, first))""",
+    # Documents that are still in a segment and no longer in the index.
+    "CREATE TABLE dead (id INTEGER PRIMARY KEY)",
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {FORMAT}",
+)
+
+
+class Database(Protocol):
+    """Transactions on one index."""
+
+    def reading(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
+        """Several reads of one state."""
+        ...
+
+    def writing(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
+        """All or nothing, and durable at its end."""
+        ...
+
+    def size_bytes(self) -> int: ...
+
+    def rest(self) -> None:
+        """Give back what is not in use."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class MemoryDatabase:
+    """A database in the memory of this process: one connection, used by one thread at a time."""
+
+    def __init__(self, facts: dict[str, str], room: Callable[[], int]) -> None:
+        self._lock = threading.RLock()
+        self._room = room
+        self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        make_tables(self._connection, facts)
+        self._page_bytes: int = self._connection.execute("PRAGMA page_size").fetchone()[0]
+        self._size_bytes = self._measured()
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            yield self._connection
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            pages = (self._size_bytes + max(0, self._room())) // self._page_bytes
+            self._connection.execute(f"PRAGMA max_page_count = {pages}")
+            try:
+                with _transaction(self._connection):
+                    yield self._connection
+            except sqlite3.Error as error:
+                if getattr(error, "sqlite_errorname", "").startswith(("SQLITE_FULL", "SQLITE_NOMEM")):
+                    raise LimitReached(
+                        f"The memory indexes of this server are full ({MAX_MEMORY_BYTES // 2**20:,} MB); nothing was "
+                        'changed. Delete documents or an index, or create one with the backend "disk".'
+                    ) from error
+                raise Failed(f"The index cannot be changed ({error}); nothing was.") from error
+            finally:
+                self._size_bytes = self._measured()
+
+    def size_bytes(self) -> int:
+        # Without the lock: who writes to one index asks for the size of all, and two of them would wait for each other.
+        return self._size_bytes
+
+    def _measured(self) -> int:
+        pages: int = self._connection.execute("PRAGMA page_count").fetchone()[0]
+        return pages * self._page_bytes
+
+    def rest(self) -> None:
+        """Nothing could be given back without being lost."""
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+
+class DiskDatabase:
+    """A database file, shared with other processes; connections are kept for the next question."""
+
+    def __init__(self, file: Path, guard: Callable[[], contextlib.AbstractContextManager[None]]) -> None:
+        self.file = file
+        self._guard = guard
+        """Nobody makes or deletes the file meanwhile."""
+        self._idle: list[sqlite3.Connection] = []
+        self._lock = threading.Lock()
+        self._writer = threading.Lock()
+        self._is_closed = False
+        with self._connected():
+            pass
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        with self._connected() as connection, _transaction(connection, "BEGIN", "ROLLBACK"):
+            yield connection
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        # Threads of one process take turns here; between processes SQLite lets them try again and again.
+        with self._writer, self._connected() as connection, _transaction(connection):
+            yield connection
+
+    def size_bytes(self) -> int:
+        files = (self.file, self.file.with_name(f"{self.file.name}-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
+
+    def rest(self) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    def close(self) -> None:
+        self._is_closed = True
+        self.rest()
+
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        with self._translated():
+            with self._lock:
+                connection = self._idle.pop() if self._idle else None
+            connection = connection or self._opened()
+            is_well = False  # after an error nobody knows; a new one costs a millisecond
+            try:
+                yield connection
+                is_well = True
+            finally:
+                self._give_back(connection, is_well=is_well)
+
+    def _give_back(self, connection: sqlite3.Connection, *, is_well: bool) -> None:
+        with self._lock:
+            if is_well and not self._is_closed and len(self._idle) < IDLE_CONNECTIONS:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def _opened(self) -> sqlite3.Connection:
+        with self._guard():
+            address = f"file:{quote(str(self.file))}?mode=rw"
+            connection = sqlite3.connect(
+                address, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            try:
+                self._require_ours(connection)
+            except BaseException:
+                connection.close()
+                raise
+        # What an assistant wrote down exists nowhere else: a reply comes after the disk has it.
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KB}")
+        return connection
+
+    def _require_ours(self, connection: sqlite3.Connection) -> None:
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if application != APPLICATION_ID:
+            raise StoreDamaged(f"{self.file.name} is not an index of dowse. Move it away or delete it.")
+        if version > FORMAT:
+            row = connection.execute("SELECT value FROM facts WHERE key = 'written_by'").fetchone()
+            raise StoreTooNew(
+                f"The index {self.file.name} was written by dowse {row[0] if row else 'of a later version'} "
+                f"(format {version}); this is dowse {__version__} (format {FORMAT}). Upgrade dowse."
+            )
+
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            name, code = self.file.name, getattr(error, "sqlite_errorname", "")
+            if code.startswith("SQLITE_FULL"):
+                raise DiskFull("No space is left on the disk; nothing was changed. Free some and try again.") from error
+            if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+                raise StoreBusy(f"The index {name} is busy; nothing was changed. Try again in a moment.") from error
+            if code.startswith(("SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
+                raise Failed(
+                    f"The index {name} cannot be read or written ({error}). Check the disk and the permissions of the "
+                    "storage root; nothing was changed."
+                ) from error
+            raise StoreDamaged(
+                f"The index {name} cannot be used ({error}). Put back a copy of the file, or delete the index."
+            ) from error
+
+
+def make_tables(connection: sqlite3.Connection, facts: dict[str, str]) -> None:
+    """A new, empty index."""
+    with _transaction(connection):
+        for statement in SCHEMA:
+            connection.execute(statement)
+        rows = {**facts, "written_by": __version__}.items()
+        connection.executemany("INSERT INTO facts VALUES (?, ?)", rows)
+
+
+@contextlib.contextmanager
+def _transaction(connection: sqlite3.Connection, begin: str = "BEGIN IMMEDIATE", end: str = "COMMIT") -> Iterator[None]:
+    connection.execute(begin)
+    try:
+        yield
+        connection.execute(end)
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise

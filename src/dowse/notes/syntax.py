@@ -1,0 +1,51 @@
+"""The query syntax: words, `+must`, `-not`, `"a phrase"`, `-"not this phrase"`. Knows nothing of indexes.
+
+Anything can be parsed: a lone sign and an empty phrase are ignored, a sign inside a word is part of it, and a quote
+that does not close, or that follows a word at once (5" pipe), is not there.
+"""
+
+import re
+from dataclasses import dataclass
+
+_PIECE = re.compile(r'(?<!\w)(?P<sign>[+-]?)"(?P<phrase>[^"]*)"|(?P<word>[^\s"]+)')
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query taken apart, everything as it was written."""
+
+    terms: tuple[str, ...] = ()
+    must: tuple[str, ...] = ()
+    must_not: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    not_phrases: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, list[str]]:
+        """The query as users are shown it."""
+        return {
+            "terms": list(self.terms),
+            "must": list(self.must),
+            "must_not": [*self.must_not, *self.not_phrases],
+            "phrases": list(self.phrases),
+        }
+
+
+def parse(text: str) -> Query:
+    """Take a query apart."""
+    found: dict[str, list[str]] = {"terms": [], "must": [], "must_not": [], "phrases": [], "not_phrases": []}
+    for piece in _PIECE.finditer(text):
+        if piece["phrase"] is not None:
+            phrase = " ".join(piece["phrase"].split())
+            if phrase:
+                found["not_phrases" if piece["sign"] == "-" else "phrases"].append(phrase)
+            continue
+        kind, word = _signed(piece["word"])
+        if word:
+            found[kind].append(word)
+    return Query(**{kind: tuple(words) for kind, words in found.items()})
+
+
+def _signed(word: str) -> tuple[str, str]:
+    kind = {"+": "must", "-": "must_not"}.get(word[0], "terms")
+    rest = word if kind == "terms" else word[1:]
+    return kind, rest if rest.strip("+-") else ""

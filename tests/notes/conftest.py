@@ -1,0 +1,50 @@
+"""An empty index of each backend, and small segments where a test wants many of them."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from dowse.notes import index as index_module
+from dowse.notes import segments
+from dowse.notes.index import NamedIndex
+from dowse.notes.library import Library
+from dowse.notes.records import note
+
+Make = Callable[..., NamedIndex]
+
+
+@pytest.fixture
+def library() -> Iterator[Library]:
+    """The indexes of this test's process."""
+    library = Library()
+    yield library
+    library.close()
+
+
+@pytest.fixture(params=["memory", "disk"])
+def backend(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def make(library: Library, backend: str) -> Make:
+    """Make an index with documents."""
+
+    def make(documents: dict[str, str] | None = None, **config: Any) -> NamedIndex:
+        library.create("notes", backend, config)
+        index = library.use("notes", lambda index: index)
+        for doc_id, content in (documents or {}).items():
+            index.add([note(doc_id, content)])
+        return index
+
+    return make
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a handful of documents make segments, and a handful of segments a merge."""
+    monkeypatch.setattr(index_module, "TAIL_TOKENS", 8)
+    monkeypatch.setattr(index_module, "BULK_TOKENS", 6)
+    monkeypatch.setattr(segments, "SMALL_SEGMENTS", 3)
+    monkeypatch.setattr(segments, "FULL_TOKENS", 40)

@@ -1,0 +1,42 @@
+"""Named indexes as a schoolbook writes them: no postings, no segments, every document looked at for every question."""
+
+import math
+import re
+from collections.abc import Mapping
+
+from dowse.notes.tokens import Tokenizer
+
+PIECE = re.compile(r'(?<!\w)([+-]?)"([^"]*)"|([^\s"]+)')
+
+
+def has(tokens: list[str], wanted: list[str]) -> bool:
+    """Whether tokens have some of them in a row."""
+    size = len(wanted)
+    return any(tokens[start : start + size] == wanted for start in range(len(tokens) - size + 1))
+
+
+def answer(documents: Mapping[str, str], query: str, tokenizer: Tokenizer) -> list[tuple[str, float]]:
+    """The documents that answer, with their scores, best first."""
+    plain: set[str] = set()
+    required: list[list[str]] = []
+    excluded: list[list[str]] = []
+    for sign, phrase, word in PIECE.findall(query):
+        if not word:
+            (excluded if sign == "-" else required).append(tokenizer.tokens(phrase))
+        elif word[0] in "+-":
+            (required if word[0] == "+" else excluded).append(tokenizer.tokens(word[1:]))
+        else:
+            plain |= set(tokenizer.tokens(word))
+    required, excluded = [one for one in required if one], [one for one in excluded if one]
+    positive = plain.union(*required)
+    cut = {doc_id: tokenizer.tokens(text) for doc_id, text in documents.items()}
+    found = []
+    for doc_id, tokens in cut.items():
+        is_match = all(has(tokens, one) for one in required) if required else bool(plain & set(tokens))
+        if is_match and not any(has(tokens, one) for one in excluded):
+            score = 0.0
+            for token in sorted(positive):
+                holders = sum(token in other for other in cut.values())
+                score += tokens.count(token) * (math.log(len(cut) / (holders + 1)) + 1)
+            found.append((doc_id, score))
+    return sorted(found, key=lambda one: (-one[1], one[0]))

@@ -1,0 +1,89 @@
+"""A server of named indexes alone: in this process for a conversation, or on stdin and stdout as a program."""
+
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+
+from dowse.serving.protocol import make_server
+from dowse.serving.surfaces.notes import NotesSurface
+from dowse.serving.tools import BUDGET_TOKENS
+from tests.serving.talking import Reply, content_of
+
+Got = TypeVar("Got")
+
+
+class Assistant:
+    """A connected client; `tell` is for calls that go well, `fail` for those that do not."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self._schemas: dict[str, Any] = {}
+
+    async def tell(self, tool: str, /, **arguments: Any) -> Reply:
+        reply, is_error = await self._call(tool, arguments)
+        assert not is_error, reply
+        return reply
+
+    async def fail(self, tool: str, /, **arguments: Any) -> str:
+        reply, is_error = await self._call(tool, arguments)
+        assert is_error, reply
+        return str(reply["error"])
+
+    async def _call(self, tool: str, arguments: dict[str, Any]) -> tuple[Reply, bool]:
+        if not self._schemas:
+            self._schemas = {each.name: each.output_schema for each in (await self.client.list_tools()).tools}
+        result = await self.client.call_tool(tool, arguments)
+        reply = content_of(result)
+        Draft202012Validator(self._schemas[tool]).validate(reply)
+        return reply, bool(result.is_error)
+
+
+def notes_server(surface: NotesSurface, budget_tokens: int = BUDGET_TOKENS) -> Any:
+    async def tools(_client: Any) -> list[Any]:
+        return list(surface.tools)
+
+    return make_server(tools, instructions="Notes.", budget_tokens=budget_tokens)
+
+
+def talk(
+    mode: str, conversation: Callable[[Assistant], Awaitable[Got]], budget_tokens: int = BUDGET_TOKENS, **client: Any
+) -> Got:
+    """Have a conversation with a new server."""
+
+    async def have_it() -> Got:
+        surface = NotesSurface()
+        async with Client(notes_server(surface, budget_tokens), mode=mode, **client) as connected:
+            try:
+                return await conversation(Assistant(connected))
+            except Exception as error:
+                failure = error
+            finally:
+                surface.close()
+        raise failure
+
+    return anyio.run(have_it)
+
+
+def program() -> StdioServerParameters:
+    """How a client starts such a server in a process of its own."""
+    repository = Path(__file__).parents[2]
+    paths = os.pathsep.join([str(repository / "src"), str(repository)])
+    environment = {"DOWSE_HOME": os.environ["DOWSE_HOME"], "HOME": os.environ["HOME"], "PYTHONPATH": paths}
+    return StdioServerParameters(command=sys.executable, args=["-m", "tests.notes.served"], env=environment)
+
+
+def main() -> None:
+    from dowse.serving.stdio import run_on, take_the_wire
+
+    run_on(take_the_wire(), notes_server(NotesSurface()))
+
+
+if __name__ == "__main__":
+    main()

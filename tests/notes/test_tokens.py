@@ -1,0 +1,56 @@
+"""Texts and the tokens they have."""
+
+from typing import Any
+
+import pytest
+
+from dowse.errors import UsageError
+from dowse.notes.tokens import Tokenizer, tokenizer_of
+
+TEXTS = {
+    "Python rate limiting with token buckets": ["python", "rate", "limiting", "with", "token", "buckets"],
+    "a bc def": ["bc", "def"],
+    "snake_case node-js C++ x86": ["snake_case", "node", "js", "x86"],
+    "Größe ΑΒΓ Ёж": ["größe", "αβγ", "ёж"],
+    "cafe\N{COMBINING ACUTE ACCENT} क्या": ["cafe\N{COMBINING ACUTE ACCENT}", "क्या"],
+    "日本語 テスト": ["日本語", "テスト"],
+    "it's 3.14%": ["it", "14"],
+    "\0\t\n -- !!": [],
+}
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_has_these_tokens(text: str) -> None:
+    assert Tokenizer().tokens(text) == TEXTS[text]
+    assert [token for _, _, token in Tokenizer().spans(text)] == TEXTS[text]
+
+
+def test_case_and_length_are_as_configured() -> None:
+    assert Tokenizer(lowercase=False, min_length=3).tokens("To be OR Not") == ["Not"]
+    assert Tokenizer(min_length=1).tokens("C++ is İ") == ["c", "is", "i̇"]
+
+
+def test_spans_are_places_in_the_text() -> None:
+    text = "İstanbul and Ünal"
+    assert [text[start:end] for start, end, _ in Tokenizer().spans(text)] == ["İstanbul", "and", "Ünal"]
+
+
+def test_null_and_nothing_are_the_defaults() -> None:
+    assert tokenizer_of(None) == tokenizer_of({}) == tokenizer_of({"lowercase": None}) == Tokenizer(True, 2)
+    assert tokenizer_of({"min_length": 3.0}) == Tokenizer(True, 3)
+
+
+@pytest.mark.parametrize(
+    ("config", "told"),
+    [
+        ({"stemming": True}, "no field 'stemming'"),
+        ({"lowercase": "yes"}, "lowercase has to be true or false"),
+        ({"min_length": 0}, "whole number from 1"),
+        ({"min_length": 2.5}, "whole number from 1"),
+        ({"min_length": True}, "whole number from 1"),
+        ({"min_length": 10**9}, "whole number from 1"),
+    ],
+)
+def test_a_configuration_that_makes_no_sense_is_refused(config: dict[str, Any], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        tokenizer_of(config)
