@@ -55,7 +55,7 @@ def list_command(folder: str | None, *, as_json: bool) -> int | Reply:
 
     project = _indexed(folder)
     try:
-        found, _ = list_documents(project)
+        found = list_documents(project)
     finally:
         project.close()
     exit_code = 0 if found else 1
@@ -96,7 +96,7 @@ def search_command(
     Words and questions; +word must be there, -word must not, "these words" stand together.
     Exit code 1 when nothing is found.
     """
-    from dowse.searching.documents import titles_of
+    from dowse.searching.titles import Titles
     from dowse.serving.documents import Wanted, find_documents
     from dowse.serving.surfaces.addresses import extensions_of, uri_of
     from dowse.serving.surfaces.excerpts import result_of
@@ -107,15 +107,15 @@ def search_command(
     wanted = Wanted(query, place, limit, extensions_of(list(types)))
     project = _indexed(folder)
     try:
-        found = find_documents(project, wanted, lambda one: titles_of(one.store, one.store.sequence()))
+        found = find_documents(project, wanted, Titles()).matches
     finally:
         project.close()
     results = [
-        {**result_of(uri_of(one.document.path), one, found.answer), "path": one.document.path} for one in found.found
+        {**result_of(uri_of(one.document.path), one, found.terms), "path": one.document.path} for one in found.found
     ]
     exit_code = 0 if results else 1
     if as_json:
-        corrected = dict(found.answer.corrected)
+        corrected = dict(found.corrected)
         return Reply({"totalMatches": found.total, "results": results, "corrected": corrected}, exit_code)
     for one in results:
         lines = f":{one['startLine']}" if "startLine" in one else ""
@@ -124,8 +124,8 @@ def search_command(
         )
         if one["excerpt"]:
             show("    ", one["excerpt"])
-    if found.answer.corrected:
-        say("taken for: " + ", ".join(f"{known} for {asked}" for asked, known in found.answer.corrected.items()))
+    if found.corrected:
+        say("taken for: " + ", ".join(f"{known} for {asked}" for asked, known in found.corrected.items()))
     more = f", {len(results)} shown" if found.total > len(results) else ""
     say(f"{counted(found.total, 'document')}{more}" if results else "nothing found")
     return exit_code

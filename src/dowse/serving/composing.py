@@ -68,6 +68,7 @@ def make_service_server(service: Service, start: Path, offer: Offer) -> "Server[
         try:
             yield
         finally:
+            files.shelves.close()
             service.close()
 
     return make_server(

@@ -79,27 +79,27 @@ class Announcer:
 
     def __init__(self) -> None:
         self.bus = InMemorySubscriptionBus()
-        self._sessions: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._connections: weakref.WeakSet[Any] = weakref.WeakSet()
 
-    def meet(self, session: Any) -> None:
-        """Remember a client of the older protocol, which is told without having asked."""
-        if not is_version_at_least(session.protocol_version, _SINCE):
-            self._sessions.add(session)
+    async def meet(self, ctx: Any, call_next: Any) -> Any:
+        """Remember whoever speaks the older protocol, and is told without having asked."""
+        if not is_version_at_least(ctx.session.protocol_version, _SINCE):
+            # A session lives as long as a request; what stays, and can be told something, is behind it.
+            self._connections.add(ctx.session._connection)
+        return await call_next(ctx)
 
     async def announce(self) -> None:
         """The list of resources is another one."""
         await self.bus.publish(ResourcesListChanged())
-        for session in list(self._sessions):
-            try:
-                await session.send_resource_list_changed()
-            except Exception:  # the client has gone; nobody else should miss it
-                self._sessions.discard(session)
+        for connection in list(self._connections):
+            await connection.send_resource_list_changed()  # never fails, whether or not anybody listens
 
 
 def serve_resources(
     server: Server[Any], resources: Resources, announcer: Announcer, client_of: Callable[[Any], Call]
 ) -> None:
     """Add resources to a server."""
+    server.middleware.append(announcer.meet)
     heard = ListenHandler(announcer.bus)
 
     async def listed(context: Any, params: PaginatedRequestParams | None) -> ListResourcesResult:

@@ -113,6 +113,10 @@ class LocalStore:
         """The number that the store has reached."""
         return self._catalog.sequence()
 
+    def changes_since(self, sequence: int) -> Changes | None:
+        """What happened after a state; None when that is no longer known."""
+        return self._catalog.changes_since(sequence)
+
     def noted(self, key: str) -> str | None:
         return self._catalog.fact(f"note:{key}")
 
