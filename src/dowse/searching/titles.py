@@ -26,6 +26,11 @@ class Changed(Protocol):
 class Followed(Store, Protocol):
     """A store that can say what happened since."""
 
+    @property
+    def identity(self) -> str:
+        """Names the index; one that is built anew has another, and counts from the start."""
+        ...
+
     def sequence(self) -> int:
         """The number that the store has reached."""
         ...
@@ -48,7 +53,7 @@ class Titles:
 
     def __init__(self) -> None:
         self.documents: dict[int, Titled] = {}
-        self._sequence = -1
+        self._state = ("", -1)
         self._numbers: dict[str, int] = {}
         self._by_term: dict[str, set[int]] = {}
         self._by_ending: dict[str, set[int]] = {}
@@ -59,14 +64,15 @@ class Titles:
 
         The first time it takes 0.2 s for 15,000 documents, then next to nothing.
         """
-        if self._sequence == store.sequence():
+        state = (store.identity, store.sequence())
+        if self._state == state:
             return False
-        changes = store.changes_since(self._sequence) if self._sequence >= 0 else None
+        changes = store.changes_since(self._state[1]) if self._state[0] == state[0] else None
         self._texts.clear()
         if changes is None:  # what is known is of another index, or too old
             for known in (self.documents, self._numbers, self._by_term, self._by_ending):
                 known.clear()
-            self._sequence = store.sequence()
+            self._state = state
             for document in store.documents():
                 self._add(document)
             return True
@@ -74,7 +80,7 @@ class Titles:
             self._remove(number)
         for document in store.documents_by_id(changes.added).values():
             self._add(document)
-        self._sequence = changes.sequence
+        self._state = (state[0], changes.sequence)
         return True
 
     def number_of(self, path: str) -> int | None:

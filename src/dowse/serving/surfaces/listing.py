@@ -13,7 +13,7 @@ class Listing:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._sequence = -1
+        self._state = ("", -1)
         self._entries: dict[int, int] = {}
         """Of each document what its path and title come to."""
         self._shown: dict[str, str] = {}
@@ -23,7 +23,7 @@ class Listing:
     @property
     def is_compared(self) -> bool:
         """Whether the index was looked at: from then on something watches it."""
-        return self._sequence >= 0
+        return self._state[1] >= 0
 
     def show(self, page: Iterable[Listed], *, is_last: bool) -> None:
         """Somebody is shown a page."""
@@ -35,10 +35,11 @@ class Listing:
     def is_another(self, store: Followed) -> bool:
         """Whether the index, which is whole, has another list than the last time, or than was shown before that."""
         with self._lock:
-            if self._sequence == store.sequence():
+            state = (store.identity, store.sequence())
+            if self._state == state:
                 return False
             if not self.is_compared:
-                self._sequence = store.sequence()
+                self._state = state
                 is_news = self._read_all(store)
                 self._shown.clear()
                 return is_news
@@ -47,24 +48,25 @@ class Listing:
             return self._sum() != before
 
     def _read_all(self, store: Followed) -> bool:
-        last = "" if not self._shown else max(self._shown)
+        last = max(self._shown, default="")
         known: dict[str, str] = {}
         for document in store.documents():
             self._entries[document.id] = _number(document)
-            if self._shown and (self._is_all_shown or document.path <= last):
+            if self._is_all_shown or document.path <= last:
                 known[document.path] = document.title
         return known != self._shown
 
     def _follow(self, store: Followed) -> None:
-        changes = store.changes_since(self._sequence)
+        state = (store.identity, store.sequence())
+        changes = store.changes_since(self._state[1]) if self._state[0] == state[0] else None
         if changes is None:
-            self._sequence = store.sequence()
+            self._state = state
             self._entries = {document.id: _number(document) for document in store.documents()}
             return
         for number in changes.removed:
             self._entries.pop(number, None)
         self._entries |= {number: _number(one) for number, one in store.documents_by_id(changes.added).items()}
-        self._sequence = changes.sequence
+        self._state = (state[0], changes.sequence)
 
     def _sum(self) -> tuple[int, int]:
         return len(self._entries), sum(self._entries.values())
