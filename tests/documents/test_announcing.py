@@ -45,16 +45,19 @@ async def listening(mode: str, *roots: Path) -> AsyncIterator[tuple[Reader, Ear]
         async with Client(server, mode=mode, message_handler=ear) as client:
             yield Reader(client), ear
         return
-    async with Client(server, mode=mode) as client:
-        async with client.listen(resources_list_changed=True) as events, anyio.create_task_group() as tasks:
+    async with (
+        Client(server, mode=mode) as client,
+        client.listen(resources_list_changed=True) as events,
+        anyio.create_task_group() as tasks,
+    ):
 
-            async def listen() -> None:
-                async for _ in events:
-                    ear.heard += 1
+        async def listen() -> None:
+            async for _ in events:
+                ear.heard += 1
 
-            tasks.start_soon(listen)
-            yield Reader(client), ear
-            tasks.cancel_scope.cancel()
+        tasks.start_soon(listen)
+        yield Reader(client), ear
+        tasks.cancel_scope.cancel()
 
 
 Story = Callable[[Reader, Ear], Awaitable[None]]

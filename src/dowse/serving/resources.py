@@ -21,7 +21,7 @@ from mcp_types import (
 from mcp_types import Resource as ListedResource
 from mcp_types.version import is_version_at_least
 
-from dowse.errors import DowseError
+from dowse.errors import DowseError, UsageError
 from dowse.serving.tools import Call
 
 _RESOURCE_NOT_FOUND = -32002
@@ -29,8 +29,8 @@ _RESOURCE_NOT_FOUND = -32002
 _SINCE = "2026-07-28"
 
 
-class NoSuchResource(DowseError):
-    """A URI that leads to nothing that may be read."""
+class NoSuchResource(UsageError):
+    """A URI that leads to nothing that may be read; where a tool is given it, a wrong argument."""
 
 
 @dataclass(frozen=True, slots=True)
