@@ -6,7 +6,9 @@ DowseError
 ├── SettingsError            a settings file cannot be used                 exit 2
 ├── PathRefused              a path leaves the root or is not allowed       exit 2
 ├── ProjectNotDetected       no root could be found                         exit 2
+├── NoSuchDocument     a document or section that is not there, or not to be read
 ├── NotIndexed               there is no index for this project             exit 1
+├── NoSuchDocument           a document or section is not there             exit 1
 └── Failed                   it could not be done                           exit 3
     ├── StoreTooNew          the index was written by a newer dowse
     ├── StoreBusy            another process holds the index
@@ -63,6 +65,13 @@ class NotIndexed(DowseError):
 
     exit_code = 1
     code = "INDEX_NOT_FOUND"
+
+
+class NoSuchDocument(DowseError):
+    """A document or section is not there, or not to be read."""
+
+    exit_code = 1
+    code = "DOCUMENT_NOT_FOUND"
 
 
 class Failed(DowseError):

@@ -26,12 +26,14 @@ HOSTILE = [
     "NaN null undefined None true",
     "Z̮̞̠͙͔ͅḀ̗̞͈̻̗Ḷ͙͎̯̹̞͓G̻O̭̗̮",
     "田中さんにあげて下さい ﷽ 𝕿𝖍𝖊 👩‍👩‍👧‍👦",
-    "\\\" \\n \\u0000 \\",
+    '\\" \\n \\u0000 \\',
     "]]></x><!-- --> &lt;b&gt; &#0;",
     "AND OR NOT title:* ~ ^ [a TO z] (((",
     "A" * 5000,
 ]
-FORBIDDEN = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u200b\u202a-\u202e\u2066-\u2069\U000e0000-\U000e0fff]")
+FORBIDDEN = re.compile(
+    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u200b\u202a-\u202e\u2066-\u2069\U000e0000-\U000e0fff]"
+)
 ENTRY = re.compile(
     r'\d+\. docs://[\x21-\x7e]+ - "(?:[^"\\]|\\.|\\)*" \(relevance: [01]\.\d\d\)\n   Excerpt: .*\n   Match location: (?:title|content|both)'
 )
@@ -40,12 +42,17 @@ ENTRY = re.compile(
 @pytest.fixture
 def hostile(tmp_path: Path) -> Path:
     files = {f"{number}.md": f"{text}\n\nquince {text} quince\n" for number, text in enumerate(HOSTILE)}
-    titles = {f"t{number}.md": f"---\ntitle: {json.dumps(text)}\n---\n\nA quince.\n" for number, text in enumerate(HOSTILE)}
+    titles = {
+        f"t{number}.md": f"---\ntitle: {json.dumps(text)}\n---\n\nA quince.\n" for number, text in enumerate(HOSTILE)
+    }
     lines = {f"x{number}.txt": f"{text}\nquince\n{text}\n" for number, text in enumerate(HOSTILE)}
     root = write_tree(tmp_path / "hostile", {**files, **titles, **lines})
     if sys.platform != "win32":
         for number, text in enumerate(HOSTILE):
-            write_tree(root / "names", {f"{text.replace('/', '_').encode()[:200].decode(errors='ignore')} {number}.md": "A quince.\n"})
+            write_tree(
+                root / "names",
+                {f"{text.replace('/', '_').encode()[:200].decode(errors='ignore')} {number}.md": "A quince.\n"},
+            )
     index(root)
     return root
 
@@ -108,7 +115,9 @@ def test_a_reply_stays_within_its_budget(tmp_path: Path, tokens: int) -> None:
             result = await reader.client.call_tool("search_documents", {"query": query, "limit": 100})
             (block,) = result.content
             assert isinstance(block, TextContent)
-            wire = json.dumps(block.text, ensure_ascii=False) + json.dumps(result.structured_content, ensure_ascii=False)
+            wire = json.dumps(block.text, ensure_ascii=False) + json.dumps(
+                result.structured_content, ensure_ascii=False
+            )
             assert len(wire) <= tokens * CHARACTERS_PER_TOKEN
             content = result.structured_content or {}
             kept = len(content["results"])

@@ -1,5 +1,6 @@
 """`dowse docs`: a folder of documents, served to an assistant or listed, searched and read by a person."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -7,9 +8,20 @@ import click
 
 from dowse.cli.arguments import json_option, named_folder
 from dowse.cli.http import http_options
-from dowse.cli.output import Reply, counted, progress_bar, say, say_if_waiting, show, show_text, show_warnings, shown
+from dowse.cli.output import (
+    Reply,
+    Shown,
+    counted,
+    progress_bar,
+    say,
+    say_if_waiting,
+    show,
+    show_text,
+    show_warnings,
+    shown,
+)
 from dowse.cli.serve import budget_option, run_server, tools_option
-from dowse.errors import NotIndexed, UsageError
+from dowse.errors import NoSuchDocument, UsageError
 
 if TYPE_CHECKING:
     from dowse.serving.project import ProjectIndex
@@ -26,17 +38,17 @@ class _Docs(click.Group):
         return super().parse_args(ctx, args)
 
 
-@click.group(cls=_Docs, subcommand_metavar="[DIR] [OPTIONS] | COMMAND [ARGS]...")
+@click.group(cls=_Docs, options_metavar="", subcommand_metavar="[DIR] [OPTIONS] | COMMAND [ARGS]...")
 def docs() -> None:
     """Serve a folder of documents to an assistant; or list, search and read it here.
 
     DIR is the working directory unless it is named; a folder called list is written ./list.
-    All options: dowse docs . --help
+    All options of serving: dowse docs . --help. The commands list, search and read take --json.
     """
 
 
 @docs.command(SERVE, hidden=False)
-@click.argument("folder", metavar="[DIR]", required=False)
+@click.argument("folder", metavar="", required=False)
 @tools_option
 @budget_option
 @http_options
@@ -150,16 +162,18 @@ def read_command(document: str, folder: str | None, *, section: str | None, as_j
         path, _, anchor = path.rpartition("#")
         found = read_now(project, path)
     if found is None:
-        raise NotIndexed(f"There is no document {document} in {project.root}. See: dowse docs list {project.root}")
+        raise NoSuchDocument(f"There is no document {document} in {project.root}. See: dowse docs list {project.root}")
     anchor = section or anchor
     text = text_of(found, anchor)
     if text is None:
-        raise NotIndexed(f"{path} has no section {anchor}.")
+        raise NoSuchDocument(f"{path} has no section {anchor}.")
     if as_json:
         title, mime_type = found.reading.title, mime_type_of(path)
         return Reply({"uri": uri_of(path, anchor), "title": title, "mimeType": mime_type, "text": text})
-    for line in lines_of(text):
-        show_text(shown(line.rstrip("\r\n"), keeps_tabs=True))
+    if sys.stdout.isatty():
+        show_text(Shown("\n".join(shown(line.rstrip("\r\n"), keeps_tabs=True) for line in lines_of(text))))
+    else:  # a file or a program gets it letter by letter
+        click.echo(text.encode(), nl=False)
     return 0
 
 

@@ -55,7 +55,9 @@ class Web:
             if links[at + 1] == wanted
         ]
 
-    def _exchange(self, store: Followed, removed: dict[int, tuple[str, str]], added: dict[int, tuple[str, str]]) -> None:
+    def _exchange(
+        self, store: Followed, removed: dict[int, tuple[str, str]], added: dict[int, tuple[str, str]]
+    ) -> None:
         """Other texts under the same paths and titles: only their own links may lead elsewhere."""
         for number in removed:
             del self._documents[number]
