@@ -31,14 +31,15 @@ class DocumentsSurface:
 
     def __init__(self, service: Service, start: Path, announcer: Announcer) -> None:
         self.shelves = Shelves(service, start, announcer)
-
-    async def tools(self, _client: Call) -> list[Tool]:
-        """What is offered."""
         search = Tool(
             "search_documents", "Search documents", "Search documents by title or content",
             self.search_documents, _FOUND, _ARGUMENTS, ("query",),
         )  # fmt: skip
-        return [search, *leafing_tools(self.shelves)]
+        self._tools = [search, *leafing_tools(self.shelves)]
+
+    async def tools(self, _client: Call) -> list[Tool]:
+        """What is offered."""
+        return self._tools
 
     # Resources
 
