@@ -47,6 +47,7 @@ bench: .venv/installed ## measure; CORPORA, EVAL, CODE_SEARCH name folders of da
 	$(RUN) -m bench.search "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.serve "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.freshness "$(CORPORA)" --code-search "$(CODE_SEARCH)"
+	$(RUN) -m bench.documents "$(CORPORA)"
 
 lock: .venv/installed ## renew requirements.txt and tests/node/package-lock.json
 	$(RUN) -m pip install --quiet uv

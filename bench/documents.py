@@ -54,7 +54,9 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.documents", description=__doc__)
-    parser.add_argument("corpora", type=Path, metavar="CORPORA", help="a folder of corpora; the one with most documents")
+    parser.add_argument(
+        "corpora", type=Path, metavar="CORPORA", help="a folder of corpora; the one with most documents"
+    )
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"full indexes to measure (default: {ROUNDS})")
     parser.add_argument("--queries", type=int, default=QUERIES, help=f"questions to ask (default: {QUERIES})")
     parser.add_argument("--markdown", type=_page, metavar="FILE", help="renew the table between the markers of FILE")
@@ -79,7 +81,9 @@ def _measured(folder: Path, work: Path, options: argparse.Namespace) -> Table:
     links = _links(project, documents)
     project.close()
     served = anyio.run(_served, folder, _questions(documents, options.queries))
-    seconds, cpu = (statistics.median(run) for run in zip(*((r.seconds, r.cpu_seconds or 0) for r in runs), strict=True))
+    seconds, cpu = (
+        statistics.median(run) for run in zip(*((r.seconds, r.cpu_seconds or 0) for r in runs), strict=True)
+    )
     rows: list[Row] = [
         ("", "measured", "to reach"),
         ("documents", f"{len(documents):,}", ""),

@@ -132,7 +132,9 @@ def _shares(titles: Titles, query: Query, wanted: Mapping[str, float], matched: 
     for number, weight in titles.shares(wanted, matched).items():
         share, there = weight / len(wanted), titles.documents[number].terms
         if share >= 1:
-            share = EXACT if there == words else 1 + len(wanted) / (len(there) + 1)
+            share = (
+                EXACT if words.issuperset(there) and len(there) == len(words) else 1 + len(wanted) / (len(there) + 1)
+            )
         shares[number] = share
     return shares
 

@@ -1,5 +1,6 @@
 """The titles of all documents as they are searched, and which texts hold a word; both follow the store."""
 
+import sys
 from collections.abc import Collection, Mapping
 from typing import NamedTuple, Protocol
 
@@ -45,7 +46,8 @@ class Titled(NamedTuple):
 
     path: str
     title: str
-    terms: frozenset[str]
+    terms: tuple[str, ...]
+    """Each once."""
 
 
 class Titles:
@@ -55,7 +57,8 @@ class Titles:
         self.documents: dict[int, Titled] = {}
         self._state = ("", -1)
         self._numbers: dict[str, int] = {}
-        self._by_term: dict[str, set[int]] = {}
+        self._by_term: dict[str, list[int]] = {}
+        """In lists, which for the few documents that most terms have take a third of the memory of sets."""
         self._by_ending: dict[str, set[int]] = {}
         self._texts: dict[str, frozenset[int]] = {}
 
@@ -90,8 +93,8 @@ class Titles:
     def holders(self, word: str) -> frozenset[int]:
         """Documents whose title has all parts of a word."""
         terms = terms_of(word)
-        found = [self._by_term.get(term, set[int]()) for term in terms]
-        return frozenset(set[int].intersection(*found)) if found else frozenset()
+        found = [frozenset(self._by_term.get(term, ())) for term in terms]
+        return frozenset.intersection(*found) if found else frozenset()
 
     def texts(self, store: Store, word: str) -> frozenset[int]:
         """Documents whose text has a word; remembered, for questions about one thing share their words."""
@@ -124,12 +127,12 @@ class Titles:
         return bool(self._by_term.get(term))
 
     def _add(self, document: StoredDocument) -> None:
-        terms = frozenset(terms_of(document.title))
+        terms = tuple(map(sys.intern, dict.fromkeys(terms_of(document.title))))
         self.documents[document.id] = Titled(document.path, document.title, terms)
         self._numbers[document.path] = document.id
         self._by_ending.setdefault(_ending(document.path), set()).add(document.id)
         for term in terms:
-            self._by_term.setdefault(term, set()).add(document.id)
+            self._by_term.setdefault(term, []).append(document.id)
 
     def _remove(self, number: int) -> None:
         known = self.documents.pop(number, None)
@@ -139,7 +142,7 @@ class Titles:
             del self._numbers[known.path]
         self._by_ending[_ending(known.path)].discard(number)
         for term in known.terms:
-            self._by_term[term].discard(number)
+            self._by_term[term].remove(number)
 
 
 def _ending(path: str) -> str:
