@@ -12,7 +12,7 @@ from mcp import Client
 from mcp_types import Tool
 
 from dowse.serving.catalogue import CATALOGUE
-from dowse.serving.composing import Offer, make_service_server
+from dowse.serving.composing import Composed, Offer
 from dowse.serving.service import Service
 from dowse.serving.surfaces.project import CREATE_QUESTION, DELETE_QUESTION, HINTS, REBUILD_QUESTION, SAY_YES
 from dowse.serving.tools import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
@@ -134,7 +134,7 @@ def reference() -> str:
 
 
 def _server(roots: list[Path]) -> Any:
-    return make_service_server(Service(roots), roots[0], Offer(level="full"))
+    return Composed(Service(roots), roots[0], Offer(("code", "documents", "indexes"), "full")).server()
 
 
 async def _told() -> tuple[list[Tool], list[Tool], str]:

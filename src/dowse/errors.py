@@ -8,6 +8,7 @@ DowseError
 ├── ProjectNotDetected       no root could be found                         exit 2
 ├── NotIndexed               there is no index for this project             exit 1
 ├── NotFound                 there is nothing of this name                  exit 1
+├── NoSuchDocument           a document or section is not there             exit 1
 └── Failed                   it could not be done                           exit 3
     ├── StoreTooNew          the index was written by a newer dowse
     ├── StoreBusy            another process holds the index
@@ -72,6 +73,13 @@ class NotFound(DowseError):
 
     exit_code = 1
     code = "NOT_FOUND"
+
+
+class NoSuchDocument(DowseError):
+    """A document or section is not there, or not to be read."""
+
+    exit_code = 1
+    code = "DOCUMENT_NOT_FOUND"
 
 
 class Failed(DowseError):

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dowse.reading import read_document
+from dowse.reading.outlines import Outline
 from dowse.types import Link, Reading
 
 
@@ -69,7 +70,7 @@ def test_the_text_is_markdown_without_what_a_reader_does_not_see() -> None:
         "<form><p>In a form</p></form><table><tr><th>k<th>v<tr><td>1<td>2</table><footer>Foot</footer>"
     )
     assert reading.text == (
-        "[Home](/home)\n\n# H © <b>\n\nSome **bold** text.\n\n- a\n  * b\n\n```py\nx = 1\n  y\n```\n\n"
+        "[Home](/home)\n\n# H © \\<b>\n\nSome **bold** text.\n\n- a\n  * b\n\n```py\nx = 1\n  y\n```\n\n"
         "In a form\n\n| k | v |\n| --- | --- |\n| 1 | 2 |\n\nFoot\n"
     )
     assert not reading.is_verbatim
@@ -200,3 +201,16 @@ def test_any_mix_of_tags_is_html(parts: list[str]) -> None:
 def test_any_bytes_are_a_document(data: bytes) -> None:
     for path in ("a.html", "a.md", "a.txt"):
         assert read_document(data, path).title
+
+
+def test_an_angle_that_is_text_does_not_become_a_tag() -> None:
+    page = (
+        "<h2>Box&lt;T&gt;</h2><p>&lt;script&gt;alert(1)&lt;/script&gt; &#60;img&#62; &#x3C;b&gt; &ltu> 1 &lt; 2, a &lt;= b</p>"
+        "<pre>Vec&lt;T&gt;</pre><p><code>Map&lt;K&gt;</code> then &lt;i&gt;</p><!-- &lt;hidden&gt; -->"
+    )
+    text = read_document(page.encode(), "a.html").text
+    assert text == (
+        "## Box\\<T>\n\n\\<script>alert(1)\\</script> \\<img> \\<b> \\<u> 1 < 2, a <= b\n\n"
+        "```\nVec<T>\n```\n\n`Map<K>` then \\<i>\n"
+    )
+    assert [heading.text for heading in Outline(text).headings] == ["Box<T>"]

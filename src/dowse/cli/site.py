@@ -1,19 +1,15 @@
 """`dowse site`: a static site's index served, checked and built."""
 
 import os
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from dowse.cli.arguments import json_option, named_folder, named_path
-from dowse.cli.http import Made, http_options, serve_over_http
+from dowse.cli.http import http_options
 from dowse.cli.output import Reply, Shown, counted, progress_bar, say, show, show_warnings, shown
+from dowse.cli.serve import Wish, budget_option, run_server
 from dowse.errors import UsageError
-from dowse.serving.tools import BUDGET_TOKENS
-
-if TYPE_CHECKING:
-    from dowse.sites.live import LiveSite
 
 MOST_WARNINGS = 20
 """Shown after a build."""
@@ -29,10 +25,7 @@ def site() -> None:
 
 @site.command()
 @click.argument("places", metavar="[NAME=]FILE|URL...", nargs=-1, required=True)
-@click.option(
-    "--budget", metavar="TOKENS", type=click.IntRange(1000), default=BUDGET_TOKENS, show_default=True,
-    help="No reply is longer than this.",
-)  # fmt: skip
+@budget_option
 @http_options
 def serve(places: tuple[str, ...], *, budget: int, **web: Any) -> int:
     """Serve the site of each index to assistants, on stdin and stdout or over HTTP.
@@ -41,36 +34,7 @@ def serve(places: tuple[str, ...], *, budget: int, **web: Any) -> int:
     search_PREFIX, by the prefix that it states; NAME= before it gives another one. An index
     that is replaced is picked up by itself.
     """
-    if web["address"]:
-        return _serve_over_http(places, budget, web)
-    from dowse.serving.stdio import run_on, take_the_wire
-
-    wire = take_the_wire()
-    with ThreadPoolExecutor(1) as pool:  # the protocol takes a second to import, in which sites can be loaded
-        loading = pool.submit(_load, places)
-        from dowse.serving.site_server import make_site_server
-        from dowse.serving.surfaces.sites import SitesSurface
-
-        surface = SitesSurface(loading.result())
-    run_on(wire, make_site_server(surface, budget))
-    return 0
-
-
-def _load(places: tuple[str, ...]) -> "list[tuple[str | None, LiveSite]]":
-    from dowse.sites.opening import open_places
-
-    return open_places(places)
-
-
-def _serve_over_http(places: tuple[str, ...], budget: int, web: dict[str, Any]) -> int:
-    def make(_is_public: bool) -> Made:  # all of a site may be read by anybody
-        from dowse.serving.opening import open_sites
-        from dowse.serving.site_server import make_site_server
-
-        surface = open_sites(places)
-        return Made(make_site_server(surface, budget), surface.sources, surface.names())
-
-    return serve_over_http(make, **web)
+    return run_server(Wish(("site",), "standard", budget, sites=places), web)
 
 
 @site.command()

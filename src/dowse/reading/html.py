@@ -21,6 +21,11 @@ _HIDING = re.compile(
 )
 _PERMALINK = re.compile(r"\\?\[\\?[¶§#🔗\u200b]?\\?\]\(#[^()\s]{0,300}(?:\s\"[^\"\n]{0,200}\")?\)")
 """The sign beside a heading that links to itself."""
+_ANGLE = re.compile(r"&(?:lt|LT|#0*60(?!\d)|#[xX]0*3[cC](?![0-9a-fA-F]));?(?![;\s=\d])")
+_PIECE = re.compile(r"<!--(?s:.*?)-->|<(?P<end>/?)(?P<tag>[A-Za-z][\w-]*)[^<>]*>|[^<]+|<")
+_CODE = frozenset({"code", "kbd", "pre", "samp", "textarea", "tt", "xmp"})
+_MARK = "\ue03c"
+"""Stands for an angle that is text while the page is converted; a character that nobody may use."""
 _HEAD_CHARS = 64 * 1024
 """Title and description stand early. Building the tree takes quadratic time for some hostile
 pages (deep nesting, thousands of attributes), half a second for this much."""
@@ -93,12 +98,30 @@ def _markdown(source: str) -> str:
         preprocessing=PreprocessingOptions(enabled=False),  # it would drop navigation and forms
     )
     try:
-        converted = convert(source, options)
+        converted = convert(_with_marked_angles(source), options)
     except ConversionError:  # what looks like an archive or a PDF is refused
         return bare_text(source)
     if any(warning.kind == WarningKind.DEPTH_LIMIT_EXCEEDED for warning in converted.warnings):
         return bare_text(source)  # what is nested deeper than 1,024 is dropped; here at least the words are kept
-    return _PERMALINK.sub("", converted.content or "")
+    return _PERMALINK.sub("", converted.content or "").replace(_MARK, "\\<")
+
+
+def _with_marked_angles(source: str) -> str:
+    """A page whose angles that are text are marked, outside of code: as they are they would become tags again.
+
+    So `Box&lt;T&gt;` would be read as `Box`, and a page that shows a script would hold one.
+    """
+    if _MARK in source or not _ANGLE.search(source):
+        return source
+    depth, pieces = 0, list[str]()
+    for piece in _PIECE.finditer(source):
+        if piece["tag"]:
+            if piece["tag"].lower() in _CODE:
+                depth = max(0, depth + (-1 if piece["end"] else 1))
+            pieces.append(piece[0])
+        else:
+            pieces.append(piece[0] if depth else _ANGLE.sub(_MARK, piece[0]))
+    return "".join(pieces)
 
 
 def _links(text: str, source: str) -> tuple[Link, ...]:

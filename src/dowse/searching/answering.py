@@ -31,6 +31,12 @@ class Options:
     mode: Mode = "hybrid"
     alpha: float | None = None
     """How much of a hybrid search is meaning, from 0 to 1; without it as measured."""
+    among: frozenset[int] | None = None
+    """Only these documents, by their numbers; without it, all."""
+    ranked_files: int = constants.RANKED_FILES
+    """Files that are looked at closely, for a limit of usual size."""
+    shown_chunks: int = constants.SHOWN_CHUNKS
+    """Passages of a file, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +87,7 @@ def answer(
         return Answer(query, seconds=time.perf_counter() - started)
     scores = leg_scores(evidence.legs)
     # One pool for all pages of usual length: with another pool another order, and pages would overlap.
-    pool = constants.RANKED_FILES if options.limit <= constants.RANKED_FILES // 2 else 2 * MAX_LIMIT
+    pool = options.ranked_files if options.limit <= options.ranked_files // 2 else 2 * MAX_LIMIT
     ids = promising(evidence, scores, pool)
     documents = store.documents_by_id(ids)
     ranked = rank(evidence, scores, {document: documents[document].path for document in ids if document in documents})
@@ -106,13 +112,15 @@ def answer(
 def scope_of(store: Store, options: Options) -> Scope:
     """The documents that the options leave."""
     if options.path_glob is None and options.language is None:
-        return Scope(options.kind)
+        return Scope(options.kind, options.among)
     expression = compile_glob(options.path_glob) if options.path_glob else None
     language = options.language.lower() if options.language else None
     among = frozenset(
         document.id
         for document in store.documents()
-        if (expression is None or expression.fullmatch(document.path)) and language in (None, document.language)
+        if (expression is None or expression.fullmatch(document.path))
+        and language in (None, document.language)
+        and (options.among is None or document.id in options.among)
     )
     return Scope(options.kind, among)
 
@@ -126,6 +134,7 @@ class _Shown:
         self.is_cut = False
         self._store, self._read, self._query, self._evidence = store, read, query, evidence
         self._limit, self._left = options.limit, options.budget_tokens * 4
+        self._most_chunks = options.shown_chunks
         self._chunks: dict[int, list[StoredChunk]] = {}
 
     def expect(self, files: Sequence[RankedFile]) -> None:
@@ -134,7 +143,7 @@ class _Shown:
         Of each the best, and others nearly as good; the first one where only the path fits.
         """
         found = chunks_of(self._evidence, [file.document_id for file in files])
-        wanted = {document: _worth_showing(chunks) for document, chunks in found.items()}
+        wanted = {document: _worth_showing(chunks, self._most_chunks) for document, chunks in found.items()}
         held = self._store.chunks_by_id([number for numbers in wanted.values() for number in numbers])
         for file in files:
             numbers = wanted.get(file.document_id, [])
@@ -184,10 +193,10 @@ class _Shown:
         )
 
 
-def _worth_showing(chunks: list[Scored]) -> list[int]:
+def _worth_showing(chunks: list[Scored], most: int) -> list[int]:
     """The best chunk, and the next where it is nearly as good."""
     least = constants.SHOWN_SHARE * chunks[0].score
-    return [hit.id for hit in chunks[: constants.SHOWN_CHUNKS] if hit.score >= least]
+    return [hit.id for hit in chunks[:most] if hit.score >= least]
 
 
 def _relevance(document: StoredDocument, passages: list[Passage], evidence: Evidence) -> float:

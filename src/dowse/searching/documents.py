@@ -1,47 +1,45 @@
 """Documents by their titles and by what they say, in one order: a title outranks the same words in the text."""
 
-import time
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from heapq import nlargest
 
 from dowse.searching.answering import Answer, Hit
-from dowse.searching.passages import Passage, holds_phrase
+from dowse.searching.candidates import corrections
+from dowse.searching.constants import CHUNK_CANDIDATES, CHUNK_WEIGHTS, CORRECTED
+from dowse.searching.matching import Matcher, Place
+from dowse.searching.passages import Passage, passage_of
 from dowse.searching.query import Query
+from dowse.searching.titles import Followed, Titles
 from dowse.searching.verifying import Current, ReadBytes, verify
 from dowse.store.analysis import terms_of
-from dowse.types import Store, StoredDocument
+from dowse.types import StoredDocument, TextQuery
 
-Place = Literal["title", "content", "both"]
+__all__ = ["Ask", "Asked", "Found", "Matches", "Place", "find"]
 
 TITLE_LEAST = 0.8
-"""Every word of the query in the title; the rest of the way to 1 is how much else the title says."""
+"""Every word of the query in the title; the rest of the way to 1 is how little else the title says."""
 CONTENT_MOST = 0.79
 CONTENT = 0.7
 PART_OF_TITLE = 0.15
 """The content counts less than a whole title, and a part of the title a little beside it."""
-PHRASE_SECONDS = 0.2
-"""How long documents may be read to count those that hold a phrase; any left are counted by its words."""
+AHEAD = 2
+"""Candidates beyond the limit, for those that turn out to be gone."""
+EXACT = 2.0
+"""How much a title says of a query that is this very title."""
 
-
-@dataclass(frozen=True, slots=True)
-class Titles:
-    """The titles of all documents, as they are searched."""
-
-    sequence: int
-    documents: Mapping[int, StoredDocument] = field(default_factory=dict)
-    terms: Mapping[int, frozenset[str]] = field(default_factory=dict)
+Ask = Callable[[int, frozenset[int] | None], Answer]
+"""So many texts that answer, of some documents or of all that are wanted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is looked for, where, and among which documents."""
+    """What is looked for, where, and in documents with which endings; without any, all."""
 
     query: Query
-    corrected: Mapping[str, str]
     place: Place
     limit: int
-    among: Collection[int]
+    endings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,111 +52,160 @@ class Found:
     passage: Passage | None = None
 
 
-def titles_of(store: Store, sequence: int) -> Titles:
-    """Gather the titles of a store: 60 ms for 15,000, so it is done once for each state of it."""
-    documents = {document.id: document for document in store.documents()}
-    return Titles(sequence, documents, {number: frozenset(terms_of(one.title)) for number, one in documents.items()})
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """What was found, how much there is, and how the query was understood."""
+
+    found: list[Found]
+    total: int
+    terms: Mapping[str, float]
+    corrected: Mapping[str, str]
 
 
-def find(store: Store, read: ReadBytes, titles: Titles, asked: Asked, answer: Answer) -> tuple[list[Found], int]:
-    """The best documents by title and content, up to the asked limit, and how many there are at all."""
-    in_titles = _by_title(titles, asked) if asked.place != "content" else {}
-    in_texts = _by_content(store, read, titles, asked) if asked.place != "title" else frozenset()
-    if asked.place == "both":
-        holders = _excluded_by_text(store, asked.query)
-        in_titles = {number: share for number, share in in_titles.items() if number not in holders}
-        in_texts -= {number for number in in_texts if _is_excluded(titles.documents[number].title, asked.query)}
-    numbers = {document.path: number for number, document in titles.documents.items()}
-    hits = {number: hit for hit in answer.hits if (number := numbers.get(hit.path)) in in_texts and number is not None}
-    every = [
-        _found(titles.documents[number], in_titles.get(number, 0.0), hits.get(number), in_text=number in in_texts)
-        for number in {*hits, *in_titles}
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    number: int
+    relevance: float
+    rank: int
+    """Its place among the texts: of equals the better text comes first."""
+    passage: Passage | None
+
+
+def find(store: Followed, read: ReadBytes, titles: Titles, asked: Asked, ask: Ask) -> Matches:
+    """The best documents by title and content, up to the asked limit."""
+    titles.follow(store)
+    matches = _find(store, read, titles, asked, ask)
+    # Files that were found to have changed were indexed again, under other numbers.
+    return _find(store, read, titles, asked, ask) if titles.follow(store) else matches
+
+
+def _find(store: Followed, read: ReadBytes, titles: Titles, asked: Asked, ask: Ask) -> Matches:
+    query, corrected = asked.query, corrections(store, asked.query.positive)
+    matcher = Matcher(store, read, titles, asked.place)
+    among = titles.of_kinds(asked.endings) if asked.endings else None
+    matched = matcher.matched(query, tuple(corrected.values()), among)
+    texts = matched & matcher.texts((*query.positive, *corrected.values()))
+    wanted = _wanted(titles, query, corrected)
+    shares = _shares(titles, query, wanted, matched) if asked.place != "content" else {}
+    best = nlargest(asked.limit + AHEAD, shares, key=lambda number: (shares[number], -number))
+    hits = _hits(titles, ask, texts, asked.limit, {number for number in best if shares[number] >= 1})
+    ranks, last = {number: rank for rank, number in enumerate(hits)}, len(hits)
+    ranked = sorted(
+        (
+            _candidate(number, shares.get(number, 0.0), ranks.get(number, last), hits.get(number))
+            for number in {*hits, *best}
+        ),
+        key=lambda one: (-one.relevance, one.rank, titles.documents[one.number].path),
+    )
+    shown, gone = _as_they_are(store, read, ranked, asked.limit)
+    passages = _passages(store, read, [document for one, document in shown if one.passage is None], query, wanted)
+    found = [
+        Found(
+            document,
+            one.relevance,
+            _place(shares.get(one.number), one.number in texts),
+            one.passage or passages.get(one.number),
+        )
+        for one, document in shown
     ]
-    places = {number: place for place, number in enumerate(hits)}
-    last = len(places)  # of equals, as ranked by content
-    every.sort(key=lambda one: (-one.relevance, places.get(one.document.id, last), one.document.path))
-    shown, gone = _as_they_are(store, read, every, asked.limit)
-    return shown, len(in_texts | in_titles.keys()) - gone
+    return Matches(found, len(matched) - gone, wanted, corrected)
 
 
-def _by_title(titles: Titles, asked: Asked) -> dict[int, float]:
-    """Of each document how much of the query, up to 1, its title says; more than 1 for all of it."""
-    query = asked.query
-    wanted = set(terms_of(" ".join(asked.corrected.get(word.lower(), word) for word in query.positive)))
-    required = set(terms_of(" ".join(query.must)))
-    found: dict[int, float] = {}
-    for number in asked.among if wanted else ():
-        terms = titles.terms.get(number, frozenset())
-        share = len(wanted & terms) / len(wanted)
-        title = titles.documents[number].title if share else ""
-        if share and required <= terms and _fits(title, query) and not _is_excluded(title, query):
-            found[number] = share + len(wanted) / len(terms) if share == 1 else share
-    return found
+def _wanted(titles: Titles, query: Query, corrected: Mapping[str, str]) -> dict[str, float]:
+    """The terms that are looked for; one that stands in for a misspelled word counts half."""
+    wanted: dict[str, float] = {}
+    for word in query.positive:
+        terms, stand_in = terms_of(word), corrected.get(word.lower())
+        if stand_in and not any(map(titles.is_known, terms)):
+            wanted |= dict.fromkeys(terms_of(stand_in), CORRECTED)
+        else:
+            wanted |= dict.fromkeys(terms, 1.0)
+    return wanted
 
 
-def _by_content(store: Store, read: ReadBytes, titles: Titles, asked: Asked) -> frozenset[int]:
-    """All documents whose text holds what is asked for: every required word, or any word where none is."""
-    query, found = asked.query, frozenset(asked.among) & titles.documents.keys()
-    required = (*query.must, *(word for phrase in query.phrases for word in phrase.split()))
-    if required:
-        found = found.intersection(*(store.holders(word) for word in required))
-    else:
-        found &= frozenset[int]().union(*map(store.holders, (*query.positive, *asked.corrected.values())))
-    found = found.difference(*(store.holders(word) for word in query.must_not))
-    if query.phrases or query.not_phrases:
-        found -= _without_phrase(store, read, titles, found, query)
-    return found
+def _shares(titles: Titles, query: Query, wanted: Mapping[str, float], matched: Collection[int]) -> dict[int, float]:
+    """Of each document how much of the query, up to 1, its title says; up to 2 for all of it and little else."""
+    if not wanted:
+        return dict.fromkeys(matched, EXACT)  # found by this very title, which has no words
+    words = frozenset(terms_of(" ".join((*query.terms, *query.must, *query.phrases))))
+    shares: dict[int, float] = {}
+    for number, weight in titles.shares(wanted, matched).items():
+        share, there = weight / len(wanted), titles.documents[number].terms
+        if share >= 1:
+            share = (
+                EXACT if words.issuperset(there) and len(there) == len(words) else 1 + len(wanted) / (len(there) + 1)
+            )
+        shares[number] = share
+    return shares
 
 
-def _without_phrase(
-    store: Store, read: ReadBytes, titles: Titles, found: Collection[int], query: Query
-) -> frozenset[int]:
-    """Which documents have the words of a phrase apart, or hold one that is excluded; as many as time allows."""
-    wrong, deadline = set[int](), time.monotonic() + PHRASE_SECONDS
-    for number in sorted(found):
-        if time.monotonic() > deadline:
+def _hits(titles: Titles, ask: Ask, texts: frozenset[int], limit: int, named: set[int]) -> dict[int, Hit]:
+    """The best texts, where there is room for any beside the documents whose titles say it all."""
+    hits: dict[int, Hit] = {}
+    if not texts or len(named) >= limit:
+        return hits
+    asked, among = limit - len(named - texts), None
+    while (missing := limit - len(hits.keys() | named)) > 0 and (rest := texts - hits.keys()):
+        # The second time, because the best passages were all of a few: the others come after them.
+        more = _by_number(titles, ask(asked if among is None else missing, among).hits, rest)
+        least = min((hit.relevance for hit in hits.values()), default=1.0)
+        hits |= {number: replace(hit, relevance=min(hit.relevance, least)) for number, hit in more.items()}
+        if not more and among is not None:
             break
-        current = verify(store, read, titles.documents[number])
-        if not isinstance(current, Current) or not _fits(current.data.decode("utf-8", "replace"), query):
-            wrong.add(number)
-    return frozenset(wrong)
+        among = rest - more.keys()
+    return hits
 
 
-def _excluded_by_text(store: Store, query: Query) -> frozenset[int]:
-    return frozenset[int]().union(*(store.holders(word) for word in query.must_not))
+def _by_number(titles: Titles, hits: Iterable[Hit], among: Collection[int]) -> dict[int, Hit]:
+    numbered = ((titles.number_of(hit.path), hit) for hit in hits)
+    return {number: hit for number, hit in numbered if number is not None and number in among}
 
 
-def _is_excluded(title: str, query: Query) -> bool:
-    words = set(terms_of(title))
-    return any(words.issuperset(terms_of(word)) for word in query.must_not if terms_of(word)) or any(
-        holds_phrase(title, phrase) for phrase in query.not_phrases
-    )
-
-
-def _fits(text: str, query: Query) -> bool:
-    """Whether every phrase is there, and none that is excluded."""
-    return all(holds_phrase(text, phrase) for phrase in query.phrases) and not any(
-        holds_phrase(text, phrase) for phrase in query.not_phrases
-    )
-
-
-def _found(document: StoredDocument, share: float, hit: Hit | None, *, in_text: bool) -> Found:
+def _candidate(number: int, share: float, rank: int, hit: Hit | None) -> _Candidate:
     relevance = min(CONTENT_MOST, CONTENT * hit.relevance + PART_OF_TITLE * min(share, 1.0)) if hit else CONTENT * share
     if share >= 1:
-        relevance = max(relevance, TITLE_LEAST + (1 - TITLE_LEAST) * min(1.0, share - 1))
-    place: Place = "content" if not share else "both" if in_text else "title"
-    return Found(document, round(min(relevance, 1.0), 4), place, hit.passages[0] if hit and hit.passages else None)
+        relevance = TITLE_LEAST + (1 - TITLE_LEAST) * min(1.0, share - 1)
+    return _Candidate(number, round(min(relevance, 1.0), 4), rank, hit.passages[0] if hit and hit.passages else None)
 
 
-def _as_they_are(store: Store, read: ReadBytes, found: list[Found], limit: int) -> tuple[list[Found], int]:
-    """The first of what was found, without documents that are gone or changed; those found by text were read."""
-    shown: list[Found] = []
+def _as_they_are(
+    store: Followed, read: ReadBytes, ranked: list[_Candidate], limit: int
+) -> tuple[list[tuple[_Candidate, StoredDocument]], int]:
+    """The first candidates, and how many are gone or changed; those with a passage were read for it."""
+    shown: list[tuple[_Candidate, StoredDocument]] = []
     gone = 0
-    for one in found:
+    documents = store.documents_by_id([one.number for one in ranked])
+    for one in ranked:
         if len(shown) == limit:
             break
-        if one.passage or isinstance(verify(store, read, one.document), Current):
-            shown.append(one)
+        document = documents.get(one.number)
+        if document and (one.passage or isinstance(verify(store, read, document), Current)):
+            shown.append((one, document))
         else:
             gone += 1
     return shown, gone
+
+
+def _passages(
+    store: Followed, read: ReadBytes, documents: list[StoredDocument], query: Query, wanted: Mapping[str, float]
+) -> dict[int, Passage]:
+    """What documents that were found by their titles say of it: the best passage of each that has any."""
+    numbers = frozenset(document.id for document in documents)
+    asked = TextQuery(tuple(query.positive), CHUNK_WEIGHTS, "docs", numbers)
+    best: dict[int, int] = {}
+    for scored in store.find_chunks(asked, CHUNK_CANDIDATES) if numbers else ():
+        best.setdefault(scored.document_id, scored.id)
+    chunks = store.chunks_by_id(best.values())
+    found: dict[int, Passage] = {}
+    for document in documents:
+        chunk = chunks.get(best.get(document.id, 0))
+        current = verify(store, read, document) if chunk else None
+        if chunk and isinstance(current, Current) and current.has(chunk):
+            found[document.id] = passage_of(current.data, chunk, wanted, query.names)
+    return found
+
+
+def _place(share: float | None, in_text: bool) -> Place:
+    if not share:
+        return "content"
+    return "both" if in_text else "title"

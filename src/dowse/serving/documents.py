@@ -1,22 +1,23 @@
 """Questions to a folder of documents: listed, and found by title and content."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 from dowse.lines import lines_of
 from dowse.reading.outlines import section_of
-from dowse.searching.documents import Asked, Found, Place, Titles, find
+from dowse.searching.answering import MAX_LIMIT, answer
+from dowse.searching.documents import Asked, Matches, Place, find
 from dowse.searching.query import parse
+from dowse.searching.titles import Titles
 from dowse.serving.asking import Answer, Coverage, Options, answer_now, coverage
 from dowse.serving.project import ProjectIndex
-from dowse.sources.documents import suffix_of
 from dowse.types import Document, Entry
 
-Gather = Callable[[ProjectIndex], Titles]
-
-MOST_HITS = 60
-"""Documents that are ranked by what they say, at least; titles may put a later one first."""
+RANKED = 40
+"""Texts that are ranked closely, or twice as many as are shown: with 120 an answer takes 3 ms longer."""
+NO_BUDGET = 1_000_000
+"""Of a passage a few words are told, so long passages are no reason to leave others out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +35,7 @@ class Wanted:
 class Findings:
     """What was found in one folder, and how much of it was searched."""
 
-    found: list[Found]
-    total: int
-    answer: Answer
+    matches: Matches
     coverage: Coverage
 
 
@@ -50,27 +49,38 @@ class Listed:
     tags: tuple[str, ...] = ()
 
 
-def find_documents(project: ProjectIndex, wanted: Wanted, gather: Gather, pending: int = 0) -> Findings:
-    """Documents by a folder's index as it is now, whose titles somebody may have gathered already."""
-    options = Options(max(wanted.limit, MOST_HITS), "docs", _glob_of(wanted.extensions))
-    answer = answer_now(project, wanted.text, options)
-    titles = gather(project)
-    among = [
-        number
-        for number, one in titles.documents.items()
-        if not wanted.extensions or suffix_of(one.path) in wanted.extensions
-    ]
-    asked = Asked(parse(wanted.text), answer.corrected, wanted.place, wanted.limit, among)
-    found, total = find(project.store, project.source.read_bytes, titles, asked, answer)
-    return Findings(found, total, answer, coverage(project, pending))
+def find_documents(project: ProjectIndex, wanted: Wanted, titles: Titles, pending: int = 0) -> Findings:
+    """Documents by a folder's index as it is now; `titles` are kept for the next question."""
+    is_growing = not project.exists or project.is_being_updated()
+    if is_growing:  # waits for the first that are worth showing
+        answer_now(project, wanted.text, Options(1, "docs", _glob_of(wanted.extensions)))
+    else:
+        project.store.refresh()
+    left_to_mend = [] if is_growing else [answer_now]
+
+    def ask(limit: int, among: frozenset[int] | None) -> Answer:
+        if among is None and wanted.extensions:
+            kinds = titles.of_kinds(tuple(wanted.extensions))
+            among = kinds if len(kinds) < len(titles.documents) else None
+        options = Options(
+            min(limit, MAX_LIMIT), "docs", budget_tokens=NO_BUDGET, among=among,
+            ranked_files=max(RANKED, 2 * limit), shown_chunks=1,
+        )  # fmt: skip
+        if left_to_mend:  # once, what is found to have changed is indexed again
+            return left_to_mend.pop()(project, wanted.text, options)
+        return answer(project.store, project.source.read_bytes, wanted.text, options)
+
+    asked = Asked(parse(wanted.text), wanted.place, wanted.limit, tuple(wanted.extensions))
+    matches = find(project.store, project.source.read_bytes, titles, asked, ask)
+    return Findings(matches, coverage(project, pending))
 
 
-def list_documents(project: ProjectIndex, after: str = "", most: int | None = None) -> tuple[list[Listed], bool]:
-    """Documents by path, those after one, and whether the index knew them; else they are read themselves."""
+def list_documents(project: ProjectIndex, after: str = "", most: int | None = None) -> list[Listed]:
+    """Documents by path, those after one; where the index does not know them all, they are read themselves."""
     if project.exists and not project.is_being_updated() and project.store.noted("state") == "complete":
         stored = islice(project.store.documents(after=after), most)
-        return [Listed(one.path, one.title, one.description, one.tags) for one in stored], True
-    return list(islice(_read(project, after), most)), False
+        return [Listed(one.path, one.title, one.description, one.tags) for one in stored]
+    return list(islice(_read(project, after), most))
 
 
 def read_now(project: ProjectIndex, path: str) -> Document | None:

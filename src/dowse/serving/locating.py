@@ -1,5 +1,6 @@
 """Which project is meant: the one a user named, the one around a path, all of them."""
 
+import contextlib
 import os
 import shutil
 from pathlib import Path
@@ -10,9 +11,11 @@ from dowse.serving.logs import close_log
 from dowse.serving.project import ProjectIndex
 from dowse.sources.roots import detect_root, is_too_wide
 from dowse.store import home
+from dowse.store.home import Project
 from dowse.system import Lock
 
 __all__ = [
+    "Project",
     "find_indexed",
     "find_project",
     "forget_project",
@@ -69,14 +72,17 @@ def forget_project(root: Path) -> Path:
     folder = home.index_folder(root)
     if not folder.is_dir():
         raise NotIndexed(f"{root} is not indexed; there is nothing to forget.")
-    turn = Lock(folder / "index.lock")
-    try:
-        turn.acquire(FORGET_WAIT_SECONDS)
-    except StoreBusy as error:
-        raise StoreBusy(f"{root} is being indexed by {turn.owner()}. Stop it, then try again.") from error
-    close_log(folder)
-    doomed = folder.with_name(f"{folder.name}.forgotten-{token_hex(4)}")
-    folder.rename(doomed)  # at once, so that nobody finds half of it
-    turn.release()
+    held = [where for where in (folder, folder / home.DOCUMENTS) if where.is_dir()]
+    with contextlib.ExitStack() as turns:
+        for where in held:
+            turn = Lock(where / "index.lock")
+            try:
+                turn.acquire(FORGET_WAIT_SECONDS)
+            except StoreBusy as error:
+                raise StoreBusy(f"{root} is being indexed by {turn.owner()}. Stop it, then try again.") from error
+            turns.callback(turn.release)
+            close_log(where)
+        doomed = folder.with_name(f"{folder.name}.forgotten-{token_hex(4)}")
+        folder.rename(doomed)  # at once, so that nobody finds half of it
     shutil.rmtree(doomed)
     return root

@@ -11,7 +11,7 @@ KEPT_FILES = 3
 
 def open_log(folder: Path) -> logging.Logger:
     """The log of an index; the same one however often it is asked for."""
-    log = logging.getLogger(f"dowse.index.{folder.name}")
+    log = _logger(folder)
     if not any(Path(getattr(handler, "baseFilename", "")).parent == folder / "logs" for handler in log.handlers):
         # 25 ms, which a search of an unchanged project need not pay.
         from logging.handlers import RotatingFileHandler
@@ -31,7 +31,11 @@ def open_log(folder: Path) -> logging.Logger:
 
 def close_log(folder: Path) -> None:
     """Let go of the log's file."""
-    log = logging.getLogger(f"dowse.index.{folder.name}")
+    log = _logger(folder)
     for handler in list(log.handlers):
         handler.close()
         log.removeHandler(handler)
+
+
+def _logger(folder: Path) -> logging.Logger:
+    return logging.getLogger(f"dowse.index.{folder.parent.name}.{folder.name}")  # many are called `documents`

@@ -303,7 +303,7 @@ def _now() -> str:
 def folder_of(root: Path, what: What) -> Path:
     """Where an index of a root lives, whether or not there is one."""
     folder = home.index_folder(root)
-    return folder / what if what != "project" else folder
+    return folder / home.DOCUMENTS if what == "documents" else folder
 
 
 def _source(root: Path, settings: Settings, what: What) -> ProjectSource:

@@ -62,8 +62,6 @@ def make_server(
     """A server of these tools, whose descriptions may change between calls, and of resources."""
 
     def client_of(context: Any) -> _Call:
-        if resources:
-            resources[1].meet(context.session)
         return _Call(context, CallToolRequestParams(name=""), {}, budget_tokens)
 
     async def list_tools(context: Any, _params: PaginatedRequestParams | None) -> ListToolsResult:

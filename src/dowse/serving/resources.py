@@ -22,7 +22,7 @@ from mcp_types import (
 from mcp_types import Resource as ListedResource
 from mcp_types.version import is_version_at_least
 
-from dowse.errors import DowseError
+from dowse.errors import DowseError, UsageError
 from dowse.serving.tools import Call
 
 _RESOURCE_NOT_FOUND = -32002
@@ -30,8 +30,8 @@ _RESOURCE_NOT_FOUND = -32002
 _SINCE = "2026-07-28"
 
 
-class NoSuchResource(DowseError):
-    """A URI that leads to nothing that may be read."""
+class NoSuchResource(UsageError):
+    """A URI that leads to nothing that may be read; where a tool is given it, a wrong argument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,25 +82,25 @@ class Announcer:
         self.bus = InMemorySubscriptionBus()
         self._connections: weakref.WeakSet[Any] = weakref.WeakSet()
 
-    def meet(self, session: Any) -> None:
-        """Remember a client of the older protocol, which is told without having asked."""
-        if not is_version_at_least(session.protocol_version, _SINCE):
-            self._connections.add(session._connection)  # a session is that of one request, and gives no other way
+    async def meet(self, ctx: Any, call_next: Any) -> Any:
+        """Remember whoever speaks the older protocol, and is told without having asked."""
+        if not is_version_at_least(ctx.session.protocol_version, _SINCE):
+            # A session lives as long as a request; what stays, and can be told something, is behind it.
+            self._connections.add(ctx.session._connection)
+        return await call_next(ctx)
 
     async def announce(self) -> None:
         """The list of resources is another one."""
         await self.bus.publish(ResourcesListChanged())
         for connection in list(self._connections):
-            try:
-                await connection.send_resource_list_changed()
-            except Exception:  # the client has gone; nobody else should miss it
-                self._connections.discard(connection)
+            await connection.send_resource_list_changed()  # never fails, whether or not anybody listens
 
 
 def serve_resources(
     server: Server[Any], resources: Resources, announcer: Announcer, client_of: Callable[[Any], Call]
 ) -> None:
     """Add resources to a server."""
+    server.middleware.append(announcer.meet)
     heard = ListenHandler(announcer.bus)
 
     async def listed(context: Any, params: PaginatedRequestParams | None) -> ListResourcesResult:

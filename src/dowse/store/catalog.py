@@ -292,7 +292,7 @@ def _add(connection: sqlite3.Connection, put: Put, now_ns: int, sequence: int) -
     connection.execute("INSERT INTO changes VALUES (?, 'added', ?)", (sequence, document_id))
     if not reading.is_verbatim:
         connection.execute("INSERT INTO texts VALUES (?, ?)", (document_id, zlib.compress(reading.text.encode(), 1)))
-    links = [(document_id, ordinal, *astuple(link)) for ordinal, link in enumerate(reading.links)]
+    links = [(document_id, at, link.target, link.text, link.line) for at, link in enumerate(reading.links)]
     connection.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?)", links)
     return document_id, [
         connection.execute(_ADD_CHUNK, chunk_row(document_id, path, ordinal, chunk)).lastrowid or 0

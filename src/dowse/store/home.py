@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,9 @@ from dowse.errors import SettingsError
 from dowse.settings import read_json
 from dowse.system import storage_root, write_atomically
 from dowse.types import Kind, Totals
+
+DOCUMENTS = "documents"
+"""The folder, in that of a root, with the index of its documents."""
 
 _FINGERPRINTS: dict[Kind, str] = {"code": "fingerprints.json", "docs": "docs-fingerprints.json"}
 
@@ -24,6 +27,13 @@ class Project:
     folder: Path
     root: Path
     metadata: dict[str, Any]
+    documents: "Project | None" = None
+    """The same root as a folder of documents, if that is indexed beside it."""
+
+    @property
+    def is_documents(self) -> bool:
+        """Whether only its documents are indexed, as `dowse docs` does."""
+        return self.folder.name == DOCUMENTS
 
     @property
     def exists(self) -> bool:
@@ -70,11 +80,17 @@ def global_config() -> Path:
 
 
 def projects() -> list[Project]:
-    """All indexed projects, by path."""
+    """All indexed projects and folders of documents, by path."""
     indexes = storage_root() / "indexes"
     folders = sorted(indexes.iterdir()) if indexes.is_dir() else []
-    found = (read_project(folder) for folder in folders if folder.is_dir())
+    found = (_read_either(folder) for folder in folders if folder.is_dir())
     return sorted((project for project in found if project), key=lambda project: project.root)
+
+
+def _read_either(folder: Path) -> Project | None:
+    """What a folder holds the index of: a project, a folder of documents, or one root as both."""
+    project, documents = read_project(folder), read_project(folder / DOCUMENTS)
+    return replace(project, documents=documents) if project else documents
 
 
 def read_project(folder: Path) -> Project | None:

@@ -104,7 +104,9 @@ class Lexical:
         if not queries:
             return frozenset()
         with _guarded():
-            hits = searcher.search(tantivy.Query.boolean_query(queries), max(1, searcher.num_docs), count=False).hits
+            # Without scores, which nobody wants here, it takes two thirds of the time.
+            unscored = tantivy.Query.const_score_query(tantivy.Query.boolean_query(queries), 1.0)
+            hits = searcher.search(unscored, max(1, searcher.num_docs), count=False).hits
             return frozenset(searcher.fast_field_values("document", [address for _, address in hits]))
 
     def extent(self) -> int:

@@ -113,6 +113,15 @@ class LocalStore:
         """The number that the store has reached."""
         return self._catalog.sequence()
 
+    @property
+    def identity(self) -> str:
+        """Names this index; one that is built anew has another, and counts from the start."""
+        return self._catalog.id
+
+    def changes_since(self, sequence: int) -> Changes | None:
+        """What happened after a state; None when that is no longer known."""
+        return self._catalog.changes_since(sequence)
+
     def noted(self, key: str) -> str | None:
         return self._catalog.fact(f"note:{key}")
 

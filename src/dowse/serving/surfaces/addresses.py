@@ -20,7 +20,7 @@ def uri_of(path: str, anchor: str = "") -> str:
 def parts_of(uri: str) -> tuple[str, str]:
     """The path and the anchor that an address means."""
     address, _, anchor = uri.removeprefix(SCHEME).partition("#")
-    return unquote(address, errors="surrogateescape"), unquote(anchor)
+    return unquote(address, errors="surrogateescape"), unquote(anchor, errors="replace")
 
 
 def mime_type_of(path: str) -> str:
@@ -40,7 +40,7 @@ def extensions_of(given: list[str] | None) -> frozenset[str]:
 
 def cursor_of(number: int, after: str) -> str:
     """Where the next page begins: after a path, in the folder of a number."""
-    return base64.urlsafe_b64encode(f"{number}:{after}".encode(errors="surrogateescape")).decode()
+    return base64.urlsafe_b64encode(f"{number}:{after}".encode()).decode()
 
 
 def position_of(cursor: str | None) -> tuple[int, str]:
@@ -49,8 +49,8 @@ def position_of(cursor: str | None) -> tuple[int, str]:
         return 0, ""
     try:
         said = base64.b64decode(cursor.encode(), altchars=b"-_", validate=True)
-        number, colon, after = said.decode(errors="surrogateescape").partition(":")
-        if not colon or not number.isdecimal():
+        number, colon, after = said.decode().partition(":")
+        if not colon or not (number.isascii() and number.isdecimal() and len(number) < 10):
             raise ValueError(cursor)
         return int(number), after
     except (ValueError, binascii.Error) as error:

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from dowse.serving.documents import Findings, Listed, Wanted, find_documents, list_documents, text_of
@@ -32,14 +31,11 @@ class DocumentsSurface:
 
     def __init__(self, service: Service, start: Path, announcer: Announcer) -> None:
         self.shelves = Shelves(service, start, announcer)
-
-    async def tools(self, _client: Call) -> list[Tool]:
-        """What is offered."""
         search = Tool(
             "search_documents", "Search documents", "Search documents by title or content",
             self.search_documents, _FOUND, _ARGUMENTS, ("query",),
         )  # fmt: skip
-        return [search, *leafing_tools(self.shelves)]
+        self.tools = [search, *leafing_tools(self.shelves)]
 
     # Resources
 
@@ -53,14 +49,23 @@ class DocumentsSurface:
         page: list[Resource] = []
         folders = await self.shelves.folders(client)
         for at, served in enumerate(folders[number:], number):
-            found, is_indexed = await served.do(list_documents, after, PAGE - len(page))
-            if not is_indexed:
-                self.shelves.listed_from_files(served)
-            page += [self._resource(served, one) for one in found]
-            if len(page) >= PAGE:
-                return page, cursor_of(at, found[-1].path)
+            room = PAGE - len(page)
+            found = await served.do(self._page, served, after, room + 1)
+            page += [self._resource(served, one) for one in found[:room]]
+            if len(found) > room:
+                return page, cursor_of(at, found[room - 1].path)
+            if len(page) == PAGE and served is not folders[-1]:
+                return page, cursor_of(at + 1, "")
             after = ""
         return page, None
+
+    def _page(self, project: ProjectIndex, served: Served, after: str, most: int) -> list[Listed]:
+        listing = self.shelves.listing(served)
+        if listing.is_compared:
+            served.catch_up(project)
+        found = list_documents(project, after, most)
+        listing.show(found, is_last=len(found) < most)
+        return found
 
     async def read(self, client: Call, uri: str) -> tuple[str, str]:
         """A document, or one section of it, as it is now."""
@@ -72,8 +77,8 @@ class DocumentsSurface:
 
     def _resource(self, served: Served, one: Listed) -> Resource:
         title, description = on_one_line(one.title, TITLE_CHARACTERS), on_one_line(one.description, CHARACTERS + 10)
-        uri, name = self.shelves.uri(served, one.path), one.path.rpartition("/")[2]
-        return Resource(uri, name, title, description, mime_type_of(one.path))
+        name = on_one_line(one.path.rpartition("/")[2], TITLE_CHARACTERS)
+        return Resource(self.shelves.uri(served, one.path), name, title, description, mime_type_of(one.path))
 
     # Searching
 
@@ -86,17 +91,17 @@ class DocumentsSurface:
             return told([], 0, [], call.budget_characters, started)
         each = await asyncio.gather(*(served.do(self._find, served, wanted) for served in folders))
         every = [
-            result_of(self.shelves.uri(served, one.document.path), one, findings.answer)
+            result_of(self.shelves.uri(served, one.document.path), one, findings.matches.terms)
             for served, findings in zip(folders, each, strict=True)
-            for one in findings.found
+            for one in findings.matches.found
         ]
         every.sort(key=lambda one: -one["relevance"])
-        total, covered = sum(findings.total for findings in each), [findings.coverage for findings in each]
+        total, covered = sum(findings.matches.total for findings in each), [findings.coverage for findings in each]
         return told(every[: wanted.limit], total, covered, call.budget_characters, started)
 
     def _find(self, project: ProjectIndex, served: Served, wanted: Wanted) -> Findings:
         left = served.catch_up(project)
-        return find_documents(project, wanted, partial(self.shelves.titles, served), len(left))
+        return find_documents(project, wanted, self.shelves.titles(served), len(left))
 
 
 _ARGUMENTS: dict[str, Schema] = {

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from dowse.searching.documents import Found
-from dowse.searching.passages import matches_in
-from dowse.serving.asking import Answer, Coverage
+from dowse.searching.passages import Passage, matches_in
+from dowse.serving.asking import Coverage
 from dowse.serving.tools import Told
 
 CHARACTERS = 150
@@ -15,17 +15,26 @@ TITLE_CHARACTERS = 200
 """Of a title so much is told; a text's first line is its title, however long."""
 
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_UNSEEN = re.compile(
+    "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+"""What nobody sees and some obey: marks of direction, and letters without a shape; joiners shape real words."""
+_FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*(?:\r\n|\r|\n)(?s:.*?)(?:(?:\r\n|\r|\n)\1[ \t]*(?=[\r\n]|\Z)|\Z)")
 
 
 def on_one_line(text: str, most: int) -> str:
     """A text from a file where only a line of it has room: no line break or control character is left."""
-    line = _SPACE.sub(" ", text[: 4 * most]).strip()
+    line = _plain(text[: 4 * most])
     return line if len(line) <= most else f"{line[: most - 3]}..."
+
+
+def _plain(text: str) -> str:
+    return _SPACE.sub(" ", _UNSEEN.sub("", text)).strip()
 
 
 def excerpt(text: str, terms: Mapping[str, float], most: int = CHARACTERS) -> str:
     """The part of a passage around its first match, cut at words, with dots where it was cut."""
-    line = _SPACE.sub(" ", text).strip()
+    line = _plain(text)
     if len(line) <= most:
         return line
     spans = matches_in(line, terms)
@@ -38,22 +47,26 @@ def excerpt(text: str, terms: Mapping[str, float], most: int = CHARACTERS) -> st
     return ("..." if start else "") + line[start:end] + ("..." if end < len(line) else "")
 
 
-def result_of(uri: str, found: Found, answer: Answer) -> dict[str, Any]:
+def result_of(uri: str, found: Found, terms: Mapping[str, float]) -> dict[str, Any]:
     """A document that was found, as structured content."""
-    passage = found.passage
-    is_in_text = passage is not None and found.place != "title"
-    shown = excerpt(passage.text, answer.terms) if passage and is_in_text else found.document.description
+    passage = found.passage if found.place != "title" else None
+    said = excerpt(_without_front_matter(passage), terms) if passage else ""
     result: dict[str, Any] = {
         "uri": uri,
         "title": on_one_line(found.document.title, TITLE_CHARACTERS),
         "relevance": found.relevance,
-        "excerpt": shown if is_in_text else on_one_line(shown, CHARACTERS + 10),
+        "excerpt": said or on_one_line(found.document.description, CHARACTERS + 10),
         "matchLocation": found.place,
     }
-    if passage and is_in_text:
+    if passage:
         headings = [on_one_line(heading, TITLE_CHARACTERS) for heading in passage.headings]
         result |= {"startLine": passage.start_line, "endLine": passage.end_line, "headings": headings}
     return result
+
+
+def _without_front_matter(passage: Passage) -> str:
+    """A passage without what a file states of itself before its text."""
+    return _FRONT_MATTER.sub("", passage.text, count=1) if passage.start_line == 1 else passage.text
 
 
 def told(results: list[dict[str, Any]], total: int, each: list[Coverage], characters: int, started: float) -> Told:
@@ -81,8 +94,9 @@ def told(results: list[dict[str, Any]], total: int, each: list[Coverage], charac
 
 
 def _lines(number: int, one: Mapping[str, Any]) -> str:
+    title = one["title"].replace('"', '\\"')  # so that it ends where its quotes do
     return (
-        f'{number}. {one["uri"]} - "{one["title"]}" (relevance: {one["relevance"]:.2f})\n'
+        f'{number}. {one["uri"]} - "{title}" (relevance: {one["relevance"]:.2f})\n'
         f"   Excerpt: {one['excerpt']}\n"
         f"   Match location: {one['matchLocation']}"
     )
@@ -95,6 +109,8 @@ def _notes(each: list[Coverage]) -> list[str]:
     if covered["indexedFiles"] < covered["expectedFiles"]:
         count, expected = covered["indexedFiles"], covered["expectedFiles"]
         return [f"Searched {count} of {expected} documents so far; the rest is being indexed."]
+    if any(one.is_indexing for one in each):
+        return ["The documents are being indexed; there may be more in a moment."]
     return ["Some documents have changed a moment ago and are being indexed."]
 
 

@@ -1,15 +1,12 @@
 """Leafing through documents: what one is made of, some lines of it, and where its links lead."""
 
-from array import array
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from dowse.errors import UsageError
 from dowse.lines import lines_of
-from dowse.reading.bases import site_bases
 from dowse.reading.linking import Broken, External, Internal, Resolved, resolve
-from dowse.reading.lookup import Lookup, Page
+from dowse.reading.lookup import Lookup
 from dowse.reading.outlines import Outline
 from dowse.serving.documents import read_now
 from dowse.serving.project import ProjectIndex
@@ -17,33 +14,18 @@ from dowse.serving.service import Served
 from dowse.serving.surfaces.excerpts import TITLE_CHARACTERS, on_one_line
 from dowse.serving.surfaces.schemas import NUMBER, TEXT, count, described, item, reply
 from dowse.serving.surfaces.shelves import Shelves
+from dowse.serving.surfaces.webs import Web
 from dowse.serving.tools import Call, Schema, Tool, wire_characters
 from dowse.types import Link
 
 MOST_LINKS = 1000
-NOWHERE = 0
-"""No document has this number."""
+TARGET_CHARACTERS = 2000
+"""Of an address so much is told; longer ones carry a picture or a program."""
 NO_ANCHOR = "the document has no such section"
 
 
-@dataclass(frozen=True, slots=True)
-class Web:
-    """All links of a folder that lead to its documents, or nowhere."""
-
-    sequence: int
-    pages: Lookup
-    links: "array[int]"
-    """Three numbers each: the document, the link's place in it, the document it leads to or 0 for none.
-    A folder of 15,000 pages has 400,000 links."""
-
-    def sources(self, target: int) -> list[tuple[int, int]]:
-        """The links that lead to a document, or nowhere: the documents they stand in, and their places there."""
-        triples = zip(self.links[::3], self.links[1::3], self.links[2::3], strict=True)
-        return [(document, place) for document, place, to in triples if to == target]
-
-
 class Leafing:
-    """The tools; links are looked at once for each state of a folder's index."""
+    """The tools; links are looked at once, and then followed."""
 
     def __init__(self, shelves: Shelves) -> None:
         self._shelves = shelves
@@ -132,12 +114,12 @@ class Leafing:
         return found
 
     def _into(self, project: ProjectIndex, served: Served, path: str) -> list[dict[str, Any]]:
-        web, stored = self._web(project, served), project.store.document(path)
-        return self._each(project, served, web.sources(stored.id), web.pages) if stored else []
+        web = self._web(project, served)
+        return self._each(project, served, web.sources(path), web.pages)
 
     def _broken(self, project: ProjectIndex, served: Served) -> list[dict[str, Any]]:
         web = self._web(project, served)
-        return self._each(project, served, web.sources(NOWHERE), web.pages)
+        return self._each(project, served, web.sources(None), web.pages)
 
     def _each(
         self, project: ProjectIndex, served: Served, sources: list[tuple[int, int]], pages: Lookup
@@ -153,13 +135,13 @@ class Leafing:
             "from": self._shelves.uri(served, path),
             "line": link.line,
             "text": on_one_line(link.text, TITLE_CHARACTERS),
-            "target": link.target,
+            "target": on_one_line(link.target, TARGET_CHARACTERS),
         }
         match to:
             case Internal(target, anchor):
                 return {**told, "kind": "document", "to": self._shelves.uri(served, target, anchor)}
             case External(url):
-                return {**told, "kind": "web", "to": url}
+                return {**told, "kind": "web", "to": on_one_line(url, TARGET_CHARACTERS)}
             case Broken(fault, _):
                 return {**told, "kind": "broken", "problem": str(fault)}
             case _:
@@ -167,11 +149,9 @@ class Leafing:
 
     def _web(self, project: ProjectIndex, served: Served) -> Web:
         served.catch_up(project)
-        sequence = project.store.sequence()
-        known = self._webs.get(served)
-        if known is None or known.sequence != sequence:
-            known = self._webs[served] = _web_of(project, sequence)
-        return known
+        web = self._webs.setdefault(served, Web())
+        web.follow(project.store)
+        return web
 
 
 def leafing_tools(shelves: Shelves) -> list[Tool]:
@@ -207,21 +187,6 @@ def leafing_tools(shelves: Shelves) -> list[Tool]:
             },
         ),
     ]  # fmt: skip
-
-
-def _web_of(project: ProjectIndex, sequence: int) -> Web:
-    numbers = {one.path: one.id for one in project.store.documents()}
-    paths = {number: path for path, number in numbers.items()}
-    pages = Lookup(Page(one.path, one.title) for one in project.store.documents())
-    pages = pages.with_bases(
-        site_bases(((paths[one], target) for one, _, target in project.store.targets() if one in paths), pages)
-    )
-    links: array[int] = array("q")
-    for one, place, target in project.store.targets():
-        to = resolve(target, paths[one], pages) if one in paths else None
-        if isinstance(to, Internal | Broken):
-            links.extend((one, place, numbers.get(to.path, NOWHERE) if isinstance(to, Internal) else NOWHERE))
-    return Web(sequence, pages, links)
 
 
 def _has_anchor(project: ProjectIndex, to: Internal, outlines: dict[str, Outline | None]) -> bool:

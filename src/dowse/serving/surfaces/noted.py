@@ -11,6 +11,11 @@ from dowse.serving.tools import Schema, Tool
 if TYPE_CHECKING:
     from dowse.serving.surfaces.notes import NotesSurface
 
+INSTRUCTIONS = (
+    "Keep notes and findings of your own with search_add_document, and find them with search_index; indexes made "
+    "with backend disk outlast this session."
+)
+
 OBJECT: Schema = {"type": "object"}
 INTEGER: Schema = {"type": "integer"}
 

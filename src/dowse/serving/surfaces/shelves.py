@@ -1,10 +1,12 @@
 """The folders of documents that a server has: found, indexed, kept fresh, and their addresses understood."""
 
 import asyncio
+import contextlib
 from functools import partial
 from pathlib import Path
 
-from dowse.searching.documents import Titles, titles_of
+from dowse.errors import DowseError
+from dowse.searching.titles import Titles
 from dowse.serving.catalogue import CatalogueError
 from dowse.serving.documents import read_now
 from dowse.serving.project import ProjectIndex
@@ -12,11 +14,12 @@ from dowse.serving.resources import Announcer, NoSuchResource
 from dowse.serving.rooting import find_roots
 from dowse.serving.service import Served, Service
 from dowse.serving.surfaces.addresses import SCHEME, parts_of, uri_of
+from dowse.serving.surfaces.listing import Listing
 from dowse.serving.tools import Call
 from dowse.types import Document
 
-UNKNOWN = 0
-"""The state of a list that was made from the files themselves, so that the first index is news."""
+AGAIN_SECONDS = 1.0
+"""How long to wait before the list is compared again with an index that is being written."""
 
 
 class Shelves:
@@ -28,12 +31,21 @@ class Shelves:
         """Where a root is looked for when none was named."""
         self._announcer = announcer
         self._titles: dict[Served, Titles] = {}
-        self._listed: dict[Served, int] = {}
+        self._listings: dict[Served, Listing] = {}
+        self._waiting: dict[Served, asyncio.TimerHandle] = {}
+        self._looking: set[asyncio.Task[None]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def live_in(self, loop: asyncio.AbstractEventLoop) -> None:
         """Announce changes from now on, by this loop."""
         self._loop = loop
+
+    def close(self) -> None:
+        """Announce nothing any more."""
+        for handle in self._waiting.values():
+            handle.cancel()
+        self._waiting.clear()
+        self._loop = None
 
     async def folders(self, client: Call, *, may_ask: bool = False) -> list[Served]:
         """All folders, indexed or being indexed; none where nobody knows which are meant."""
@@ -77,21 +89,33 @@ class Shelves:
         """The address of a document."""
         return uri_of(self.service.shown(served, path), anchor)
 
-    def titles(self, served: Served, project: ProjectIndex) -> Titles:
-        """The titles of a folder, gathered once for each state of its index; on the folder's thread."""
-        sequence = project.store.sequence()
-        known = self._titles.get(served)
-        if known is None or known.sequence != sequence:
-            known = self._titles[served] = titles_of(project.store, sequence)
-        return known
+    def titles(self, served: Served) -> Titles:
+        """The titles of a folder, as they were last looked at; for the folder's thread."""
+        return self._titles.setdefault(served, Titles())
 
-    def listed_from_files(self, served: Served) -> None:
-        """Somebody was shown a list that no index stands for."""
-        self._listed.setdefault(served, UNKNOWN)
+    def listing(self, served: Served) -> Listing:
+        """What clients believe of a folder."""
+        return self._listings.setdefault(served, Listing())
 
     def _changed(self, served: Served, project: ProjectIndex) -> None:
-        """Tell clients when the list is another one; on the thread that keeps the index fresh."""
-        digest = hash(tuple((one.path, one.title) for one in project.store.documents())) or 1
-        if self._listed.setdefault(served, digest) != digest and self._loop:
-            self._listed[served] = digest
+        """Tell clients when the list is another one; on a thread that works for the folder."""
+        if self._loop is None or self._loop.is_closed():
+            return
+        if project.is_being_updated() or project.store.noted("state") != "complete":
+            self._loop.call_soon_threadsafe(self._wait, served)  # meanwhile the list comes from the files
+        elif self.listing(served).is_another(project.store):
             asyncio.run_coroutine_threadsafe(self._announcer.announce(), self._loop)
+
+    def _wait(self, served: Served) -> None:
+        if served not in self._waiting and self._loop:
+            self._waiting[served] = self._loop.call_later(AGAIN_SECONDS, self._look, served)
+
+    def _look(self, served: Served) -> None:
+        async def look() -> None:
+            with contextlib.suppress(DowseError, RuntimeError):  # deleted meanwhile, or we are leaving
+                await served.do(lambda project: self._changed(served, project))
+
+        del self._waiting[served]
+        task = asyncio.ensure_future(look())
+        self._looking.add(task)
+        task.add_done_callback(self._looking.discard)

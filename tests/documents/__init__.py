@@ -1,0 +1,1 @@
+"""The documents surface: folders served as resources and searched."""
