@@ -6,13 +6,14 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import anyio
 from mcp import Client
 from mcp_types import Tool
 
 from dowse.serving.catalogue import CATALOGUE
-from dowse.serving.composing import Composed, Offer
+from dowse.serving.composing import Composed, Level, Offer
 from dowse.serving.service import Service
 from dowse.serving.surfaces.project import CREATE_QUESTION, DELETE_QUESTION, HINTS, REBUILD_QUESTION, SAY_YES
 from dowse.serving.tools import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
@@ -20,9 +21,6 @@ from dowse.serving.tools import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
 Schema = Mapping[str, Any]
 
 QUESTIONS = {"create_index": CREATE_QUESTION, "reindex_project": REBUILD_QUESTION, "delete_index": DELETE_QUESTION}
-
-EXTRA = frozenset({"get_document_outline", "read_document", "find_links"})
-"""Tools that are offered on demand."""
 
 KEYS = {
     "anchor": "what links call a section by: `docs://guide.md#anchor`",
@@ -79,6 +77,7 @@ START = f"""\
 <!-- Generated from the server by `python docs/reference.py > docs/tools.md`; a test compares. -->
 
 What `dowse serve` offers to an assistant ([clients.md](clients.md) says how to connect one).
+The tools of archives are there where archives are ([archive.md](archive.md)), those of sites with `--site` ([site.md](site.md)).
 Paths are relative to the project, with slashes, on every system.
 
 - A reply is structured content, and the same JSON once more as text for clients that read only that.
@@ -128,30 +127,41 @@ A user's message names no absolute path; a developer's message begins with the c
 
 def reference() -> str:
     """The whole page."""
-    listed, several, words = anyio.run(_told)
-    sections = [*map(_section, listed), QUERIES, _several(listed, several), CONFIRMATION, _keys(), _errors()]
+    listed, several, standard, words = anyio.run(_told)
+    always = {tool.name for tool in standard}
+    sections = [
+        *(_section(tool, is_extra=tool.name not in always) for tool in listed),
+        QUERIES,
+        _several(listed, several),
+        CONFIRMATION,
+        _keys(),
+        _errors(),
+    ]
     return "\n".join([f"{START}\n> {words}\n", *sections])
 
 
-def _server(roots: list[Path]) -> Any:
-    return Composed(Service(roots), roots[0], Offer(("code", "documents", "indexes"), "full")).server()
+def _server(roots: list[Path], level: Level = "full") -> Any:
+    with patch.dict(os.environ, {"RESEARCH_ARCHIVE_PATH": str(roots[0])}):
+        return Composed(Service(roots), roots[0], Offer(level=level)).server()
 
 
-async def _told() -> tuple[list[Tool], list[Tool], str]:
-    """The tools over one project, those over several, and the server's own words."""
+async def _told() -> tuple[list[Tool], list[Tool], list[Tool], str]:
+    """The tools over one project, those over several, those that are always offered, and the server's own words."""
     with tempfile.TemporaryDirectory() as folder:
         roots = [Path(folder) / name for name in ("one", "other")]
         for root in roots:
             root.mkdir()
         async with Client(_server(roots[:1])) as client:
-            listed, words = (await client.list_tools()).tools, client.instructions or ""
+            listed = (await client.list_tools()).tools
+        async with Client(_server(roots[:1], "standard")) as client:
+            standard, words = (await client.list_tools()).tools, client.instructions or ""
         async with Client(_server(roots)) as client:
-            return listed, (await client.list_tools()).tools, words
+            return listed, (await client.list_tools()).tools, standard, words
 
 
-def _section(tool: Tool) -> str:
+def _section(tool: Tool, *, is_extra: bool) -> str:
     lines = [f"## `{tool.name}`", "", f"**{tool.title}.** {tool.description}.", ""]
-    if tool.name in EXTRA:
+    if is_extra:
         lines += ["Offered with `--tools full`.", ""]
     if tool.name in HINTS:
         lines += [f"With `enhancedToolDescriptions` this goes on:{_quoted(HINTS[tool.name])}", ""]
@@ -191,8 +201,9 @@ def _kind(argument: Schema) -> str:
     """A type with its bounds and its default, in words."""
     if "enum" in argument:
         words = "one of " + ", ".join(f"`{value}`" for value in argument["enum"])
-    elif argument["type"] == "number":
-        words = ("whole number" if argument.get("multipleOf") == 1 else "number") + _between(argument)
+    elif argument["type"] in ("number", "integer"):
+        is_whole = argument["type"] == "integer" or argument.get("multipleOf") == 1
+        words = ("whole number" if is_whole else "number") + _between(argument)
     elif argument["type"] == "string":
         words = "text" + (f" of at most {argument['maxLength']:,} characters" if "maxLength" in argument else "")
     else:
