@@ -174,7 +174,7 @@ async def _served(folder: Path, questions: list[str]) -> Served:
     server = StdioServerParameters(
         command=sys.executable,
         args=["-m", "dowse", "docs", str(folder), "--tools", "full"],
-        env={"DOWSE_HOME": os.environ["DOWSE_HOME"]},
+        env=dict(os.environ),
     )
     served = Served()
     async with Client(server, read_timeout_seconds=600) as client:

@@ -1,5 +1,6 @@
 """The real program: over stdio, over HTTP, and as another maker's client sees it."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -21,9 +22,9 @@ __all__ = ["run"]
 REVISIONS = {"legacy": OLDER, "auto": NEWER}
 
 
-def test_a_folder_is_served_over_stdio_from_the_first_call_on(unindexed: Path, storage: Path, mode: str) -> None:
+def test_a_folder_is_served_over_stdio_from_the_first_call_on(unindexed: Path, mode: str) -> None:
     server = StdioServerParameters(
-        command=sys.executable, args=["-m", "dowse", "docs", str(unindexed)], env={"DOWSE_HOME": str(storage)}
+        command=sys.executable, args=["-m", "dowse", "docs", str(unindexed)], env=dict(os.environ)
     )
 
     async def talk() -> None:
@@ -86,9 +87,9 @@ def test_documents_alone_have_no_tools_of_the_project(notes: Path) -> None:
         assert {tool["name"] for tool in speaker.call("tools/list")["result"]["tools"]} == {"search_documents"}
 
 
-def test_two_servers_of_one_folder_answer_alike(unindexed: Path, storage: Path) -> None:
+def test_two_servers_of_one_folder_answer_alike(unindexed: Path) -> None:
     server = StdioServerParameters(
-        command=sys.executable, args=["-m", "dowse", "docs", str(unindexed)], env={"DOWSE_HOME": str(storage)}
+        command=sys.executable, args=["-m", "dowse", "docs", str(unindexed)], env=dict(os.environ)
     )
 
     async def talk() -> None:
@@ -102,11 +103,11 @@ def test_two_servers_of_one_folder_answer_alike(unindexed: Path, storage: Path) 
     anyio.run(talk)
 
 
-def test_an_index_that_is_deleted_under_a_server_is_made_again(notes: Path, storage: Path) -> None:
+def test_an_index_that_is_deleted_under_a_server_is_made_again(notes: Path) -> None:
     from dowse.serving.locating import forget_project
 
     server = StdioServerParameters(
-        command=sys.executable, args=["-m", "dowse", "docs", str(notes)], env={"DOWSE_HOME": str(storage)}
+        command=sys.executable, args=["-m", "dowse", "docs", str(notes)], env=dict(os.environ)
     )
 
     async def talk() -> None:
