@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "dowse"
-GROUND = {"types", "errors", "lines", "system", "globs", "settings"}
+GROUND = {"types", "errors", "lines", "syntax", "system", "globs", "settings"}
 """Known to all."""
 KNOWS: dict[str, set[str]] = {
     "sources": {"reading"},
@@ -28,6 +28,7 @@ GROUND_KNOWS: dict[str, set[str]] = {
     "types": set(),
     "errors": set(),
     "lines": set(),
+    "syntax": set(),
     "system": {"types", "errors"},
     "globs": {"errors"},
     "settings": {"errors", "globs", "system"},

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from dowse.notes.highlights import highlights
 from dowse.notes.question import ask
-from dowse.notes.syntax import parse
 from dowse.notes.tokens import Tokenizer
+from dowse.syntax import parse
 
 FILLER = "lorem ipsum dolor sit amet consectetur adipiscing elit " * 4
 

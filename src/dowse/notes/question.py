@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dowse.notes.syntax import Query
 from dowse.notes.tokens import Tokenizer
+from dowse.syntax import Query
 
 Sequence = tuple[str, ...]
 """Tokens that stand next to each other."""

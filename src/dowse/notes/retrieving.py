@@ -14,9 +14,9 @@ from dowse.notes.parts import Ids
 from dowse.notes.question import ask
 from dowse.notes.runs import Flags
 from dowse.notes.scoring import Keep, Match, Pause, find
-from dowse.notes.syntax import Query, parse
 from dowse.notes.tokens import Tokenizer
 from dowse.notes.views import View
+from dowse.syntax import Query, parse
 
 _AT_ONCE = 500
 _EVERY = 4

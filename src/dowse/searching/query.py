@@ -1,20 +1,18 @@
-"""What a person or an assistant asks: words, `+required`, `-excluded`, `"phrases"`, and its shape.
-
-The parser takes anything. What makes no sense as syntax is words.
-"""
+"""What a person or an assistant asks: words, `+required`, `-excluded`, `"phrases"`, and its shape."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
 from typing import Literal
+
+from dowse import syntax
 
 Shape = Literal["symbol", "path", "prose"]
 
 MAX_CHARACTERS = 10_000
 """Of a longer query only the beginning counts."""
 
-_PIECE = re.compile(r'(?P<sign>[+-]?)"(?P<phrase>[^"]*)"|(?P<word>\S+)')
 _IDENTIFIER = re.compile(r"[A-Za-z_$@#][\w$@#!?]*(?:(?:\.|::|->|#|\\|/)[A-Za-z_$][\w$!?]*)*(?:\(\))?")
 _ENDINGS = (
     "bash c cc cfg clj conf cpp cs css csv dart ex exs go gradle h hpp hs html ini java jl js json jsx kt lua m md ml "
@@ -26,15 +24,10 @@ _MIXED = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|\w_\w|^_+\w|\w\$|\$\w|[A-Za-z]
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
-    """A query taken apart."""
+class Query(syntax.Query):
+    """A query taken apart, and what it looks like."""
 
-    text: str
-    terms: tuple[str, ...] = ()
-    must: tuple[str, ...] = ()
-    must_not: tuple[str, ...] = ()
-    phrases: tuple[str, ...] = ()
-    not_phrases: tuple[str, ...] = ()
+    text: str = ""
     shape: Shape = "prose"
 
     @property
@@ -53,31 +46,11 @@ class Query:
         candidates = (name for word in self.positive for name in _NAME.findall(word))
         return tuple(dict.fromkeys(name for name in candidates if _is_mixed(name)))
 
-    def as_json(self) -> dict[str, list[str]]:
-        """The parsed query as users are shown it."""
-        return {
-            "terms": list(self.terms),
-            "must": list(self.must),
-            "must_not": [*self.must_not, *self.not_phrases],
-            "phrases": list(self.phrases),
-        }
-
 
 def parse(text: str) -> Query:
     """Take a query apart."""
     text = text[:MAX_CHARACTERS].replace("\0", " ")
-    found: dict[str, list[str]] = {"terms": [], "must": [], "must_not": [], "phrases": [], "not_phrases": []}
-    for piece in _PIECE.finditer(text):
-        if piece["phrase"] is not None:
-            phrase = " ".join(piece["phrase"].split())
-            if phrase:
-                found["not_phrases" if piece["sign"] == "-" else "phrases"].append(phrase)
-            continue
-        sign, word = _signed(piece["word"].replace('"', " ").strip())
-        if word:
-            found[sign].extend(word.split())
-    kept = {key: tuple(value) for key, value in found.items()}
-    return Query(text=text.strip(), shape=_shape(text.strip()), **kept)
+    return Query(**asdict(syntax.parse(text)), text=text.strip(), shape=_shape(text.strip()))
 
 
 @cache
@@ -85,14 +58,6 @@ def stop_words() -> frozenset[str]:
     """Words that say nothing about what is looked for."""
     lines = (resources.files(__package__) / "stopwords.txt").read_text(encoding="utf-8").splitlines()
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
-
-
-def _signed(word: str) -> tuple[str, str]:
-    if word[:1] == "+":
-        return "must", word.lstrip("+-") and word[1:]
-    if word[:1] == "-":
-        return "must_not", word.lstrip("+-") and word[1:]
-    return "terms", word
 
 
 def _shape(text: str) -> Shape:
