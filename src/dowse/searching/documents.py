@@ -1,6 +1,6 @@
 """Documents by their titles and by what they say, in one order: a title outranks the same words in the text."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from heapq import nlargest
 
@@ -83,11 +83,10 @@ def _find(store: Followed, read: ReadBytes, titles: Titles, asked: Asked, ask: A
     query, corrected = asked.query, corrections(store, asked.query.positive)
     matcher = Matcher(store, read, titles, asked.place)
     among = titles.of_kinds(asked.endings) if asked.endings else None
-    matched = matcher.matched(query, tuple(corrected.values()), among)
-    texts = matched & matcher.texts((*query.positive, *corrected.values()))
+    matched, texts = matcher.matched(query, tuple(corrected.values()), among)
     wanted = _wanted(titles, query, corrected)
     shares = _shares(titles, query, wanted, matched) if asked.place != "content" else {}
-    best = nlargest(asked.limit + AHEAD, shares, key=lambda number: (shares[number], -number))
+    best = nlargest(asked.limit + AHEAD, shares, key=shares.__getitem__)
     hits = _hits(titles, ask, texts, asked.limit, {number for number in best if shares[number] >= 1})
     ranks, last = {number: rank for rank, number in enumerate(hits)}, len(hits)
     ranked = sorted(
@@ -98,7 +97,7 @@ def _find(store: Followed, read: ReadBytes, titles: Titles, asked: Asked, ask: A
         key=lambda one: (-one.relevance, one.rank, titles.documents[one.number].path),
     )
     shown, gone = _as_they_are(store, read, ranked, asked.limit)
-    passages = _passages(store, read, [document for one, document in shown if one.passage is None], query, wanted)
+    passages = _passages(store, [current for _, _, current in shown if current], query, wanted)
     found = [
         Found(
             document,
@@ -106,7 +105,7 @@ def _find(store: Followed, read: ReadBytes, titles: Titles, asked: Asked, ask: A
             _place(shares.get(one.number), one.number in texts),
             one.passage or passages.get(one.number),
         )
-        for one, document in shown
+        for one, document, _ in shown
     ]
     return Matches(found, len(matched) - gone, wanted, corrected)
 
@@ -123,7 +122,7 @@ def _wanted(titles: Titles, query: Query, corrected: Mapping[str, str]) -> dict[
     return wanted
 
 
-def _shares(titles: Titles, query: Query, wanted: Mapping[str, float], matched: Collection[int]) -> dict[int, float]:
+def _shares(titles: Titles, query: Query, wanted: Mapping[str, float], matched: Set[int]) -> dict[int, float]:
     """Of each document how much of the query, up to 1, its title says; up to 2 for all of it and little else."""
     if not wanted:
         return dict.fromkeys(matched, EXACT)  # found by this very title, which has no words
@@ -139,20 +138,19 @@ def _shares(titles: Titles, query: Query, wanted: Mapping[str, float], matched: 
     return shares
 
 
-def _hits(titles: Titles, ask: Ask, texts: frozenset[int], limit: int, named: set[int]) -> dict[int, Hit]:
+def _hits(titles: Titles, ask: Ask, texts: Set[int], limit: int, named: set[int]) -> dict[int, Hit]:
     """The best texts, where there is room for any beside the documents whose titles say it all."""
-    hits: dict[int, Hit] = {}
     if not texts or len(named) >= limit:
-        return hits
-    asked, among = limit - len(named - texts), None
-    while (missing := limit - len(hits.keys() | named)) > 0 and (rest := texts - hits.keys()):
-        # The second time, because the best passages were all of a few: the others come after them.
-        more = _by_number(titles, ask(asked if among is None else missing, among).hits, rest)
+        return {}
+    hits = _by_number(titles, ask(limit - len(named - texts), None).hits, texts)
+    while (missing := limit - len(hits.keys() | named)) > 0 and len(hits) < len(texts):
+        # The best passages were all of a few, or of documents that only their path speaks for: others come after them.
+        rest = frozenset(texts - hits.keys())
+        more = _by_number(titles, ask(missing, rest).hits, rest)
+        if not more:
+            break
         least = min((hit.relevance for hit in hits.values()), default=1.0)
         hits |= {number: replace(hit, relevance=min(hit.relevance, least)) for number, hit in more.items()}
-        if not more and among is not None:
-            break
-        among = rest - more.keys()
     return hits
 
 
@@ -170,38 +168,39 @@ def _candidate(number: int, share: float, rank: int, hit: Hit | None) -> _Candid
 
 def _as_they_are(
     store: Followed, read: ReadBytes, ranked: list[_Candidate], limit: int
-) -> tuple[list[tuple[_Candidate, StoredDocument]], int]:
-    """The first candidates, and how many are gone or changed; those with a passage were read for it."""
-    shown: list[tuple[_Candidate, StoredDocument]] = []
+) -> tuple[list[tuple[_Candidate, StoredDocument, Current | None]], int]:
+    """The first candidates, read now unless they were for their passage, and how many are gone or changed."""
+    shown: list[tuple[_Candidate, StoredDocument, Current | None]] = []
     gone = 0
     documents = store.documents_by_id([one.number for one in ranked])
     for one in ranked:
         if len(shown) == limit:
             break
         document = documents.get(one.number)
-        if document and (one.passage or isinstance(verify(store, read, document), Current)):
-            shown.append((one, document))
+        current = verify(store, read, document) if document and not one.passage else None
+        if document and (one.passage or isinstance(current, Current)):
+            shown.append((one, document, current if isinstance(current, Current) else None))
         else:
             gone += 1
     return shown, gone
 
 
 def _passages(
-    store: Followed, read: ReadBytes, documents: list[StoredDocument], query: Query, wanted: Mapping[str, float]
+    store: Followed, documents: list[Current], query: Query, wanted: Mapping[str, float]
 ) -> dict[int, Passage]:
     """What documents that were found by their titles say of it: the best passage of each that has any."""
-    numbers = frozenset(document.id for document in documents)
-    asked = TextQuery(tuple(query.positive), CHUNK_WEIGHTS, "docs", numbers)
+    if not documents:
+        return {}
+    numbers = frozenset(current.document.id for current in documents)
     best: dict[int, int] = {}
-    for scored in store.find_chunks(asked, CHUNK_CANDIDATES) if numbers else ():
+    for scored in store.find_chunks(TextQuery(query.positive, CHUNK_WEIGHTS, among=numbers), CHUNK_CANDIDATES):
         best.setdefault(scored.document_id, scored.id)
     chunks = store.chunks_by_id(best.values())
     found: dict[int, Passage] = {}
-    for document in documents:
-        chunk = chunks.get(best.get(document.id, 0))
-        current = verify(store, read, document) if chunk else None
-        if chunk and isinstance(current, Current) and current.has(chunk):
-            found[document.id] = passage_of(current.data, chunk, wanted, query.names)
+    for current in documents:
+        chunk = chunks.get(best.get(current.document.id, 0))
+        if chunk and current.has(chunk):
+            found[current.document.id] = passage_of(current.data, chunk, wanted, query.names)
     return found
 
 

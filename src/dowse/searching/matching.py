@@ -1,7 +1,7 @@
 """Which documents a query is about at all: every word it requires, none that it excludes, in titles or texts."""
 
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Set
 from typing import Literal
 
 from dowse.searching.passages import holds_phrase
@@ -24,27 +24,32 @@ class Matcher:
         self._store, self._read, self._titles = store, read, titles
         self._in_titles, self._in_texts = place != "content", place != "title"
 
-    def matched(self, query: Query, stand_ins: tuple[str, ...], among: frozenset[int] | None) -> frozenset[int]:
-        """All documents that match: what a title lacks the text may have, where both are looked at."""
+    def matched(
+        self, query: Query, stand_ins: tuple[str, ...], among: frozenset[int] | None
+    ) -> tuple[Set[int], Set[int]]:
+        """All documents that match, and those of them whose text has a word of the query.
+
+        What a title lacks the text may have, where both are looked at.
+        """
+        words = (*query.positive, *stand_ins)
+        texts = self._titles.texts(self._store, words) if self._in_texts else frozenset[int]()
         if query.must or query.phrases:
-            words = (*query.must, *(word for phrase in query.phrases for word in phrase.split()))
-            held = [self._holders(word) for word in words if terms_of(word)]
-            found = frozenset.intersection(*held) if held else frozenset[int]()
+            required = (*query.must, *(word for phrase in query.phrases for word in phrase.split()))
+            held = [self._holders(word) for word in required if terms_of(word)]
+            found: Set[int] = frozenset.intersection(*held) if held else frozenset[int]()
         else:
-            found = self._any((*query.positive, *stand_ins)) or self._called(query)
+            named = frozenset[int]().union(*map(self._titles.holders, words if self._in_titles else ()))
+            found = (texts | named if named else texts) or self._called(query)
         if among is not None:
             found &= among
         if query.must_not:
             found -= self._any(query.must_not)
-        return self._by_phrases(found, query)
-
-    def texts(self, words: Iterable[str]) -> frozenset[int]:
-        """All whose text, if texts are looked at, has one of the words."""
-        return frozenset[int]().union(*(self._titles.texts(self._store, word) for word in words if self._in_texts))
+        found = self._by_phrases(found, query)
+        return found, texts if texts <= found else texts & found
 
     def _holders(self, word: str) -> frozenset[int]:
         in_titles = self._titles.holders(word) if self._in_titles else frozenset[int]()
-        return in_titles | self._titles.texts(self._store, word) if self._in_texts else in_titles
+        return in_titles | self._titles.texts(self._store, (word,)) if self._in_texts else in_titles
 
     def _any(self, words: Iterable[str]) -> frozenset[int]:
         return frozenset[int]().union(*map(self._holders, words))
@@ -55,7 +60,7 @@ class Matcher:
             return frozenset()
         return self._titles.called(query.text)
 
-    def _by_phrases(self, found: frozenset[int], query: Query) -> frozenset[int]:
+    def _by_phrases(self, found: Set[int], query: Query) -> Set[int]:
         """Those that have every phrase, and none that is excluded; as far as there is time to read them."""
         if not query.phrases and not query.not_phrases:
             return found

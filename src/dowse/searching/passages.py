@@ -136,6 +136,12 @@ def matches_in(line: str, terms: Mapping[str, float]) -> list[tuple[int, int]]:
     return [word.span() for word in _TOKEN.finditer(line) if not terms.keys().isdisjoint(_terms_of_word(word[0]))]
 
 
+def first_match(line: str, terms: Mapping[str, float]) -> int | None:
+    """Where the first word of a query stands in a line; None where none does."""
+    found = (word.start() for word in _TOKEN.finditer(line) if not terms.keys().isdisjoint(_terms_of_word(word[0])))
+    return next(found, None)
+
+
 def _window(weights: Sequence[float]) -> tuple[int, int]:
     """The lines around the best run of matches; a chunk that is short enough is shown whole."""
     last = len(weights) - 1

@@ -1,14 +1,18 @@
 """The titles of all documents as they are searched, and which texts hold a word; both follow the store."""
 
 import sys
-from collections.abc import Collection, Mapping
+from array import array
+from collections.abc import Collection, Iterable, Mapping, Set
 from typing import NamedTuple, Protocol
 
 from dowse.store.analysis import terms_of
 from dowse.types import Store, StoredDocument
 
-REMEMBERED_WORDS = 64
-"""Words whose holders are kept until the index changes: to gather those of a frequent one takes 5 ms."""
+FREQUENT = 300
+"""A title that has nothing of a query but a term of so many titles is not worth a look, unless all its terms are such."""
+REMEMBERED_HOLDERS = 1_000_000
+"""Of so many documents it is kept which words they hold, until the index changes: 8 MB, and the words that
+questions share are all among them. To gather the holders of a frequent word takes 5 ms."""
 
 
 class Changed(Protocol):
@@ -60,7 +64,8 @@ class Titles:
         self._by_term: dict[str, list[int]] = {}
         """In lists, which for the few documents that most terms have take a third of the memory of sets."""
         self._by_ending: dict[str, set[int]] = {}
-        self._texts: dict[str, frozenset[int]] = {}
+        self._texts: dict[str, array[int]] = {}
+        self._remembered = 0
 
     def follow(self, store: Followed) -> bool:
         """Be what the store is now, and say whether that is news.
@@ -72,6 +77,7 @@ class Titles:
             return False
         changes = store.changes_since(self._state[1]) if self._state[0] == state[0] else None
         self._texts.clear()
+        self._remembered = 0
         if changes is None:  # what is known is of another index, or too old
             for known in (self.documents, self._numbers, self._by_term, self._by_ending):
                 known.clear()
@@ -96,22 +102,31 @@ class Titles:
         found = [frozenset(self._by_term.get(term, ())) for term in terms]
         return frozenset.intersection(*found) if found else frozenset()
 
-    def texts(self, store: Store, word: str) -> frozenset[int]:
-        """Documents whose text has a word; remembered, for questions about one thing share their words."""
-        if word not in self._texts:
-            if len(self._texts) >= REMEMBERED_WORDS:
-                del self._texts[next(iter(self._texts))]
-            self._texts[word] = store.holders(word)
-        return self._texts[word]
+    def texts(self, store: Store, words: Iterable[str]) -> frozenset[int]:
+        """Documents whose text has one of the words."""
+        return frozenset[int]().union(*[self._holders_in_texts(store, word) for word in dict.fromkeys(words)])
 
-    def shares(self, terms: Mapping[str, float], among: Collection[int]) -> dict[int, float]:
-        """How much of some terms, by their weights, the titles of documents say; nothing of those that say none."""
-        found: dict[int, float] = {}
-        for term, weight in terms.items():
-            for number in self._by_term.get(term, ()):
-                if number in among:
-                    found[number] = found.get(number, 0.0) + weight
-        return found
+    def _holders_in_texts(self, store: Store, word: str) -> Collection[int]:
+        """Documents whose text has a word; remembered, for questions about one thing share their words."""
+        known = self._texts.get(word)
+        if known is None:
+            found = store.holders(word)
+            self._remembered += len(found)
+            while self._remembered > REMEMBERED_HOLDERS and self._texts:
+                self._remembered -= len(self._texts.pop(next(iter(self._texts))))
+            known = self._texts[word] = array("q", found)
+        return known
+
+    def shares(self, terms: Mapping[str, float], among: Set[int]) -> dict[int, float]:
+        """How much of some terms, by their weights, the titles of documents say; of those with one that tells."""
+        holders = sorted((self._by_term.get(term, []) for term in terms), key=len)
+        rare = next((one for one in holders if one), [])
+        telling = set[int]().union(rare, *(one for one in holders if len(one) <= FREQUENT))
+        return {
+            number: sum(terms[term] for term in self.documents[number].terms if term in terms)
+            for number in telling
+            if number in among
+        }
 
     def of_kinds(self, endings: tuple[str, ...]) -> frozenset[int]:
         """Documents whose names end like this, in large or small letters."""

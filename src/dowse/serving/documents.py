@@ -14,7 +14,7 @@ from dowse.serving.asking import Answer, Coverage, Options, answer_now, coverage
 from dowse.serving.project import ProjectIndex
 from dowse.types import Document, Entry
 
-RANKED = 40
+RANKED = 24
 """Texts that are ranked closely, or twice as many as are shown: with 120 an answer takes 3 ms longer."""
 NO_BUDGET = 1_000_000
 """Of a passage a few words are told, so long passages are no reason to leave others out."""
@@ -53,7 +53,7 @@ def find_documents(project: ProjectIndex, wanted: Wanted, titles: Titles, pendin
     """Documents by a folder's index as it is now; `titles` are kept for the next question."""
     is_growing = not project.exists or project.is_being_updated()
     if is_growing:  # waits for the first that are worth showing
-        answer_now(project, wanted.text, Options(1, "docs", _glob_of(wanted.extensions)))
+        answer_now(project, wanted.text, Options(1, path_glob=_glob_of(wanted.extensions)))
     else:
         project.store.refresh()
     left_to_mend = [] if is_growing else [answer_now]
@@ -63,7 +63,7 @@ def find_documents(project: ProjectIndex, wanted: Wanted, titles: Titles, pendin
             kinds = titles.of_kinds(tuple(wanted.extensions))
             among = kinds if len(kinds) < len(titles.documents) else None
         options = Options(
-            min(limit, MAX_LIMIT), "docs", budget_tokens=NO_BUDGET, among=among,
+            min(limit, MAX_LIMIT), budget_tokens=NO_BUDGET, among=among,
             ranked_files=max(RANKED, 2 * limit), shown_chunks=1,
         )  # fmt: skip
         if left_to_mend:  # once, what is found to have changed is indexed again

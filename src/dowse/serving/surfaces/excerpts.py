@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dowse.searching.documents import Found
-from dowse.searching.passages import Passage, matches_in
+from dowse.searching.passages import Passage, first_match
 from dowse.serving.asking import Coverage
 from dowse.serving.tools import Told
 
@@ -37,8 +37,8 @@ def excerpt(text: str, terms: Mapping[str, float], most: int = CHARACTERS) -> st
     line = _plain(text)
     if len(line) <= most:
         return line
-    spans = matches_in(line, terms)
-    start = max(0, min(spans[0][0] - most // 3, len(line) - most)) if spans else 0
+    match = first_match(line, terms)
+    start = max(0, min(match - most // 3, len(line) - most)) if match is not None else 0
     end = start + most
     if start:
         start = line.find(" ", start, start + 20) + 1 or start
