@@ -77,6 +77,7 @@ def broken_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return library
 
 
+@pytest.mark.soak  # half a minute, which a failure rests
 def test_a_full_disk_is_told_of_and_the_old_state_is_searched_until_there_is_room(
     tmp_path: Path, storage: Path, broken_disk: Path
 ) -> None:

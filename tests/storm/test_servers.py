@@ -46,7 +46,7 @@ def assert_all_find(started: list[Server], name: str, path: str) -> None:
         eventually(lambda server=server: server.find(name) == [path], server.status)  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("count", [2, 4])
+@pytest.mark.parametrize("count", [2, pytest.param(4, marks=pytest.mark.soak)])
 def test_one_watches_all_are_fresh_and_another_takes_over_when_it_is_killed(
     root: Path, tmp_path: Path, count: int
 ) -> None:
