@@ -11,7 +11,6 @@ from mcp_types import CallToolResult, TextContent, Tool
 
 from dowse.serving.composing import Composed, Offer
 from dowse.serving.opening import open_sites
-from dowse.serving.service import Service
 from dowse.serving.tools import BUDGET_TOKENS
 
 Got = TypeVar("Got")
@@ -60,7 +59,7 @@ def talk(
 
     async def have_it() -> Got:
         offer = Offer(("site",), budget_tokens=budget)
-        server = Composed(Service([]), Path.cwd(), offer, open_sites([str(place) for place in places])).server()
+        server = Composed(None, Path.cwd(), offer, open_sites([str(place) for place in places])).server()
         async with Client(server, mode=mode) as client:
             try:
                 return await conversation(Reader(client))

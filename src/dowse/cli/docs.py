@@ -179,14 +179,14 @@ def read_command(document: str, folder: str | None, *, section: str | None, as_j
 
 def _indexed(folder: str | None) -> "ProjectIndex":
     """The documents of a folder, with their index brought up to date."""
-    from dowse.serving.asking import bring_near
     from dowse.serving.project import ProjectIndex
 
     project = ProjectIndex(_root(folder), "documents")
     show_warnings(project.warnings)
     say_if_waiting(project)
     with progress_bar(f"Reading {project.root.name}", is_expected=False) as progress:
-        bring_near(project, "", waits=True, progress=progress)
+        if not project.update(progress).is_complete:  # whoever pressed Ctrl-C does not want half an answer
+            raise KeyboardInterrupt
     return project
 
 

@@ -14,6 +14,7 @@ from dowse.serving.tools import BUDGET_TOKENS
 
 if TYPE_CHECKING:
     from dowse.serving.composing import Composed, Surface
+    from dowse.serving.service import Service
 
 SURFACES = ("code", "documents", "site", "archive", "indexes")
 
@@ -77,17 +78,23 @@ def _composed(wish: Wish, *, is_public: bool = False, is_over_http: bool = False
     with ThreadPoolExecutor(1) as pool:  # the protocol takes a second to import, in which sites can be loaded
         loading = pool.submit(_loaded, wish.sites)
         from dowse.serving.composing import Composed, Offer
-        from dowse.serving.service import Service
 
         sites = loading.result()
-    needs_root = {"code", "documents"} & set(wish.surfaces)
-    roots = list(wish.roots)
-    if is_over_http and needs_root and not roots:
-        from dowse.serving.locating import open_project
-
-        roots = [open_project(None).root]
     offer = Offer(wish.surfaces, wish.level, wish.budget, wish.surfaces == ("documents",), is_public)
-    return Composed(Service(roots), Path.cwd(), offer, sites)
+    return Composed(_service(wish, is_over_http=is_over_http), Path.cwd(), offer, sites)
+
+
+def _service(wish: Wish, *, is_over_http: bool) -> "Service | None":
+    """The folders that are served, if any are; over HTTP there is nobody to say which."""
+    if not {"code", "documents"} & set(wish.surfaces):
+        return None
+    from dowse.serving.service import Service
+
+    if wish.roots or not is_over_http:
+        return Service(list(wish.roots))
+    from dowse.serving.locating import open_project
+
+    return Service([open_project(None).root])
 
 
 def _loaded(sites: tuple[str, ...]) -> Any:

@@ -6,11 +6,13 @@ A user's message holds no absolute path and nothing technical.
 import re
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dowse.errors import DiskFull, DowseError, UsageError
-from dowse.serving.project import ProjectIndex
 from dowse.sources.names import visible
+
+if TYPE_CHECKING:
+    from dowse.serving.project import ProjectIndex
 
 INDEX_SHARE = 1.5
 """Bytes of an index for each byte of text: 0.8 to 1.4 on projects of 1 to 13 MB, and not too little said."""
@@ -87,7 +89,7 @@ def rendered(error: DowseError) -> dict[str, Any]:
     return {"code": error.code, "userMessage": str(error), "developerMessage": f"{error.code}: {developer}"}
 
 
-def of_project(error: DowseError, project: ProjectIndex) -> DowseError:
+def of_project(error: DowseError, project: "ProjectIndex") -> DowseError:
     """An error with what its messages say of the project it is about."""
     if isinstance(error, CatalogueError | UsageError) or error.code not in CATALOGUE:
         return error
@@ -119,7 +121,7 @@ def is_absolute(path: str) -> bool:
     return _ABSOLUTE.match(path) is not None
 
 
-def _needed_mb(project: ProjectIndex) -> int:
+def _needed_mb(project: "ProjectIndex") -> int:
     try:
         return max(1, round(project.text_bytes() * INDEX_SHARE / 10**6))
     except DowseError:

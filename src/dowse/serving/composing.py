@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from dowse.errors import UsageError
 from dowse.serving.protocol import make_server
 from dowse.serving.resources import Announcer
-from dowse.serving.service import Service, Source
 from dowse.serving.tools import BUDGET_TOKENS, Call, Tool
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
+    from dowse.serving.service import Service, Source
     from dowse.serving.surfaces.documents import DocumentsSurface
     from dowse.serving.surfaces.sites import SitesSurface
 
@@ -54,9 +54,11 @@ class Part:
 
 
 class Composed:
-    """A service and the surfaces that are offered over it."""
+    """A service, where folders are served, and the surfaces that are offered over it and beside it."""
 
-    def __init__(self, service: Service, start: Path, offer: Offer, sites: "SitesSurface | None" = None) -> None:
+    def __init__(
+        self, service: "Service | None", start: Path, offer: Offer, sites: "SitesSurface | None" = None
+    ) -> None:
         self._service, self._start, self._offer, self._sites = service, start, offer, sites
         self._announcer = Announcer()
         self._documents: DocumentsSurface | None = None
@@ -91,10 +93,10 @@ class Composed:
             resources=(self._documents, self._announcer) if self._documents else None,
         )
 
-    def sources(self) -> list[Source]:
+    def sources(self) -> "list[Source]":
         """What is served, for those who watch over the server."""
         found = list(self._sites.sources()) if self._sites and "site" in self._parts else []
-        if "code" in self._parts or "documents" in self._parts:
+        if self._service:
             found += self._service.sources("project" if "code" in self._parts else "documents")
         return found
 
@@ -106,7 +108,8 @@ class Composed:
         """Stop everything."""
         for part in self._parts.values():
             part.close()
-        self._service.close()
+        if self._service:
+            self._service.close()
 
     def _begin(self) -> None:
         if self._documents:
@@ -123,14 +126,18 @@ class Composed:
             "indexes": self._indexes_part,
         }[name]()
 
-    def _code_part(self) -> Part:
+    def _code_part(self) -> Part | None:
+        if self._service is None:
+            return None
         from dowse.serving.surfaces.offered import offered_tools
         from dowse.serving.surfaces.project import INSTRUCTIONS, ProjectSurface
 
         surface = ProjectSurface(self._service, self._start)
         return Part(surface.tools, INSTRUCTIONS, _names(offered_tools(surface, {})))
 
-    def _documents_part(self) -> Part:
+    def _documents_part(self) -> Part | None:
+        if self._service is None:
+            return None
         from dowse.serving.surfaces.documents import INSTRUCTIONS, DocumentsSurface
 
         self._documents = DocumentsSurface(self._service, self._start, self._announcer)
@@ -166,6 +173,8 @@ class Composed:
 
 def make_project_server(roots: list[Path], start: Path, budget_tokens: int = BUDGET_TOKENS) -> "Server[Any]":
     """A server of the projects in the roots, or of the one found from `start`, and of nothing else."""
+    from dowse.serving.service import Service
+
     return Composed(Service(roots), start, Offer(("code",), budget_tokens=budget_tokens)).server()
 
 
