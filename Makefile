@@ -39,7 +39,7 @@ test: .venv/node/installed ## install, check style and types, run every test
 	$(RUN) -m mypy
 	$(RUN) -m pytest -m "not soak"
 
-soak: .venv/installed ## many kills and long storms (minutes)
+soak: .venv/installed ## many kills, long storms, and the programs that measure (minutes)
 	$(RUN) -m pytest -m soak --timeout 3600
 
 bench: .venv/installed ## measure; CORPORA, EVAL, CODE_SEARCH name folders of data (docs/benchmarks.md)

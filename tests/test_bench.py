@@ -9,6 +9,8 @@ import pytest
 
 from tests.making import write_tree
 
+pytestmark = pytest.mark.soak  # a minute for all programs that measure
+
 REPOSITORY = Path(__file__).parents[1]
 
 

@@ -4,7 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.making import write_tree
+
+pytestmark = pytest.mark.soak  # a minute for all programs that measure
 
 REPOSITORY = Path(__file__).parents[2]
 

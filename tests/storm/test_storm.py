@@ -66,8 +66,8 @@ def check(storm: Storm, asked: list[Search], scratch: Path, when: str) -> None:
     storm.moments.clear()
 
 
-def test_three_hundred_operations(tmp_path: Path) -> None:
-    survive(tmp_path, seed=1, operations=300)
+def test_two_hundred_operations(tmp_path: Path) -> None:
+    survive(tmp_path, seed=1, operations=200)
 
 
 @pytest.mark.soak

@@ -46,6 +46,8 @@ INSURANCE_EVERY_SECONDS = 300.0
 more, at most every five minutes: 0.35 s on 10,000 files."""
 STALL_SECONDS = 2.0
 """Who waited so much longer than meant was stopped, and the system keeps only 16,384 events for us."""
+STALL_EVERY_SECONDS = 60.0
+"""At work one may also just have waited for another thread; so that counts so often at most."""
 STORM_HINTS = 200
 """After so many, events were probably lost: everything is looked at as soon as it is quiet."""
 RETRY_SECONDS = 30.0
@@ -96,6 +98,7 @@ class Session:
         self._moved = -HEAD_SECONDS
         self._looked = self._hinted = self._changed = self._scanned = 0.0
         self._failed = -RETRY_SECONDS
+        self._stalled = -STALL_EVERY_SECONDS
 
     # The life of a session
 
@@ -115,16 +118,23 @@ class Session:
         """Follow events until the root, the index or this server is gone."""
         while not self._stop.is_set() and self._can_go_on():
             self._take_in(self._hints(), STEP_SECONDS)
-            now = time.monotonic()
-            if not self.leads:
-                if now - self._looked >= LOOK_SECONDS:
-                    self._forget_what_was_done(now)
-                continue
-            if now - self._looked >= LOOK_SECONDS or self._has_new_settings():
-                self._look_around(now)
-            self._finish_run()
-            if self._run is None and now - self._failed >= RETRY_SECONDS:
-                self._work_if_due(now)
+            began, worked = time.monotonic(), time.thread_time()
+            self._take_turn(began)
+            idle = time.monotonic() - began - (time.thread_time() - worked)
+            if idle > STALL_SECONDS and began - self._stalled >= STALL_EVERY_SECONDS:
+                self._stalled = began
+                self._take_in([EVERYWHERE])
+
+    def _take_turn(self, now: float) -> None:
+        if not self.leads:
+            if now - self._looked >= LOOK_SECONDS:
+                self._forget_what_was_done(now)
+            return
+        if now - self._looked >= LOOK_SECONDS or self._has_new_settings():
+            self._look_around(now)
+        self._finish_run()
+        if self._run is None and now - self._failed >= RETRY_SECONDS:
+            self._work_if_due(now)
 
     def _forget_what_was_done(self, now: float) -> None:
         """What the leading process has indexed meanwhile is not pending any more."""
