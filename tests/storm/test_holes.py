@@ -260,7 +260,7 @@ def test_events_that_the_system_has_thrown_away_are_made_up_for(root: Path) -> N
         save(root / "src/last.py", "overlooked")
         time.sleep(1.5 * session.STALL_SECONDS)
         server.process.send_signal(signal.SIGCONT)
-        eventually(lambda: server.find("overlooked"))
+        eventually(lambda: server.find("overlooked"), server.status)
 
 
 def index(root: Path) -> None:

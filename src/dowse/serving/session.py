@@ -99,11 +99,14 @@ class Session:
         self._looked = self._hinted = self._changed = self._scanned = 0.0
         self._failed = -RETRY_SECONDS
         self._stalled = -STALL_EVERY_SECONDS
+        self._awake = time.monotonic(), time.thread_time()
+        """Since when we have not waited for events: by the clock, and by our own work."""
 
     # The life of a session
 
     def begin(self) -> None:
         """Start watching, then look everywhere: in this order nothing is missed."""
+        self._awake = time.monotonic(), time.thread_time()
         try:
             self._watcher = Watcher(self.project.root, _folders_of(self.project))
         except CannotWatch as error:
@@ -117,13 +120,18 @@ class Session:
     def keep(self) -> None:
         """Follow events until the root, the index or this server is gone."""
         while not self._stop.is_set() and self._can_go_on():
+            self._look_after_a_stop()
             self._take_in(self._hints(), STEP_SECONDS)
-            began, worked = time.monotonic(), time.thread_time()
-            self._take_turn(began)
-            idle = time.monotonic() - began - (time.thread_time() - worked)
-            if idle > STALL_SECONDS and began - self._stalled >= STALL_EVERY_SECONDS:
-                self._stalled = began
-                self._take_in([EVERYWHERE])
+            self._awake = time.monotonic(), time.thread_time()
+            self._take_turn(self._awake[0])
+
+    def _look_after_a_stop(self) -> None:
+        """Where we were neither waiting nor at work for long, we were stopped; waits see that by themselves."""
+        began, worked = self._awake
+        idle = time.monotonic() - began - (time.thread_time() - worked)
+        if idle > STALL_SECONDS and began - self._stalled >= STALL_EVERY_SECONDS:
+            self._stalled = began
+            self._take_in([EVERYWHERE])
 
     def _take_turn(self, now: float) -> None:
         if not self.leads:
