@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.serving import session
+from dowse.freshness.stalls import STALL_SECONDS
 from dowse.serving.keeping import Keeper
 from dowse.serving.project import ProjectIndex
 from tests.making import write_tree
@@ -258,7 +258,7 @@ def test_events_that_the_system_has_thrown_away_are_made_up_for(root: Path) -> N
         for number in range(10_000):
             (root / "src" / f"{number % 2}.py").write_text(f"value = {number}\n", encoding="utf-8")
         save(root / "src/last.py", "overlooked")
-        time.sleep(1.5 * session.STALL_SECONDS)
+        time.sleep(1.5 * STALL_SECONDS)
         server.process.send_signal(signal.SIGCONT)
         eventually(lambda: server.find("overlooked"), server.status)
 

@@ -17,6 +17,7 @@ from dowse.freshness.dirty import DirtyFiles, Times
 from dowse.freshness.filesystems import poll_seconds
 from dowse.freshness.githead import Head, head_of
 from dowse.freshness.scan import Drift
+from dowse.freshness.stalls import Stalls
 from dowse.freshness.strategies import QUIET_SECONDS, due
 from dowse.freshness.watching import EVERYWHERE, STEP_SECONDS, CannotWatch, Watcher
 from dowse.serving.indexing import VERIFY, Run, start_run
@@ -44,10 +45,6 @@ INSURANCE_SECONDS = 10.0
 INSURANCE_EVERY_SECONDS = 300.0
 """Events may be lost without a word. So, once it is quiet after some came, everything is looked at once
 more, at most every five minutes: 0.35 s on 10,000 files."""
-STALL_SECONDS = 2.0
-"""Who waited so much longer than meant was stopped, and the system keeps only 16,384 events for us."""
-STALL_EVERY_SECONDS = 60.0
-"""At work one may also just have waited for another thread; so that counts so often at most."""
 STORM_HINTS = 200
 """After so many, events were probably lost: everything is looked at as soon as it is quiet."""
 RETRY_SECONDS = 30.0
@@ -98,15 +95,13 @@ class Session:
         self._moved = -HEAD_SECONDS
         self._looked = self._hinted = self._changed = self._scanned = 0.0
         self._failed = -RETRY_SECONDS
-        self._stalled = -STALL_EVERY_SECONDS
-        self._awake = time.monotonic(), time.thread_time()
-        """Since when we have not waited for events: by the clock, and by our own work."""
+        self._stalls = Stalls()
 
     # The life of a session
 
     def begin(self) -> None:
         """Start watching, then look everywhere: in this order nothing is missed."""
-        self._awake = time.monotonic(), time.thread_time()
+        self._stalls = Stalls()  # from now on, on this thread
         try:
             self._watcher = Watcher(self.project.root, _folders_of(self.project))
         except CannotWatch as error:
@@ -120,18 +115,8 @@ class Session:
     def keep(self) -> None:
         """Follow events until the root, the index or this server is gone."""
         while not self._stop.is_set() and self._can_go_on():
-            self._look_after_a_stop()
             self._take_in(self._hints(), STEP_SECONDS)
-            self._awake = time.monotonic(), time.thread_time()
-            self._take_turn(self._awake[0])
-
-    def _look_after_a_stop(self) -> None:
-        """Where we were neither waiting nor at work for long, we were stopped; waits see that by themselves."""
-        began, worked = self._awake
-        idle = time.monotonic() - began - (time.thread_time() - worked)
-        if idle > STALL_SECONDS and began - self._stalled >= STALL_EVERY_SECONDS:
-            self._stalled = began
-            self._take_in([EVERYWHERE])
+            self._take_turn(time.monotonic())
 
     def _take_turn(self, now: float) -> None:
         if not self.leads:
@@ -229,17 +214,18 @@ class Session:
     # Looking and applying
 
     def _hints(self) -> list[str]:
+        """Paths that may have changed; everything where events may have been thrown away while we were stopped."""
         if self._watcher is None:
             self._stop.wait(TICK_SECONDS)
             return []
         seconds = TICK_SECONDS if self._dirty.pending() or self._run else LOOK_SECONDS
-        began = time.monotonic()
+        was_stopped = self._stalls.waits(seconds)
         try:
             paths = self._watcher.wait(seconds, self._stop)
         except CannotWatch as error:
             self._poll(str(error))
             return [EVERYWHERE]
-        return [EVERYWHERE] if time.monotonic() - began > seconds + STALL_SECONDS else paths
+        return [EVERYWHERE] if self._stalls.works() or was_stopped else paths
 
     def _take_in(self, paths: Iterable[str], since: float = 0.0) -> None:
         paths = list(paths)
