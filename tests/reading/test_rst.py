@@ -24,6 +24,7 @@ def rst(source: str, path: str = "guide/intro.rst") -> Reading:
         ("Text first.\n\nTitle\n=====\n", "Title"),
         ("Using ``code`` and :class:`~a.B`\n================================\n", "Using code and a.B"),
         ("PEP: 8\nTitle: Style\n  Guide\nStatus: Active\n\nAbstract\n========\n", "Style Guide"),
+        ("PEP: 9\nTitle: Of \\*\\*kwargs and ``X | Y``\n\nAbstract\n========\n", "Of **kwargs and X | Y"),
         ("::\n\n    Code\n    ====\n\nTitle\n=====\n", "Title"),
         (".. code-block:: text\n\n   Code\n   ====\n", "intro"),
         ("no heading", "intro"),

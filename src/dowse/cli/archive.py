@@ -144,12 +144,13 @@ def search(
             archives, hits, query=query, fuzzy=not exact, include_citations=citations, citation_depth=depth,
             limit=limit, inferred=inferred,
         )  # fmt: skip
+        titles = {one.id: one.title for one in archives.documents().values()} if citations else {}
     exit_code = 0 if hits else 1
     if as_json:
         return Reply(reply, exit_code)
     from dowse.cli.archive_shown import show_results
 
-    show_results(reply["results"])
+    show_results(reply["results"], titles)
     if not hits:
         say(f"Nothing found for: {query}")
     return exit_code

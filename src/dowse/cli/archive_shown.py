@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from dowse.cli.output import Shown, counted, show, shown
@@ -21,8 +22,8 @@ def show_document(document: Found, *more: str) -> None:
     show("  ", shown(document["id"], fg="cyan"), "  ", document["path"])
 
 
-def show_results(results: list[Found]) -> None:
-    """Hits with what was found in them."""
+def show_results(results: list[Found], titles: Mapping[str, str]) -> None:
+    """Hits with what was found in them; citations by the titles of documents, where they are archived."""
     for number, result in enumerate(results):
         if number:
             show()
@@ -33,17 +34,18 @@ def show_results(results: list[Found]) -> None:
                 for snippet in highlight["snippets"]:
                     show("  ", *_coloured(snippet))
         if citations := result.get("citations"):
-            _show_citations(citations)
+            _show_citations(citations, titles)
 
 
-def _show_citations(citations: Found) -> None:
+def _show_citations(citations: Found, titles: Mapping[str, str]) -> None:
     for name, field in (("cites", "citing"), ("is cited by", "cited")):
         found = citations[field]
         if found:
             show(f"  {name}:")
         for one in found[:MOST_SHOWN]:
-            leads = one.get("targetId", "") if field == "citing" else one["sourceId"]
-            show("    ", shown(leads or "(not archived)", fg="cyan"), "  ", one["targetUrl"])
+            other = one.get("targetId", "") if field == "citing" else one["sourceId"]
+            leads = one["targetUrl"] if field == "citing" else one["context"]
+            show("    ", shown(titles.get(other, "(not archived)"), fg="cyan"), "  ", leads)
         if len(found) > MOST_SHOWN:
             show(f"    and {counted(len(found) - MOST_SHOWN, 'more')[:-1]}")
 

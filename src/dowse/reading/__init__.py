@@ -15,7 +15,7 @@ _PROSE = {"", ".txt", ".text"}
 
 __all__ = ["DOCUMENT_EXTENSIONS", "VERSION", "NotReadable", "language_of", "read", "read_document"]
 
-VERSION = 3
+VERSION = 4
 """Changes whenever the same bytes would be read differently; stored indexes then read again."""
 
 

@@ -12,6 +12,7 @@ from dowse.types import Reading
 
 _HEADER = re.compile(r"\n*(?:[A-Z][A-Za-z-]{1,30}:(?: .*)?\n(?:[ \t]+\S.*\n)*){2,}(?=\n|\Z)")
 """What enhancement proposals begin with: `PEP: 8`, `Title: …`."""
+_MARKED = re.compile(r"\\(.)|``")
 _TITLE = re.compile(r"^Title: (?P<title>.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 _HEADER_CHARS = 16 * 1024
 
@@ -28,5 +29,5 @@ def read_rst(data: bytes, path: str) -> Reading:
     lines = [line.rstrip() for line in source.split("\n")]
     blocks = Blocks(learn_names(iter(lines), PurePosixPath(path).suffix))
     text = blocks.convert(lines)
-    stated = FrontMatter(title=title["title"]) if title else None
+    stated = FrontMatter(title=_MARKED.sub(r"\1", title["title"])) if title else None
     return read_converted(text + "\n" if text else "", path, decoded.encoding, stated)
