@@ -13,10 +13,10 @@ from mcp import Client
 from mcp_types import Tool
 
 from dowse.serving.catalogue import CATALOGUE
-from dowse.serving.composing import Composed, Level, Offer
+from dowse.serving.composing import Composed, Offer
 from dowse.serving.service import Service
 from dowse.serving.surfaces.project import CREATE_QUESTION, DELETE_QUESTION, HINTS, REBUILD_QUESTION, SAY_YES
-from dowse.serving.tools import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
+from dowse.serving.tools import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, Level
 
 Schema = Mapping[str, Any]
 

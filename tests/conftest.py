@@ -64,3 +64,9 @@ def storage(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("DOWSE_HOME", str(root / "dowse"))
     return root / "dowse"
+
+
+@pytest.fixture(params=["legacy", "auto"], ids=["2025-11-25", "2026-07-28"])
+def mode(request: pytest.FixtureRequest) -> str:
+    """The older protocol and the newer one, as the SDK's client is told."""
+    return str(request.param)

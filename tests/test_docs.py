@@ -14,8 +14,9 @@ from docs.reference import KEYS, reference
 from mcp import Client
 
 from dowse.cli.commands import COMMANDS, dowse
-from dowse.serving.composing import make_project_server
+from dowse.serving.composing import Composed, Offer
 from dowse.serving.project import ProjectIndex
+from dowse.serving.service import Service
 from dowse.settings import write_default
 from dowse.sources.denylist import categories
 from dowse.types import Reason
@@ -88,7 +89,7 @@ async def every_reply(root: Path) -> list[dict[str, Any]]:
         ("get_index_status", {}),
         ("search_code", {"query": "function1"}),
     ]
-    async with Client(make_project_server([root], root, 1000)) as client:
+    async with Client(Composed(Service([root]), root, Offer(("code",), budget_tokens=1000)).server()) as client:
         return [dict((await client.call_tool(*call)).structured_content or {}) for call in calls]
 
 

@@ -31,11 +31,6 @@ RESEARCH = {
 PAGES = {"1f": captured("https://example.com/ml-algorithms", "Algorithms", "# Gradient descent\n\nAnd others.\n")}
 
 
-@pytest.fixture(params=["legacy", "auto"], ids=["2025-11-25", "2026-07-28"])
-def mode(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 @pytest.fixture
 def places(tmp_path: Path) -> Places:
     found = make_archives(tmp_path, RESEARCH, PAGES)

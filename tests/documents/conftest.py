@@ -27,12 +27,6 @@ NOTES: dict[str, str | bytes] = {
 LISTED = ["docs://README.md", "docs://guide/grafting.html", "docs://guide/pruning.md", "docs://memo.txt"]
 
 
-@pytest.fixture(params=["legacy", "auto"], ids=["2025-11-25", "2026-07-28"])
-def mode(request: pytest.FixtureRequest) -> str:
-    """The older protocol and the newer one."""
-    return str(request.param)
-
-
 @pytest.fixture
 def unindexed(tmp_path: Path) -> Path:
     """A small folder of documents."""

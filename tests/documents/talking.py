@@ -9,10 +9,10 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from mcp import Client, MCPError
 from mcp_types import Resource, TextContent, TextResourceContents
 
-from dowse.serving.composing import Composed, Level, Offer, Surface
+from dowse.serving.composing import Composed, Offer
 from dowse.serving.project import ProjectIndex
 from dowse.serving.service import Service
-from dowse.serving.tools import BUDGET_TOKENS
+from dowse.serving.tools import BUDGET_TOKENS, Level, Surface
 
 Got = TypeVar("Got")
 Reply = dict[str, Any]
@@ -104,7 +104,7 @@ def talk(
     """Have a conversation with a server of some folders."""
 
     async def have_it() -> Got:
-        offer = Offer(surfaces, level, budget_tokens, begins_at_once=surfaces == ("documents",))
+        offer = Offer(surfaces, level, budget_tokens)
         server = Composed(Service(list(roots)), Path("/"), offer).server()
         async with Client(server, mode=mode, **client) as connected:
             try:

@@ -40,7 +40,7 @@ class Ear:
 async def listening(mode: str, *roots: Path) -> AsyncIterator[tuple[Reader, Ear]]:
     """A client that hears of changes as its revision of the protocol has it."""
     ear = Ear()
-    server = Composed(Service(list(roots)), Path("/"), Offer(("documents",), begins_at_once=True)).server()
+    server = Composed(Service(list(roots)), Path("/"), Offer(("documents",))).server()
     if mode == "legacy":
         async with Client(server, mode=mode, message_handler=ear) as client:
             yield Reader(client), ear

@@ -15,11 +15,6 @@ from tests.serving.talking import DECLINE, Person, yes
 SEEDS = {"search_index", "search_add_document", "search_create_index"}
 
 
-@pytest.fixture(params=["legacy", "auto"], ids=["2025-11-25", "2026-07-28"])
-def mode(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 def test_the_example_of_the_specification(mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
         content = "Rate limiting protects APIs from abuse by throttling request frequency."

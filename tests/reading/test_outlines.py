@@ -249,13 +249,6 @@ def test_this_is_no_anchor(text: str) -> None:
     assert section_of(text, "x") is None
 
 
-def test_a_line_stands_under_the_headings_above_it() -> None:
-    outline = Outline(GUIDE)
-    assert outline.headings_at(10) == ("Guide", "Install", "Linux")
-    assert outline.headings_at(7) == ("Guide", "Install")
-    assert outline.headings_at(1) == ()
-
-
 HOSTILE = {
     "headings": "# a\n" * 25_000,
     "one heading": "# " + "a " * 250_000,

@@ -20,12 +20,6 @@ FRUIT = {
 INDEXED = sorted(FRUIT.keys() - {".env", "src/x.gen.py"})
 
 
-@pytest.fixture(params=["legacy", "auto"], ids=["2025-11-25", "2026-07-28"])
-def mode(request: pytest.FixtureRequest) -> str:
-    """The older protocol and the newer one."""
-    return str(request.param)
-
-
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A small project that is not indexed."""

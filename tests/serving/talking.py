@@ -13,7 +13,8 @@ from mcp.client.stdio import StdioServerParameters
 from mcp_types import CallToolResult, ElicitResult, TextContent
 from mcp_types import Tool as ListedTool
 
-from dowse.serving.composing import make_project_server
+from dowse.serving.composing import Composed, Offer
+from dowse.serving.service import Service
 from dowse.serving.tools import BUDGET_TOKENS
 
 Got = TypeVar("Got")
@@ -72,7 +73,8 @@ def talk(
     """Have a conversation with a server of some roots, or of the one that is found from `start`."""
 
     async def have_it() -> Got:
-        server = make_project_server(list(roots), start or Path("/"), budget_tokens)
+        offer = Offer(("code",), budget_tokens=budget_tokens)
+        server = Composed(Service(list(roots)), start or Path("/"), offer).server()
         async with Client(server, mode=mode, **client) as connected:
             try:
                 return await conversation(Assistant(connected))

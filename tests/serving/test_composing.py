@@ -9,9 +9,10 @@ import pytest
 from mcp import Client
 
 from dowse.errors import UsageError
-from dowse.serving.composing import SURFACES, Composed, Level, Offer, Surface
-from dowse.serving.opening import open_sites
+from dowse.serving.composing import Composed, Offer
 from dowse.serving.service import Service
+from dowse.serving.surfaces.sites import open_sites
+from dowse.serving.tools import SURFACES, Level, Surface
 from tests.making import write_tree
 from tests.sites.making import SITE, index
 
@@ -21,11 +22,6 @@ CODE = {
 }  # fmt: skip
 SITES = {"search_fruit", "get_article", "get_index_info"}
 INDEXES = {"search_index", "search_add_document", "search_create_index"}
-
-
-@pytest.fixture(params=["auto", "legacy"])
-def mode(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 @pytest.fixture

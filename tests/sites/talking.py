@@ -10,7 +10,7 @@ from mcp import Client
 from mcp_types import CallToolResult, TextContent, Tool
 
 from dowse.serving.composing import Composed, Offer
-from dowse.serving.opening import open_sites
+from dowse.serving.surfaces.sites import open_sites
 from dowse.serving.tools import BUDGET_TOKENS
 
 Got = TypeVar("Got")

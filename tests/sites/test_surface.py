@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dowse.errors import DowseError
-from dowse.serving.opening import open_sites
+from dowse.serving.surfaces.sites import open_sites
 from dowse.sites.opening import named_place
 from tests.sites.making import SITE, index, write_index
 from tests.sites.talking import Reader, talk

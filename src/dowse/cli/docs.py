@@ -22,6 +22,7 @@ from dowse.cli.output import (
 )
 from dowse.cli.serve import Wish, budget_option, run_server, tools_option
 from dowse.errors import NoSuchDocument, UsageError
+from dowse.serving.tools import Level
 
 if TYPE_CHECKING:
     from dowse.serving.project import ProjectIndex
@@ -52,7 +53,7 @@ def docs() -> None:
 @tools_option
 @budget_option
 @http_options
-def serve_documents(folder: str | None, *, level: Any, budget: int, **web: Any) -> int:
+def serve_documents(folder: str | None, *, level: Level, budget: int, **web: Any) -> int:
     """Serve DIR as docs:// resources with the tool search_documents."""
     return run_server(Wish(("documents",), level, budget, (_root(folder),)), web)
 

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,9 +15,7 @@ from dowse.cli.output import say
 from dowse.errors import Failed, UsageError
 
 if TYPE_CHECKING:
-    from mcp.server.lowlevel import Server
-
-    from dowse.serving.web import Sources
+    from dowse.serving.composing import Composed
 
 MIN_TOKEN_CHARACTERS = 16
 TOKEN_VARIABLE = "DOWSE_TOKEN"  # noqa: S105 - the name of a variable
@@ -66,16 +64,8 @@ _OPTIONS = [
 ]  # fmt: skip
 
 
-class Made(NamedTuple):
-    """A server, what it serves, and how that is called."""
-
-    server: "Server[Any]"
-    sources: "Sources"
-    names: str
-
-
 def serve_over_http(
-    make: Callable[[bool], Made],
+    make: "Callable[[bool], Composed]",
     *,
     address: str,
     allow_remote: bool,
@@ -113,8 +103,8 @@ def serve_over_http(
     except OSError as error:
         raise Failed(f"{address} cannot be listened on ({error.strerror or error}). Choose another port.") from error
     shown = f"[{host}]" if ":" in host else host
-    say(f"dowse: serving {made.names} at http://{shown}:{listening.getsockname()[1]}/mcp")
-    run_web(make_app(made.server, made.sources, admission, rate), listening)
+    say(f"dowse: serving {made.names()} at http://{shown}:{listening.getsockname()[1]}/mcp")
+    run_web(make_app(made.server(), made.sources, admission, rate), listening)
     return 0
 
 

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dowse.cli.arguments import named_folder
-from dowse.cli.http import Made, http_options, serve_over_http
+from dowse.cli.http import http_options, serve_over_http
 from dowse.errors import UsageError
-from dowse.serving.tools import BUDGET_TOKENS
+from dowse.serving.tools import BUDGET_TOKENS, SURFACES, Level, Surface
 
 if TYPE_CHECKING:
-    from dowse.serving.composing import Composed, Surface
+    from dowse.serving.composing import Composed
     from dowse.serving.service import Service
-
-SURFACES = ("code", "documents", "site", "archive", "indexes")
 
 budget_option = click.option(
     "--budget", metavar="TOKENS", type=click.IntRange(1000), default=BUDGET_TOKENS, show_default=True,
@@ -32,8 +30,8 @@ tools_option = click.option(
 class Wish:
     """What a command line wants to be served."""
 
-    surfaces: tuple["Surface", ...]
-    level: Any
+    surfaces: tuple[Surface, ...]
+    level: Level
     budget: int
     roots: tuple[Path, ...] = ()
     sites: tuple[str, ...] = ()
@@ -46,7 +44,7 @@ class Wish:
 @tools_option
 @budget_option
 @http_options
-def serve(folders: tuple[str, ...], *, only: str | None, sites: tuple[str, ...], level: Any, **how: Any) -> int:
+def serve(folders: tuple[str, ...], *, only: str | None, sites: tuple[str, ...], level: Level, **how: Any) -> int:
     """Serve DIR to an assistant over the Model Context Protocol, on stdin and stdout or over HTTP.
 
     Without DIR: the folders that the client says it works in, or the project around the working
@@ -61,17 +59,12 @@ def serve(folders: tuple[str, ...], *, only: str | None, sites: tuple[str, ...],
 def run_server(wish: Wish, web: dict[str, Any]) -> int:
     """Serve what is wished for until the client or a signal ends it."""
     if web["address"]:
-        return serve_over_http(lambda is_public: _made(wish, is_public=is_public), **web)
+        return serve_over_http(lambda is_public: _composed(wish, is_public=is_public, is_over_http=True), **web)
     from dowse.serving.stdio import run_on, take_the_wire
 
     wire = take_the_wire()  # before anything is imported that may print
     run_on(wire, _composed(wish).server())
     return 0
-
-
-def _made(wish: Wish, *, is_public: bool) -> Made:
-    composed = _composed(wish, is_public=is_public, is_over_http=True)
-    return Made(composed.server(), composed.sources, composed.names())
 
 
 def _composed(wish: Wish, *, is_public: bool = False, is_over_http: bool = False) -> "Composed":
@@ -80,7 +73,7 @@ def _composed(wish: Wish, *, is_public: bool = False, is_over_http: bool = False
         from dowse.serving.composing import Composed, Offer
 
         sites = loading.result()
-    offer = Offer(wish.surfaces, wish.level, wish.budget, wish.surfaces == ("documents",), is_public)
+    offer = Offer(wish.surfaces, wish.level, wish.budget, is_public)
     return Composed(_service(wish, is_over_http=is_over_http), Path.cwd(), offer, sites)
 
 
@@ -100,12 +93,12 @@ def _service(wish: Wish, *, is_over_http: bool) -> "Service | None":
 def _loaded(sites: tuple[str, ...]) -> Any:
     if not sites:
         return None
-    from dowse.serving.opening import open_sites
+    from dowse.serving.surfaces.sites import open_sites
 
     return open_sites(sites)
 
 
-def _wanted(only: str | None) -> tuple[Any, ...]:
+def _wanted(only: str | None) -> tuple[Surface, ...]:
     if only is None:
         return SURFACES
     names = {name.strip() for name in only.split(",") if name.strip()}

@@ -79,10 +79,6 @@ class Outline:
         )
         return self._below(anchor) if found is None and "#" in anchor else found
 
-    def headings_at(self, line: int) -> tuple[str, ...]:
-        """The headings that a line stands under, its own included, outermost first."""
-        return self._path(bisect_right(self._lines, line) - 1)
-
     def _heading(self, mark: Mark, slugs: "_Slugs") -> Heading:
         made = slugs.make(mark.words)
         return Heading(mark.level, " ".join(mark.words.split()), self._line(mark), mark.id or made)

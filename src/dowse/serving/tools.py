@@ -3,11 +3,15 @@
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from dowse.errors import DowseError
 
 Schema = dict[str, Any]
+Surface = Literal["code", "documents", "site", "archive", "indexes"]
+SURFACES: tuple[Surface, ...] = ("code", "documents", "site", "archive", "indexes")
+Level = Literal["standard", "full"]
+"""How much a server offers: what is always needed, or all."""
 
 BUDGET_TOKENS = 20_000
 CHARACTERS_PER_TOKEN = 4

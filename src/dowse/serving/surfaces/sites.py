@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -19,6 +19,7 @@ from dowse.sites.checking import is_date
 from dowse.sites.cleaning import label
 from dowse.sites.live import LiveSite
 from dowse.sites.model import MAX_PREFIX, PREFIX_PATTERN
+from dowse.sites.opening import open_places
 from dowse.sites.site import LoadedSite
 
 if TYPE_CHECKING:
@@ -238,3 +239,8 @@ _INFO = reply(
     name=TEXT, domain=TEXT, description=TEXT, tool=TEXT, version=TEXT, generated=TEXT, pageCount=NUMBER,
     topics={"type": "array"}, dates={"type": "object"}, loaded=TEXT, source=TEXT, problem=TEXT, sites={"type": "array"},
 )  # fmt: skip
+
+
+def open_sites(places: Iterable[str]) -> SitesSurface:
+    """The surface of the sites at these places, loaded."""
+    return SitesSurface(open_places(places))
