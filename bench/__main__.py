@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import corpora, machine, ours, page, report, semble
+from bench import corpora, machine, ours, page, program, report, semble
 from bench.corpora import Corpus
 from bench.figures import Contestant, Result
 from bench.meter import CommandFailed
@@ -54,7 +54,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3, help="medians are over so many (default: 3)")
     parser.add_argument("--no-semble", action="store_true", help="measure dowse alone")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure of every round")
-    parser.add_argument("--markdown", type=_page, metavar="FILE", help="renew the tables between the markers of FILE")
+    program.add_markdown(parser, PLACE)
     return parser.parse_args()
 
 
@@ -124,12 +124,6 @@ def _command(options: argparse.Namespace) -> str:
 
 def _unplaced(word: str) -> str:
     return Path(word).name if Path(word).is_absolute() else word
-
-
-def _page(value: str) -> Path:
-    if not page.has_place(Path(value), PLACE):
-        raise argparse.ArgumentTypeError(f"{value} has no lines {' and '.join(page.lines(PLACE))} to write between")
-    return Path(value)
 
 
 def _say(text: str) -> None:

@@ -7,11 +7,10 @@ import random
 import re
 import statistics
 import sys
-import tempfile
 import time
 from pathlib import Path
 
-from bench import machine, meter, page
+from bench import meter, program
 from bench.report import Row, Table
 from dowse.archives.database import ArchiveDatabase, open_database
 from dowse.archives.replies import search_reply
@@ -29,18 +28,7 @@ _TITLE = re.compile(r"^title: *(.+)", re.MULTILINE)
 
 def main() -> int:
     """Measure and show."""
-    options = _options()
-    facts = machine.description()
-    with tempfile.TemporaryDirectory(prefix="bench-") as temporary:
-        work = Path(temporary).resolve()
-        tables = [_speed(options, work / "speed")]
-        if listed := _extraction(options, work / "peps"):
-            tables.append(listed)
-    print("\n".join([*facts, "", *(table.as_text() for table in tables)]))
-    if options.markdown:
-        text = "\n".join([*(f"- {fact}" for fact in facts), "", *(table.as_markdown() for table in tables)])
-        page.put(options.markdown, PLACE, text)
-    return 0
+    return program.run(_options(), PLACE, _tables)
 
 
 def _options() -> argparse.Namespace:
@@ -50,14 +38,13 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--searches", type=int, default=SEARCHES)
     parser.add_argument("--peps", type=Path, metavar="DIR", help="the sources of the PEPs (default: found in CORPORA)")
     parser.add_argument("--eval", type=Path, metavar="DIR", help=f"a folder with {EDGES}")
-    parser.add_argument("--markdown", type=_page, metavar="FILE", help="renew the tables between the markers of FILE")
+    program.add_markdown(parser, PLACE)
     return parser.parse_args()
 
 
-def _page(value: str) -> Path:
-    if not page.has_place(Path(value), PLACE):
-        raise argparse.ArgumentTypeError(f"{value} has no lines {' and '.join(page.lines(PLACE))} to write between")
-    return Path(value)
+def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
+    found = _speed(options, work / "speed"), _extraction(options, work / "peps")
+    return [table for table in found if table]
 
 
 def _speed(options: argparse.Namespace, work: Path) -> Table:

@@ -6,7 +6,6 @@ import os
 import shutil
 import statistics
 import sys
-import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ import anyio
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from bench import corpora, machine, meter, page
+from bench import corpora, meter, program
 from bench.report import Row, Table
 from dowse.reading.bases import site_bases
 from dowse.reading.linking import Broken, Internal, resolve
@@ -36,20 +35,7 @@ PAGES = 20
 
 def main() -> int:
     """Measure and show."""
-    options = _options()
-    facts = machine.description()
-    with tempfile.TemporaryDirectory(prefix="bench-") as temporary:
-        work = Path(temporary).resolve()
-        roots = corpora.find(options.corpora) or [corpora.installed_packages(work / "origin")]
-        root = max(roots, key=_count)
-        folder = work / "documents" / root.name
-        shutil.copytree(root, folder, symlinks=True, ignore=shutil.ignore_patterns(".git"))
-        table = _measured(folder, work, options)
-    print("\n".join([*facts, "", table.as_text()]))
-    if options.markdown:
-        said = [*(f"- {fact}" for fact in facts), "", table.as_markdown()]
-        page.put(options.markdown, PLACE, "\n".join(said))
-    return 0
+    return program.run(_options(), PLACE, _tables)
 
 
 def _options() -> argparse.Namespace:
@@ -59,14 +45,16 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"full indexes to measure (default: {ROUNDS})")
     parser.add_argument("--queries", type=int, default=QUERIES, help=f"questions to ask (default: {QUERIES})")
-    parser.add_argument("--markdown", type=_page, metavar="FILE", help="renew the table between the markers of FILE")
+    program.add_markdown(parser, PLACE)
     return parser.parse_args()
 
 
-def _page(value: str) -> Path:
-    if not page.has_place(Path(value), PLACE):
-        raise argparse.ArgumentTypeError(f"{value} has no lines {' and '.join(page.lines(PLACE))} to write between")
-    return Path(value)
+def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
+    roots = corpora.find(options.corpora) or [corpora.installed_packages(work / "origin")]
+    root = max(roots, key=_count)
+    folder = work / "documents" / root.name
+    shutil.copytree(root, folder, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    return [_measured(folder, work, options)]
 
 
 def _count(root: Path) -> int:

@@ -7,7 +7,6 @@ import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ import anyio
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from bench import corpora, machine, meter, onefile, page, quality
+from bench import corpora, meter, onefile, program, quality
 from bench.report import Row, Table
 from dowse.serving.keeping import Keeper
 from dowse.serving.project import ProjectIndex
@@ -34,14 +33,7 @@ WAIT_SECONDS = 120.0
 
 def main() -> int:
     """Measure and show."""
-    options = _options()
-    facts = machine.description()
-    with tempfile.TemporaryDirectory(prefix="bench-") as temporary:
-        table = _table(options, Path(temporary).resolve())
-    print("\n".join([*facts, "", table.as_text()]))
-    if options.markdown:
-        page.put(options.markdown, PLACE, "\n".join([*(f"- {fact}" for fact in facts), "", table.as_markdown()]))
-    return 0
+    return program.run(_options(), PLACE, lambda options, work: [_table(options, work)])
 
 
 def _options() -> argparse.Namespace:
@@ -52,14 +44,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--watched", type=int, default=WATCHED_FILES, help="files that are watched")
     parser.add_argument("--saves", type=int, default=SAVES)
     parser.add_argument("--idle", type=float, default=IDLE_SECONDS, help="seconds to watch the idle server")
-    parser.add_argument("--markdown", type=_page, metavar="FILE", help="renew the table between the markers of FILE")
+    program.add_markdown(parser, PLACE)
     return parser.parse_args()
-
-
-def _page(value: str) -> Path:
-    if not page.has_place(Path(value), PLACE):
-        raise argparse.ArgumentTypeError(f"{value} has no lines {' and '.join(page.lines(PLACE))} to write between")
-    return Path(value)
 
 
 def _table(options: argparse.Namespace, work: Path) -> Table:

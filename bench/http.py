@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Self
 
-from bench import corpora, empty, latency, machine, meter, page, quality
+from bench import corpora, empty, latency, meter, program, quality
 from bench.load import NEWER, OLDER, Load, Question, put_under_load
 from bench.report import Row, Table
 
@@ -75,15 +75,7 @@ class Rate:
 
 def main() -> int:
     """Measure and show."""
-    options = _options()
-    facts = machine.description()
-    with tempfile.TemporaryDirectory(prefix="bench-") as temporary, ExitStack() as stack:
-        tables = _tables(options, Path(temporary).resolve(), stack)
-    print("\n".join([*facts, "", *(table.as_text() for table in tables)]))
-    if options.markdown:
-        said = [*(f"- {fact}" for fact in facts), "", *(table.as_markdown() for table in tables)]
-        page.put(options.markdown, PLACE, "\n".join(said))
-    return 0
+    return program.run(_options(), PLACE, _tables)
 
 
 def _options() -> argparse.Namespace:
@@ -95,17 +87,16 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"of each server, in turns (default: {ROUNDS})")
     parser.add_argument("--clients", type=int, default=CLIENTS, help=f"how many those are (default: {CLIENTS})")
-    parser.add_argument("--markdown", type=_page, metavar="FILE", help="renew the tables between the markers of FILE")
+    program.add_markdown(parser, PLACE)
     return parser.parse_args()
 
 
-def _page(value: str) -> Path:
-    if not page.has_place(Path(value), PLACE):
-        raise argparse.ArgumentTypeError(f"{value} has no lines {' and '.join(page.lines(PLACE))} to write between")
-    return Path(value)
+def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
+    with ExitStack() as stack:
+        return _measured(options, work, stack)
 
 
-def _tables(options: argparse.Namespace, work: Path, stack: ExitStack) -> list[Table]:
+def _measured(options: argparse.Namespace, work: Path, stack: ExitStack) -> list[Table]:
     os.environ["DOWSE_HOME"] = str(work / "index")
     roots = corpora.find(options.corpora) or [corpora.installed_packages(work / "origin")]
     sample = corpora.sample(roots, options.files, work / "served")

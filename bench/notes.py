@@ -12,10 +12,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from bench import machine, meter, page
+from bench import meter, program
 from bench.report import Row, Table
 from dowse.notes.filters import filter_of
 from dowse.notes.library import Library
@@ -36,27 +35,16 @@ def main() -> int:
     if options.inside:
         print(json.dumps(_measured(options.inside, options.documents, options.queries)))
         return 0
-    facts = machine.description()
-    table = _table(options)
-    print("\n".join([*facts, "", table.as_text()]))
-    if options.markdown:
-        page.put(options.markdown, PLACE, "\n".join([*(f"- {fact}" for fact in facts), "", table.as_markdown()]))
-    return 0
+    return program.run(options, PLACE, lambda options, _: [_table(options)])
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.notes", description=__doc__)
     parser.add_argument("--documents", type=int, default=DOCUMENTS)
     parser.add_argument("--queries", type=int, default=QUERIES)
-    parser.add_argument("--markdown", type=_page, metavar="FILE", help="renew the table between the markers of FILE")
+    program.add_markdown(parser, PLACE)
     parser.add_argument("--inside", choices=("memory", "disk"), help=argparse.SUPPRESS)
     return parser.parse_args()
-
-
-def _page(value: str) -> Path:
-    if not page.has_place(Path(value), PLACE):
-        raise argparse.ArgumentTypeError(f"{value} has no lines {' and '.join(page.lines(PLACE))} to write between")
-    return Path(value)
 
 
 def _table(options: argparse.Namespace) -> Table:

@@ -3,10 +3,9 @@
 import argparse
 import os
 import sys
-import tempfile
 from pathlib import Path
 
-from bench import corpora, latency, machine, page, quality
+from bench import corpora, latency, program, quality
 from bench.report import Row, Table
 
 PLACE = "bench search"
@@ -22,17 +21,7 @@ Until they are there, only speed is measured, with queries made of the corpora's
 
 def main() -> int:
     """Measure and show."""
-    options = _options()
-    facts = machine.description()
-    with tempfile.TemporaryDirectory(prefix="bench-") as temporary:
-        work = Path(temporary).resolve()
-        os.environ["DOWSE_HOME"] = str(work / "index")
-        tables = [*_quality(options, work), *_speed(options, work)]
-    print("\n".join([*facts, "", *(table.as_text() for table in tables)]))
-    if options.markdown:
-        said = [*(f"- {fact}" for fact in facts), "", *(table.as_markdown() for table in tables)]
-        page.put(options.markdown, PLACE, "\n".join(said))
-    return 0
+    return program.run(_options(), PLACE, _tables)
 
 
 def _options() -> argparse.Namespace:
@@ -41,7 +30,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--eval", type=Path, metavar="EVAL", help="a folder with code-search/ and scifact/")
     parser.add_argument("--code-search", type=Path, metavar="DIR", help="the corpora of code-search, laid out")
     parser.add_argument("--sizes", type=_sizes, default=SIZES, help="files of the indexes whose speed is measured")
-    parser.add_argument("--markdown", type=_page, metavar="FILE", help="renew the tables between the markers of FILE")
+    program.add_markdown(parser, PLACE)
     return parser.parse_args()
 
 
@@ -49,10 +38,9 @@ def _sizes(value: str) -> tuple[int, ...]:
     return tuple(int(size) for size in value.split(",") if size)
 
 
-def _page(value: str) -> Path:
-    if not page.has_place(Path(value), PLACE):
-        raise argparse.ArgumentTypeError(f"{value} has no lines {' and '.join(page.lines(PLACE))} to write between")
-    return Path(value)
+def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
+    os.environ["DOWSE_HOME"] = str(work / "index")
+    return [*_quality(options, work), *_speed(options, work)]
 
 
 def _quality(options: argparse.Namespace, work: Path) -> list[Table]:

@@ -5,7 +5,6 @@ import os
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ import anyio
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from bench import corpora, latency, machine, meter, page, quality
+from bench import corpora, latency, meter, program, quality
 from bench.report import Row, Table
 
 PLACE = "bench serve"
@@ -31,15 +30,7 @@ IMPORT = "import mcp.server"
 
 def main() -> int:
     """Measure and show."""
-    options = _options()
-    facts = machine.description()
-    with tempfile.TemporaryDirectory(prefix="bench-") as temporary:
-        tables = _tables(options, Path(temporary).resolve())
-    print("\n".join([*facts, "", *(table.as_text() for table in tables)]))
-    if options.markdown:
-        said = [*(f"- {fact}" for fact in facts), "", *(table.as_markdown() for table in tables)]
-        page.put(options.markdown, PLACE, "\n".join(said))
-    return 0
+    return program.run(_options(), PLACE, _tables)
 
 
 def _options() -> argparse.Namespace:
@@ -50,14 +41,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--files", type=int, default=FILES, help="how many files to draw from all (default: all)")
     parser.add_argument("--starts", type=int, default=STARTS, help=f"starts to measure (default: {STARTS})")
     parser.add_argument("--searches", type=int, default=SEARCHES, help=f"questions to each tool (default: {SEARCHES})")
-    parser.add_argument("--markdown", type=_page, metavar="FILE", help="renew the tables between the markers of FILE")
+    program.add_markdown(parser, PLACE)
     return parser.parse_args()
-
-
-def _page(value: str) -> Path:
-    if not page.has_place(Path(value), PLACE):
-        raise argparse.ArgumentTypeError(f"{value} has no lines {' and '.join(page.lines(PLACE))} to write between")
-    return Path(value)
 
 
 def _tables(options: argparse.Namespace, work: Path) -> list[Table]:

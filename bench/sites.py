@@ -7,7 +7,6 @@ import random
 import re
 import statistics
 import sys
-import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ import anyio
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from bench import corpora, fuse, machine, meter, page
+from bench import corpora, fuse, meter, program
 from bench.report import Row, Table
 from dowse.errors import DowseError
 from dowse.sites.building.composing import build
@@ -46,15 +45,7 @@ class Query:
 
 def main() -> int:
     """Measure and show."""
-    options = _options()
-    facts = machine.description()
-    with tempfile.TemporaryDirectory(prefix="bench-") as temporary:
-        tables = _tables(options, Path(temporary).resolve())
-    print("\n".join([*facts, "", *(table.as_text() for table in tables)]))
-    if options.markdown:
-        said = [*(f"- {fact}" for fact in facts), "", *(table.as_markdown() for table in tables)]
-        page.put(options.markdown, PLACE, "\n".join(said))
-    return 0
+    return program.run(_options(), PLACE, _tables)
 
 
 def _options() -> argparse.Namespace:
@@ -66,14 +57,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--fuse", type=int, default=FUSE_QUERIES, help=f"questions to Fuse.js (default: {FUSE_QUERIES})"
     )
-    parser.add_argument("--markdown", type=_page, metavar="FILE", help="renew the tables between the markers of FILE")
+    program.add_markdown(parser, PLACE)
     return parser.parse_args()
-
-
-def _page(value: str) -> Path:
-    if not page.has_place(Path(value), PLACE):
-        raise argparse.ArgumentTypeError(f"{value} has no lines {' and '.join(page.lines(PLACE))} to write between")
-    return Path(value)
 
 
 def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
