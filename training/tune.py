@@ -1,0 +1,153 @@
+"""Fine-tune MiniLM on the pairs, on a GPU: `python tune.py BASE TOKENS OUT`. Needs torch and transformers alone.
+
+InfoNCE in both directions within a batch, in blocks of one repository so that the wrong answers are near;
+and an anchor that holds every vector near the original model's, without which prose is forgotten.
+"""
+
+import json
+import lzma
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from safetensors.torch import load_file, save_file
+from transformers import BertConfig, BertModel
+
+SEED = 20261115
+BATCH = 2048
+BLOCK = 64
+EPOCHS = 2
+RATE = 2e-4
+WARM = 0.08
+TEMPERATURE = 0.05
+ANCHOR = 4.0
+HELD_OUT = 4096
+
+
+def read(file: Path) -> dict[str, np.ndarray]:
+    """The arrays of a packed file."""
+    found = {}
+    with lzma.open(file) as stream:
+        while head := stream.readline():
+            about = json.loads(head)
+            dtype = np.dtype(about["dtype"])
+            found[about["name"]] = np.frombuffer(stream.read(about["size"] * dtype.itemsize), dtype)
+    return found
+
+
+class Ragged:
+    """Rows of tokens of different lengths."""
+
+    def __init__(self, ids: np.ndarray, lengths: np.ndarray) -> None:
+        self.ids, self.lengths = ids, lengths
+        self.starts = np.concatenate([[0], np.cumsum(lengths.astype(np.int64))])
+
+    def batch(self, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        """Some rows, padded to the longest."""
+        lengths = self.lengths[rows].astype(np.int64)
+        padded = np.zeros((len(rows), lengths.max()), np.int64)
+        for place, row in enumerate(rows):
+            padded[place, : lengths[place]] = self.ids[self.starts[row] : self.starts[row + 1]]
+        mask = np.arange(lengths.max())[None] < lengths[:, None]
+        return torch.from_numpy(padded).cuda(non_blocking=True), torch.from_numpy(mask).cuda(non_blocking=True)
+
+
+def model_of(base: Path) -> BertModel:
+    """The original model, in full precision."""
+    config = BertConfig.from_json_file(base / "config.json")
+    config._attn_implementation = "sdpa"
+    model = BertModel(config, add_pooling_layer=False)
+    weights = {name: value.float() for name, value in load_file(base / "model.safetensors").items()}
+    weights = {name.removeprefix("bert."): value for name, value in weights.items() if "pooler" not in name}
+    missing, unexpected = model.load_state_dict(weights, strict=False)
+    assert not [name for name in missing if "position_ids" not in name], missing
+    assert not [name for name in unexpected if "position_ids" not in name], unexpected
+    return model.cuda()
+
+
+def encoded(model: BertModel, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Mean of the tokens' vectors, of length 1."""
+    with torch.autocast("cuda", torch.bfloat16):
+        hidden = model(input_ids=ids, attention_mask=mask).last_hidden_state
+    hidden = hidden.float() * mask.unsqueeze(-1)
+    return F.normalize(hidden.sum(1) / mask.sum(1, keepdim=True), dim=-1)
+
+
+def batches(repositories: np.ndarray, rows: np.ndarray, random: np.random.Generator) -> list[np.ndarray]:
+    """All rows in batches made of blocks of one repository each."""
+    blocks = []
+    for repository in np.unique(repositories[rows]):
+        own = random.permutation(rows[repositories[rows] == repository])
+        blocks += [own[start : start + BLOCK] for start in range(0, len(own) - BLOCK + 1, BLOCK)]
+    blocks = [blocks[place] for place in random.permutation(len(blocks))]
+    per = BATCH // BLOCK
+    return [np.concatenate(blocks[start : start + per]) for start in range(0, len(blocks) - per + 1, per)]
+
+
+def found_first(model: BertModel, queries: Ragged, texts: Ragged, rows: np.ndarray) -> tuple[float, float]:
+    """The share of held-out queries whose text is first, and the mean reciprocal rank, among all held-out ones."""
+    model.eval()
+    with torch.no_grad():
+        both = [
+            torch.cat([encoded(model, *one.batch(rows[start : start + 1024])) for start in range(0, len(rows), 1024)])
+            for one in (queries, texts)
+        ]
+        alike = both[0] @ both[1].T
+        ranks = (alike > alike.diagonal().unsqueeze(1)).sum(1) + 1
+    model.train()
+    return (ranks == 1).float().mean().item(), (1 / ranks.float()).mean().item()
+
+
+def main(base: str, tokens: str, out: str) -> None:
+    """Train, say how it goes, and write the weights in half precision."""
+    torch.manual_seed(SEED)
+    random = np.random.default_rng(SEED)
+    packed = read(Path(tokens))
+    queries, texts = (Ragged(packed[f"{name}_ids"], packed[f"{name}_lengths"]) for name in "qt")
+    count = len(packed["repository"])
+    held, rows = np.arange(HELD_OUT), np.arange(HELD_OUT, count)
+    model, original = model_of(Path(base)), model_of(Path(base)).eval().requires_grad_(False)
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+    print(f"{count} pairs; before: first %.4f, mrr %.4f" % found_first(model, queries, texts, held), flush=True)
+    plan = [batch for _ in range(EPOCHS) for batch in batches(packed["repository"], rows, random)]
+    decayed = [p for name, p in model.named_parameters() if p.ndim > 1]
+    plain = [p for name, p in model.named_parameters() if p.ndim <= 1]
+    groups = [{"params": decayed, "weight_decay": 0.01}, {"params": plain, "weight_decay": 0.0}]
+    optimizer = torch.optim.AdamW(groups, lr=RATE)
+    warm = int(WARM * len(plan))
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min(1.0, (step + 1) / warm) * max(0.0, (len(plan) - step) / (len(plan) - warm) if step > warm else 1.0)
+    )
+    began, target = time.time(), torch.arange(BATCH, device="cuda")
+    model.train()
+    for step, batch in enumerate(plan):
+        asked, told = queries.batch(batch), texts.batch(batch)
+        q, t = encoded(model, *asked), encoded(model, *told)
+        with torch.no_grad():
+            q0, t0 = encoded(original, *asked), encoded(original, *told)
+        alike = q @ t.T / TEMPERATURE
+        learned = (F.cross_entropy(alike, target) + F.cross_entropy(alike.T, target)) / 2
+        kept = 2 - (q * q0).sum(1).mean() - (t * t0).sum(1).mean()
+        loss = learned + ANCHOR * kept
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        if step % 50 == 0 or step == len(plan) - 1:
+            print(f"{step}/{len(plan)} {time.time() - began:.0f} s: {learned.item():.4f} {kept.item():.4f}", flush=True)
+    print("after: first %.4f, mrr %.4f" % found_first(model, queries, texts, held), flush=True)
+    weights = {name: value.half().contiguous().cpu() for name, value in model.state_dict().items()}
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    save_file(weights, folder / "tuned.safetensors")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
