@@ -4,7 +4,7 @@ Data walks left to right once: an `Entry` is seen, read into a `Document`, cut i
 put into a `Store`, found as `Scored` chunks. Everything here is immutable and knows nobody.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -160,6 +160,8 @@ class Put:
     """The file has more chunks than are kept."""
     recipe: str = ""
     """How the file became chunks; made by another recipe it would be made anew."""
+    vectors: "Vectors | None" = None
+    """A row a chunk, by the batch's encoder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +175,8 @@ class Batch:
     """Paths whose stat changed and whose content did not."""
     refusals: Sequence[tuple[Stat, Verdict]] = ()
     """Files that were read and turned away for what they hold."""
+    encoder: str = ""
+    """Who made the vectors of the puts."""
 
     def __bool__(self) -> bool:
         return bool(self.puts or self.drops or self.touches or self.refusals)
@@ -387,12 +391,28 @@ class Store(Protocol):
         """Keep vectors for chunks; those of chunks that are gone are ignored."""
         ...
 
-    def without_vectors(self, encoder: str, limit: int) -> list[int]:
-        """Chunks that have no vector of this encoder yet, oldest first."""
+    def without_vectors(self, encoder: str, limit: int, *, first: Collection[int] = (), after: int = 0) -> list[int]:
+        """Chunks that have no vector of their own of this encoder: of the documents `first`, then by id `after` one."""
         ...
 
-    def nearest(self, encoder: str, vector: "Vectors", limit: int, kind: Kind | None = None) -> list[Scored]:
-        """Chunks with the highest dot product."""
+    def vector_counts(self, encoder: str) -> tuple[int, int]:
+        """Chunks that have a vector, be it a borrowed one, and all chunks."""
+        ...
+
+    def forget_vectors(self, encoder: str) -> None:
+        """Remove everything of an encoder."""
+        ...
+
+    def nearest(
+        self,
+        encoder: str,
+        vector: "Vectors",
+        limit: int,
+        *,
+        kind: Kind | None = None,
+        among: frozenset[int] | None = None,
+    ) -> list[Scored]:
+        """Chunks with the highest dot product, of one kind or of some documents."""
         ...
 
     def totals(self, kind: Kind) -> Totals: ...

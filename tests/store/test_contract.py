@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -236,6 +237,68 @@ def test_vectors_follow_their_documents(open_store: OpenStore, world: World) -> 
     store.apply(Batch(drops=["a.py"]))
     assert store.nearest("e", east, 10) == []
     assert store.check() == []
+
+
+def with_vectors(put: Put, *rows: tuple[float, float]) -> Put:
+    return replace(put, vectors=np.array(rows, dtype=np.float32))
+
+
+def test_a_batch_brings_its_vectors_along(open_store: OpenStore, world: World) -> None:
+    store = open_store()
+    put = with_vectors(world.put("a.py", "east\n\nnorth"), (1, 0), (0, 1))
+    store.apply(Batch(puts=[put], encoder="e"))
+    assert store.without_vectors("e", 10) == []
+    assert store.vector_counts("e") == (2, 2)
+    (north, _) = store.nearest("e", np.array([0, 1], dtype=np.float32), 2)
+    assert store.chunks_by_id([north.id])[north.id].start_line == 3
+
+
+def test_vectors_are_found_among_some_documents(open_store: OpenStore, world: World) -> None:
+    store = open_store()
+    puts = [with_vectors(world.put(f"{name}.py", name), (1, 0)) for name in ("apple", "banana", "cherry")]
+    store.apply(Batch(puts=puts, encoder="e"))
+    banana = store.document("banana.py")
+    assert banana is not None
+    among = frozenset({banana.id})
+    assert [hit.document_id for hit in store.nearest("e", np.array([1, 0], np.float32), 5, among=among)] == [banana.id]
+    assert store.nearest("e", np.array([1, 0], np.float32), 5, among=frozenset()) == []
+
+
+def test_what_lacks_vectors_is_listed_from_where_one_wants(open_store: OpenStore, world: World) -> None:
+    store = open_store()
+    store.apply(Batch(puts=[world.put(f"{name}.py", name) for name in ("apple", "banana", "cherry")]))
+    apple, banana, cherry = store.without_vectors("e", 10)
+    document = store.document("cherry.py")
+    assert document is not None
+    assert store.without_vectors("e", 2, first=[document.id]) == [cherry, apple]
+    assert store.without_vectors("e", 10, after=apple) == [banana, cherry]
+    assert store.without_vectors("e", 10, first=[10_000]) == [apple, banana, cherry]
+
+
+def test_a_moved_file_borrows_its_vectors_until_it_has_its_own(open_store: OpenStore, world: World) -> None:
+    store = open_store()
+    store.apply(Batch(puts=[with_vectors(world.put("a.py", "apple\n\nbanana"), (1, 0), (0, 1))], encoder="e"))
+    store.apply(Batch(puts=[world.put("b.py", "apple\n\nbanana")], drops=["a.py"]))
+    moved = store.document("b.py")
+    assert moved is not None
+    apple, banana = (chunk.id for chunk in store.chunks(moved.id))
+    assert [hit.id for hit in store.nearest("e", np.array([1, 0], np.float32), 1)] == [apple]
+    assert store.vector_counts("e") == (2, 2)
+    assert store.without_vectors("e", 10) == [apple, banana]
+    store.put_vectors("e", [(apple, np.array([0, 1], np.float32))])
+    assert store.without_vectors("e", 10) == [banana]
+    assert store.check() == []
+
+
+def test_an_encoder_can_be_forgotten(open_store: OpenStore, world: World) -> None:
+    store = open_store()
+    store.apply(Batch(puts=[with_vectors(world.put("a.py", "apple"), (1, 0))], encoder="e"))
+    store.put_vectors("f", [(chunk, np.array([0, 1, 0], np.float32)) for chunk in store.without_vectors("f", 10)])
+    store.forget_vectors("e")
+    assert store.nearest("e", np.array([1, 0], np.float32), 5) == []
+    assert store.vector_counts("e") == (0, 1)
+    assert store.vector_counts("f") == (1, 1)
+    assert len(store.without_vectors("e", 10)) == 1
 
 
 def test_vectors_of_chunks_that_are_gone_are_ignored(open_store: OpenStore, world: World) -> None:

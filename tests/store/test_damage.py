@@ -306,6 +306,15 @@ def test_many_vectors_do_not_make_the_lexical_index_start_over(
     assert len(store.nearest("other", EAST, 10)) == 3
 
 
+def test_vectors_of_what_is_gone_can_be_forgotten(folder: Path, world: World) -> None:
+    store = LocalStore(folder, world.read_text)
+    store.apply(Batch(drops=["apple.py"]))
+    store.forget_unused_vectors()
+    store.apply(Batch(puts=[world.put("apple.py", world.files["apple.py"])]))
+    assert len(store.without_vectors("e", 10)) == 1, "its vector was forgotten"
+    assert len(store.nearest("e", EAST, 10)) == 2
+
+
 def test_a_search_by_vector_does_not_wait_for_a_writer(folder: Path, world: World) -> None:
     store = LocalStore(folder, world.read_text)
     with Lock(folder / "write.lock").held(1.0):

@@ -160,7 +160,5 @@ def _narrowed(store: Store, query: Query, scope: Scope) -> Scope:
 
 def _vector_leg(store: Store, query: Query, scope: Scope, encoder: Encoder, weight: float) -> Leg:
     (vector,) = encoder.encode([query.text])
-    hits = store.nearest(encoder.version, vector, constants.CHUNK_CANDIDATES, scope.kind)
-    if scope.among is not None:
-        hits = [hit for hit in hits if hit.document_id in scope.among]
+    hits = store.nearest(encoder.version, vector, constants.CHUNK_CANDIDATES, kind=scope.kind, among=scope.among)
     return Leg("meaning", hits, weight)

@@ -7,15 +7,23 @@ reached and follows the table of changes from there.
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import astuple
 from pathlib import Path
 from typing import NamedTuple
 
 from dowse.errors import StoreDamaged
 from dowse.store.database import Database
-from dowse.store.matrix import Row
-from dowse.store.rows import CHUNK_COLUMNS, DOCUMENT_COLUMNS, chunk_row, document_row, stored_chunk, stored_document
+from dowse.store.matrix import Row, dimensions_of, packed_rows
+from dowse.store.rows import (
+    CHUNK_COLUMNS,
+    DOCUMENT_COLUMNS,
+    chunk_row,
+    document_row,
+    input_hash,
+    stored_chunk,
+    stored_document,
+)
 from dowse.store.schema import STEPS
 from dowse.types import Batch, Document, Kind, Link, Put, Reason, Stat, StoredChunk, StoredDocument, Totals, Verdict
 
@@ -43,8 +51,6 @@ class Changes(NamedTuple):
     sequence: int
     added: list[int]
     removed: list[int]
-    encoded: list[int] | None
-    """Chunks that got a vector; None when that is no longer known."""
 
 
 class Applied(NamedTuple):
@@ -170,9 +176,9 @@ class Catalog:
             reached = self.sequence()
             if not int(self._required("horizon")) <= sequence <= reached:
                 return None
-            knows_encoded = int(self._required("encoded_horizon")) <= sequence
-            rows = self._database.rows("SELECT what, subject FROM changes WHERE sequence > ?", (sequence,))
-        subjects: dict[str, dict[int, None]] = {"added": {}, "removed": {}, "encoded": {}}
+            query = "SELECT what, subject FROM changes WHERE what IN ('added', 'removed') AND sequence > ?"
+            rows = self._database.rows(query, (sequence,))
+        subjects: dict[str, dict[int, None]] = {"added": {}, "removed": {}}
         for what, subject in rows:
             subjects[what][subject] = None
         added, removed = subjects["added"], subjects["removed"]
@@ -180,16 +186,42 @@ class Catalog:
             reached,
             [subject for subject in added if subject not in removed],
             [subject for subject in removed if subject not in added],
-            list(subjects["encoded"]) if knows_encoded else None,
         )
 
-    def without_vectors(self, encoder: str, limit: int) -> list[int]:
-        """Chunks whose content this encoder has not seen, oldest first."""
-        query = (
-            "SELECT id FROM chunks WHERE NOT EXISTS "
-            "(SELECT 1 FROM vectors WHERE encoder = ? AND vectors.input_hash = chunks.input_hash) ORDER BY id LIMIT ?"
+    def encoded_since(self, sequence: int) -> list[int] | None:
+        """Chunks that got a vector after a transaction; None when that is no longer known."""
+        with self._database.snapshot():
+            if int(self._required("encoded_horizon")) > sequence:
+                return None
+            query = "SELECT DISTINCT subject FROM changes WHERE what = 'encoded' AND sequence > ?"
+            return [row[0] for row in self._database.rows(query, (sequence,))]
+
+    def without_vectors(self, encoder: str, limit: int, *, first: Collection[int] = (), after: int = 0) -> list[int]:
+        """Chunks whose content this encoder has not seen: of the documents `first`, then by id `after` one."""
+        lacking = (
+            "FROM chunks WHERE NOT EXISTS (SELECT 1 FROM vectors "
+            "WHERE encoder = ? AND vectors.input_hash = chunks.input_hash AND NOT is_borrowed)"
         )
-        return [row[0] for row in self._database.rows(query, (encoder, limit))]
+        query = f"SELECT id {lacking} AND document_id IN"
+        urgent = [row[0] for row in self._database.rows_in(query, first, (encoder,))][:limit]
+        query = f"SELECT id {lacking} AND id > ? ORDER BY id LIMIT ?"
+        rest = [row[0] for row in self._database.rows(query, (encoder, after, limit))]
+        return list(dict.fromkeys((*urgent, *rest)))[:limit]
+
+    def encoders(self) -> list[str]:
+        """Who made the vectors that are kept."""
+        # A step from name to name: DISTINCT alone reads every row.
+        query = (
+            "WITH RECURSIVE names(name) AS (SELECT min(encoder) FROM vectors UNION ALL "
+            "SELECT (SELECT min(encoder) FROM vectors WHERE encoder > name) FROM names WHERE name IS NOT NULL) "
+            "SELECT name FROM names WHERE name IS NOT NULL"
+        )
+        return [row[0] for row in self._database.rows(query)]
+
+    def dimensions(self, encoder: str) -> int | None:
+        """How wide the vectors of an encoder are; None when there is none."""
+        rows = self._database.rows("SELECT vector FROM vectors WHERE encoder = ? LIMIT 1", (encoder,))
+        return dimensions_of(rows[0][0]) if rows else None
 
     def vectors(self, encoder: str) -> Iterator[Row]:
         """The vector of every chunk that has one."""
@@ -225,8 +257,12 @@ class Catalog:
             sequence = _next_sequence(connection)
             leaving = (*batch.drops, *(put.document.path for put in batch.puts))
             connection.executemany("DELETE FROM refusals WHERE path = ?", [(path,) for path in leaving])
+            lent = [_lent(connection, put) for put in batch.puts]
             removed = [gone for path in leaving for gone in _remove(connection, path, sequence)]
             added = [_add(connection, put, now_ns, sequence) for put in batch.puts]
+            for put, vectors, (document, _) in zip(batch.puts, lent, added, strict=True):
+                _add_vectors(connection, put, batch.encoder)
+                _borrow(connection, document, vectors)
             connection.executemany(
                 "UPDATE documents SET size = ?, mtime_ns = ?, inode = ?, ctime_ns = ?, checked_ns = ? WHERE path = ?",
                 [(*astuple(stat), now_ns, path) for path, stat in batch.touches],
@@ -235,16 +271,16 @@ class Catalog:
                 "INSERT OR REPLACE INTO refusals VALUES (?, ?, ?, ?, ?, ?, ?)",
                 [(verdict.path, *astuple(stat), verdict.reason, verdict.detail) for stat, verdict in batch.refusals],
             )
-            _forget_old_changes(connection)
+            _forget_old_changes(connection, _DOCUMENT_CHANGES)
         return Applied(sequence, removed, added)
 
     def put_vectors(self, encoder: str, rows: Iterable[tuple[int, bytes]]) -> None:
-        """Keep vectors for the chunks that still exist."""
+        """Keep packed vectors for the chunks that still exist."""
         with self._database.transaction() as connection:
             sequence = _next_sequence(connection)
             for chunk_id, vector in rows:
                 kept = connection.execute(
-                    "INSERT OR REPLACE INTO vectors SELECT ?, input_hash, ? FROM chunks WHERE id = ?",
+                    "INSERT OR REPLACE INTO vectors SELECT ?, input_hash, ?, 0 FROM chunks WHERE id = ?",
                     (encoder, vector, chunk_id),
                 ).rowcount
                 if kept:
@@ -254,7 +290,20 @@ class Catalog:
                         "(SELECT input_hash FROM chunks WHERE id = ?)",
                         (sequence, chunk_id),
                     )
-            _forget_old_changes(connection)
+            _forget_old_changes(connection, _VECTOR_CHANGES)
+
+    def forget_vectors(self, encoder: str) -> None:
+        """Remove everything of an encoder."""
+        with self._database.transaction() as connection:
+            connection.execute("DELETE FROM vectors WHERE encoder = ?", (encoder,))
+
+    def forget_unused_vectors(self) -> None:
+        """Remove vectors of content that is in no chunk any more."""
+        with self._database.transaction() as connection:
+            connection.execute(
+                "DELETE FROM vectors WHERE NOT EXISTS "
+                "(SELECT 1 FROM chunks WHERE chunks.input_hash = vectors.input_hash)"
+            )
 
     def set_fact(self, key: str, value: str | None) -> None:
         """Remember or, with None, forget a fact."""
@@ -300,11 +349,42 @@ def _add(connection: sqlite3.Connection, put: Put, now_ns: int, sequence: int) -
     ]
 
 
-def _forget_old_changes(connection: sqlite3.Connection) -> None:
-    """Keep only so many changes of documents and as many of vectors, each by itself."""
-    for horizon, kinds in (("horizon", "('added', 'removed')"), ("encoded_horizon", "('encoded')")):
-        query = f"SELECT sequence FROM changes WHERE what IN {kinds} ORDER BY sequence DESC LIMIT 1 OFFSET ?"  # noqa: S608 - constants
-        oldest = connection.execute(query, (KEPT_CHANGES,)).fetchone()
+def _add_vectors(connection: sqlite3.Connection, put: Put, encoder: str) -> None:
+    if put.vectors is not None:
+        path = put.document.path
+        rows = zip(put.chunks, packed_rows(put.vectors), strict=True)
+        connection.executemany(
+            "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, 0)",
+            [(encoder, input_hash(path, chunk.text), vector) for chunk, vector in rows],
+        )
+
+
+def _lent(connection: sqlite3.Connection, put: Put) -> list[tuple[str, int, bytes]]:
+    """Vectors of a document with the same content: encoder, place of the chunk, vector."""
+    query = (
+        "SELECT encoder, ordinal, vector FROM chunks JOIN vectors ON vectors.input_hash = chunks.input_hash "
+        "WHERE document_id = (SELECT id FROM documents WHERE content_hash = ? AND recipe = ? AND path != ? LIMIT 1)"
+    )
+    return connection.execute(query, (put.document.content_hash, put.recipe, put.document.path)).fetchall()
+
+
+def _borrow(connection: sqlite3.Connection, document: int, lent: list[tuple[str, int, bytes]]) -> None:
+    """Let a document that was moved or copied be found by what its content was encoded to elsewhere."""
+    connection.executemany(
+        "INSERT OR IGNORE INTO vectors SELECT ?, input_hash, ?, 1 FROM chunks WHERE document_id = ? AND ordinal = ?",
+        [(encoder, vector, document, ordinal) for encoder, ordinal, vector in lent],
+    )
+
+
+_DOCUMENT_CHANGES = (("added", "horizon"), ("removed", "horizon"))
+_VECTOR_CHANGES = (("encoded", "encoded_horizon"),)
+
+
+def _forget_old_changes(connection: sqlite3.Connection, kinds: Iterable[tuple[str, str]]) -> None:
+    """Keep only so many changes of a kind, and know from where on they are all there."""
+    for what, horizon in kinds:
+        query = "SELECT sequence FROM changes WHERE what = ? ORDER BY sequence DESC LIMIT 1 OFFSET ?"
+        oldest = connection.execute(query, (what, KEPT_CHANGES)).fetchone()
         if oldest:
-            connection.execute(f"DELETE FROM changes WHERE what IN {kinds} AND sequence <= ?", oldest)  # noqa: S608 - constants
-            connection.execute("UPDATE facts SET value = ? WHERE key = ?", (str(oldest[0]), horizon))
+            connection.execute("DELETE FROM changes WHERE what = ? AND sequence <= ?", (what, *oldest))
+            connection.execute("UPDATE facts SET value = max(value + 0, ?) WHERE key = ?", (*oldest, horizon))

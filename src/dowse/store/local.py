@@ -9,7 +9,7 @@ import contextlib
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, TypeVar
@@ -48,6 +48,8 @@ FEW_DOCUMENTS = 50
 """After so few, nobody waits for segments to be merged: 120 to 400 ms after one update in seven."""
 REPLAY_DOCUMENTS = 500
 """Documents read into memory at once while the lexical index is replayed."""
+
+KINDS: tuple[Kind, ...] = ("code", "docs")
 
 _Answer = TypeVar("_Answer")
 
@@ -125,8 +127,8 @@ class LocalStore:
     def noted(self, key: str) -> str | None:
         return self._catalog.fact(f"note:{key}")
 
-    def without_vectors(self, encoder: str, limit: int) -> list[int]:
-        return self._catalog.without_vectors(encoder, limit)
+    def without_vectors(self, encoder: str, limit: int, *, first: Collection[int] = (), after: int = 0) -> list[int]:
+        return self._catalog.without_vectors(encoder, limit, first=first, after=after)
 
     def size_bytes(self) -> int:
         """Bytes on disk of everything in the folder."""
@@ -170,10 +172,23 @@ class LocalStore:
     def put_vectors(self, encoder: str, rows: "Sequence[tuple[int, Vectors]]") -> int:
         """Keep vectors for chunks that still exist."""
         with self._lock.held(WRITE_WAIT_SECONDS):
-            self._catalog.put_vectors(
-                encoder, [(chunk_id, vector.astype("<f4").tobytes()) for chunk_id, vector in rows]
-            )
+            if rows:
+                import numpy as np
+
+                chunks, vectors = zip(*rows, strict=True)
+                self._catalog.put_vectors(encoder, zip(chunks, matrix.packed_rows(np.stack(vectors)), strict=True))
             return self._catalog.sequence()
+
+    def forget_vectors(self, encoder: str) -> None:
+        """Remove everything of an encoder."""
+        with self._lock.held(WRITE_WAIT_SECONDS):
+            self._catalog.forget_vectors(encoder)
+            matrix.matrix_file(self.folder, encoder).unlink(missing_ok=True)
+
+    def forget_unused_vectors(self) -> None:
+        """Remove vectors of content that is in no chunk any more."""
+        with self._lock.held(WRITE_WAIT_SECONDS):
+            self._catalog.forget_unused_vectors()
 
     def note(self, key: str, value: str | None) -> None:
         """Remember a fact about the index as a whole."""
@@ -229,16 +244,39 @@ class LocalStore:
         except Damaged as error:
             raise Failed(f"The lexical index cannot be read: {error}. Check the disk and try again.") from error
 
-    def nearest(self, encoder: str, vector: "Vectors", limit: int, kind: Kind | None = None) -> list[Scored]:
+    def nearest(
+        self,
+        encoder: str,
+        vector: "Vectors",
+        limit: int,
+        *,
+        kind: Kind | None = None,
+        among: frozenset[int] | None = None,
+    ) -> list[Scored]:
         """Chunks with the highest dot product, best first."""
+        header = self._current_matrix(encoder)
+        if header is None or header.dimensions != len(vector):
+            return []
+        return matrix.nearest(matrix.matrix_file(self.folder, encoder), header, vector, limit, kind, among)
+
+    def vector_counts(self, encoder: str) -> tuple[int, int]:
+        """Chunks that have a vector, and all chunks."""
+        header = self._current_matrix(encoder)
+        total = sum(self.totals(kind).chunks for kind in KINDS)
+        return (header.rows - header.dead if header else 0), total
+
+    def _current_matrix(self, encoder: str) -> matrix.Header | None:
+        """The matrix as it is now, or as it was while another process writes; None when there is nothing in it."""
         header = matrix.read_header(matrix.matrix_file(self.folder, encoder))
+        if header is not None and header[:2] != (self._catalog.id, encoder):
+            header = None
+        if header is not None and header.sequence == self._catalog.sequence():
+            return header
         try:
             with self._lock.held(READ_WAIT_SECONDS):
-                header = self._follow_matrix(encoder, len(vector))
+                return self._follow_matrix(encoder)
         except StoreBusy:
-            if header is None or header[:3] != (self._catalog.id, encoder, len(vector)):
-                return []  # there is nothing to answer from until the other process is done
-        return matrix.nearest(matrix.matrix_file(self.folder, encoder), header, vector, limit, kind)
+            return header
 
     # Checking and repairing
 
@@ -409,8 +447,11 @@ class LocalStore:
 
     # The matrix follows
 
-    def _follow_matrix(self, encoder: str, dimensions: int) -> matrix.Header:
+    def _follow_matrix(self, encoder: str) -> matrix.Header | None:
         file = matrix.matrix_file(self.folder, encoder)
+        dimensions = self._catalog.dimensions(encoder)
+        if dimensions is None:
+            return None
         header = matrix.read_header(file)
         fresh = matrix.Header(self._catalog.id, encoder, dimensions, 0, 0, self._catalog.sequence())
         if header is None or header[:3] != fresh[:3]:
@@ -418,10 +459,11 @@ class LocalStore:
         if header.sequence == fresh.sequence:
             return header
         changes = self._catalog.changes_since(header.sequence)
-        if changes is None or changes.encoded is None or header.dead > header.rows * matrix.DEAD_SHARE:
+        encoded = self._catalog.encoded_since(header.sequence)
+        if changes is None or encoded is None or header.dead > header.rows * matrix.DEAD_SHARE:
             return matrix.write_matrix(file, fresh, self._catalog.vectors(encoder))
         rows = {row.chunk_id: row for row in self._catalog.vectors_of_documents(encoder, changes.added)}
-        rows |= {row.chunk_id: row for row in self._catalog.vectors_of_chunks(encoder, changes.encoded)}
+        rows |= {row.chunk_id: row for row in self._catalog.vectors_of_chunks(encoder, encoded)}
         return matrix.follow(
             file, header._replace(sequence=changes.sequence), set(changes.removed), list(rows.values())
         )

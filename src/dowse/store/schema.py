@@ -103,4 +103,19 @@ STEPS: tuple[str, ...] = (
     -- A file that was moved or copied is known by what it holds.
     CREATE INDEX documents_by_content ON documents (content_hash);
     """,
+    """
+    -- A vector is a scale and eight bits a dimension. A borrowed one is of the same text under another
+    -- path: it serves until the right one is there.
+    DROP TABLE vectors;
+    CREATE TABLE vectors (
+        encoder TEXT NOT NULL,
+        input_hash BLOB NOT NULL,
+        vector BLOB NOT NULL,
+        is_borrowed INTEGER NOT NULL,
+        PRIMARY KEY (encoder, input_hash)
+    ) WITHOUT ROWID;
+    -- The lexical index follows documents, and need not read past 100,000 vectors for that.
+    DROP INDEX changes_by_sequence;
+    CREATE INDEX changes_by_kind ON changes (what, sequence);
+    """,
 )
