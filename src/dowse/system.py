@@ -289,6 +289,55 @@ def lower_priority() -> None:
         os.nice(5)
 
 
+POWER_SUPPLIES = Path("/sys/class/power_supply")
+
+
+def is_on_battery(supplies: Path = POWER_SUPPLIES) -> bool:
+    """Whether the machine runs on its battery; no, where nobody can tell."""
+    try:
+        if sys.platform == "darwin":
+            return _mac_is_on_battery()
+        return _windows_is_on_battery() if IS_WINDOWS else _linux_is_on_battery(supplies)
+    except (OSError, AttributeError):
+        return False
+
+
+def _linux_is_on_battery(supplies: Path) -> bool:
+    found = [_supply(folder) for folder in supplies.iterdir()]
+    if any(supply["type"] != "Battery" and supply["online"] == "1" for supply in found):
+        return False
+    # The battery of a mouse says `Device`, and empties beside any wall socket.
+    return any(
+        supply["type"] == "Battery" and supply["scope"] != "Device" and supply["status"] == "Discharging"
+        for supply in found
+    )
+
+
+def _supply(folder: Path) -> dict[str, str]:
+    facts = dict.fromkeys(("type", "online", "scope", "status"), "")
+    for name in facts:
+        with contextlib.suppress(OSError):
+            facts[name] = (folder / name).read_text(encoding="ascii", errors="replace").strip()
+    return facts
+
+
+def _mac_is_on_battery() -> bool:
+    import ctypes
+
+    power = ctypes.CDLL("/System/Library/Frameworks/IOKit.framework/IOKit")
+    power.IOPSGetTimeRemainingEstimate.restype = ctypes.c_double
+    unlimited = -2.0  # what it says at a wall socket
+    return bool(power.IOPSGetTimeRemainingEstimate() != unlimited)
+
+
+def _windows_is_on_battery() -> bool:
+    import ctypes
+
+    status = (ctypes.c_ubyte * 12)()  # SYSTEM_POWER_STATUS; its first byte is 0 away from a wall socket
+    known = ctypes.windll.kernel32.GetSystemPowerStatus(ctypes.byref(status))  # type: ignore[attr-defined,unused-ignore]
+    return bool(known) and status[0] == 0
+
+
 def interrupt_on_terminate() -> None:
     """Let a polite kill end a command the way Ctrl-C does: what is done is kept."""
     if hasattr(signal, "SIGTERM"):

@@ -133,6 +133,10 @@ class Catalog:
         """The ids of all chunks, ascending."""
         return [row[0] for row in self._database.rows("SELECT id FROM chunks ORDER BY id")]
 
+    def newest_chunk(self) -> int:
+        """The highest id of a chunk, 0 where there is none."""
+        return int(self._database.rows("SELECT coalesce(max(id), 0) FROM chunks")[0][0])
+
     def links(self, document_id: int) -> list[Link]:
         """A document's links in order."""
         query = "SELECT target, text, line FROM links WHERE document_id = ? ORDER BY ordinal"

@@ -130,6 +130,12 @@ class LocalStore:
     def without_vectors(self, encoder: str, limit: int, *, first: Collection[int] = (), after: int = 0) -> list[int]:
         return self._catalog.without_vectors(encoder, limit, first=first, after=after)
 
+    def newest_chunk(self) -> int:
+        return self._catalog.newest_chunk()
+
+    def encoders(self) -> list[str]:
+        return self._catalog.encoders()
+
     def size_bytes(self) -> int:
         """Bytes on disk of everything in the folder."""
         total = 0

@@ -1,0 +1,191 @@
+"""Vectors that were made before, for whatever project: one file that all processes share, and that does not grow for ever.
+
+A vector is found by its encoder's version and the very text that was encoded. Nothing depends on the file: where
+it is damaged it is set aside, where it is locked or full one goes on without it.
+"""
+
+import contextlib
+import hashlib
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from dowse.system import make_private_folder
+
+if TYPE_CHECKING:
+    from dowse.types import Vectors
+
+ROW_BYTES = 100
+"""What a vector takes in the file beside its own bytes."""
+FILE_SHARE = 1.45
+"""The file is that much larger than its rows: their keys are random, so its pages are two thirds full."""
+KEPT_SHARE = 0.9
+"""Once it is full the oldest tenth goes, so that not every vector that comes makes another one go."""
+BUSY_SECONDS = 1.0
+"""How long another process is waited for; to make a vector anew takes less than 25 ms."""
+USED_SECONDS = 3600
+"""The last use is known by the hour: a vector that is used often is not written each time."""
+
+_FORMAT = """
+CREATE TABLE IF NOT EXISTS vectors (
+    key BLOB PRIMARY KEY,
+    scale REAL NOT NULL,
+    vector BLOB NOT NULL,
+    used INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS vectors_by_use ON vectors (used);
+CREATE TABLE IF NOT EXISTS size (bytes INTEGER NOT NULL);
+INSERT INTO size SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM size);
+"""
+_SIZE = f"sum(length(vector) + {ROW_BYTES})"
+
+_Answer = TypeVar("_Answer")
+
+
+class VectorCache:
+    """The vectors in one file, up to a size; for one thread."""
+
+    def __init__(self, file: Path, max_bytes: int, clock: Callable[[], float] = time.time) -> None:
+        self._file = file
+        self._max_bytes = int(max_bytes / FILE_SHARE)
+        self._clock = clock
+        self._connection: sqlite3.Connection | None = None
+        self._inode = 0
+
+    def get(self, version: str, texts: Sequence[str]) -> "list[Vectors | None]":
+        """The vector of each text that is known; those that are used stay longest."""
+        keys = [_key(version, text) for text in texts]
+        found = self._try(lambda connection: self._find(connection, keys), {})
+        return [found.get(key) for key in keys]
+
+    def put(self, version: str, texts: Sequence[str], vectors: "Vectors") -> None:
+        """Remember vectors, in eight bits a number."""
+        import numpy as np  # only whoever encodes comes here, and has it
+
+        scales = np.abs(vectors).max(axis=1, initial=0) / 127
+        small = np.rint(vectors / np.maximum(scales, 1e-30)[:, None]).astype(np.int8)
+        now = self._now()
+        rows = [
+            (_key(version, text), float(scale), vector.tobytes(), now)
+            for text, scale, vector in zip(texts, scales, small, strict=True)
+        ]
+        self._try(lambda connection: self._add(connection, rows), None)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with contextlib.suppress(sqlite3.Error):
+                connection.close()
+
+    def _find(self, connection: sqlite3.Connection, keys: Sequence[bytes]) -> "dict[bytes, Vectors]":
+        import numpy as np
+
+        found, now = dict[bytes, "Vectors"](), self._now()
+        stale = list[tuple[int, bytes]]()
+        for key in dict.fromkeys(keys):
+            row = connection.execute("SELECT scale, vector, used FROM vectors WHERE key = ?", (key,)).fetchone()
+            if row is not None:
+                found[key] = np.frombuffer(row[1], np.int8).astype(np.float32) * np.float32(row[0])
+                if row[2] < now:
+                    stale.append((now, key))
+        if stale:
+            with contextlib.suppress(sqlite3.OperationalError):  # another process writes; the vectors are good
+                _in_transaction(
+                    connection, lambda: connection.executemany("UPDATE vectors SET used = ? WHERE key = ?", stale)
+                )
+        return found
+
+    def _add(self, connection: sqlite3.Connection, rows: Sequence[tuple[bytes, float, bytes, int]]) -> None:
+        def add() -> None:
+            grown = 0
+            for row in rows:
+                if connection.execute("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?, ?)", row).rowcount:
+                    grown += len(row[2]) + ROW_BYTES
+            connection.execute("UPDATE size SET bytes = bytes + ?", (grown,))
+            if self._held(connection) > self._max_bytes:
+                self._forget_oldest(connection)
+
+        _in_transaction(connection, add)
+
+    def _forget_oldest(self, connection: sqlite3.Connection) -> None:
+        """Make room, the longest unused first; a tenth at a time, since vectors may be of several lengths."""
+        while self._held(connection) > self._max_bytes * KEPT_SHARE:
+            (count,) = connection.execute("SELECT count(*) FROM vectors").fetchone()
+            if not count:
+                break
+            oldest = "SELECT key FROM vectors ORDER BY used, key LIMIT ?"
+            connection.execute(f"DELETE FROM vectors WHERE key IN ({oldest})", (count // 10 + 1,))  # noqa: S608 - constant
+            connection.execute(f"UPDATE size SET bytes = (SELECT coalesce({_SIZE}, 0) FROM vectors)")  # noqa: S608 - constant
+
+    def _held(self, connection: sqlite3.Connection) -> int:
+        return int(connection.execute("SELECT bytes FROM size").fetchone()[0])
+
+    def _now(self) -> int:
+        return int(self._clock() // USED_SECONDS)
+
+    # The file and what may be wrong with it
+
+    def _try(self, work: Callable[[sqlite3.Connection], _Answer], otherwise: _Answer) -> _Answer:
+        """Work with the file; with a new one where it is damaged, and without where that does not help."""
+        for _ in range(2):
+            try:
+                return work(self._open())
+            except sqlite3.OperationalError:  # locked, full, not to be written: the next time may be better
+                self.close()
+                return otherwise
+            except (sqlite3.DatabaseError, TypeError, ValueError):
+                self._set_aside()
+            except OSError:
+                return otherwise
+        return otherwise
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            make_private_folder(self._file.parent)
+            os.close(os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite's other files get its mode
+            self._inode = self._file.stat().st_ino
+            connection = sqlite3.connect(self._file, timeout=BUSY_SECONDS, isolation_level=None)
+            self._connection = connection
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.executescript(_FORMAT)
+            self._shrink(connection)
+        return self._connection
+
+    def _shrink(self, connection: sqlite3.Connection) -> None:
+        """Follow a limit that was lowered."""
+        if self._held(connection) > self._max_bytes:
+            _in_transaction(connection, lambda: self._forget_oldest(connection))
+            with contextlib.suppress(sqlite3.OperationalError):
+                connection.execute("VACUUM")
+
+    def _set_aside(self) -> None:
+        """Let the next opening make a new file, unless another process has made one."""
+        self.close()
+        with contextlib.suppress(OSError):
+            if self._file.stat().st_ino == self._inode:
+                for suffix in ("-wal", "-shm"):
+                    Path(f"{self._file}{suffix}").unlink(missing_ok=True)
+                self._file.replace(f"{self._file}.bak")
+
+
+def _in_transaction(connection: sqlite3.Connection, work: Callable[[], object]) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        work()
+        connection.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _key(version: str, text: str) -> bytes:
+    digest = hashlib.blake2b(version.encode(), digest_size=16)
+    digest.update(b"\0")
+    digest.update(text.encode("utf-8", "surrogatepass"))
+    return digest.digest()

@@ -1,0 +1,1 @@
+"""The second phase: vectors that take long, made in a process of its own while everything else goes on."""
