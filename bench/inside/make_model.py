@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 from model2vec import StaticModel  # type: ignore[import-not-found]
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers  # type: ignore[import-not-found]
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 WORDS, DIMENSIONS = 62_500, 256
 """16 million numbers, as the name of semble's default model says (potion-code-16M)."""
