@@ -57,6 +57,9 @@ def test_the_project_overrides_the_global_file_key_by_key(tmp_path: Path) -> Non
         ("maxFileSize", 5), ("maxFileSize", "-1MB"), ("maxFiles", 0), ("maxFiles", True), ("maxFiles", 1.5),
         ("docPatterns", None), ("indexDocs", 1), ("enhancedToolDescriptions", "x"), ("indexingStrategy", "eager"),
         ("lazyIdleThreshold", -1), ("integrityHours", "24"),
+        ("encoder", "bert"), ("encoder", None), ("encoder", ["dowse"]), ("encoderFolder", "models/minilm"),
+        ("encoderFolder", 5), ("encoderFolder", "/a\0b"), ("encoderFolder", ""), ("encodeOnBattery", 1),
+        ("vectorCacheMB", 0), ("vectorCacheMB", "512MB"),
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_replaced_by_its_default_and_named(tmp_path: Path, key: str, value: Any) -> None:
@@ -96,3 +99,10 @@ def test_a_new_project_file_does_not_undo_the_global_one(tmp_path: Path) -> None
     assert settings.exclude == ("gen/**",)
     assert settings.max_files == Settings().max_files
     assert "unknown" not in project.read_text(encoding="utf-8")
+
+
+def test_a_folder_may_begin_at_home_and_a_cache_is_given_in_megabytes(tmp_path: Path) -> None:
+    settings, warnings = loaded(tmp_path, {"encoder": "minilm", "encoderFolder": "~/models", "vectorCacheMB": 2})
+    assert (settings.encoder, settings.encoder_folder) == ("minilm", str(Path.home() / "models"))
+    assert settings.vector_cache_bytes == 2 * 1024**2
+    assert warnings == []

@@ -14,6 +14,7 @@ DowseError
     ├── StoreBusy            another process holds the index
     ├── StoreDamaged         the catalog itself cannot be read
     ├── LimitReached         no more of this can be kept
+    ├── ModelMissing         an encoder's model cannot be had
     └── DiskFull             no space left
 
 A message says what, where and what to do. Raised close to the cause, rendered at the surface.
@@ -108,6 +109,12 @@ class LimitReached(Failed):
     """No more of this can be kept."""
 
     code = "LIMIT_REACHED"
+
+
+class ModelMissing(Failed):
+    """An encoder's model is nowhere and could not be downloaded."""
+
+    code = "MODEL_DOWNLOAD_FAILED"
 
 
 class DiskFull(Failed):

@@ -18,6 +18,7 @@ MAX_JSON_BYTES = 10 * 1024 * 1024
 """The largest JSON file of our own that is read."""
 
 Strategy = Literal["realtime", "lazy", "git"]
+EncoderName = Literal["dowse", "minilm", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,10 @@ class Settings:
     indexing_strategy: Strategy = "realtime"
     lazy_idle_threshold: int = 30
     integrity_hours: int = 24
+    encoder: EncoderName = "dowse"
+    encoder_folder: str | None = None
+    encode_on_battery: bool = False
+    vector_cache_bytes: int = 512 * 1024 * 1024
 
 
 def load_settings(global_file: Path, project_file: Path) -> tuple[Settings, list[str]]:
@@ -139,6 +144,29 @@ def _strategy(value: Any) -> Strategy:
     return strategy
 
 
+def _encoder(value: Any) -> EncoderName:
+    if value not in ("dowse", "minilm", "none"):
+        raise ValueError("is not one of 'dowse', 'minilm', 'none'")
+    name: EncoderName = value
+    return name
+
+
+def _folder(value: Any) -> str | None:
+    if value is None:
+        return None
+    try:
+        folder = Path(value).expanduser() if isinstance(value, str) and "\0" not in value else None
+    except RuntimeError:  # no such user, or no home
+        folder = None
+    if folder is None or not folder.is_absolute():
+        raise ValueError("is not the full path of a folder, or null")
+    return str(folder)
+
+
+def _megabytes(value: Any) -> int:
+    return _positive(value) * 1024 * 1024
+
+
 _KEYS: dict[str, tuple[str, Callable[[Any], object]]] = {
     "include": ("include", _globs),
     "exclude": ("exclude", _globs),
@@ -151,6 +179,10 @@ _KEYS: dict[str, tuple[str, Callable[[Any], object]]] = {
     "indexingStrategy": ("indexing_strategy", _strategy),
     "lazyIdleThreshold": ("lazy_idle_threshold", _positive),
     "integrityHours": ("integrity_hours", _positive),
+    "encoder": ("encoder", _encoder),
+    "encoderFolder": ("encoder_folder", _folder),
+    "encodeOnBattery": ("encode_on_battery", _boolean),
+    "vectorCacheMB": ("vector_cache_bytes", _megabytes),
 }
 
 _TEMPLATE: dict[str, Any] = {
@@ -166,6 +198,10 @@ _TEMPLATE: dict[str, Any] = {
     "indexingStrategy": "realtime",
     "lazyIdleThreshold": 30,
     "integrityHours": 24,
+    "encoder": "dowse",
+    "encoderFolder": None,
+    "encodeOnBattery": False,
+    "vectorCacheMB": 512,
     "_hardcodedExcludes": [
         "// These patterns are ALWAYS excluded and cannot be overridden:",
         "// - node_modules/, jspm_packages/, bower_components/  (dependencies)",
@@ -189,5 +225,9 @@ _TEMPLATE: dict[str, Any] = {
         "indexingStrategy": "Indexing strategy: 'realtime' (immediate), 'lazy' (on idle/search), 'git' (on commit). Default: 'realtime'.",
         "lazyIdleThreshold": "Seconds of inactivity before lazy indexing triggers. Default: 30.",
         "integrityHours": "Hours between full checks of the index against the files. Default: 24.",
+        "encoder": "What finds by meaning: 'dowse' (ours, inside the package), 'minilm' (all-MiniLM-L6-v2 unchanged, downloaded once), 'none' (words alone). Default: 'dowse'.",
+        "encoderFolder": "Full path of a folder that holds all-MiniLM-L6-v2, for 'minilm'. Default: null (it is looked for, then downloaded).",
+        "encodeOnBattery": "If true, the slower vectors are also computed while the computer runs on battery. Default: false.",
+        "vectorCacheMB": "Megabytes of vectors to keep for all projects together. Default: 512.",
     },
 }

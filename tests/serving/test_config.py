@@ -40,6 +40,10 @@ INVALID: dict[str, Any] = {
     "indexingStrategy": "sometimes",
     "lazyIdleThreshold": -1,
     "integrityHours": 1.5,
+    "encoder": "best",
+    "encoderFolder": "models",
+    "encodeOnBattery": "yes",
+    "vectorCacheMB": -1,
 }
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from dowse.encoding.words import Words
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from dowse.types import Vectors
@@ -42,4 +41,5 @@ class StaticEncoder:
                 weights = np.sqrt(np.fromiter(counted.values(), np.float32, len(counted))) * self._scales[numbers]
                 vectors[place] = weights @ self._table[numbers].astype(np.float32)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return vectors / np.maximum(lengths, 1e-9)
+        vectors /= np.maximum(lengths, 1e-9)
+        return vectors

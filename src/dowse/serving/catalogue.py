@@ -28,6 +28,10 @@ CATALOGUE = {
         "No documentation has been indexed yet. Run create_index to index your project.",
         "No docs index at {index}. {detail}",
     ),
+    "MODEL_DOWNLOAD_FAILED": (
+        "Couldn't set up the search engine. Please check your internet connection and try again.",
+        "{detail}",
+    ),
     "INDEX_CORRUPT": (
         "The search index seems corrupted. Rebuilding it now...",
         "Catalog read error - {detail}",

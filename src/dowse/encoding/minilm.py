@@ -1,0 +1,132 @@
+"""MiniLM: a small transformer that turns text into 384 numbers, run by ONNX Runtime on the processor."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dowse.errors import Failed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from onnxruntime import InferenceSession
+    from tokenizers import Tokenizer
+
+    from dowse.types import Vectors
+
+    Numbers = NDArray[np.int64]
+
+MOST_TOKENS = 128
+"""Of a longer text only the beginning counts. 256 find nothing more, at twice the time."""
+MOST_CHARACTERS = 4000
+"""What is cut before it is tokenised: 128 tokens seldom reach beyond 1,000 characters."""
+BATCH = 8
+"""Texts that are computed at once: more is no faster on a processor, and takes memory."""
+GRAPHS = ("model.onnx", "onnx/model.onnx", "onnx/model_quantized.onnx", "model_quantized.onnx")
+"""Where a folder may have its graph, in full precision first."""
+WITHOUT_MEMORY = ("bad_alloc", "allocate memory", "Failed to allocate", "out of memory", "BFCArena")
+"""What ONNX Runtime says when memory is short."""
+
+
+class MiniLM:
+    """One row of length 1 for each text, whoever exported the graph."""
+
+    def __init__(self, session: "InferenceSession", tokenizer: "Tokenizer", version: str) -> None:
+        self._session = session
+        self._tokenizer = tokenizer
+        self._inputs = {one.name for one in session.get_inputs()}
+        self._output = session.get_outputs()[0].name
+        self.version = version
+        self.dimensions = int(session.get_outputs()[0].shape[-1])
+
+    @classmethod
+    def from_folder(cls, folder: Path, version: str, threads: int = 1) -> "MiniLM":
+        """The model in a folder with a graph and a `tokenizer.json`, or Failed saying what is wrong with them."""
+        graph = next((folder / name for name in GRAPHS if (folder / name).is_file()), None)
+        if graph is None:
+            raise Failed(f"{folder} has no model.onnx.")
+        try:
+            return cls(_session(graph, threads), _tokenizer(folder / "tokenizer.json"), version)
+        except Exception as error:  # both libraries raise whatever they like, and mean the files
+            raise Failed(f"The model in {folder} cannot be loaded ({_line(error)}).") from error
+
+    def encode(self, texts: Sequence[str]) -> "Vectors":
+        """One row a text, each of length 1."""
+        import numpy as np
+
+        tokens = [one.ids for one in self._tokenizer.encode_batch([text[:MOST_CHARACTERS] for text in texts])]
+        vectors = np.zeros((len(texts), self.dimensions), np.float32)
+        order = sorted(range(len(texts)), key=lambda place: len(tokens[place]))
+        for start in range(0, len(order), BATCH):
+            places = order[start : start + BATCH]
+            for part, rows in self._computed(places, tokens):
+                vectors[part] = rows
+        return vectors
+
+    def _computed(self, places: list[int], tokens: list[list[int]]) -> Iterator[tuple[list[int], "Vectors"]]:
+        """The vectors of a few texts: of all at once, or where memory is short of halves."""
+        try:
+            rows = self._vectors([tokens[place] for place in places])
+        except Exception as error:
+            if len(places) == 1 or not _is_memory(error):
+                raise _failed(error) from error
+        else:
+            yield places, rows
+            return
+        middle = len(places) // 2
+        yield from self._computed(places[:middle], tokens)
+        yield from self._computed(places[middle:], tokens)
+
+    def _vectors(self, rows: list[list[int]]) -> "Vectors":
+        import numpy as np
+
+        ids: Numbers = np.zeros((len(rows), max(map(len, rows))), np.int64)
+        mask = np.zeros_like(ids)
+        for place, row in enumerate(rows):
+            ids[place, : len(row)] = row
+            mask[place, : len(row)] = 1
+        given: dict[str, Any] = {"input_ids": ids, "attention_mask": mask}
+        if "token_type_ids" in self._inputs:
+            given["token_type_ids"] = np.zeros_like(ids)
+        (found,) = self._session.run([self._output], given)
+        if found.ndim == 3:  # a vector for each token: their mean is the text's
+            weights = mask[:, :, None].astype(np.float32)
+            found = (found * weights).sum(1) / weights.sum(1)
+        rows_found: Vectors = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
+        return rows_found
+
+
+def _session(graph: Path, threads: int) -> "InferenceSession":
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.enable_cpu_mem_arena = False  # an arena keeps the largest batch's memory for good
+    options.enable_mem_pattern = False
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # an idle thread costs nothing
+    options.log_severity_level = 4
+    return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+
+
+def _tokenizer(file: Path) -> "Tokenizer":
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(file))
+    tokenizer.no_padding()  # the file's own setting pads everything to 128
+    tokenizer.enable_truncation(MOST_TOKENS)
+    return tokenizer
+
+
+def _is_memory(error: Exception) -> bool:
+    return isinstance(error, MemoryError) or any(words in str(error) for words in WITHOUT_MEMORY)
+
+
+def _failed(error: Exception) -> Exception:
+    if _is_memory(error):
+        return Failed("There is not enough memory to encode a single text. Close other programs.")
+    return Failed(f"A text could not be encoded ({_line(error)}).")
+
+
+def _line(error: Exception) -> str:
+    return str(error).partition("\n")[0][:200]

@@ -1,0 +1,50 @@
+"""The two encoders that travel in the package, their files checked before they are believed."""
+
+import functools
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dowse.encoding.static import StaticEncoder
+from dowse.errors import Failed
+
+if TYPE_CHECKING:
+    from dowse.encoding.minilm import MiniLM
+
+STATIC_VERSION = "dowse-static-1"
+MINILM_VERSION = "dowse-minilm-1"
+
+MODELS = Path(__file__).with_name("models")
+
+
+@functools.cache
+def static_encoder() -> StaticEncoder:
+    """The static encoder, one for the whole process."""
+    return open_static(MODELS)
+
+
+def open_static(models: Path) -> StaticEncoder:
+    """The static encoder out of a folder of models that are whole."""
+    return StaticEncoder(checked(models, "static"), STATIC_VERSION)
+
+
+def open_minilm(threads: int = 1, models: Path = MODELS) -> "MiniLM":
+    """Our MiniLM, with so many threads to compute with."""
+    from dowse.encoding.minilm import MiniLM  # brings onnxruntime, which only those pay who encode with it
+
+    return MiniLM.from_folder(checked(models, "minilm"), MINILM_VERSION, threads)
+
+
+def checked(models: Path, name: str) -> Path:
+    """The folder of a model whose files all have the SHA-256 they were shipped with."""
+    for file, wanted in json.loads((MODELS / "sha256.json").read_text(encoding="utf-8")).items():
+        if file.startswith(f"{name}/"):
+            try:
+                with (models / file).open("rb") as stream:
+                    found = hashlib.file_digest(stream, "sha256").hexdigest()
+            except OSError as error:
+                raise Failed(f"{models / file} cannot be read ({error.strerror}). Reinstall dowse.") from error
+            if found != wanted:
+                raise Failed(f"{models / file} is not as it was shipped. Reinstall dowse.")
+    return models / name
