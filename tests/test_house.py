@@ -21,7 +21,7 @@ KNOWS: dict[str, set[str]] = {
     "notes": {"store"},
     "freshness": {"sources", "reading", "chunking", "store"},
     "archives": {"sources", "reading", "store", "searching", "freshness"},
-    "serving": {"sources", "reading", "store", "searching", "freshness", "archives", "notes", "sites"},
+    "serving": {"sources", "reading", "store", "searching", "freshness", "archives", "notes", "sites", "encoding"},
     "cli": {"serving", "searching", "archives", "notes", "sites"},
 }
 GROUND_KNOWS: dict[str, set[str]] = {

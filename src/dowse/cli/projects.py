@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dowse.cli.arguments import json_option, named_folder, named_path
+from dowse.cli.meaning import meaning_line
 from dowse.cli.output import Reply, counted, say, show, show_warnings
 from dowse.serving.status import as_size
 
@@ -113,6 +114,7 @@ def _as_json(found: "Status", watch: "Watch") -> dict[str, Any]:
         "problem": found.problem,
         "lastCheck": found.last_check,
         "lastError": found.last_error,
+        "encoding": found.encoding.as_json if found.encoding else None,
         "strategy": watch.strategy,
         "watcher": watch.mode,
         "watcherActive": watch.mode == "elsewhere",
@@ -151,5 +153,7 @@ def _show(found: "Status", watch: "Watch") -> None:
     show(f"  updated {found.last_updated or 'never'}, {as_size(found.size_bytes)} in {found.folder}")
     kept = "kept fresh" if watch.mode == "elsewhere" else "not kept fresh"
     show(f"  {kept}: {watch.why}; strategy {watch.strategy}, last check {found.last_check or 'never'}")
+    if found.encoding and found.chunks:
+        show(f"  {meaning_line(found.encoding)}")
     if watch.pending:
         show(f"  pending: {counted(len(watch.pending), 'path')}, {', '.join(watch.pending[:5])}")

@@ -58,7 +58,8 @@ class VectorCache:
     def get(self, version: str, texts: Sequence[str]) -> "list[Vectors | None]":
         """The vector of each text that is known; those that are used stay longest."""
         keys = [_key(version, text) for text in texts]
-        found = self._try(lambda connection: self._find(connection, keys), {})
+        nothing: dict[bytes, Vectors] = {}
+        found = self._try(lambda connection: self._find(connection, keys), nothing)
         return [found.get(key) for key in keys]
 
     def put(self, version: str, texts: Sequence[str], vectors: "Vectors") -> None:

@@ -29,10 +29,12 @@ class Keeper:
         may_resume: Callable[[], bool] = lambda: True,
         what: What = "project",
         changed: "Changed | None" = None,
+        encode: "Changed | None" = None,
     ) -> None:
         self.root = root
         self._what = what
         self._changed = changed
+        self._encode = encode
         self._may_resume = may_resume
         """Whether an index that was not finished may be finished: not while somebody has just stopped that."""
         self._stop = threading.Event()
@@ -96,7 +98,7 @@ class Keeper:
         try:
             project = ProjectIndex(self.root, self._what)
             if project.exists:
-                asked = Asked(self._may_resume, self._changed)
+                asked = Asked(self._may_resume, self._changed, self._encode)
                 self._keep_with(Session(project, self._stop, self._working, asked, leads=self._is_ours))
         finally:
             lease.release()

@@ -14,6 +14,7 @@ from dowse.errors import DowseError, Failed, NotIndexed, StoreBusy, StoreDamaged
 from dowse.freshness.indexer import Report, apply_drift, bring_up_to_date, find_drift, find_drift_at, text_reader
 from dowse.freshness.integrity import check_index
 from dowse.freshness.scan import Drift
+from dowse.serving.encoding.progress import Encoding, encoding_of
 from dowse.serving.logs import open_log
 from dowse.serving.records import file_findings, write_files
 from dowse.serving.status import Status, describe
@@ -206,7 +207,15 @@ class ProjectIndex:
         found = describe(self.root, self.folder, lambda: self.store, self.warnings, is_indexing=self.is_being_updated())
         if found.state != "not_found" and not self.root.is_dir():
             return replace(found, state="failed", problem="the project's folder is not there; its index is kept")
-        return found
+        return found if found.state in ("not_found", "failed") else replace(found, encoding=self.encoding())
+
+    def encoding(self) -> Encoding | None:
+        """How far the vectors are; None for an index that gets none."""
+        if self.what == "documents":
+            return None
+        with contextlib.suppress(NotIndexed, Failed):
+            return encoding_of(self.store, self.settings)
+        return None
 
     def check(self, progress: Progress | None = None) -> list[Finding]:
         """Everything that is wrong with the index; nothing is changed."""

@@ -11,6 +11,8 @@ from typing import TypeVar
 
 from dowse.errors import DowseError, StoreDamaged, UsageError
 from dowse.serving.catalogue import CatalogueError, of_project
+from dowse.serving.encoding.asking import QueryEncoder
+from dowse.serving.encoding.wire import Place
 from dowse.serving.indexing import Run, start_run
 from dowse.serving.keeping import Changed, Keeper
 from dowse.serving.project import ProjectIndex, What, folder_of
@@ -38,8 +40,10 @@ class Served:
     Everything that touches the project's index runs on that one thread, so nothing in it needs a lock.
     """
 
-    def __init__(self, root: Path, name: str, what: What = "project") -> None:
+    def __init__(self, root: Path, name: str, what: What = "project", encoder: QueryEncoder | None = None) -> None:
         self.root = root
+        self.encoder = encoder
+        """Who makes its vectors, if it gets any."""
         self.what = what
         self.name = name
         self.run: Run | None = None
@@ -52,7 +56,8 @@ class Served:
         """From now on, keep the index equal to the files; `changed` is told of each change, on another thread."""
         if self.keeper is None:
             may_resume: Callable[[], bool] = lambda: self.run is None or not self.run.was_stopped  # noqa: E731
-            self.keeper = Keeper(self.root, may_resume, self.what, changed)
+            encode = self.encoder.consider if self.encoder else None
+            self.keeper = Keeper(self.root, may_resume, self.what, changed, encode)
 
     def make_index(self) -> None:
         """Start an index where there is none."""
@@ -66,6 +71,8 @@ class Served:
             await asyncio.to_thread(keeper.stop)
         if self.run and self.run.is_going_on:
             await asyncio.to_thread(self.run.stop)
+        if self.encoder:
+            await asyncio.to_thread(self.encoder.leave, Place(self.root, self.what))
 
     def catch_up(self, project: ProjectIndex) -> list[str]:
         """Index what changed, within a bound, on the thread that answers; the paths that are left."""
@@ -132,6 +139,8 @@ class Service:
 
     def __init__(self, roots: list[Path]) -> None:
         self.projects: list[Served] = []
+        self.encoder = QueryEncoder()
+        """One process for all that encodes; nothing of it is there before it is needed."""
         self._documents: list[Served] = []
         self.warnings: list[str] = []
         for root in roots:
@@ -144,7 +153,7 @@ class Service:
         for served in self.projects:
             if served.root == root:
                 return served
-        served = Served(root, self._unique_name(root))
+        served = Served(root, self._unique_name(root), encoder=self.encoder)
         self.projects.append(served)
         return served
 
@@ -193,6 +202,7 @@ class Service:
 
     def close(self) -> None:
         """Stop everything."""
+        self.encoder.stop()
         for served in (*self.projects, *self._documents):
             served.close()
 

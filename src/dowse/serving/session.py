@@ -55,6 +55,8 @@ HEAD_SECONDS = 5.0
 """How long after HEAD was moved pending files belong to that: a checkout of 2,000 files takes a second."""
 POLL_SECONDS = 5.0
 """How often everything is looked at where nothing can be watched."""
+MEANING_SECONDS = 5.0
+"""How often it is looked whether vectors are missing, once nothing changes any more; a question for new chunks alone."""
 
 
 class Asked(NamedTuple):
@@ -62,6 +64,8 @@ class Asked(NamedTuple):
 
     may_resume: Callable[[], bool]
     changed: Callable[[ProjectIndex], None] | None = None
+    encode: Callable[[ProjectIndex], None] | None = None
+    """Sees to the vectors of an index that is equal to its files."""
 
 
 class Session:
@@ -75,6 +79,8 @@ class Session:
         """We make the index follow; otherwise another process does, and we only know what is pending."""
         self.state = Watch("off", project.settings.indexing_strategy)
         self._stop, self._working, self._may_resume, self._tell_change = stop, working, asked.may_resume, asked.changed
+        self._encode = asked.encode
+        self._encoded_at = time.monotonic()
         self._told_sequence = -1
         self._hints_told = 0
         """Paths that events named since everything was last looked at."""
@@ -139,6 +145,7 @@ class Session:
                 self._dirty.done(rested)
             self._extend(folders)
             self._tell_change_once()
+            self._encode_once_quiet(now)
 
     def _has_new_settings(self) -> bool:
         return self.project.settings_stamp() != self._settings_seen
@@ -323,6 +330,15 @@ class Session:
             self._run, self._run_pending = self._start_run(VERIFY), {}
         self._dirty.save()
         self._tell_change_once()
+        self._encode_once_quiet(now)
+
+    def _encode_once_quiet(self, now: float) -> None:
+        """Let the second phase begin, or go on, once the first one has nothing left to do."""
+        is_quiet = self._run is None and not self._dirty.pending() and now - self._changed >= SETTLE_SECONDS
+        if self._encode and is_quiet and now - self._encoded_at >= MEANING_SECONDS:
+            self._encoded_at = now
+            with contextlib.suppress(DowseError, OSError):  # it is tried again, and the index can do without
+                self._encode(self.project)
 
     def _tell_change_once(self) -> None:
         if self._tell_change and (sequence := self.project.store.sequence()) != self._told_sequence:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from dowse.errors import Failed, NotIndexed
+from dowse.serving.encoding.progress import Encoding
 from dowse.store import home
 from dowse.types import Kind, Store, Totals
 
@@ -33,6 +34,8 @@ class Status:
     last_error: str | None = None
     """Why the last run failed, until one succeeds."""
     warnings: tuple[str, ...] = ()
+    encoding: Encoding | None = None
+    """How far the vectors are, where there are to be any."""
 
     @property
     def files(self) -> int:

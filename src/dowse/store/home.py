@@ -74,6 +74,11 @@ def notes_folder() -> Path:
     return storage_root() / "notes"
 
 
+def vector_cache() -> Path:
+    """Where vectors of all projects are kept, so that none is made twice; another format gets another name."""
+    return storage_root() / "vectors-1.sqlite"
+
+
 def global_config() -> Path:
     """The settings that hold for every project."""
     return storage_root() / "config.json"

@@ -75,6 +75,7 @@ def offered_tools(surface: "ProjectSurface", hints: Mapping[str, str]) -> list[T
             reply(
                 ("status",), status=TEXT, projectPath=TEXT, totalFiles=NUMBER, totalChunks=NUMBER,
                 lastUpdated={"anyOf": [TEXT, {"type": "null"}]}, storageSize=TEXT, watcherActive=FLAG,
+                encoding={"type": "object"},
             ),
         ),
         Tool(

@@ -115,6 +115,7 @@ def status(project: ProjectIndex, run: Run | None, how_kept: HowKept) -> dict[st
         "strategy": watch.strategy,
         "watcher": watch.mode + (f" ({watch.why})" if watch.why else ""),
         "lastCheck": found.last_check,
+        **_present(encoding=found.encoding.as_json if found.encoding else None),
         **_pending(project, found, watch),
         "skipped": found.skipped,
         **_present(problem=_for_assistants(found.problem), lastError=error, warnings=list(found.warnings)),
