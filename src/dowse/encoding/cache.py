@@ -39,6 +39,7 @@ CREATE TABLE IF NOT EXISTS vectors (
 CREATE INDEX IF NOT EXISTS vectors_by_use ON vectors (used);
 CREATE TABLE IF NOT EXISTS size (bytes INTEGER NOT NULL);
 INSERT INTO size SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM size);
+PRAGMA user_version = 1;
 """
 _SIZE = f"sum(length(vector) + {ROW_BYTES})"
 
@@ -136,7 +137,6 @@ class VectorCache:
             try:
                 return work(self._open())
             except sqlite3.OperationalError:  # locked, full, not to be written: the next time may be better
-                self.close()
                 return otherwise
             except (sqlite3.DatabaseError, TypeError, ValueError):
                 self._set_aside()
@@ -150,12 +150,20 @@ class VectorCache:
             os.close(os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite's other files get its mode
             self._inode = self._file.stat().st_ino
             connection = sqlite3.connect(self._file, timeout=BUSY_SECONDS, isolation_level=None)
+            try:
+                self._prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
             self._connection = connection
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            connection.executescript(_FORMAT)
-            self._shrink(connection)
         return self._connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        connection.execute("PRAGMA synchronous = NORMAL")
+        if not connection.execute("PRAGMA user_version").fetchone()[0]:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.executescript(_FORMAT)
+        self._shrink(connection)
 
     def _shrink(self, connection: sqlite3.Connection) -> None:
         """Follow a limit that was lowered."""

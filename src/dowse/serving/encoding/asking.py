@@ -84,7 +84,7 @@ class QueryEncoder:
 
     def encode_query(self, version: str, text: str, seconds: float) -> "Vectors | None":
         """A question's vector; None where nobody has it ready in time: the answer then goes without it."""
-        text = text[:QUERY_CHARACTERS]
+        text = text[:QUERY_CHARACTERS].encode("utf-8", "replace").decode()  # half a character is none
         with self._lock:
             if (known := self._known.get((version, text))) is not None:
                 self._known.move_to_end((version, text))

@@ -10,7 +10,7 @@ import sys
 import threading
 from typing import Any
 
-from dowse.errors import DowseError, Failed
+from dowse.errors import Failed
 from dowse.serving.encoding.duties import Duties
 from dowse.serving.encoding.habits import habits_in
 from dowse.serving.encoding.wire import as_line, as_text, message_in
@@ -75,7 +75,7 @@ def _answer(worker: Worker, message: dict[str, Any]) -> str | None:
         return None
     try:
         return as_text(encoder.encode([message["text"]])[0])
-    except (DowseError, MemoryError):
+    except Exception:  # whatever a library says to a strange text: this one goes without, the next one does not
         return None
 
 

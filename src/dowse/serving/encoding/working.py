@@ -43,7 +43,7 @@ REST_SECONDS: dict[Outcome, float] = {
     "complete": 3600.0,
     "gone": 3600.0,
     "indexing": 1.0,
-    "paused": 10.0,
+    "paused": 5.0,
     "elsewhere": 2.0,
     "stopped": 0.0,
     "stuck": 30.0,

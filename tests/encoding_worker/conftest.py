@@ -1,0 +1,128 @@
+"""A project with chunks that are quick to encode, and encoding processes that are ended with their test."""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from dowse.encoding.shipped import MINILM_VERSION
+from dowse.serving.encoding.asking import QueryEncoder
+from dowse.serving.encoding.habits import Habits
+from dowse.serving.encoding.progress import Encoding, encoding_of
+from dowse.serving.project import ProjectIndex
+from tests.making import write_tree
+
+if TYPE_CHECKING:
+    from dowse.types import Vectors
+
+WAIT_SECONDS = 90.0
+MANY = 150
+"""Files that take some seconds to encode, so that something can happen meanwhile."""
+
+FRUIT = {
+    "apple.py": "def peel_apple(): return 'red'\n",
+    "pear.py": "def peel_pear(): return 'green'\n",
+    "guide.md": "# Guide\n\nHow to peel an orange.\n",
+}
+
+USUAL = Habits()
+
+StartEncoder = Callable[..., QueryEncoder]
+
+
+class Lengths:
+    """An encoder for tests that notes what it is asked: a text's vector points where its length says."""
+
+    version = "lengths-1"
+    dimensions = 4
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def encode(self, texts: Sequence[str]) -> "Vectors":
+        self.seen += texts
+        rows = np.array([[1, len(text), text.count("e"), 0] for text in texts], np.float32)
+        made: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return made
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return write_tree(tmp_path / "fruit", FRUIT)
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    return write_tree(tmp_path / "many", {f"file{number:03}.py": f"value = {number}\n" for number in range(MANY)})
+
+
+@pytest.fixture
+def indexed() -> Iterator[Callable[[Path], ProjectIndex]]:
+    opened: list[ProjectIndex] = []
+
+    def index(root: Path) -> ProjectIndex:
+        opened.append(ProjectIndex(root))
+        opened[-1].update()
+        return opened[-1]
+
+    yield index
+    for project in opened:
+        project.close()
+
+
+@pytest.fixture
+def start() -> Iterator[StartEncoder]:
+    started: list[QueryEncoder] = []
+
+    def make(habits: Habits = USUAL, **more: Any) -> QueryEncoder:
+        started.append(QueryEncoder(habits, **more))
+        return started[-1]
+
+    yield make
+    for encoder in started:
+        encoder.stop()
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """Wait for something, but not for ever."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not is_so():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.02)
+
+
+def far(project: ProjectIndex) -> Encoding:
+    """How far the vectors of a project are."""
+    return encoding_of(project.store, project.settings)
+
+
+def is_complete(project: ProjectIndex) -> bool:
+    return far(project).state == "complete"
+
+
+def wait_for_query(encoder: QueryEncoder, text: str, version: str = MINILM_VERSION) -> "Vectors":
+    """A question's vector, once the process is ready for it."""
+    found: list[Vectors] = []
+
+    def is_answered() -> bool:
+        vector = encoder.encode_query(version, text, 5.0)
+        if vector is not None:
+            found.append(vector)
+        return bool(found)
+
+    wait_until(is_answered)
+    return found[0]
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a process has ended, be it that nobody has taken notice yet."""
+    try:
+        os.kill(pid, 0)
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except (ProcessLookupError, FileNotFoundError):
+        return True
+    return state == "Z"

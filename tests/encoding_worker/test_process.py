@@ -1,0 +1,348 @@
+"""The encoding process itself, with the encoder that is shipped: questions, vectors, crashes, ends and beginnings."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dowse.encoding.inputs import text_for
+from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION, open_minilm
+from dowse.serving.encoding import asking
+from dowse.serving.encoding.habits import Habits
+from dowse.serving.encoding.progress import encoding_lease, encoding_of
+from dowse.serving.encoding.running import Running
+from dowse.serving.encoding.versions import serving_version
+from dowse.serving.encoding.wire import Place
+from dowse.serving.project import ProjectIndex
+from tests.encoding_worker.conftest import (
+    MANY,
+    StartEncoder,
+    far,
+    is_complete,
+    is_gone,
+    wait_for_query,
+    wait_until,
+)
+
+Indexed = Callable[[Path], ProjectIndex]
+
+CRASHES = (sys.executable, "-c", "import sys; print('no memory is left'); sys.exit(7)")
+
+SERVER = """
+import sys, time
+from pathlib import Path
+from dowse.serving.encoding.asking import QueryEncoder
+from dowse.serving.encoding.wire import Place
+encoder = QueryEncoder()
+encoder.work_on([Place(Path(sys.argv[1]))])
+print(encoder.process_id, flush=True)
+time.sleep(600)
+"""
+
+
+def noted_starts(monkeypatch: pytest.MonkeyPatch) -> list[Habits]:
+    """The habits of each process that is started."""
+    starts: list[Habits] = []
+
+    def start(habits: Habits, *rest: Any) -> Running:
+        starts.append(habits)
+        return Running(habits, *rest)
+
+    monkeypatch.setattr(asking, "Running", start)
+    return starts
+
+
+def count(project: ProjectIndex) -> int:
+    return project.store.vector_counts(MINILM_VERSION)[0]
+
+
+def test_all_chunks_get_their_vectors_and_questions_find_them(
+    root: Path, indexed: Indexed, start: StartEncoder
+) -> None:
+    project, encoder = indexed(root), start()
+    assert far(project).state == "waiting"
+    assert encoder.encode_query(MINILM_VERSION, "fruit", 5.0) is None  # nothing is there yet: nobody waits for it
+    encoder.work_on([Place(project.root)])
+    wait_until(lambda: is_complete(project))
+    assert project.store.vector_counts(STATIC_VERSION) == project.store.vector_counts(MINILM_VERSION) == (3, 3)
+    assert serving_version(project.store, project.settings) == MINILM_VERSION
+    vector = wait_for_query(encoder, "take the skin off an orange")
+    (hit,) = project.store.nearest(MINILM_VERSION, vector, 1)
+    assert project.store.documents_by_id([hit.document_id])[hit.document_id].path == "guide.md"
+
+
+def test_its_vectors_are_those_of_the_encoder(root: Path, indexed: Indexed, start: StartEncoder) -> None:
+    project, encoder, ours = indexed(root), start(), open_minilm()
+    encoder.work_on([Place(project.root)])
+    wait_until(lambda: is_complete(project))
+    assert np.allclose(wait_for_query(encoder, "peel"), ours.encode(["peel"])[0], atol=1e-5)
+    apple = ours.encode([text_for("apple.py", "def peel_apple(): return 'red'")])[0]
+    best = project.store.nearest(MINILM_VERSION, apple, 1)[0]
+    assert best.score == pytest.approx(1.0, abs=0.01)
+
+
+def test_a_question_is_answered_in_the_middle_of_the_work(many: Path, indexed: Indexed, start: StartEncoder) -> None:
+    project, encoder = indexed(many), start()
+    encoder.work_on([Place(project.root)])
+    wait_for_query(encoder, "what is the value")
+    assert not is_complete(project)
+    wait_until(lambda: count(project) > 0)
+
+
+def test_questions_of_many_threads_each_get_their_own_answer(start: StartEncoder) -> None:
+    encoder, ours = start(), open_minilm()
+    wait_for_query(encoder, "warm")
+    answers = dict[str, object]()
+
+    def ask(text: str) -> None:
+        answers[text] = encoder.encode_query(MINILM_VERSION, text, 30.0)
+
+    texts = [f"question {number}" for number in range(20)]
+    threads = [threading.Thread(target=ask, args=(text,)) for text in texts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for text in texts:  # one at a time: in eight bits, what stands beside a text changes its vector a little
+        assert np.allclose(answers[text], ours.encode([text])[0], atol=1e-4)  # type: ignore[arg-type]
+
+
+def test_a_question_that_was_asked_before_needs_no_process(start: StartEncoder) -> None:
+    encoder = start()
+    vector = wait_for_query(encoder, "peel")
+    encoder.stop()
+    again = encoder.encode_query(MINILM_VERSION, "peel", 0.0)
+    assert again is not None
+    assert np.array_equal(vector, again)
+    assert encoder.encode_query(MINILM_VERSION, "another", 0.0) is None
+
+
+@pytest.mark.parametrize("text", ["", "\0\n\r\x1b[31m", "half \ud800", "x" * 1_000_000, "日本語" * 5000, '"\\' * 3000])
+def test_any_text_can_be_asked(start: StartEncoder, text: str) -> None:
+    encoder = start()
+    assert wait_for_query(encoder, text).shape == (384,)
+    assert wait_for_query(encoder, "and another").shape == (384,)
+
+
+def test_a_kill_in_the_middle_loses_little_and_the_rest_is_done(
+    many: Path, indexed: Indexed, start: StartEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "FIRST_DELAY_SECONDS", 0.01)
+    project, encoder = indexed(many), start()
+    encoder.work_on([Place(project.root)])
+    wait_until(lambda: 0 < count(project) < MANY)
+    killed = encoder.process_id
+    assert killed
+    os.kill(killed, signal.SIGKILL)
+    wait_until(lambda: encoder.process_id != killed)
+    kept = count(project)
+    assert kept > 0
+
+    def is_done() -> bool:
+        encoder.consider(project)  # as a server does from time to time
+        return is_complete(project)
+
+    wait_until(is_done)
+    assert count(project) == MANY
+
+
+def test_a_process_whose_server_is_killed_goes_away(many: Path, indexed: Indexed) -> None:
+    indexed(many)
+    with subprocess.Popen([sys.executable, "-c", SERVER, str(many)], stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout
+        child = int(server.stdout.readline())
+        assert not is_gone(child)
+        server.kill()
+    wait_until(lambda: is_gone(child))
+
+
+def test_it_leaves_when_nothing_is_to_be_done_and_the_next_question_wakes_it(
+    root: Path, indexed: Indexed, start: StartEncoder
+) -> None:
+    project, encoder = indexed(root), start(Habits(idle_seconds=0.5))
+    encoder.work_on([Place(project.root)])
+    wait_until(lambda: is_complete(project))
+    wait_until(lambda: encoder.process_id is None)
+    assert encoder.problem is None
+    encoder.consider(project)
+    assert encoder.process_id is None  # it is not started for nothing
+    assert encoder.encode_query(MINILM_VERSION, "peel", 5.0) is None
+    wait_for_query(encoder, "peel")
+
+
+def test_a_process_that_always_crashes_is_given_up_with_its_reason(
+    root: Path, indexed: Indexed, start: StartEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "FIRST_DELAY_SECONDS", 0.01)
+    starts = noted_starts(monkeypatch)
+    project, encoder = indexed(root), start(program=CRASHES)
+
+    def is_given_up() -> bool:
+        encoder.consider(project)
+        assert encoder.encode_query(MINILM_VERSION, "peel", 0.1) is None
+        return encoder.is_given_up
+
+    wait_until(is_given_up)
+    assert len(starts) == asking.TRIES
+    found = far(project)
+    assert found.state == "failed"
+    assert found.problem == "The encoding process ended with code 7. no memory is left"
+    encoder.consider(project)
+    assert len(starts) == asking.TRIES
+
+
+def test_after_a_crash_batches_are_smaller(start: StartEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "FIRST_DELAY_SECONDS", 0.01)
+    starts = noted_starts(monkeypatch)
+    encoder = start(program=CRASHES)
+    wait_until(lambda: encoder.encode_query(MINILM_VERSION, "peel", 0.1) is None and encoder.is_given_up)
+    assert [habits.batch_texts for habits in starts] == [8, 4, 2, 1, 1]
+
+
+def test_a_program_that_is_not_there_is_a_crash_like_any_other(
+    root: Path, start: StartEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "FIRST_DELAY_SECONDS", 0.01)
+    encoder = start(program=(str(root / "nothing"),))
+    wait_until(lambda: encoder.encode_query(MINILM_VERSION, "peel", 0.1) is None and encoder.is_given_up)
+    assert encoder.problem == "It cannot be started: No such file or directory."
+
+
+def test_a_process_that_does_not_listen_holds_nobody_up(start: StartEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "HUNG_SECONDS", 0.2)
+    monkeypatch.setattr(asking, "WAITING_QUERIES", 3)
+    encoder = start()
+    wait_for_query(encoder, "peel")
+    stopped = encoder.process_id
+    assert stopped
+    os.kill(stopped, signal.SIGSTOP)
+
+    def is_ended() -> bool:
+        assert encoder.encode_query(MINILM_VERSION, f"{os.urandom(8).hex()} {'long ' * 300}", 0.05) is None
+        return is_gone(stopped)
+
+    wait_until(is_ended)
+
+
+def power(folder: Path, *, is_discharging: bool) -> Path:
+    for name, facts in {
+        "AC": {"type": "Mains", "online": "0" if is_discharging else "1"},
+        "BAT0": {"type": "Battery", "status": "Discharging" if is_discharging else "Charging"},
+    }.items():
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        for key, value in facts.items():
+            (folder / name / key).write_text(f"{value}\n", encoding="ascii")
+    return folder
+
+
+def test_on_battery_only_questions_are_encoded(
+    root: Path, indexed: Indexed, start: StartEncoder, tmp_path: Path
+) -> None:
+    supplies = power(tmp_path / "power", is_discharging=True)
+    project, encoder, place = indexed(root), start(Habits(supplies=str(supplies))), Place(root)
+    encoder.consider(project)
+    assert encoder.process_id is None
+    encoder.work_on([place])
+    wait_until(lambda: encoder.outcome(place)[0] == "paused")
+    wait_for_query(encoder, "peel")
+    found = encoding_of(project.store, project.settings, supplies)
+    assert (found.state, found.done) == ("paused", 0)
+    assert "on battery" in (found.problem or "")
+    power(supplies, is_discharging=False)
+    wait_until(lambda: is_complete(project))
+
+
+def test_the_setting_goes_on_on_battery(
+    root: Path, storage: Path, indexed: Indexed, start: StartEncoder, tmp_path: Path
+) -> None:
+    storage.mkdir(parents=True)
+    (storage / "config.json").write_text('{"encodeOnBattery": true}', encoding="utf-8")
+    project = indexed(root)
+    encoder = start(Habits(supplies=str(power(tmp_path / "power", is_discharging=True))))
+    encoder.consider(project)
+    wait_until(lambda: is_complete(project))
+
+
+def test_two_servers_share_the_work_of_one_project(many: Path, indexed: Indexed, start: StartEncoder) -> None:
+    project, first, second, place = indexed(many), start(), start(), Place(many)
+    first.work_on([place])
+    wait_until(lambda: encoding_lease(project.folder).is_taken())
+    second.work_on([place])
+    wait_until(lambda: second.outcome(place)[0] == "elsewhere")
+    wait_for_query(second, "both answer questions")
+    wait_for_query(first, "both answer questions")
+    assert far(project).state == "working"
+    first.stop()
+    wait_until(lambda: is_complete(project))
+
+
+def test_nothing_is_encoded_while_the_project_is_being_indexed(
+    root: Path, indexed: Indexed, start: StartEncoder
+) -> None:
+    project, encoder, place = indexed(root), start(), Place(root)
+    project.store.note("state", "running")
+    encoder.consider(project)
+    assert encoder.process_id is None
+    encoder.work_on([place])
+    wait_until(lambda: encoder.outcome(place)[0] == "indexing")
+    assert count(project) == 0
+    project.store.note("state", "complete")
+    wait_until(lambda: is_complete(project))
+
+
+def test_an_index_is_let_go_of(many: Path, indexed: Indexed, start: StartEncoder) -> None:
+    project, encoder = indexed(many), start()
+    encoder.work_on([Place(project.root)])
+    wait_until(lambda: count(project) > 0)
+    encoder.leave(Place(project.root))
+    wait_until(lambda: not encoding_lease(project.folder).is_taken())
+    left = count(project)
+    assert left < MANY
+    wait_for_query(encoder, "still there")
+    assert count(project) == left
+
+
+def test_a_folder_that_is_gone_disturbs_nobody(
+    tmp_path: Path, root: Path, indexed: Indexed, start: StartEncoder
+) -> None:
+    project, encoder = indexed(root), start()
+    encoder.work_on([Place(tmp_path / "nothing"), Place(tmp_path), Place(project.root)])
+    wait_until(lambda: is_complete(project))
+
+
+def test_files_that_questions_reach_are_encoded_first(many: Path, indexed: Indexed, start: StartEncoder) -> None:
+    project, encoder = indexed(many), start()
+    encoder.work_on([Place(project.root)])
+    wait_until(lambda: encoder.process_id is not None)
+    encoder.front(project.root, ["file149.py"])
+    document = project.store.document("file149.py")
+    assert document
+    (chunk,) = project.store.chunks(document.id)
+    wait_until(lambda: count(project) > 0)
+    wait_until(lambda: chunk.id not in project.store.without_vectors(MINILM_VERSION, MANY))
+    assert count(project) < MANY
+
+
+def test_a_changed_file_is_encoded_when_the_index_has_followed(
+    root: Path, indexed: Indexed, start: StartEncoder
+) -> None:
+    project, encoder = indexed(root), start()
+    encoder.work_on([Place(project.root)])
+    wait_until(lambda: is_complete(project))
+    (root / "kiwi.py").write_text("def peel_kiwi(): return 'green'\n", encoding="utf-8")
+    project.update()
+    assert far(project).state != "complete"
+
+    def is_done() -> bool:
+        encoder.consider(project)
+        return is_complete(project)
+
+    wait_until(is_done)
+    assert count(project) == 4
