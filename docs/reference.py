@@ -31,6 +31,9 @@ KEYS = {
     "coverage": "how much of the project the answer is about",
     "developerMessage": "of an error: what is technical about it",
     "docs": "the `files` and `chunks` of documentation",
+    "encoding": "how far search by meaning is: the `encoder`, its `state` (`complete`, `working`, `waiting`, `paused`, `off` "
+    "or `failed`, with the `problem`), chunks that are `done` of the `total`, and the encoder that is `serving` meanwhile, "
+    "if that is another one",
     "endLine": "the last line, from 1",
     "excerpt": "a few words around what was found",
     "exists": "whether the project's own folder is still there",

@@ -1,0 +1,137 @@
+"""A changed encoder: the old vectors serve until the new ones are complete, and the two are never mixed."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION
+from dowse.serving.encoding.filling import Manner, fill
+from dowse.serving.encoding.progress import encoding_of, tell_problem
+from dowse.serving.encoding.versions import (
+    lacking_version,
+    note_begin,
+    note_complete,
+    serving_version,
+    wanted_versions,
+)
+from dowse.serving.project import ProjectIndex
+from dowse.settings import Settings
+from tests.encoding_worker.conftest import Lengths
+
+Indexed = Callable[[Path], ProjectIndex]
+
+OURS = Settings()
+OTHER = Settings(encoder="minilm")
+NONE = Settings(encoder="none")
+
+
+class As(Lengths):
+    """The encoder for tests under the name of another."""
+
+    def __init__(self, version: str) -> None:
+        super().__init__()
+        self.version = version
+
+
+def encode(project: ProjectIndex, settings: Settings, *, batches: int = 1000) -> None:
+    """Do what the encoding process does."""
+    left = batches
+
+    def may_go_on() -> bool:
+        nonlocal left
+        left -= 1
+        return left >= 0
+
+    note_begin(project.store, settings)
+    while version := lacking_version(project.store, settings):
+        if fill(project, As(version), Manner(may_go_on, batch_texts=1, kept_chunks=1)) != "complete":
+            return
+    note_complete(project.store, settings)
+
+
+def test_the_static_table_comes_before_the_slow_encoder() -> None:
+    assert wanted_versions(OURS) == (STATIC_VERSION, MINILM_VERSION)
+    assert wanted_versions(NONE) == ()
+
+
+def test_the_first_vectors_serve_at_once(root: Path, indexed: Indexed) -> None:
+    project = indexed(root)
+    assert serving_version(project.store, OURS) == MINILM_VERSION
+    encode(project, OURS, batches=9)
+    assert serving_version(project.store, OURS) == MINILM_VERSION
+
+
+def test_the_old_vectors_serve_until_the_new_ones_are_complete(root: Path, indexed: Indexed) -> None:
+    project = indexed(root)
+    other = wanted_versions(OTHER)[-1]
+    encode(project, OURS)
+    assert serving_version(project.store, OTHER) == MINILM_VERSION
+    encode(project, OTHER, batches=2)
+    assert 0 < project.store.vector_counts(other)[0] < 3
+    assert serving_version(project.store, OTHER) == MINILM_VERSION
+    found = encoding_of(project.store, OTHER)
+    assert (found.encoder, found.serving, found.state, found.done, found.total) == (
+        other, MINILM_VERSION, "waiting", project.store.vector_counts(other)[0], 3,
+    )  # fmt: skip
+    encode(project, OTHER)
+    assert serving_version(project.store, OTHER) == other
+    assert project.store.encoders() == sorted([STATIC_VERSION, other])
+    assert project.store.vector_counts(MINILM_VERSION)[0] == 0
+    assert encoding_of(project.store, OTHER).state == "complete"
+
+
+def test_who_changes_his_mind_halfway_keeps_what_he_had(root: Path, indexed: Indexed) -> None:
+    project = indexed(root)
+    encode(project, OURS)
+    encode(project, OTHER, batches=2)
+    encode(project, OURS)
+    assert serving_version(project.store, OURS) == MINILM_VERSION
+    assert project.store.encoders() == [MINILM_VERSION, STATIC_VERSION]
+    encode(project, OTHER)
+    assert project.store.vector_counts(wanted_versions(OTHER)[-1]) == (3, 3)
+
+
+def test_where_the_old_encoder_never_began_the_new_one_serves_at_once(root: Path, indexed: Indexed) -> None:
+    project = indexed(root)
+    note_begin(project.store, OURS)
+    note_begin(project.store, OTHER)
+    assert serving_version(project.store, OTHER) == wanted_versions(OTHER)[-1]
+
+
+def test_without_an_encoder_nothing_serves_and_nothing_is_lost(root: Path, indexed: Indexed) -> None:
+    project = indexed(root)
+    encode(project, OURS)
+    assert serving_version(project.store, NONE) is None
+    assert encoding_of(project.store, NONE).state == "off"
+    encode(project, NONE)
+    assert encoding_of(project.store, OURS).state == "complete"
+
+
+def test_a_rebuilt_index_begins_anew(root: Path, indexed: Indexed) -> None:
+    project = indexed(root)
+    encode(project, OURS)
+    project.rebuild()
+    assert encoding_of(project.store, OURS).state == "waiting"
+    encode(project, OURS)
+    assert project.store.vector_counts(MINILM_VERSION) == (3, 3)
+
+
+def test_a_problem_is_told_until_it_is_over(root: Path, indexed: Indexed) -> None:
+    project = indexed(root)
+    tell_problem(project.folder, "The model is damaged.")
+    found = encoding_of(project.store, OURS)
+    assert (found.state, found.problem) == ("failed", "The model is damaged.")
+    tell_problem(project.folder, None)
+    assert encoding_of(project.store, OURS).state == "waiting"
+    tell_problem(project.folder, "The model is damaged.")
+    encode(project, OURS)
+    assert encoding_of(project.store, OURS).problem is None
+
+
+@pytest.mark.parametrize("rubbish", ["", "{}", "[1]", "{", '{"problem": 3}'])
+def test_a_strange_file_beside_the_index_is_no_problem(root: Path, indexed: Indexed, rubbish: str) -> None:
+    project = indexed(root)
+    (project.folder / "encoding.json").write_text(rubbish, encoding="utf-8")
+    assert encoding_of(project.store, replace(OURS)).state in ("waiting", "failed")
