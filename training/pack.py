@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from dowse.encoding.words import Words
+from dowse.encoding.inputs import text_for
+from dowse.encoding.static import MOST_TIMES
+from dowse.encoding.words import WORD, Words, plain
 from training.mine import chance, order
 
 QUERY_TOKENS = 48
@@ -34,7 +36,7 @@ def main(pairs_file: str, model: str, out_folder: str) -> int:
         rows: list[dict[str, Any]] = [json.loads(line) for line in file]
     rows.sort(key=lambda row: order(row["r"], row["q"], row["t"][:100], "pack"))
     texts = [
-        f"{row['p']}\n{row['t']}" if row["p"] and chance(WITH_PATH, row["q"], row["p"]) else row["t"] for row in rows
+        text_for(row["p"], row["t"]) if row["p"] and chance(WITH_PATH, row["q"], row["p"]) else row["t"] for row in rows
     ]
     queries = [row["q"] for row in rows]
     tokenizer = Tokenizer.from_file(str(Path(model) / "tokenizer.json"))
@@ -51,8 +53,8 @@ def main(pairs_file: str, model: str, out_folder: str) -> int:
     few = slice(0, STATIC_PAIRS)
     _write(
         out / "features.xz",
-        **_counted("q", [words.of(text) for text in queries[few]]),
-        **_counted("t", [words.of(text) for text in texts[few]]),
+        **_counted("q", [list(words.of(text)) for text in queries[few]]),
+        **_counted("t", [list(words.of(text)) for text in texts[few]]),
         single=np.array([0], np.uint8),
     )
     print(len(rows), "pairs", len(vocabulary), "words")
@@ -71,13 +73,9 @@ def _vocabulary(tokenizer: Any, texts: list[str]) -> list[str]:
     """WordPiece's own, and the whole words that it would cut and that many texts have."""
     known = [word for word, _ in sorted(tokenizer.get_vocab().items(), key=lambda entry: entry[1])]
     pieces = set(known)
-    cut = Words({})
     counts: Counter[str] = Counter()
-    from dowse.encoding import words as module
-
     for text in texts:
-        counts.update({module._plain(word) for word in module._WORD.findall(text)})
-    del cut
+        counts.update({plain(word) for word in WORD.findall(text)})
     whole = [word for word, count in counts.most_common() if count >= LEAST and word not in pieces and len(word) > 2]
     return known + [word for word in whole if not re.fullmatch(r"\d+", word)][:WHOLE_WORDS]
 
@@ -94,7 +92,7 @@ def _counted(name: str, rows: list[list[int]]) -> dict[str, Any]:
     counted = [sorted(Counter(row).items()) for row in rows]
     return {
         f"{name}_ids": np.array([number for row in counted for number, _ in row], np.uint16),
-        f"{name}_counts": np.array([min(count, 255) for row in counted for _, count in row], np.uint8),
+        f"{name}_counts": np.array([min(count, MOST_TIMES) for row in counted for _, count in row], np.uint8),
         f"{name}_lengths": np.array([len(row) for row in counted], np.uint16),
     }
 

@@ -46,7 +46,7 @@ class MiniLM:
         if graph is None:
             raise Failed(f"{folder} has no model.onnx.")
         try:
-            return cls(_session(graph, threads), _tokenizer(folder / "tokenizer.json"), version)
+            return cls(_session(graph, threads), open_tokenizer(folder / "tokenizer.json"), version)
         except Exception as error:  # both libraries raise whatever they like, and mean the files
             raise Failed(f"The model in {folder} cannot be loaded ({_line(error)}).") from error
 
@@ -109,7 +109,8 @@ def _session(graph: Path, threads: int) -> "InferenceSession":
     return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
 
 
-def _tokenizer(file: Path) -> "Tokenizer":
+def open_tokenizer(file: Path) -> "Tokenizer":
+    """A tokenizer that cuts what is too long and fills nothing up."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(file))

@@ -16,6 +16,8 @@ STATIC_VERSION = "dowse-static-1"
 MINILM_VERSION = "dowse-minilm-1"
 
 MODELS = Path(__file__).with_name("models")
+HASHES = MODELS / "sha256.json"
+"""The SHA-256 of each file, written by `training/ship.py`."""
 
 
 @functools.cache
@@ -38,7 +40,7 @@ def open_minilm(threads: int = 1, models: Path = MODELS) -> "MiniLM":
 
 def checked(models: Path, name: str) -> Path:
     """The folder of a model whose files all have the SHA-256 they were shipped with."""
-    for file, wanted in json.loads((MODELS / "sha256.json").read_text(encoding="utf-8")).items():
+    for file, wanted in json.loads(HASHES.read_text(encoding="utf-8")).items():
         if file.startswith(f"{name}/"):
             try:
                 with (models / file).open("rb") as stream:

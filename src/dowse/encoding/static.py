@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 MOST_CHARACTERS = 4000
 """Of a longer text only the beginning counts."""
+MOST_TIMES = 255
+"""A word that stands in a text more often counts as if it stood there so often."""
 
 
 class StaticEncoder:
@@ -38,7 +40,8 @@ class StaticEncoder:
             counted = Counter(self._words.of(text[:MOST_CHARACTERS]))
             if counted:
                 numbers = np.fromiter(counted, np.int64, len(counted))
-                weights = np.sqrt(np.fromiter(counted.values(), np.float32, len(counted))) * self._scales[numbers]
+                times = np.minimum(np.fromiter(counted.values(), np.float32, len(counted)), MOST_TIMES)
+                weights = np.sqrt(times) * self._scales[numbers]
                 vectors[place] = weights @ self._table[numbers].astype(np.float32)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         vectors /= np.maximum(lengths, 1e-9)

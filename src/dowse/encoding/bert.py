@@ -1,0 +1,140 @@
+"""BERT as a graph, from token numbers to one vector a text, built from the weights node by node.
+
+Exporters of other packages were seen to be silently wrong at other shapes than the one they were shown.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+
+from dowse.encoding.graphs import OWN, Graph, Stored
+from dowse.errors import Failed
+
+MOST_HEADER_BYTES = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a model's `config.json` says of its network."""
+
+    layers: int
+    heads: int
+    width: int
+    epsilon: float
+
+    @classmethod
+    def read(cls, file: Path) -> "Shape":
+        """The shape of a model that is a BERT as MiniLM is one."""
+        told = json.loads(file.read_text(encoding="utf-8"))
+        if (told["model_type"], told["hidden_act"]) != ("bert", "gelu"):
+            raise Failed(f"{file} is not that of a BERT with GELU.")
+        return cls(
+            told["num_hidden_layers"], told["num_attention_heads"], told["hidden_size"], float(told["layer_norm_eps"])
+        )
+
+
+class Network(ABC):
+    """The nodes; where the weights come from and in which precision is left to those who know."""
+
+    gelu = "BiasGelu"
+    """The exact one."""
+
+    def __init__(self, shape: Shape) -> None:
+        self.graph = Graph()
+        self._shape = shape
+
+    @abstractmethod
+    def weight(self, name: str) -> str:
+        """A weight in full precision."""
+
+    @abstractmethod
+    def rows(self, name: str, ids: str) -> str:
+        """Rows of a table, by their numbers."""
+
+    @abstractmethod
+    def times(self, value: str, name: str) -> str:
+        """A value times a matrix that is stored with a row for each output."""
+
+    def build(self) -> bytes:
+        """The whole model: mean of the last layer's tokens, of length 1."""
+        import numpy as np
+
+        g = self.graph
+        first, second = (g.weight(np.array([place], np.int64)) for place in (0, 1))
+        length = g.add("Gather", g.add("Shape", "input_ids"), second, axis=0)
+        places = g.add("Slice", self.weight("embeddings.position_embeddings.weight"), first, length, first)
+        kind = g.add("Gather", self.weight("embeddings.token_type_embeddings.weight"), first, axis=0)
+        words = g.add("Add", self.rows("embeddings.word_embeddings.weight", "input_ids"), g.add("Add", places, kind))
+        scale, bias = (self.weight(f"embeddings.LayerNorm.{part}") for part in ("weight", "bias"))
+        hidden = g.add("LayerNormalization", words, scale, bias, axis=-1, epsilon=self._shape.epsilon)
+        keep = g.add("Cast", "attention_mask", to=6)
+        for number in range(self._shape.layers):
+            hidden = self._layer(hidden, keep, f"encoder.layer.{number}")
+        counted = g.add(
+            "Unsqueeze", g.add("Cast", "attention_mask", to=1), g.weight(np.array([2], np.int64))
+        )
+        total = g.add("ReduceSum", g.add("Mul", hidden, counted), second, keepdims=0)
+        mean = g.add("Div", total, g.add("ReduceSum", counted, second, keepdims=0))
+        norm = g.add("Sqrt", g.add("ReduceSum", g.add("Mul", mean, mean), second, keepdims=1))
+        g.add_named("vectors", "Div", mean, norm)
+        return g.model({"input_ids": "int64", "attention_mask": "int64"}, {"vectors": ("texts", self._shape.width)})
+
+    def _layer(self, hidden: str, keep: str, name: str) -> str:
+        g, own, parts = self.graph, f"{name}.attention", ("query", "key", "value")
+        three = [self.times(hidden, f"{own}.self.{part}.weight") for part in parts]
+        bias = g.add("Concat", *(self.weight(f"{own}.self.{part}.bias") for part in parts), axis=0)
+        mixed = g.add("MultiHeadAttention", *three, bias, keep, domain=OWN, num_heads=self._shape.heads)
+        hidden = self._added(self.times(mixed, f"{own}.output.dense.weight"), hidden, f"{own}.output")
+        wide = self.times(hidden, f"{name}.intermediate.dense.weight")
+        wide = g.add(self.gelu, wide, self.weight(f"{name}.intermediate.dense.bias"), domain=OWN)
+        return self._added(self.times(wide, f"{name}.output.dense.weight"), hidden, f"{name}.output")
+
+    def _added(self, value: str, to: str, name: str) -> str:
+        """A layer's result with its bias added to what went in, and normalised."""
+        rest = (self.weight(f"{name}.{part}") for part in ("LayerNorm.weight", "LayerNorm.bias", "dense.bias"))
+        epsilon = self._shape.epsilon
+        return self.graph.add("SkipLayerNormalization", value, to, *rest, domain=OWN, epsilon=epsilon)
+
+
+class InPlace(Network):
+    """In full precision, with weights that stay where they lie in a safetensors file."""
+
+    def __init__(self, shape: Shape, tensors: dict[str, Stored]) -> None:
+        super().__init__(shape)
+        self._tensors = tensors
+
+    def weight(self, name: str) -> str:
+        return self.graph.stored(self._tensors[name])
+
+    def rows(self, name: str, ids: str) -> str:
+        return self.graph.add("Gather", self.weight(name), ids, axis=0)
+
+    def times(self, value: str, name: str) -> str:
+        return self.graph.add("FusedMatMul", value, self.weight(name), domain=OWN, transB=1)
+
+
+def tensors(file: Path) -> dict[str, Stored]:
+    """What lies where in a safetensors file, by name."""
+    with file.open("rb") as stream:
+        size = int.from_bytes(stream.read(8), "little")
+        if size > MOST_HEADER_BYTES:
+            raise Failed(f"{file} is not a safetensors file.")
+        head = json.loads(stream.read(size))
+    found, length = {}, file.stat().st_size
+    for name, about in head.items():
+        if name != "__metadata__":
+            start, end = about["data_offsets"]
+            if 8 + size + end > length:
+                raise Failed(f"{file} is not whole.")
+            if about["dtype"] == "F32":
+                found[name.removeprefix("bert.")] = Stored(
+                    file.name, 8 + size + start, end - start, tuple(about["shape"])
+                )
+    return found
+
+
+def graph_in(folder: Path) -> tuple[bytes, Path]:
+    """The graph of a folder's `model.safetensors`, and the folder that file really lies in (caches have links)."""
+    weights = (folder / "model.safetensors").resolve()
+    return InPlace(Shape.read(folder / "config.json"), tensors(weights)).build(), weights.parent

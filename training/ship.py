@@ -1,0 +1,43 @@
+"""Note the hashes of the shipped files and what the encoders say of some texts: `python -m training.ship`."""
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+from dowse.encoding.inputs import text_for
+from dowse.encoding.shipped import HASHES, MODELS, open_minilm, open_static
+
+RECORDED = Path(__file__).parents[1] / "tests" / "encoding" / "recorded.json"
+TEXTS = [
+    "how do I read a file line by line",
+    "retry a request with exponential backoff",
+    "Wie liest man eine Datei?",
+    "中文文档搜索",
+    "(",
+    "HTTPResponseParser",
+    text_for("src/json/parser.py", "def parse_value(text: str, at: int) -> tuple[Any, int]:\n    match text[at]:\n"),
+    text_for("README.md", "# Install\n\nWith pip: `pip install thing`. From source, clone it and run `make`."),
+    text_for("lib/cache.rs", "impl<K: Hash + Eq, V> Cache<K, V> {\n    pub fn evict(&mut self) -> Option<V> {\n" * 12),
+    text_for("web/App.tsx", "export const App = () => <Layout><Router routes={routes} /></Layout>;\n"),
+]
+"""Questions and chunks, short and cut off, in several writings."""
+
+
+def main() -> int:
+    """Write both; a text's vector is recorded in steps of a millionth."""
+    files = sorted(file for file in MODELS.glob("*/*") if file.is_file())
+    hashes = {f"{file.parent.name}/{file.name}": hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+    HASHES.write_text(json.dumps(hashes, indent=1) + "\n", encoding="utf-8")
+    rows = [
+        {"text": text, "static": [round(float(one), 6) for one in few], "minilm": [round(float(one), 6) for one in many]}
+        for text, few, many in zip(
+            TEXTS, open_static(MODELS).encode(TEXTS), open_minilm().encode(TEXTS), strict=True
+        )
+    ]
+    RECORDED.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
