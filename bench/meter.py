@@ -95,9 +95,9 @@ class Sampler:
 
 def memory(pid: int) -> tuple[int, int]:
     """What a process and everything below it hold now: not backed by files, and resident; 0 where nobody tells."""
-    sizes = [_sizes(one) for one in tree(pid)]
-    own = sum(size.get("Pss_Anon", 0) + size.get("Pss_Shmem", 0) for size in sizes)
-    return own, sum(size.get("Rss", 0) for size in sizes)
+    each = [sizes(one) for one in tree(pid)]
+    own = sum(size.get("Pss_Anon", 0) + size.get("Pss_Shmem", 0) for size in each)
+    return own, sum(size.get("Rss", 0) for size in each)
 
 
 def tree(pid: int) -> Iterator[int]:
@@ -111,7 +111,7 @@ def tree(pid: int) -> Iterator[int]:
         return
 
 
-def _sizes(pid: int) -> dict[str, int]:
+def sizes(pid: int) -> dict[str, int]:
     """The lines of smaps_rollup in bytes; nothing for a process that is gone."""
     try:
         lines = (_PROC / str(pid) / "smaps_rollup").read_text(encoding="ascii").splitlines()[1:]

@@ -71,9 +71,7 @@ class Network(ABC):
         keep = g.add("Cast", "attention_mask", to=6)
         for number in range(self._shape.layers):
             hidden = self._layer(hidden, keep, f"encoder.layer.{number}")
-        counted = g.add(
-            "Unsqueeze", g.add("Cast", "attention_mask", to=1), g.weight(np.array([2], np.int64))
-        )
+        counted = g.add("Unsqueeze", g.add("Cast", "attention_mask", to=1), g.weight(np.array([2], np.int64)))
         total = g.add("ReduceSum", g.add("Mul", hidden, counted), second, keepdims=0)
         mean = g.add("Div", total, g.add("ReduceSum", counted, second, keepdims=0))
         norm = g.add("Sqrt", g.add("ReduceSum", g.add("Mul", mean, mean), second, keepdims=1))
