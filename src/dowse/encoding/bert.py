@@ -12,6 +12,7 @@ from dowse.encoding.graphs import OWN, Graph, Stored
 from dowse.errors import Failed
 
 MOST_HEADER_BYTES = 10_000_000
+"""More than any model of this kind needs to name its weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +72,7 @@ class Network(ABC):
         keep = g.add("Cast", "attention_mask", to=6)
         for number in range(self._shape.layers):
             hidden = self._layer(hidden, keep, f"encoder.layer.{number}")
-        counted = g.add(
-            "Unsqueeze", g.add("Cast", "attention_mask", to=1), g.weight(np.array([2], np.int64))
-        )
+        counted = g.add("Unsqueeze", g.add("Cast", "attention_mask", to=1), g.weight(np.array([2], np.int64)))
         total = g.add("ReduceSum", g.add("Mul", hidden, counted), second, keepdims=0)
         mean = g.add("Div", total, g.add("ReduceSum", counted, second, keepdims=0))
         norm = g.add("Sqrt", g.add("ReduceSum", g.add("Mul", mean, mean), second, keepdims=1))
@@ -134,7 +133,7 @@ def tensors(file: Path) -> dict[str, Stored]:
     return found
 
 
-def graph_in(folder: Path) -> tuple[bytes, Path]:
-    """The graph of a folder's `model.safetensors`, and the folder that file really lies in (caches have links)."""
-    weights = (folder / "model.safetensors").resolve()
-    return InPlace(Shape.read(folder / "config.json"), tensors(weights)).build(), weights.parent
+def graph_of(weights: Path, config: Path) -> tuple[bytes, Path]:
+    """The graph of a safetensors file, and the folder that file really lies in (caches have links)."""
+    weights = weights.resolve()
+    return InPlace(Shape.read(config), tensors(weights)).build(), weights.parent
