@@ -102,7 +102,9 @@ def main(base: str, weights: str, pairs: str, out: str) -> int:
     ]
     near = (both[0] * both[1]).sum(1)
     near = near[both[1].any(1)]
-    print(f"{file}: {file.stat().st_size / 1e6:.1f} MB; {len(near)} texts: least {near.min():.4f}, mean {near.mean():.4f}")
+    print(
+        f"{file}: {file.stat().st_size / 1e6:.1f} MB; {len(near)} texts: least {near.min():.4f}, mean {near.mean():.4f}"
+    )
     return 0 if near.min() >= LEAST else 1
 
 
