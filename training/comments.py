@@ -3,19 +3,67 @@
 import re
 from dataclasses import dataclass
 
-_SLASHED = {"javascript", "typescript", "tsx", "java", "kotlin", "scala", "swift", "c", "cpp", "csharp", "go", "rust", "php", "zig", "dart", "groovy", "objc"}
-_HASHED = {"python", "ruby", "elixir", "bash", "shell", "zsh", "perl", "r", "yaml", "toml", "make", "dockerfile", "fish"}
+_SLASHED = {
+    "javascript",
+    "typescript",
+    "tsx",
+    "java",
+    "kotlin",
+    "scala",
+    "swift",
+    "c",
+    "cpp",
+    "csharp",
+    "go",
+    "rust",
+    "php",
+    "zig",
+    "dart",
+    "groovy",
+    "objc",
+}
+_HASHED = {
+    "python",
+    "ruby",
+    "elixir",
+    "bash",
+    "shell",
+    "zsh",
+    "perl",
+    "r",
+    "yaml",
+    "toml",
+    "make",
+    "dockerfile",
+    "fish",
+}
 _DASHED = {"lua", "haskell", "sql", "elm"}
 
 _SLASH_BLOCK = re.compile(r"(?:^[ \t]*//[^\n]*\n?)+|^[ \t]*/\*.*?\*/[ \t]*\n?", re.MULTILINE | re.DOTALL)
 _HASH_BLOCK = re.compile(r"(?:^[ \t]*#(?!!)[^\n]*\n?)+", re.MULTILINE)
-_DASH_BLOCK = re.compile(r"(?:^[ \t]*--[^\n]*\n?)+|^[ \t]*\{-.*?-\}[ \t]*\n?|^[ \t]*--\[\[.*?\]\][ \t]*\n?", re.MULTILINE | re.DOTALL)
-_DOCSTRING = re.compile(r"""^[ \t]*(?:@(?:module|type)?doc\s+(?:~S)?)?[rbuf]?(\"\"\"|''')(.*?)\1[ \t]*\n?""", re.MULTILINE | re.DOTALL)
+_DASH_BLOCK = re.compile(
+    r"(?:^[ \t]*--[^\n]*\n?)+|^[ \t]*\{-.*?-\}[ \t]*\n?|^[ \t]*--\[\[.*?\]\][ \t]*\n?", re.MULTILINE | re.DOTALL
+)
+_DOCSTRING = re.compile(
+    r"""^[ \t]*(?:@(?:module|type)?doc\s+(?:~S)?)?[rbuf]?(\"\"\"|''')(.*?)\1[ \t]*\n?""", re.MULTILINE | re.DOTALL
+)
 
-_MARKERS = re.compile(r"^[ \t]*(?:/\*+!?|\*+/|///?!?|\*(?!\*)|#+|--+[|^]?|\{-+[|^]?|-\}|--\[\[|\]\])?[ \t]?|[ \t]*\*+/[ \t]*$|[ \t]*-\}[ \t]*$", re.MULTILINE)
-_TAGS = re.compile(r"^\s*(?:[@\\:](?:param|returns?|throws?|raises?|type|rtype|since|see|author|version|deprecated|template|inheritdoc|internal|api|private|public|example)\b.*|Args:|Returns:|Raises:|Parameters|Example[s]?:?|-{3,}|={3,}|\* Copyright.*)$", re.IGNORECASE | re.MULTILINE)
-_LEGAL = re.compile(r"copyright|licen[cs]ed? under|SPDX|all rights reserved|permission is hereby|redistribut|warrant|eslint|prettier-ignore|istanbul|noqa|pylint|type: ignore|@ts-|rubocop:|swiftlint|TODO|FIXME|XXX", re.IGNORECASE)
-_XML = re.compile(r"</?(?:summary|remarks|para|param|returns|see|c|code|value|exception|inheritdoc|typeparam|example|p|pre|li|ul|b|i|em)\b[^>]*>", re.IGNORECASE)
+_MARKERS = re.compile(
+    r"^[ \t]*(?:/\*+!?|\*+/|///?!?|\*(?!\*)|#+|--+[|^]?|\{-+[|^]?|-\}|--\[\[|\]\])?[ \t]?|[ \t]*\*+/[ \t]*$|[ \t]*-\}[ \t]*$",
+    re.MULTILINE,
+)
+_TAGS = re.compile(
+    r"^\s*(?:[@\\:](?:param|returns?|throws?|raises?|type|rtype|since|see|author|version|deprecated|template|inheritdoc|internal|api|private|public|example)\b.*|Args:|Returns:|Raises:|Parameters|Example[s]?:?|-{3,}|={3,}|\* Copyright.*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LEGAL = re.compile(
+    r"copyright|licen[cs]ed? under|SPDX|all rights reserved|permission is hereby|redistribut|warrant|eslint|prettier-ignore|istanbul|noqa|pylint|type: ignore|@ts-|rubocop:|swiftlint|TODO|FIXME|XXX",
+    re.IGNORECASE,
+)
+_XML = re.compile(
+    r"</?(?:summary|remarks|para|param|returns|see|c|code|value|exception|inheritdoc|typeparam|example|p|pre|li|ul|b|i|em)\b[^>]*>",
+    re.IGNORECASE,
+)
 _INLINE = re.compile(r"\{@\w+\s+([^}]*)\}|`{1,2}([^`\n]*)`{1,2}|\[([^\]]*)\]\([^)]*\)")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(])|\n\s*\n")
 _WORDS = re.compile(r"[A-Za-z]{2,}")

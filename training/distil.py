@@ -66,7 +66,10 @@ def all_vectors(model: BertModel, rows: Ragged, count: int) -> torch.Tensor:
     model.eval()
     with torch.no_grad():
         return torch.cat(
-            [encoded(model, *rows.batch(np.arange(start, min(start + 4096, count)))).half() for start in range(0, count, 4096)]
+            [
+                encoded(model, *rows.batch(np.arange(start, min(start + 4096, count)))).half()
+                for start in range(0, count, 4096)
+            ]
         )
 
 
@@ -133,7 +136,7 @@ def main(base: str, tuned: str, tokens: str, features: str, vocabulary: str, out
     )
     count = len(packed_features["q_lengths"])
     model = model_of(Path(base))
-    missing, _ = model.load_state_dict({k: v.float() for k, v in load_file(tuned).items()}, strict=False)
+    model.load_state_dict({k: v.float() for k, v in load_file(tuned).items()}, strict=False)
     model = model.cuda()
     queries, texts = (Ragged(packed[f"{name}_ids"], packed[f"{name}_lengths"]) for name in "qt")
     print("teacher: first %.4f, mrr %.4f" % found_first(model, queries, texts, np.arange(4096)), flush=True)
@@ -148,7 +151,11 @@ def main(base: str, tuned: str, tokens: str, features: str, vocabulary: str, out
     train(table, asked, told, teacher, STEPS, RATE, random)
     print("384 wide: first %.4f, mrr %.4f" % first(table, asked, told, held), flush=True)
     with torch.no_grad():
-        rows = table.vectors * torch.exp(table.weights)[:, None] * torch.from_numpy(np.sqrt(frequency)).float().cuda()[:, None]
+        rows = (
+            table.vectors
+            * torch.exp(table.weights)[:, None]
+            * torch.from_numpy(np.sqrt(frequency)).float().cuda()[:, None]
+        )
         _, _, basis = torch.linalg.svd(rows, full_matrices=False)
         table = Table(table.vectors @ basis[:WIDTH].T, table.weights.detach().clone()).cuda()
     print(f"{WIDTH} wide: first %.4f, mrr %.4f" % first(table, asked, told, held), flush=True)

@@ -19,7 +19,7 @@ from dowse.chunking import chunk
 from dowse.reading import read_document
 from dowse.reading.languages import language_of
 from training.comments import comments, first_sentence
-from training.sources import Repository, git, repositories
+from training.sources import Repository, git, read_manifest, repositories, write_manifest
 
 MOST_FILES = 1500
 MOST_PAIRS = 7000
@@ -35,7 +35,9 @@ _LEFT_OUT = re.compile(
     r"|\.min\.|\.bundle\.|[._-](?:generated|gen|pb|g)\.[a-z]+$|_pb2|\.lock$|\.snap$|-lock\.|CHANGELOG|CHANGES|NEWS|HISTORY",
     re.IGNORECASE,
 )
-_TEST = re.compile(r"(?:^|/)(?:tests?|__tests__|specs?|testing|e2e)/|[._-](?:test|spec)s?\.[a-z]+$|Tests?\.[a-z]+$", re.IGNORECASE)
+_TEST = re.compile(
+    r"(?:^|/)(?:tests?|__tests__|specs?|testing|e2e)/|[._-](?:test|spec)s?\.[a-z]+$|Tests?\.[a-z]+$", re.IGNORECASE
+)
 _DOCS = (".md", ".markdown", ".mdx", ".rst", ".adoc")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[_\W]+|(?<=[A-Za-z])(?=\d)")
 _DULL = re.compile(
@@ -78,7 +80,9 @@ def files(one: Repository) -> Iterator[tuple[str, bytes]]:
     wanted = [
         (number, path)
         for number, size, path in listed
-        if 200 < size < MOST_BYTES and not _LEFT_OUT.search(path) and not (_TEST.search(path) and not chance(0.25, path))
+        if 200 < size < MOST_BYTES
+        and not _LEFT_OUT.search(path)
+        and not (_TEST.search(path) and not chance(0.25, path))
     ]
     wanted.sort(key=lambda entry: order(one.name, entry[1]))
     reader = subprocess.Popen(
@@ -127,7 +131,9 @@ def of_code(path: str, data: bytes) -> Iterator[Pair]:
         for other in said[1:3]:
             below = piece[other.end :].split("\n")[:14]
             if sum(len(line.strip()) > 3 for line in below) >= 3:
-                yield Pair("inner", first_sentence(other.words)[:QUERY_CHARACTERS], path, "\n".join(below)[:TEXT_CHARACTERS])
+                yield Pair(
+                    "inner", first_sentence(other.words)[:QUERY_CHARACTERS], path, "\n".join(below)[:TEXT_CHARACTERS]
+                )
         if one.symbols and chance(0.35, path, number, "name"):
             name = one.symbols[0].name
             words = words_of(name)
@@ -143,7 +149,9 @@ def of_code(path: str, data: bytes) -> Iterator[Pair]:
     head = comments(text[:3000], language)
     if head and head[0].start < 200 and pieces and len(head[0].words) > 40:
         piece = min(pieces, key=lambda entry: order(path, entry[1].start_byte, "head"))[0]
-        yield Pair("header", first_sentence(head[0].words)[:QUERY_CHARACTERS], path, piece.strip("\n")[:TEXT_CHARACTERS])
+        yield Pair(
+            "header", first_sentence(head[0].words)[:QUERY_CHARACTERS], path, piece.strip("\n")[:TEXT_CHARACTERS]
+        )
 
 
 def of_docs(path: str, data: bytes) -> Iterator[Pair]:
@@ -218,17 +226,17 @@ def mine(one: Repository) -> list[Pair]:
 
 
 def main(clones: str, out: str) -> int:
-    """Mine all sources, two at a time."""
+    """Mine all sources, two at a time, and add to the manifest how many pairs each gave."""
     each = repositories(Path(clones))
     counts: dict[str, dict[str, int]] = {}
     with gzip.open(out, "wt", encoding="utf-8", compresslevel=3) as file, ProcessPoolExecutor(2) as pool:
         for number, (one, pairs) in enumerate(zip(each, pool.map(mine, each), strict=True)):
-            counts[one.name] = dict(Counter(pair.kind for pair in pairs))
+            counts[one.name] = dict(sorted(Counter(pair.kind for pair in pairs).items()))
             print(one.name, len(pairs), counts[one.name], flush=True)
             for pair in pairs:
                 row = {"r": number, "k": pair.kind, "q": pair.query, "p": pair.path, "t": pair.text}
                 file.write(json.dumps(row, ensure_ascii=True) + "\n")
-    Path(out).with_suffix(".counts.json").write_text(json.dumps(counts, indent=1) + "\n", encoding="utf-8")
+    write_manifest([row | {"pairs": counts[row["name"]]} for row in read_manifest()])
     print(sum(sum(one.values()) for one in counts.values()))
     return 0
 

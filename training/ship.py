@@ -30,10 +30,12 @@ def main() -> int:
     hashes = {f"{file.parent.name}/{file.name}": hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
     HASHES.write_text(json.dumps(hashes, indent=1) + "\n", encoding="utf-8")
     rows = [
-        {"text": text, "static": [round(float(one), 6) for one in few], "minilm": [round(float(one), 6) for one in many]}
-        for text, few, many in zip(
-            TEXTS, open_static(MODELS).encode(TEXTS), open_minilm().encode(TEXTS), strict=True
-        )
+        {
+            "text": text,
+            "static": [round(float(one), 6) for one in few],
+            "minilm": [round(float(one), 6) for one in many],
+        }
+        for text, few, many in zip(TEXTS, open_static(MODELS).encode(TEXTS), open_minilm().encode(TEXTS), strict=True)
     ]
     RECORDED.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n", encoding="utf-8")
     return 0

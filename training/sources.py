@@ -1,14 +1,17 @@
-"""Which repositories text is taken from: `python -m training.sources CLONES MANIFEST` checks them and writes who, what, whence."""
+"""Which repositories text is taken from: `python -m training.sources CLONES` checks them and writes the manifest."""
 
 import json
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 LIST = Path(__file__).with_name("repositories.txt")
+MANIFEST = Path(__file__).with_name("manifest.json")
+"""Who, at which commit, under which licence, and how many pairs of which kind."""
 ALLOWED = {"MIT", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "ISC", "Zlib", "CC0-1.0", "Unlicense"}
 WORDS = {
     "MIT": "Permission is hereby granted, free of charge",
@@ -19,19 +22,22 @@ WORDS = {
     "Unlicense": "free and unencumbered",
 }
 """What a licence's text has to say."""
-MEASURED = """
-Alamofire/Alamofire Bash-it/bash-it DapperLib/Dapper FasterXML/jackson-databind Hejsil/zig-clap JamesNK/Newtonsoft.Json
-JetBrains/Exposed Kotlin/kotlinx.coroutines MinishLab/model2vec MinishLab/semble Seldaek/monolog SnapKit/SnapKit
-abseil/abseil-cpp aio-libs/aiohttp apache/commons-lang axios/axios bats-core/bats-core circe/circe colinhacks/zod
-curl/curl echasnovski/mini.nvim elixir-ecto/ecto elixir-plug/plug encode/httpx encode/starlette expressjs/express
-fastapi/fastapi fmtlib/fmt folke/lazy.nvim gin-gonic/gin go-chi/chi google/gson guzzle/guzzle haskell/aeson
-http4s/http4s jgm/pandoc ktorio/ktor laravel/framework libuv/libuv MessagePack-CSharp/MessagePack-CSharp nlohmann/json
-nvim-telescope/telescope.nvim nvm-sh/nvm pallets/click pallets/flask phoenixframework/phoenix psf/requests
-pydantic/pydantic rack/rack rails/rails redis/redis reduxjs/redux serde-rs/serde sinatra/sinatra spf13/cobra
-tokio-rs/axum tokio-rs/tokio trpc/trpc typelevel/cats vapor/vapor vitest-dev/vitest xmonad/xmonad ziglang/zig
-zigtools/zls django/django kubernetes/website mdn/content python/peps rust-lang/book lyz-code/blue-book
-jackyzha0/jackyzha0.github.io obsidianmd/obsidian-help
-""".split()
+MEASURED = [
+    "Alamofire/Alamofire", "Bash-it/bash-it", "DapperLib/Dapper", "FasterXML/jackson-databind", "Hejsil/zig-clap",
+    "JamesNK/Newtonsoft.Json", "JetBrains/Exposed", "Kotlin/kotlinx.coroutines", "MinishLab/model2vec",
+    "MinishLab/semble", "Seldaek/monolog", "SnapKit/SnapKit", "abseil/abseil-cpp", "aio-libs/aiohttp",
+    "apache/commons-lang", "axios/axios", "bats-core/bats-core", "circe/circe", "colinhacks/zod", "curl/curl",
+    "echasnovski/mini.nvim", "elixir-ecto/ecto", "elixir-plug/plug", "encode/httpx", "encode/starlette",
+    "expressjs/express", "fastapi/fastapi", "fmtlib/fmt", "folke/lazy.nvim", "gin-gonic/gin", "go-chi/chi",
+    "google/gson", "guzzle/guzzle", "haskell/aeson", "http4s/http4s", "jgm/pandoc", "ktorio/ktor",
+    "laravel/framework", "libuv/libuv", "MessagePack-CSharp/MessagePack-CSharp", "nlohmann/json",
+    "nvim-telescope/telescope.nvim", "nvm-sh/nvm", "pallets/click", "pallets/flask", "phoenixframework/phoenix",
+    "psf/requests", "pydantic/pydantic", "rack/rack", "rails/rails", "redis/redis", "reduxjs/redux", "serde-rs/serde",
+    "sinatra/sinatra", "spf13/cobra", "tokio-rs/axum", "tokio-rs/tokio", "trpc/trpc", "typelevel/cats", "vapor/vapor",
+    "vitest-dev/vitest", "xmonad/xmonad", "ziglang/zig", "zigtools/zls", "django/django", "kubernetes/website",
+    "mdn/content", "python/peps", "rust-lang/book", "lyz-code/blue-book", "jackyzha0/jackyzha0.github.io",
+    "obsidianmd/obsidian-help",
+]  # fmt: skip
 """Search is measured on these, so nothing is learned from them, nor from forks of them."""
 
 _LICENCE_FILE = re.compile(r"(mit-)?(licen[cs]e|copying|unlicense)", re.IGNORECASE)
@@ -70,17 +76,23 @@ def git(folder: Path, *words: str, is_partial: bool = False) -> str:
     return done.stdout.decode(errors="replace")
 
 
+def refusal(name: str, licence: str) -> str | None:
+    """Why a repository of this name and licence may not be learned from; a fork keeps the name, so that is enough."""
+    own = name.lower().partition("/")[2]
+    if own in {one.lower().partition("/")[2] for one in MEASURED}:
+        return f"{name}: search is measured on it"
+    if not set(licence.split(" OR ")) <= ALLOWED:
+        return f"{name}: {licence} is not permissive"
+    return None
+
+
 def problems(each: list[Repository]) -> Iterator[str]:
-    """Why a repository may not be learned from."""
-    measured = {name.lower() for name in MEASURED} | {name.lower().partition("/")[2] for name in MEASURED}
+    """Why repositories may not be learned from, by their names and by what their licence files say."""
     for one in each:
-        if one.name.lower() in measured or one.name.lower().partition("/")[2] in measured - {"core", "json"}:
-            yield f"{one.name}: search is measured on it"
-        licences = one.licence.split(" OR ")
-        if not set(licences) <= ALLOWED:
-            yield f"{one.name}: {one.licence} is not permissive"
+        if wrong := refusal(one.name, one.licence):
+            yield wrong
         said = " ".join(_licence_text(one.folder).split())
-        if not any(WORDS.get(licence, "\0") in said for licence in licences):
+        if not any(WORDS.get(licence, "\0") in said for licence in one.licence.split(" OR ")):
             yield f"{one.name}: its licence file does not say {one.licence}"
 
 
@@ -90,14 +102,24 @@ def _licence_text(folder: Path) -> str:
     return "\n".join(git(folder, "show", f"HEAD:{name}")[:4000] for name in names)
 
 
-def main(clones: str, manifest: str) -> int:
+def read_manifest() -> list[dict[str, Any]]:
+    """The rows of the manifest."""
+    rows: list[dict[str, Any]] = json.loads(MANIFEST.read_text(encoding="utf-8"))
+    return rows
+
+
+def write_manifest(rows: list[dict[str, Any]]) -> None:
+    """A row a line."""
+    MANIFEST.write_text("[\n" + ",\n".join(f" {json.dumps(row)}" for row in rows) + "\n]\n", encoding="utf-8")
+
+
+def main(clones: str) -> int:
     """Check, and write the manifest without the counts that mining adds."""
     each = repositories(Path(clones))
     wrong = list(problems(each))
     print("\n".join(wrong) or f"{len(each)} repositories may be learned from")
     if not wrong:
-        rows = [{key: value for key, value in asdict(one).items() if key != "folder"} for one in each]
-        Path(manifest).write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+        write_manifest([{"name": one.name, "licence": one.licence, "commit": one.commit} for one in each])
     return 1 if wrong else 0
 
 

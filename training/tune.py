@@ -9,7 +9,6 @@ import lzma
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -122,7 +121,10 @@ def main(base: str, tokens: str, out: str) -> None:
     optimizer = torch.optim.AdamW(groups, lr=RATE)
     warm = int(WARM * len(plan))
     schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min(1.0, (step + 1) / warm) * max(0.0, (len(plan) - step) / (len(plan) - warm) if step > warm else 1.0)
+        optimizer,
+        lambda step: (
+            min(1.0, (step + 1) / warm) * max(0.0, (len(plan) - step) / (len(plan) - warm) if step > warm else 1.0)
+        ),
     )
     began, target = time.time(), torch.arange(BATCH, device="cuda")
     model.train()

@@ -12,6 +12,7 @@ from dowse.encoding.graphs import OWN, Graph, Stored
 from dowse.errors import Failed
 
 MOST_HEADER_BYTES = 10_000_000
+"""More than any model of this kind needs to name its weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ def tensors(file: Path) -> dict[str, Stored]:
     return found
 
 
-def graph_in(folder: Path) -> tuple[bytes, Path]:
-    """The graph of a folder's `model.safetensors`, and the folder that file really lies in (caches have links)."""
-    weights = (folder / "model.safetensors").resolve()
-    return InPlace(Shape.read(folder / "config.json"), tensors(weights)).build(), weights.parent
+def graph_of(weights: Path, config: Path) -> tuple[bytes, Path]:
+    """The graph of a safetensors file, and the folder that file really lies in (caches have links)."""
+    weights = weights.resolve()
+    return InPlace(Shape.read(config), tensors(weights)).build(), weights.parent

@@ -1,8 +1,9 @@
 """Which encoders the settings ask for, and how to get them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from dowse.encoding import places
 from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION, open_minilm, static_encoder
 from dowse.errors import Failed
 
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
     from dowse.settings import Settings
     from dowse.types import Encoder
 
-Say = Callable[[str], None]
+Say = Callable[[str], object]
 """Told what a user should know while it takes long: for stderr or a log, never for stdout."""
 
 
@@ -20,25 +21,60 @@ def uses_static(settings: "Settings") -> bool:
 
 
 def second_version(settings: "Settings") -> str | None:
-    """The version of the encoder for the second phase, without loading it; None where there is none."""
+    """The version of the encoder for the second phase, without loading it; None where there is none.
+
+    ModelMissing where the folder that the settings name does not hold the model.
+    """
     if settings.encoder == "none":
         return None
-    return MINILM_VERSION if settings.encoder == "dowse" else "minilm-1"
+    if settings.encoder == "dowse":
+        return MINILM_VERSION
+    return next((place.version for place in _places(settings)), places.VERSION)
 
 
 def open_second(settings: "Settings", say: Say, threads: int = 1) -> "Encoder":
-    """The encoder for the second phase."""
-    version = second_version(settings)
-    if version is None:
+    """The encoder for the second phase, downloaded where it has to be; ModelMissing where it cannot be had.
+
+    Its version is the one to go by: where a model cannot be loaded, another place's is taken.
+    """
+    if settings.encoder == "none":
         raise Failed('There is no encoder: the settings say "encoder": "none".')
-    return open_version(version, settings, say, threads)
+    return open_minilm(threads) if settings.encoder == "dowse" else _open_unchanged(settings, say, threads)
 
 
 def open_version(version: str, settings: "Settings", say: Say, threads: int = 1) -> "Encoder":
-    """The encoder of a version, or Failed where it can no longer be had."""
+    """The encoder of a version that vectors are kept of; Failed where it is no longer on this machine.
+
+    Downloads only what the settings ask for.
+    """
+    from dowse.encoding.minilm import MiniLM
+
     if version == STATIC_VERSION:
         return static_encoder()
     if version == MINILM_VERSION:
         return open_minilm(threads)
-    del settings, say
-    raise Failed(f"The encoder {version} is not known to this version of dowse.")
+    if version == second_version(settings):
+        return open_second(settings, say, threads)
+    for place in _places(settings):
+        if place.version == version:
+            return MiniLM.from_folder(place.folder, version, threads)
+    raise Failed(f"The encoder {version} is not on this machine.")
+
+
+def _places(settings: "Settings") -> Iterator[places.Place]:
+    """Where the unchanged model is: in the folder that is named, or else wherever it is found."""
+    return iter([places.named(settings.encoder_folder)]) if settings.encoder_folder else places.found()
+
+
+def _open_unchanged(settings: "Settings", say: Say, threads: int) -> "Encoder":
+    from dowse.encoding.downloading import download
+    from dowse.encoding.minilm import MiniLM
+
+    for place in _places(settings):
+        try:
+            return MiniLM.from_folder(place.folder, place.version, threads)
+        except Failed as error:
+            if settings.encoder_folder:
+                raise
+            say(f"{error} It is looked for elsewhere.")
+    return MiniLM.from_folder(download(say), places.VERSION, threads)

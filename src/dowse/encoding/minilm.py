@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dowse.encoding.bert import graph_of
 from dowse.errors import Failed
 
 if TYPE_CHECKING:
@@ -20,10 +21,20 @@ MOST_TOKENS = 128
 """Of a longer text only the beginning counts. 256 find nothing more, at twice the time."""
 MOST_CHARACTERS = 4000
 """What is cut before it is tokenised: 128 tokens seldom reach beyond 1,000 characters."""
-BATCH = 8
+BATCH = 4
 """Texts that are computed at once: more is no faster on a processor, and takes memory."""
-GRAPHS = ("model.onnx", "onnx/model.onnx", "onnx/model_quantized.onnx", "model_quantized.onnx")
-"""Where a folder may have its graph, in full precision first."""
+NOTHING = 2
+"""Tokens of a text without words: those that stand before and after every text."""
+FILES = (
+    "model.onnx",
+    "onnx/model.onnx",
+    "model.safetensors",
+    "onnx/model_quantized.onnx",
+    "model_quantized.onnx",
+)
+"""What a folder may have its model in, full precision first: what others made of it in eight bits is further from it
+than ours."""
+TOKENIZER = "tokenizer.json"
 WITHOUT_MEMORY = ("bad_alloc", "allocate memory", "Failed to allocate", "out of memory", "BFCArena")
 """What ONNX Runtime says when memory is short."""
 
@@ -41,22 +52,29 @@ class MiniLM:
 
     @classmethod
     def from_folder(cls, folder: Path, version: str, threads: int = 1) -> "MiniLM":
-        """The model in a folder with a graph and a `tokenizer.json`, or Failed saying what is wrong with them."""
-        graph = next((folder / name for name in GRAPHS if (folder / name).is_file()), None)
-        if graph is None:
-            raise Failed(f"{folder} has no model.onnx.")
+        """The model in a folder with a `tokenizer.json` and a graph or safetensors, or Failed saying what is wrong."""
+        file = model_file(folder)
+        if file is None:
+            raise Failed(f"{folder} holds no model: {FILES[0]} or {FILES[2]}, and {TOKENIZER}.")
         try:
-            return cls(_session(graph, threads), open_tokenizer(folder / "tokenizer.json"), version)
+            return cls(_session(file, threads), open_tokenizer(folder / TOKENIZER), version)
+        except ImportError as error:
+            raise Failed(f"There is no ONNX Runtime for this machine ({error}); search goes on without it.") from error
+        except Failed:
+            raise
         except Exception as error:  # both libraries raise whatever they like, and mean the files
             raise Failed(f"The model in {folder} cannot be loaded ({_line(error)}).") from error
 
     def encode(self, texts: Sequence[str]) -> "Vectors":
-        """One row a text, each of length 1."""
+        """One row a text, each of length 1, or 0 for a text without words."""
         import numpy as np
 
-        tokens = [one.ids for one in self._tokenizer.encode_batch([text[:MOST_CHARACTERS] for text in texts])]
+        cut = [text[:MOST_CHARACTERS].encode("utf-8", "replace").decode() for text in texts]  # half a pair is no text
+        tokens = [one.ids for one in self._tokenizer.encode_batch(cut)]
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
-        order = sorted(range(len(texts)), key=lambda place: len(tokens[place]))
+        order = sorted(
+            (place for place, one in enumerate(tokens) if len(one) > NOTHING), key=lambda at: len(tokens[at])
+        )
         for start in range(0, len(order), BATCH):
             places = order[start : start + BATCH]
             for part, rows in self._computed(places, tokens):
@@ -96,7 +114,13 @@ class MiniLM:
         return rows_found
 
 
-def _session(graph: Path, threads: int) -> "InferenceSession":
+def model_file(folder: Path) -> Path | None:
+    """The file with a folder's model, if that and a tokenizer are there."""
+    files = [folder / name for name in FILES if (folder / name).is_file()] if (folder / TOKENIZER).is_file() else []
+    return next((file for file in files if file.suffix == ".onnx" or file.with_name("config.json").is_file()), None)
+
+
+def _session(file: Path, threads: int) -> "InferenceSession":
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -106,7 +130,11 @@ def _session(graph: Path, threads: int) -> "InferenceSession":
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # an idle thread costs nothing
     options.log_severity_level = 4
-    return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+    graph: str | bytes = str(file)
+    if file.suffix == ".safetensors":
+        graph, weights = graph_of(file, file.with_name("config.json"))
+        options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(weights))
+    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
 
 def open_tokenizer(file: Path) -> "Tokenizer":

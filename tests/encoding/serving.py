@@ -1,0 +1,70 @@
+"""A web server of the tests' own that serves files as the Hugging Face does, and can fail in its ways."""
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+@dataclass
+class Hub:
+    """Files by their paths, and what goes wrong."""
+
+    files: dict[str, bytes]
+    url: str = ""
+    cut_after: list[int] = field(default_factory=list)
+    """Bytes after which the next answers break off, one number an answer."""
+    statuses: list[int] = field(default_factory=list)
+    """Answers that the next requests get instead."""
+    redirect: str = ""
+    """Where the large files really are."""
+    asked: list[tuple[str, str]] = field(default_factory=list)
+    """The paths that were asked for, and the range of each."""
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        """One request."""
+        asked = handler.headers.get("Range", "")
+        self.asked.append((handler.path, asked))
+        if self.statuses:
+            handler.send_error(self.statuses.pop(0))
+            return
+        if self.redirect and handler.path.endswith(".onnx") and not handler.path.startswith("/lake"):
+            handler.send_response(302)
+            handler.send_header("Location", f"{self.redirect}/lake{handler.path}")
+            handler.end_headers()
+            return
+        data = self.files.get(handler.path.removeprefix("/lake"))
+        if data is None:
+            handler.send_error(404)
+            return
+        start = int(asked.removeprefix("bytes=").partition("-")[0]) if asked else 0
+        handler.send_response(206 if asked else 200)
+        handler.send_header("Content-Length", str(len(data) - start))
+        handler.end_headers()
+        end = start + self.cut_after.pop(0) if self.cut_after else len(data)
+        handler.wfile.write(data[start:end])
+        handler.close_connection = True
+
+
+@contextlib.contextmanager
+def served(hub: Hub) -> Iterator[Hub]:
+    """Serve until the block ends."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            hub.answer(self)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    hub.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield hub
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,130 @@
+"""MiniLM: any export of it, texts of any length, and too little memory."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dowse.encoding.minilm import MOST_TOKENS, MiniLM
+from dowse.encoding.shipped import open_minilm
+from dowse.errors import Failed
+from tests.encoding.making import WORDS, plainly, write_graph, write_model, write_tokenizer
+
+TEXTS = ["read file", "parse json tree by line", "a", "read " * 500, "nobody knows", "file line"]
+NUMBERS = {word: number for number, word in enumerate(WORDS)}
+
+
+def ids(text: str) -> list[int]:
+    inner = [NUMBERS.get(word, 1) for word in text.split()]
+    return [2, *inner[: MOST_TOKENS - 2], 3]
+
+
+def test_a_model_as_safetensors_gives_what_the_network_is_by_the_book(tmp_path: Path) -> None:
+    weights = write_model(tmp_path)
+    encoder = MiniLM.from_folder(tmp_path, "small", threads=1)
+    assert (encoder.version, encoder.dimensions) == ("small", 32)
+    expected = [plainly(weights, ids(text)) for text in TEXTS]
+    assert np.allclose(encoder.encode(TEXTS), expected, atol=1e-5)
+
+
+def test_a_model_that_the_cache_only_links_to_is_read(tmp_path: Path) -> None:
+    weights = write_model(tmp_path / "real")
+    snapshot = tmp_path / "snapshots" / "1"
+    snapshot.mkdir(parents=True)
+    blob = tmp_path / "blobs" / "0123abcd"
+    blob.parent.mkdir()
+    (tmp_path / "real" / "model.safetensors").rename(blob)
+    (snapshot / "model.safetensors").symlink_to("../../blobs/0123abcd")
+    for name in ("config.json", "tokenizer.json"):
+        (tmp_path / "real" / name).rename(snapshot / name)
+    found = MiniLM.from_folder(snapshot, "small").encode(["read file"])
+    assert np.allclose(found, [plainly(weights, ids("read file"))], atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "onnx/model.onnx", "onnx/model_quantized.onnx"])
+def test_tokens_of_a_published_graph_are_averaged_without_the_filling(tmp_path: Path, name: str) -> None:
+    table = write_graph(tmp_path / name)
+    write_tokenizer(tmp_path / "tokenizer.json")
+    found = MiniLM.from_folder(tmp_path, "published").encode(TEXTS)
+    means = np.array([table[ids(text)].mean(0) for text in TEXTS])
+    assert np.allclose(found, means / np.linalg.norm(means, axis=1, keepdims=True), atol=1e-5)
+
+
+def test_full_precision_is_preferred_to_others_eight_bits(tmp_path: Path) -> None:
+    write_graph(tmp_path / "onnx" / "model_quantized.onnx", seed=1)
+    weights = write_model(tmp_path)
+    found = MiniLM.from_folder(tmp_path, "both").encode(["read file"])
+    assert np.allclose(found, [plainly(weights, ids("read file"))], atol=1e-5)
+
+
+def test_a_text_has_nearly_the_same_vector_whatever_stands_beside_it() -> None:
+    encoder = open_minilm()
+    texts = ["read a file", "x", "def parse(text: str) -> Tree: ...\n" * 40, "", "how is a tree balanced?"]
+    together = encoder.encode(texts)
+    alone = np.concatenate([encoder.encode([text]) for text in texts])
+    near = (together * alone).sum(1)[[0, 1, 2, 4]]
+    assert near.min() > 0.999, "rounding falls a little differently, and no more than that"
+    lengths = np.linalg.norm(together, axis=1)
+    assert np.allclose(lengths, [1, 1, 1, 0, 1], atol=1e-5), "a text without words has no direction"
+    assert encoder.encode([]).shape == (0, 384)
+
+
+def test_any_text_can_be_encoded() -> None:
+    hostile = ["\0", "\ud800", "🙂" * 5000, "\u202e" * 100, "a" * 1_000_000, "\n" * 9000, "[CLS] [MASK] [SEP]"]
+    vectors = open_minilm().encode(hostile)
+    assert vectors.dtype == np.float32
+    assert np.isfinite(vectors).all()
+
+
+@pytest.mark.parametrize(
+    "damage", ["no model", "cut graph", "cut weights", "no tokenizer", "bad tokenizer", "bad config"]
+)
+def test_a_model_that_cannot_be_loaded_is_an_error_that_names_its_folder(tmp_path: Path, damage: str) -> None:
+    write_model(tmp_path)
+    weights = tmp_path / "model.safetensors"
+    if damage == "no model":
+        weights.unlink()
+    elif damage == "cut graph":
+        write_graph(tmp_path / "model.onnx")
+        (tmp_path / "model.onnx").write_bytes((tmp_path / "model.onnx").read_bytes()[:700])
+    elif damage == "cut weights":
+        weights.write_bytes(weights.read_bytes()[:-100])
+    elif damage == "no tokenizer":
+        (tmp_path / "tokenizer.json").unlink()
+    elif damage == "bad tokenizer":
+        (tmp_path / "tokenizer.json").write_text("{", encoding="utf-8")
+    else:
+        (tmp_path / "config.json").write_text('{"model_type": "gpt"}', encoding="utf-8")
+    with pytest.raises(Failed, match=tmp_path.name):
+        MiniLM.from_folder(tmp_path, "damaged")
+
+
+PROGRAM = """
+import resource
+from dowse.encoding.shipped import open_minilm
+
+encoder = open_minilm()
+texts = [f"words of the text number {number} that goes on " * 30 for number in range(4)]
+tokens = [one.ids for one in encoder._tokenizer.encode_batch(texts)]
+expected = encoder.encode(texts)
+used = 1024 * int(next(line for line in open("/proc/self/status") if line.startswith("VmSize")).split()[1])
+for more in range(0, 64 << 20, 1 << 18):
+    resource.setrlimit(resource.RLIMIT_AS, (used + more, resource.RLIM_INFINITY))
+    try:
+        encoder._vectors(tokens)
+    except Exception:
+        found = encoder.encode(texts)  # what is too much at once is done in parts
+        assert abs(found - expected).max() < 1e-5
+        print("in parts")
+        break
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the address space as Linux can")
+def test_where_memory_is_short_fewer_texts_are_computed_at_once() -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout == "in parts\n", done.stderr

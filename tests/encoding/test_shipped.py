@@ -1,0 +1,87 @@
+"""The shipped files: whole, as recorded, and missed clearly where they are not."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dowse.encoding.inputs import text_for
+from dowse.encoding.shipped import (
+    HASHES,
+    MINILM_VERSION,
+    MODELS,
+    STATIC_VERSION,
+    open_minilm,
+    open_static,
+    static_encoder,
+)
+from dowse.errors import DowseError
+from dowse.store.rows import input_hash, text_hash
+
+RECORDED = json.loads(Path(__file__).with_name("recorded.json").read_text(encoding="utf-8"))
+TEXTS = [row["text"] for row in RECORDED]
+
+
+def test_the_static_table_gives_the_recorded_vectors() -> None:
+    found = static_encoder().encode(TEXTS)
+    assert np.abs(found - np.array([row["static"] for row in RECORDED])).max() < 1e-5
+
+
+def test_minilm_gives_the_recorded_vectors() -> None:
+    found = open_minilm().encode(TEXTS)
+    near = (found * np.array([row["minilm"] for row in RECORDED])).sum(1)
+    assert near.min() > 0.999, "processors round differently, and no more than that"
+
+
+def test_both_say_which_vectors_they_give() -> None:
+    assert (static_encoder().version, static_encoder().dimensions) == (STATIC_VERSION, 256)
+    encoder = open_minilm()
+    assert (encoder.version, encoder.dimensions) == (MINILM_VERSION, 384)
+
+
+def test_a_process_has_one_static_encoder() -> None:
+    assert static_encoder() is static_encoder()
+
+
+def test_what_means_the_same_is_nearer_than_what_does_not() -> None:
+    question = "how do I stop trying again after too many errors"
+    texts = [
+        text_for("net/retry.go", "func Do(max int) error { for i := 0; i < max; i++ {"),
+        text_for("ui/theme.css", "a{}"),
+    ]
+    for encoder in (static_encoder(), open_minilm()):
+        asked, right, wrong = encoder.encode([question, *texts])
+        assert asked @ right > asked @ wrong
+
+
+def test_every_shipped_file_has_its_hash() -> None:
+    files = {f"{file.parent.name}/{file.name}" for file in MODELS.glob("*/*")}
+    assert set(json.loads(HASHES.read_text(encoding="utf-8"))) == files
+
+
+def _flip(file: Path) -> None:
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+
+
+def _cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-1])
+
+
+@pytest.mark.parametrize("damage", [_flip, _cut, Path.unlink])
+@pytest.mark.parametrize("name", ["static/table.int8", "static/vocabulary.txt", "minilm/model.onnx"])
+def test_a_damaged_file_is_named_and_not_loaded(tmp_path: Path, name: str, damage: Callable[[Path], Any]) -> None:
+    shutil.copytree(MODELS, tmp_path / "models")
+    damage(tmp_path / "models" / name)
+    with pytest.raises(DowseError, match="Reinstall dowse") as told:
+        open_static(tmp_path / "models") if name.startswith("static") else open_minilm(1, tmp_path / "models")
+    assert Path(name).name in str(told.value)
+
+
+def test_the_hash_of_a_chunk_is_that_of_the_text_which_is_encoded() -> None:
+    assert input_hash("src/ä.py", "x = 1\n") == text_hash(text_for("src/ä.py", "x = 1\n").encode())
