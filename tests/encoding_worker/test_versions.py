@@ -13,6 +13,7 @@ from dowse.serving.encoding.versions import (
     lacking_version,
     note_begin,
     note_complete,
+    note_instead,
     serving_version,
     wanted_versions,
 )
@@ -24,6 +25,8 @@ Indexed = Callable[[Path], ProjectIndex]
 
 OURS = Settings()
 OTHER = Settings(encoder="minilm")
+OTHERS = "minilm-1"
+"""What it is called where it is nowhere yet."""
 NONE = Settings(encoder="none")
 
 
@@ -51,9 +54,30 @@ def encode(project: ProjectIndex, settings: Settings, *, batches: int = 1000) ->
     note_complete(project.store, settings)
 
 
-def test_the_static_table_comes_before_the_slow_encoder() -> None:
-    assert wanted_versions(OURS) == (STATIC_VERSION, MINILM_VERSION)
-    assert wanted_versions(NONE) == ()
+def test_the_static_table_comes_before_the_slow_encoder(root: Path, indexed: Indexed) -> None:
+    store = indexed(root).store
+    assert wanted_versions(store, OURS) == (STATIC_VERSION, MINILM_VERSION)
+    assert wanted_versions(store, NONE) == ()
+
+
+def test_an_encoder_that_was_taken_instead_of_another_is_the_one_to_go_by(root: Path, indexed: Indexed) -> None:
+    project = indexed(root)
+    note_instead(project.store, OTHERS, "minilm-elsewhere")
+    encode(project, OTHER)
+    assert serving_version(project.store, OTHER) == "minilm-elsewhere"
+    assert encoding_of(project.store, OTHER).state == "complete"
+
+
+def test_a_model_that_is_not_where_the_settings_say_leaves_the_old_vectors_in_use(
+    root: Path, tmp_path: Path, indexed: Indexed
+) -> None:
+    project, lost = indexed(root), Settings(encoder="minilm", encoder_folder=str(tmp_path / "nothing"))
+    assert serving_version(project.store, lost) is None
+    encode(project, OURS)
+    assert serving_version(project.store, lost) == MINILM_VERSION
+    found = encoding_of(project.store, lost)
+    assert (found.state, found.serving) == ("failed", MINILM_VERSION)
+    assert "Couldn't set up the search engine." in str(found.problem)
 
 
 def test_the_first_vectors_serve_at_once(root: Path, indexed: Indexed) -> None:
@@ -65,19 +89,18 @@ def test_the_first_vectors_serve_at_once(root: Path, indexed: Indexed) -> None:
 
 def test_the_old_vectors_serve_until_the_new_ones_are_complete(root: Path, indexed: Indexed) -> None:
     project = indexed(root)
-    other = wanted_versions(OTHER)[-1]
     encode(project, OURS)
     assert serving_version(project.store, OTHER) == MINILM_VERSION
     encode(project, OTHER, batches=2)
-    assert 0 < project.store.vector_counts(other)[0] < 3
+    assert 0 < project.store.vector_counts(OTHERS)[0] < 3
     assert serving_version(project.store, OTHER) == MINILM_VERSION
     found = encoding_of(project.store, OTHER)
     assert (found.encoder, found.serving, found.state, found.done, found.total) == (
-        other, MINILM_VERSION, "waiting", project.store.vector_counts(other)[0], 3,
+        OTHERS, MINILM_VERSION, "waiting", project.store.vector_counts(OTHERS)[0], 3,
     )  # fmt: skip
     encode(project, OTHER)
-    assert serving_version(project.store, OTHER) == other
-    assert project.store.encoders() == sorted([STATIC_VERSION, other])
+    assert serving_version(project.store, OTHER) == OTHERS
+    assert project.store.encoders() == sorted([STATIC_VERSION, OTHERS])
     assert project.store.vector_counts(MINILM_VERSION)[0] == 0
     assert encoding_of(project.store, OTHER).state == "complete"
 
@@ -90,14 +113,14 @@ def test_who_changes_his_mind_halfway_keeps_what_he_had(root: Path, indexed: Ind
     assert serving_version(project.store, OURS) == MINILM_VERSION
     assert project.store.encoders() == [MINILM_VERSION, STATIC_VERSION]
     encode(project, OTHER)
-    assert project.store.vector_counts(wanted_versions(OTHER)[-1]) == (3, 3)
+    assert project.store.vector_counts(OTHERS) == (3, 3)
 
 
 def test_where_the_old_encoder_never_began_the_new_one_serves_at_once(root: Path, indexed: Indexed) -> None:
     project = indexed(root)
     note_begin(project.store, OURS)
     note_begin(project.store, OTHER)
-    assert serving_version(project.store, OTHER) == wanted_versions(OTHER)[-1]
+    assert serving_version(project.store, OTHER) == OTHERS
 
 
 def test_without_an_encoder_nothing_serves_and_nothing_is_lost(root: Path, indexed: Indexed) -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from dowse.encoding.choosing import second_version
-from dowse.errors import DowseError
+from dowse.errors import DowseError, ModelMissing
+from dowse.serving.catalogue import CatalogueError
 from dowse.serving.encoding.versions import lacking_version, serving_version, wanted_versions
 from dowse.settings import Settings, read_json
 from dowse.store.local import LocalStore
@@ -43,13 +43,17 @@ class Encoding:
 
 def encoding_of(store: LocalStore, settings: Settings, supplies: Path = POWER_SUPPLIES) -> Encoding:
     """How far an index is; cheap, whatever its size."""
-    wanted = wanted_versions(settings)
+    serving = serving_version(store, settings)
+    try:
+        wanted = wanted_versions(store, settings)
+    except ModelMissing as error:
+        return Encoding("failed", settings.encoder, problem=said_of(error), serving=serving)
     if not wanted:
         return Encoding("off")
-    encoder, serving = wanted[-1], serving_version(store, settings)
+    encoder = wanted[-1]
     done, total = store.vector_counts(encoder)
     state, problem = _state(store, settings, supplies)
-    other = serving if serving != second_version(settings) else None
+    other = serving if serving != encoder else None
     return Encoding(state, encoder, total if state == "complete" else done, total, problem, other)
 
 
@@ -69,6 +73,13 @@ def _state(store: LocalStore, settings: Settings, supplies: Path) -> tuple[State
 def is_paused(settings: Settings, supplies: Path = POWER_SUPPLIES) -> bool:
     """Whether nothing is to be encoded now because the machine runs on its battery."""
     return not settings.encode_on_battery and is_on_battery(supplies)
+
+
+def said_of(error: BaseException) -> str:
+    """An error as a status shows it: with the catalogue's words where it is about a model that cannot be had."""
+    if isinstance(error, ModelMissing):
+        return f"{CatalogueError(error.code)} ({error})"
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 def encoding_lease(folder: Path) -> Lock:

@@ -7,18 +7,19 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dowse.encoding.cache import VectorCache
-from dowse.encoding.choosing import open_version, second_version
+from dowse.encoding.choosing import open_version
 from dowse.encoding.shipped import STATIC_VERSION
 from dowse.errors import DowseError, StoreBusy, StoreDamaged
-from dowse.serving.catalogue import CatalogueError
 from dowse.serving.encoding.duties import Duties
 from dowse.serving.encoding.filling import Filled, Manner, fill
 from dowse.serving.encoding.habits import Habits
-from dowse.serving.encoding.progress import encoding_lease, is_paused, tell_problem
+from dowse.serving.encoding.progress import encoding_lease, is_paused, said_of, tell_problem
 from dowse.serving.encoding.versions import (
     lacking_version,
     note_begin,
     note_complete,
+    note_instead,
+    second_wanted,
     serving_version,
 )
 from dowse.serving.encoding.wire import Place, as_place
@@ -79,8 +80,8 @@ class Worker:
         self._duties, self._habits, self._tell = duties, habits, tell
         self._encoders = dict[str, Encoder]()
         self._failed_loads = dict[str, float]()
-        self._settings = dict[Place, tuple[Settings, str | None]]()
-        """The settings of each index, and the encoder that serves it."""
+        self._settings = dict[Place, tuple[Settings, tuple[str | None, ...]]]()
+        """The settings of each index, and the encoders that it wants and that serve it."""
         self._rests = dict[Place, _Rest]()
         self._worked_at = time.monotonic()
 
@@ -133,7 +134,7 @@ class Worker:
         except StoreDamaged:
             outcome = "gone"  # whoever serves it builds it again
         except (DowseError, OSError, MemoryError) as error:
-            outcome, problem = "failed", _said(error)
+            outcome, problem = "failed", said_of(error)
             tell_problem(project.folder, problem)
             open_log(project.folder).error("encoding: %s", problem)
         finally:
@@ -149,7 +150,7 @@ class Worker:
             return "indexing", 0
         store, settings = project.store, project.settings
         sequence = store.sequence()
-        self._settings[place] = settings, serving_version(store, settings)
+        self._settings[place] = settings, (serving_version(store, settings), second_wanted(store, settings))
         if lacking_version(store, settings) is None:
             note_complete(store, settings)
             return "complete", sequence
@@ -169,6 +170,9 @@ class Worker:
         try:
             while version := lacking_version(project.store, project.settings):
                 encoder = self._opened(version, project.settings, project.folder)
+                if encoder.version != version:
+                    note_instead(project.store, version, encoder.version)
+                    continue
                 outcome: Filled = fill(project, encoder, self._manner(project, place, version, cache))
                 tell_problem(project.folder, None)
                 if outcome != "complete":
@@ -216,7 +220,7 @@ class Worker:
                 self._opened(version, self._settings_for(version))
             except (DowseError, OSError, MemoryError) as error:
                 self._failed_loads[version] = time.monotonic() + RETRY_SECONDS
-                self._tell({"said": _said(error)})
+                self._tell({"said": said_of(error)})
 
     def _opened(self, version: str, settings: Settings, folder: Path | None = None) -> Encoder:
         def say(text: str) -> None:
@@ -225,22 +229,15 @@ class Worker:
                 open_log(folder).info("encoding: %s", text)
 
         if version not in self._encoders:
-            self._encoders[version] = open_version(version, settings, say)
-            self._tell({"loaded": version})
+            encoder = open_version(version, settings, say)
+            self._encoders[encoder.version] = encoder
+            self._tell({"loaded": encoder.version})
+            return encoder
         return self._encoders[version]
 
     def _settings_for(self, version: str) -> Settings:
         """The settings of an index that this encoder serves; those that hold for all where there is none."""
-        for settings, serving in self._settings.values():
-            if version in (serving, second_version(settings)):
+        for settings, versions in self._settings.values():
+            if version in versions:
                 return settings
         return load_settings(home.global_config(), home.global_config())[0]
-
-
-def _said(error: BaseException) -> str:
-    """An error as a status shows it: with the catalogue's words where it is about the model."""
-    if isinstance(error, DowseError):
-        if error.code == "MODEL_DOWNLOAD_FAILED":
-            return f"{CatalogueError(error.code)} ({error})"
-        return str(error)
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
