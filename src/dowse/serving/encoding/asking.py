@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dowse.serving.encoding.habits import Habits
 from dowse.serving.encoding.progress import encoding_lease, is_paused, tell_problem
 from dowse.serving.encoding.running import PROGRAM, Running
-from dowse.serving.encoding.versions import lacking_version
+from dowse.serving.encoding.versions import note_complete, take_stock
 from dowse.serving.encoding.wire import QUERY_CHARACTERS, Place, as_place, place_in, vector_in
 from dowse.serving.project import ProjectIndex, What, folder_of
 
@@ -114,19 +114,14 @@ class QueryEncoder:
 
     def consider(self, project: ProjectIndex) -> None:
         """See to it that an index gets the vectors it lacks; cheap where there is nothing to do."""
-        place = Place(project.root, project.what)
-        with self._lock:
-            if self._is_there():
-                if time.monotonic() - self._places.get(place, -LOOK_SECONDS) >= LOOK_SECONDS:
-                    self.work_on([place])
-                return
-        if project.is_being_updated() or project.store.noted("state") != "complete":
+        place, store = Place(project.root, project.what), project.store
+        if time.monotonic() - self._places.get(place, -LOOK_SECONDS) < LOOK_SECONDS:
             return
-        if lacking_version(project.store, project.settings) is None or self._is_paused(project):
+        if project.is_being_updated() or store.noted("state") != "complete":
             return
-        lease = encoding_lease(project.folder)
-        is_elsewhere = lease.path.exists() and lease.is_taken()
-        if not is_elsewhere and self._stuck_at.get(place) != project.store.sequence():
+        if take_stock(store, project.settings) is None:
+            note_complete(store, project.settings)
+        elif self._is_there() or not (self._is_paused(project) or self._is_in_vain(place, project)):
             self.work_on([place])
 
     def work_on(self, places: Iterable[Place]) -> None:
@@ -196,6 +191,12 @@ class QueryEncoder:
 
     def _is_paused(self, project: ProjectIndex) -> bool:
         return not self._habits.ignores_battery and is_paused(project.settings, Path(self._habits.supplies))
+
+    def _is_in_vain(self, place: Place, project: ProjectIndex) -> bool:
+        """Whether a process of ours could do nothing: another one is at it, or what is left cannot be encoded yet."""
+        lease = encoding_lease(project.folder)
+        is_elsewhere = lease.path.exists() and lease.is_taken()
+        return is_elsewhere or self._stuck_at.get(place) == project.store.sequence()
 
     def _end_if_hung(self) -> None:
         oldest = min((waiting.asked_at for waiting in self._waiting.values()), default=time.monotonic())

@@ -55,6 +55,16 @@ def lacking_version(store: LocalStore, settings: Settings) -> str | None:
     return next((version for version in wanted_versions(store, settings) if lacks(store, version)), None)
 
 
+def take_stock(store: LocalStore, settings: Settings) -> str | None:
+    """The same, for those who write: what was looked at and lacks nothing is not looked at again."""
+    for version in wanted_versions(store, settings):
+        newest = store.newest_chunk()
+        if lacks(store, version):
+            return version
+        note_encoded_to(store, version, newest)
+    return None
+
+
 def lacks(store: LocalStore, version: str) -> bool:
     """Whether some chunk has no vector of its own of an encoder."""
     return bool(store.without_vectors(version, 1, after=encoded_to(store, version)))

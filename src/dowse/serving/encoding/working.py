@@ -15,12 +15,12 @@ from dowse.serving.encoding.filling import Filled, Manner, fill
 from dowse.serving.encoding.habits import Habits
 from dowse.serving.encoding.progress import encoding_lease, is_paused, said_of, tell_problem
 from dowse.serving.encoding.versions import (
-    lacking_version,
     note_begin,
     note_complete,
     note_instead,
     second_wanted,
     serving_version,
+    take_stock,
 )
 from dowse.serving.encoding.wire import Place, as_place
 from dowse.serving.logs import open_log
@@ -136,7 +136,8 @@ class Worker:
         except (DowseError, OSError, MemoryError) as error:
             outcome, problem = "failed", said_of(error)
             tell_problem(project.folder, problem)
-            open_log(project.folder).error("encoding: %s", problem)
+            if project.exists:
+                open_log(project.folder).error("encoding: %s", problem)
         finally:
             project.close()
         until = time.monotonic() + REST_SECONDS[outcome]
@@ -151,7 +152,7 @@ class Worker:
         store, settings = project.store, project.settings
         sequence = store.sequence()
         self._settings[place] = settings, (serving_version(store, settings), second_wanted(store, settings))
-        if lacking_version(store, settings) is None:
+        if take_stock(store, settings) is None:
             note_complete(store, settings)
             return "complete", sequence
         if self._is_paused(settings):
@@ -168,7 +169,7 @@ class Worker:
         note_begin(project.store, project.settings)
         cache = VectorCache(home.vector_cache(), project.settings.vector_cache_bytes)
         try:
-            while version := lacking_version(project.store, project.settings):
+            while version := take_stock(project.store, project.settings):
                 encoder = self._opened(version, project.settings, project.folder)
                 if encoder.version != version:
                     note_instead(project.store, version, encoder.version)
