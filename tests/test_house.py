@@ -81,7 +81,7 @@ def test_a_module_says_in_a_line_what_it_is(file: Path) -> None:
 def test_a_command_imports_nothing_heavy_that_it_does_not_need(command: str) -> None:
     program = (
         f"import sys; from dowse.cli import main; code = main([{command!r}]); "
-        "heavy = {'numpy', 'rich', 'yaml', 'tree_sitter', 'charset_normalizer', 'html_to_markdown', 'pyromark'}; "
+        "heavy = {'numpy', 'rich', 'yaml', 'tree_sitter', 'charset_normalizer', 'html_to_markdown', 'pyromark', 'onnxruntime', 'tokenizers'}; "
         "print(sorted(heavy & set(sys.modules))); sys.exit(code)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

@@ -107,7 +107,7 @@ from dowse.encoding.shipped import open_minilm
 
 encoder = open_minilm()
 texts = [f"words of the text number {number} that goes on " * 30 for number in range(4)]
-tokens = [one.ids for one in encoder._tokenizer.encode_batch(texts)]
+tokens = [encoder._tokenizer.encode(text).ids for text in texts]
 expected = encoder.encode(texts)
 used = 1024 * int(next(line for line in open("/proc/self/status") if line.startswith("VmSize")).split()[1])
 for more in range(0, 64 << 20, 1 << 18):

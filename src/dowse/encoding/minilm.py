@@ -70,7 +70,7 @@ class MiniLM:
         import numpy as np
 
         cut = [text[:MOST_CHARACTERS].encode("utf-8", "replace").decode() for text in texts]  # half a pair is no text
-        tokens = [one.ids for one in self._tokenizer.encode_batch(cut)]
+        tokens = [self._tokenizer.encode(text).ids for text in cut]  # all at once would start a thread for each core
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
         order = sorted(
             (place for place, one in enumerate(tokens) if len(one) > NOTHING), key=lambda at: len(tokens[at])
