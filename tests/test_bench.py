@@ -123,6 +123,12 @@ def test_the_server_is_measured_over_stdio(corpora: Path, tmp_path: Path) -> Non
     assert str(corpora) not in written
 
 
+def test_encoding_is_measured(corpora: Path) -> None:
+    command = [sys.executable, "-m", "bench.encoding", str(corpora), "--files", "5", "--searches", "1"]
+    done = subprocess.run(command, check=True, cwd=REPOSITORY, capture_output=True, text=True)
+    assert "memory of the worker, highest PSS" in done.stdout
+
+
 def test_freshness_is_measured(corpora: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("<!-- bench freshness: start -->\nold\n<!-- bench freshness: end -->\n", encoding="utf-8")

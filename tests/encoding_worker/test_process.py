@@ -320,9 +320,8 @@ def test_a_folder_that_is_gone_disturbs_nobody(
 
 def test_files_that_questions_reach_are_encoded_first(many: Path, indexed: Indexed, start: StartEncoder) -> None:
     project, encoder = indexed(many), start()
-    encoder.work_on([Place(project.root)])
-    wait_until(lambda: encoder.process_id is not None)
     encoder.front(project.root, ["file149.py"])
+    encoder.work_on([Place(project.root)])
     document = project.store.document("file149.py")
     assert document
     (chunk,) = project.store.chunks(document.id)

@@ -74,6 +74,7 @@ class QueryEncoder:
         self._outcomes = dict[Place, tuple[str, str | None]]()
         self._stuck_at = dict[Place, int]()
         """States of indexes for which nothing more could be done when the process left."""
+        self._fronts = dict[Place, list[str]]()
         self._left = dict[Place, threading.Event]()
         self._crashes = 0
         self._not_before = 0.0
@@ -107,8 +108,10 @@ class QueryEncoder:
         """Let the files that a question reached be encoded before all others."""
         place, chosen = Place(root, what), list(itertools.islice(paths, FRONT_PATHS))
         with self._lock:
-            if chosen and self._is_there() and place in self._places:
+            if chosen and self._is_there():
                 self._tell({"front": as_place(place), "paths": chosen})
+            elif chosen:  # for the process that is going to be started
+                self._fronts[place] = chosen
 
     # Indexes
 
@@ -183,6 +186,9 @@ class QueryEncoder:
             self._note_crash(f"It cannot be started: {error.strerror or error}.")
             return False
         self._tell({"work": [as_place(place) for place in self._places]})
+        for place, paths in self._fronts.items():
+            self._tell({"front": as_place(place), "paths": paths})
+        self._fronts.clear()
         return True
 
     def _tell(self, message: dict[str, Any]) -> None:
