@@ -31,7 +31,7 @@ def index(folder: str | None, *, yes: bool, wait: bool, first: str | None, as_js
     indexed, or the question about the size is answered with no.
 
     Search by meaning gets better while a server encodes the chunks in the background; --wait
-    encodes them now, about 40 a second, on battery as well.
+    encodes them now, some 20 a second, on battery as well.
     """
     from dowse.serving.locating import open_project
 

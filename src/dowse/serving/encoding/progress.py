@@ -10,7 +10,7 @@ from dowse.errors import DowseError, ModelMissing
 from dowse.serving.catalogue import CatalogueError
 from dowse.serving.encoding.versions import lacking_version, serving_version, wanted_versions
 from dowse.settings import Settings, read_json
-from dowse.store.local import LocalStore
+from dowse.store.local import KINDS, LocalStore
 from dowse.system import POWER_SUPPLIES, Lock, is_on_battery, write_atomically
 
 State = Literal["complete", "working", "waiting", "paused", "off", "failed"]
@@ -47,7 +47,8 @@ def encoding_of(store: LocalStore, settings: Settings, supplies: Path = POWER_SU
     try:
         wanted = wanted_versions(store, settings)
     except ModelMissing as error:
-        return Encoding("failed", settings.encoder, problem=said_of(error), serving=serving)
+        chunks = sum(store.totals(kind).chunks for kind in KINDS)
+        return Encoding("failed", settings.encoder, 0, chunks, said_of(error), serving)
     if not wanted:
         return Encoding("off")
     encoder = wanted[-1]
