@@ -3,7 +3,7 @@
 import json
 import math
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +11,11 @@ from typing import Any
 from unittest.mock import patch
 
 from dowse.searching import constants
-from dowse.searching.candidates import Scope, gather
+from dowse.searching.candidates import Meaning, Scope, gather
 from dowse.searching.query import parse
 from dowse.searching.ranking import leg_scores, promising, rank
 from dowse.serving.project import ProjectIndex
-from dowse.types import Store
+from dowse.types import Kind, Store
 
 DEPTH = 10
 
@@ -28,11 +28,12 @@ class Judged:
     text: str
     category: str
     answers: Mapping[str, int]
+    kind: Kind | None = None
 
 
 def code_search(folder: Path) -> list[Judged]:
     """The judged queries of `eval/code-search`."""
-    rows = map(json.loads, (folder / "queries.jsonl").read_text(encoding="utf-8").splitlines())
+    rows = _rows(folder / "queries.jsonl")
     return [
         Judged(
             row["repo"],
@@ -46,36 +47,57 @@ def code_search(folder: Path) -> list[Judged]:
 
 def scifact(folder: Path, into: Path) -> list[Judged]:
     """The claims of `eval/scifact`; its abstracts become one Markdown file each."""
-    root = into / "scifact"
+    return _judged(folder, into / "scifact", "md", lambda row: f"# {row['title']}\n\n{row['text']}\n", "docs")
+
+
+def cosqa(folder: Path, into: Path) -> list[Judged]:
+    """The questions of `eval/cosqa-dev`; its functions become one file each."""
+    return _judged(folder, into / "cosqa", "py", lambda row: str(row["text"]), "code")
+
+
+def _judged(folder: Path, root: Path, ending: str, text: Callable[[dict[str, Any]], str], kind: Kind) -> list[Judged]:
+    """Queries with judgements, as BEIR writes them, over a folder that is made of the corpus."""
     root.mkdir(parents=True, exist_ok=True)
-    for row in map(json.loads, (folder / "corpus.jsonl").read_text(encoding="utf-8").splitlines()):
-        (root / f"{row['_id']}.md").write_text(f"# {row['title']}\n\n{row['text']}\n", encoding="utf-8")
-    texts = {
-        row["_id"]: row["text"]
-        for row in map(json.loads, (folder / "queries.jsonl").read_text(encoding="utf-8").splitlines())
-    }
+    for row in _rows(folder / "corpus.jsonl"):
+        (root / f"{row['_id']}.{ending}").write_text(text(row), encoding="utf-8")
+    texts = {row["_id"]: row["text"] for row in _rows(folder / "queries.jsonl")}
     answers: dict[str, dict[str, int]] = {}
     for line in (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]:
         query, document, grade = line.split("\t")
-        answers.setdefault(query, {})[f"{document}.md"] = int(grade)
-    return [Judged("scifact", texts[query], "claim", graded) for query, graded in answers.items()]
+        answers.setdefault(query, {})[f"{document}.{ending}"] = int(grade)
+    return [Judged(root.name, texts[query], "question", graded, kind) for query, graded in answers.items()]
 
 
-def score(queries: list[Judged], stores: Mapping[str, Store]) -> dict[str, float]:
+def _rows(file: Path) -> Iterator[dict[str, Any]]:
+    return map(json.loads, file.read_text(encoding="utf-8").splitlines())
+
+
+Meant = Callable[[str, str], Sequence[Meaning]]
+"""What a question to a corpus means to the encoders."""
+
+
+def words_alone(_corpus: str, _text: str) -> Sequence[Meaning]:
+    """No encoder has a say."""
+    return ()
+
+
+def score(queries: list[Judged], stores: Mapping[str, Store], meant: Meant = words_alone) -> dict[str, float]:
     """nDCG@10: over all (the mean of the corpora's means) and by category."""
     by_corpus: dict[str, list[float]] = {}
     by_category: dict[str, list[float]] = {}
     for query in queries:
-        value = ndcg(ranked_paths(stores[query.corpus], query.text), query.answers)
+        value = ndcg(
+            ranked_paths(stores[query.corpus], query.text, meant(query.corpus, query.text), query.kind), query.answers
+        )
         by_corpus.setdefault(query.corpus, []).append(value)
         by_category.setdefault(query.category, []).append(value)
     overall = statistics.mean(statistics.mean(values) for values in by_corpus.values())
     return {"all": overall, **{name: statistics.mean(values) for name, values in sorted(by_category.items())}}
 
 
-def ranked_paths(store: Store, text: str) -> list[str]:
+def ranked_paths(store: Store, text: str, meanings: Sequence[Meaning] = (), kind: Kind | None = None) -> list[str]:
     """The first files for a query."""
-    evidence = gather(store, parse(text), Scope())
+    evidence = gather(store, parse(text), Scope(kind), meanings)
     if evidence is None:
         return []
     scores = leg_scores(evidence.legs)

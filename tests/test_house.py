@@ -19,7 +19,7 @@ KNOWS: dict[str, set[str]] = {
     "searching": {"store"},
     "sites": {"reading", "searching", "sources"},
     "notes": {"store"},
-    "freshness": {"sources", "reading", "chunking", "store"},
+    "freshness": {"sources", "reading", "chunking", "encoding", "store"},
     "archives": {"sources", "reading", "store", "searching", "freshness"},
     "serving": {"sources", "reading", "store", "searching", "freshness", "archives", "notes", "sites", "encoding"},
     "cli": {"serving", "searching", "archives", "notes", "sites"},

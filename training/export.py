@@ -85,8 +85,8 @@ def sample(pairs: Path) -> list[str]:
     """Queries, texts with and without their path, and odd ones."""
     with gzip.open(pairs, "rt", encoding="utf-8") as file:
         rows: list[dict[str, Any]] = [json.loads(line) for number, line in enumerate(file) if number % EVERY == 0]
-    forms = [lambda row: row["q"], lambda row: text_for(row["p"], row["t"]), lambda row: row["t"]]
-    return [forms[number % 3](row) for number, row in enumerate(rows)] + ODD
+    forms = [(row["q"], text_for(row["p"], row["t"]), row["t"]) for row in rows]
+    return [form[number % 3] for number, form in enumerate(forms)] + ODD
 
 
 def main(base: str, weights: str, pairs: str, out: str) -> int:

@@ -136,16 +136,16 @@ def of_code(path: str, data: bytes) -> Iterator[Pair]:
                 )
         if one.symbols and chance(0.35, path, number, "name"):
             name = one.symbols[0].name
-            words = words_of(name)
-            if 2 <= len(words) <= 7:
+            parts = words_of(name)
+            if 2 <= len(parts) <= 7:
                 hidden = re.sub(rf"\b{re.escape(name)}\b", "it", piece)
-                yield Pair("name", " ".join(words), path, hidden.strip("\n")[:TEXT_CHARACTERS])
+                yield Pair("name", " ".join(parts), path, hidden.strip("\n")[:TEXT_CHARACTERS])
     if pieces and chance(0.5, path, "path"):
         stem = re.sub(r"\.\w+$", "", path)
-        words = [word for part in stem.split("/")[-2:] for word in words_of(part)]
-        if len(words) >= 2:
+        parts = [word for part in stem.split("/")[-2:] for word in words_of(part)]
+        if len(parts) >= 2:
             piece = min(pieces, key=lambda entry: order(path, entry[1].start_byte))[0]
-            yield Pair("path", " ".join(dict.fromkeys(words)), "", piece.strip("\n")[:TEXT_CHARACTERS])
+            yield Pair("path", " ".join(dict.fromkeys(parts)), "", piece.strip("\n")[:TEXT_CHARACTERS])
     head = comments(text[:3000], language)
     if head and head[0].start < 200 and pieces and len(head[0].words) > 40:
         piece = min(pieces, key=lambda entry: order(path, entry[1].start_byte, "head"))[0]

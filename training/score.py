@@ -47,9 +47,9 @@ def scored(folder: Path, encoder: Encoder) -> tuple[float, float]:
 
 def ndcg(found: list[str], grades: dict[str, int]) -> float:
     """How near a list is to the best one."""
-    gained = sum((2 ** grades.get(name, 0) - 1) / math.log2(place + 2) for place, name in enumerate(found))
+    gained = sum((2.0 ** grades.get(name, 0) - 1) / math.log2(place + 2) for place, name in enumerate(found))
     best = sorted(grades.values(), reverse=True)[:COUNTED]
-    return gained / sum((2**grade - 1) / math.log2(place + 2) for place, grade in enumerate(best))
+    return gained / sum((2.0**grade - 1) / math.log2(place + 2) for place, grade in enumerate(best))
 
 
 def _rows(file: Path) -> list[dict[str, str]]:

@@ -307,8 +307,8 @@ class Encoder(Protocol):
     @property
     def dimensions(self) -> int: ...
 
-    def encode(self, texts: Sequence[str]) -> "Vectors":
-        """One row a text, each of length 1 (or 0 for a text without words)."""
+    def encode(self, texts: Sequence[str], kind: Kind = "docs") -> "Vectors":
+        """One row a text of one kind, each of length 1 (or 0 for a text without words)."""
         ...
 
 
@@ -397,6 +397,10 @@ class Store(Protocol):
 
     def vector_counts(self, encoder: str) -> tuple[int, int]:
         """Chunks that have a vector, be it a borrowed one, and all chunks."""
+        ...
+
+    def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
+        """Those of some documents that have a vector of an encoder."""
         ...
 
     def forget_vectors(self, encoder: str) -> None:

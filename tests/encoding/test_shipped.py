@@ -32,7 +32,7 @@ def test_the_static_table_gives_the_recorded_vectors() -> None:
 
 
 def test_minilm_gives_the_recorded_vectors() -> None:
-    found = open_minilm().encode(TEXTS)
+    found = open_minilm().encode(TEXTS, "code")
     near = (found * np.array([row["minilm"] for row in RECORDED])).sum(1)
     assert near.min() > 0.999, "processors round differently, and no more than that"
 

@@ -32,6 +32,13 @@ MAX_PAGE = 1000
 @click.option("--regex", "is_pattern", is_flag=True, help="Every match of the regular expression QUERY.")
 @click.option("--offset", type=click.IntRange(0), default=0, help="Skip so many occurrences (--exact, --regex).")
 @click.option("--seconds", type=click.FloatRange(0.1, 600), default=10.0, help="Time limit (--exact, --regex).")
+@click.option(
+    "--mode",
+    type=click.Choice(["hybrid", "vector", "lexical"]),
+    default="hybrid",
+    help="By words and meaning, or one of them.",
+)
+@click.option("--alpha", type=click.FloatRange(0, 1), default=None, help="How much of a hybrid search is meaning.")
 @click.option("--wait", is_flag=True, help="Index everything before answering.")
 @json_option
 def search(query: str, folder: str | None, *, exact: bool, is_pattern: bool, **how: Any) -> int | Reply:
@@ -64,10 +71,15 @@ def search(query: str, folder: str | None, *, exact: bool, is_pattern: bool, **h
 def _ask(project: "ProjectIndex", query: str, *, wait: bool, as_json: bool, **how: Any) -> int | Reply:
     from dowse.serving.asking import Options
     from dowse.serving.asking import search as ask
+    from dowse.serving.meaning import OwnEncoder
 
-    options = Options(how["limit"] or 10, how["kind"], how["glob"], how["language"], how["budget"])
+    options = Options(
+        how["limit"] or 10, how["kind"], how["glob"], how["language"], how["budget"], how["mode"], how["alpha"]
+    )
     with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
-        answer, coverage = ask(project, query, options, waits=wait, progress=progress)
+        answer, coverage = ask(
+            project, query, options, waits=wait, progress=progress, encoder=OwnEncoder(project.settings)
+        )
     exit_code = 0 if answer.hits else 1
     if as_json:
         return Reply(_answer_as_json(answer, coverage), exit_code)
@@ -132,6 +144,8 @@ def _answer_as_json(answer: "Answer", coverage: "Coverage") -> dict[str, Any]:
         "corrected": dict(answer.corrected),
         "cut": answer.is_cut,
         "outdated": list(answer.outdated),
+        "searchedBy": dict(answer.ways),
+        "without": answer.lacks or None,
         "coverage": _coverage_as_json(coverage),
         "searchTimeMs": round(answer.seconds * 1000, 1),
     }

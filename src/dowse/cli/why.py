@@ -25,6 +25,7 @@ def why(arguments: tuple[str, ...], *, as_json: bool) -> int | Reply:
     no such file, or the query does not find it.
     """
     from dowse.serving.asking import explain_rank
+    from dowse.serving.meaning import OwnEncoder
 
     if len(arguments) > 2:
         raise click.UsageError("why takes a PATH, or a QUERY and a PATH; quote a query of several words")
@@ -36,7 +37,7 @@ def why(arguments: tuple[str, ...], *, as_json: bool) -> int | Reply:
         if len(arguments) == 1 or not found.verdict.is_allowed:
             return _explained(found, as_json=as_json)
         say_if_waiting(project)
-        return _placed(explain_rank(project, arguments[0], str(named)), as_json=as_json)
+        return _placed(explain_rank(project, arguments[0], str(named), OwnEncoder(project.settings)), as_json=as_json)
     finally:
         project.close()
 

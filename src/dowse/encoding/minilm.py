@@ -1,6 +1,6 @@
 """MiniLM: a small transformer that turns text into 384 numbers, run by ONNX Runtime on the processor."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
 
-    from dowse.types import Vectors
+    from dowse.types import Kind, Vectors
 
     Numbers = NDArray[np.int64]
 
-MOST_TOKENS = 128
-"""Of a longer text only the beginning counts. 256 find nothing more, at twice the time."""
+MOST_TOKENS: Mapping["Kind", int] = {"code": 128, "docs": 192}
+"""Of a longer text only the beginning counts. Dense nDCG@10 in full precision with 96, 128, 160, 192 and 256 tokens:
+code 0.809, 0.811, 0.811, 0.805, 0.805; SciFact 0.597, 0.610, 0.626, 0.641, 0.639."""
 MOST_CHARACTERS = 4000
 """What is cut before it is tokenised: 128 tokens seldom reach beyond 1,000 characters."""
 BATCH = 4
@@ -65,12 +66,13 @@ class MiniLM:
         except Exception as error:  # both libraries raise whatever they like, and mean the files
             raise Failed(f"The model in {folder} cannot be loaded ({_line(error)}).") from error
 
-    def encode(self, texts: Sequence[str]) -> "Vectors":
+    def encode(self, texts: Sequence[str], kind: "Kind" = "docs") -> "Vectors":
         """One row a text, each of length 1, or 0 for a text without words."""
         import numpy as np
 
         cut = [text[:MOST_CHARACTERS].encode("utf-8", "replace").decode() for text in texts]  # half a pair is no text
-        tokens = [self._tokenizer.encode(text).ids for text in cut]  # all at once would start a thread for each core
+        # All at once would start a thread for each core.
+        tokens = [_cut(self._tokenizer.encode(text).ids, MOST_TOKENS[kind]) for text in cut]
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
         order = sorted(
             (place for place, one in enumerate(tokens) if len(one) > NOTHING), key=lambda at: len(tokens[at])
@@ -114,6 +116,11 @@ class MiniLM:
         return rows_found
 
 
+def _cut(tokens: list[int], most: int) -> list[int]:
+    """The first tokens, with the one that ends every text."""
+    return tokens if len(tokens) <= most else [*tokens[: most - 1], tokens[-1]]
+
+
 def model_file(folder: Path) -> Path | None:
     """The file with a folder's model, if that and a tokenizer are there."""
     files = [folder / name for name in FILES if (folder / name).is_file()] if (folder / TOKENIZER).is_file() else []
@@ -143,7 +150,7 @@ def open_tokenizer(file: Path) -> "Tokenizer":
 
     tokenizer = Tokenizer.from_file(str(file))
     tokenizer.no_padding()  # the file's own setting pads everything to 128
-    tokenizer.enable_truncation(MOST_TOKENS)
+    tokenizer.enable_truncation(max(MOST_TOKENS.values()))
     return tokenizer
 
 

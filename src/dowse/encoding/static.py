@@ -10,7 +10,7 @@ from dowse.encoding.words import Words
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dowse.types import Vectors
+    from dowse.types import Kind, Vectors
 
 MOST_CHARACTERS = 4000
 """Of a longer text only the beginning counts."""
@@ -31,7 +31,7 @@ class StaticEncoder:
         self.version = version
         self.dimensions = self._table.shape[1]
 
-    def encode(self, texts: Sequence[str]) -> "Vectors":
+    def encode(self, texts: Sequence[str], kind: "Kind" = "docs") -> "Vectors":  # noqa: ARG002 - it reads all alike
         """One row a text, of length 1, or 0 for a text without words."""
         import numpy as np
 

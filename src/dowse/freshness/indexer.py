@@ -3,16 +3,18 @@
 import time
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from dowse import chunking, reading, sources
+from dowse.encoding.inputs import text_for
 from dowse.freshness.scan import Drift, look, scan
 from dowse.store.analysis import terms_of
 from dowse.types import (
     Batch,
     Chunk,
     Document,
+    Encoder,
     Entered,
     Entry,
     Progress,
@@ -83,10 +85,11 @@ def bring_up_to_date(
     *,
     drift: Drift | None = None,
     first: str = "",
+    encoder: Encoder | None = None,
 ) -> Report:
     """Apply the drift, or find it first; Ctrl-C ends it with what is done kept.
 
-    Files whose path has words of `first` come before the others.
+    Files whose path has words of `first` come before the others. Chunks get the encoder's vectors at once.
     """
     started = time.monotonic()
     store.refresh()
@@ -95,24 +98,32 @@ def bring_up_to_date(
     store.note("expected", str(drift.files))
     report = Report(unchanged=drift.unchanged, skipped=drift.skipped)
     try:
-        apply_drift(source, store, drift, report, progress)
+        apply_drift(source, store, drift, report, progress, encoder=encoder)
     except KeyboardInterrupt:
         report.is_complete = False
     report.seconds = time.monotonic() - started
     return report
 
 
-def reindex(source: Source, store: Store, paths: Iterable[str]) -> Report:
+def reindex(source: Source, store: Store, paths: Iterable[str], encoder: Encoder | None = None) -> Report:
     """Bring single paths up to date now; the files are read, whatever their stat says."""
     drift = look(source, store, RECIPE, paths, distrusted_ns=time.time_ns())
     report = Report(unchanged=drift.unchanged, skipped=drift.skipped)
-    apply_drift(source, store, drift, report)
+    apply_drift(source, store, drift, report, encoder=encoder)
     return report
 
 
-def apply_drift(source: Source, store: Store, drift: Drift, report: Report, progress: Progress | None = None) -> None:
+def apply_drift(
+    source: Source,
+    store: Store,
+    drift: Drift,
+    report: Report,
+    progress: Progress | None = None,
+    *,
+    encoder: Encoder | None = None,
+) -> None:
     """Apply what a scan found; a file whose content is the same is not chunked again."""
-    pending = _Pending(store, report)
+    pending = _Pending(store, report, encoder)
     pending.remember(drift.gone if drift.new else [])
     for path in drift.gone:
         if not isinstance(source.entry_at(path), Entry):  # it may have come back since we looked
@@ -187,9 +198,9 @@ def _is_same(stored: StoredDocument, read: Document) -> bool:
 class _Pending:
     """The batch being gathered."""
 
-    def __init__(self, store: Store, report: Report) -> None:
+    def __init__(self, store: Store, report: Report, encoder: Encoder | None) -> None:
         self.report = report
-        self._store = store
+        self._store, self._encoder = store, encoder
         self._limit = FIRST_BATCH_FILES
         self._began = time.monotonic()
         self._going: dict[bytes, tuple[StoredDocument, list[StoredChunk]]] = {}
@@ -235,7 +246,7 @@ class _Pending:
         batch = Batch(self._puts, self._drops, self._touches, self._refusals)
         if not batch:
             return
-        self._store.apply(batch)
+        self._store.apply(_encoded(batch, self._encoder) if self._encoder else batch)
         self._limit = min(BATCH_FILES, self._limit * BATCH_GROWTH)
         self.report.added += len(self._puts) - self._updated
         self.report.updated += self._updated
@@ -249,6 +260,17 @@ class _Pending:
         self._touches: list[tuple[str, Stat]] = []
         self._refusals: list[tuple[Stat, Verdict]] = []
         self._characters = self._updated = 0
+
+
+def _encoded(batch: Batch, encoder: Encoder) -> Batch:
+    """A batch whose chunks have vectors."""
+    vectors = encoder.encode([text_for(put.document.path, chunk.text) for put in batch.puts for chunk in put.chunks])
+    puts, start = list[Put](), 0
+    for put in batch.puts:
+        end = start + len(put.chunks)
+        puts.append(replace(put, vectors=vectors[start:end]))
+        start = end
+    return replace(batch, puts=puts, encoder=encoder.version)
 
 
 def text_reader(source: Source) -> ReadText:

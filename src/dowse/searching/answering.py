@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from dowse.errors import UsageError
 from dowse.globs import compile_glob
 from dowse.searching import constants
-from dowse.searching.candidates import Balance, Mode, Scope, gather
+from dowse.searching.candidates import Manner, Meaning, Mode, Scope, gather
 from dowse.searching.passages import Passage, holds_phrase, merged, passage_of, terms_in
 from dowse.searching.query import Query, parse
 from dowse.searching.ranking import Evidence, RankedFile, chunks_of, leg_scores, promising, rank
 from dowse.searching.verifying import Current, ReadBytes, verify
-from dowse.types import Encoder, Kind, Scored, Store, StoredChunk, StoredDocument
+from dowse.types import Kind, Scored, Store, StoredChunk, StoredDocument
 
 MAX_LIMIT = 1000
 AHEAD = 5
@@ -68,23 +68,27 @@ class Answer:
     """Words that are nowhere, and the known ones that were taken for them."""
     unknown: tuple[str, ...] = ()
     """Words that are nowhere, and nothing near them is."""
+    ways: Mapping[str, float] = field(default_factory=dict)
+    """How it was searched: by `words`, by which encoders, and the share of chunks that each could find."""
+    lacks: str = ""
+    """Which way could not be gone this time, and why."""
     seconds: float = 0.0
 
 
 def answer(
-    store: Store, read: ReadBytes, text: str, options: Options | None = None, encoder: Encoder | None = None
+    store: Store, read: ReadBytes, text: str, options: Options | None = None, meanings: Sequence[Meaning] = ()
 ) -> Answer:
     """Search a store; every hit is verified against its file before it is shown."""
     options = options or Options()
     if not 1 <= options.limit <= MAX_LIMIT:
         raise UsageError(f"The limit has to be between 1 and {MAX_LIMIT}.")
-    if options.mode == "vector" and encoder is None:
+    if options.mode == "vector" and not meanings:
         raise UsageError("mode 'vector' needs an encoder, and this index has none. Use 'hybrid' or 'lexical'.")
     started = time.perf_counter()
     query = parse(text)
-    evidence = gather(store, query, scope_of(store, options), encoder, Balance(options.mode, options.alpha))
+    evidence = gather(store, query, scope_of(store, options), meanings, Manner(options.mode, options.alpha))
     if evidence is None:
-        return Answer(query, seconds=time.perf_counter() - started)
+        return Answer(query, ways=_ways(options, meanings), seconds=time.perf_counter() - started)
     scores = leg_scores(evidence.legs)
     # One pool for all pages of usual length: with another pool another order, and pages would overlap.
     pool = options.ranked_files if options.limit <= options.ranked_files // 2 else 2 * MAX_LIMIT
@@ -105,8 +109,15 @@ def answer(
         terms=evidence.terms,
         corrected=evidence.corrected,
         unknown=evidence.unknown,
+        ways=_ways(options, meanings),
         seconds=time.perf_counter() - started,
     )
+
+
+def _ways(options: Options, meanings: Sequence[Meaning]) -> dict[str, float]:
+    by_words = {} if options.mode == "vector" else {"words": 1.0}
+    by_meaning = {} if options.mode == "lexical" else {one.encoder: round(one.coverage, 3) for one in meanings}
+    return {**by_words, **by_meaning}
 
 
 def scope_of(store: Store, options: Options) -> Scope:
@@ -200,7 +211,7 @@ def _worth_showing(chunks: list[Scored], most: int) -> list[int]:
 
 
 def _relevance(document: StoredDocument, passages: list[Passage], evidence: Evidence) -> float:
-    """Between 0 and 1: how much of the query, by weight, the passages hold, and the names around them."""
+    """Between 0 and 1: how much of the query, by weight, the passages hold, and the names around them; or mean."""
     terms = evidence.terms
     total = sum(terms.values()) + evidence.missing or 1.0
     # The folders on the way say little, unless they are what was asked for.
@@ -209,4 +220,12 @@ def _relevance(document: StoredDocument, passages: list[Passage], evidence: Evid
     names = terms_in(" ".join(around))
     shown = names.union(*(terms_in(passage.text) for passage in passages))
     in_names, in_all = (sum(terms[term] for term in found & terms.keys()) / total for found in (names, shown))
-    return round(constants.RELEVANCE_OF_PASSAGES * in_all + constants.RELEVANCE_OF_NAMES * in_names, 4)
+    by_words = constants.RELEVANCE_OF_PASSAGES * in_all + constants.RELEVANCE_OF_NAMES * in_names
+    return round(by_words + (1 - by_words) * _near(evidence.nearness.get(document.id, 0.0)), 4)
+
+
+def _near(nearness: float) -> float:
+    """What nearness in meaning says: nothing up to the floor, then more and more."""
+    span = constants.MEANING_NEAR - constants.MEANING_FLOOR
+    share = min(1.0, max(0.0, (nearness - constants.MEANING_FLOOR) / span))
+    return constants.RELEVANCE_OF_MEANING * share

@@ -1,20 +1,20 @@
 """Evidence for ranking, gathered from a store by every leg that applies."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from dowse.searching import constants
-from dowse.searching.query import Query, Shape
+from dowse.searching.query import Query
 from dowse.searching.ranking import Evidence, Leg, rarity
 from dowse.store.analysis import terms_of, unjoined, whole_terms_of
-from dowse.types import Encoder, Kind, Store, TextQuery
+from dowse.types import Kind, Scored, Store, TextQuery
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from dowse.types import Field
+    from dowse.types import Field, Vectors
 
 
 Mode = Literal["hybrid", "vector", "lexical"]
@@ -34,32 +34,45 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Balance:
+class Meaning:
+    """A query as an encoder sees it, and how much of the index it has seen the same way."""
+
+    encoder: str
+    vector: "Vectors"
+    coverage: float
+    """The share of chunks that have a vector."""
+    is_model: bool = False
+    """It was made by the model, not by the table: where a file has both, this one counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
     """Which ways of searching count, and how much of it is meaning; without `alpha` as the constants say."""
 
     mode: Mode = "hybrid"
     alpha: float | None = None
 
-    def words(self) -> float:
-        """The weight of the lexical leg."""
-        if self.mode == "vector":
-            return 0.0
-        return 1.0 if self.alpha is None or self.mode == "lexical" else 2 * (1 - self.alpha)
-
-    def meaning(self, shape: Shape) -> float:
-        """The weight of the vector leg."""
+    def balance(self, query: Query, kind: Kind | None, covered: float) -> constants.Balance:
+        """The weights, where the model has seen so much of the index."""
         if self.mode == "lexical":
-            return 0.0
+            return constants.WORDS_ALONE
         if self.mode == "vector":
-            return 1.0
-        return constants.VECTOR_WEIGHT[shape] if self.alpha is None else 2 * self.alpha
+            return constants.Balance(0.0, 1.0)
+        if self.alpha is not None:
+            return constants.Balance(2 * (1 - self.alpha), 2 * self.alpha)
+        if query.shape != "prose":
+            return constants.OF_NAMES
+        model, table = constants.BY_MODEL[kind or "code"], constants.BY_TABLE[kind or "code"]
+        return constants.Balance(
+            *(covered * one + (1 - covered) * other for one, other in zip(model, table, strict=True))
+        )
 
 
 def gather(
-    store: Store, query: Query, scope: Scope, encoder: Encoder | None = None, balance: Balance | None = None
+    store: Store, query: Query, scope: Scope, meanings: Sequence[Meaning] = (), manner: Manner | None = None
 ) -> Evidence | None:
     """Everything found for a query; None when it cannot find anything."""
-    balance = balance or Balance()
+    manner = manner or Manner()
     terms = list(dict.fromkeys(terms_of(" ".join(query.positive))))[:MOST_TERMS]
     scope = _narrowed(store, query, scope)
     if not terms or (scope.among is not None and not scope.among):
@@ -68,16 +81,16 @@ def gather(
     weights = {term: rarity(store.frequency(term), extent) for term in terms}
     corrected = corrections(store, query.positive)
     words = (*query.positive, *corrected.values())
-    legs = []
-    if encoder is None or balance.words():
-        found = store.find_chunks(_asked(words, _weights(query), scope), constants.CHUNK_CANDIDATES)
-        legs.append(Leg("words", found, 1.0 if encoder is None else balance.words()))
-    if encoder is not None and balance.meaning(query.shape):
-        legs.append(_vector_leg(store, query, scope, encoder, balance.meaning(query.shape)))
-    if balance.mode == "vector":
-        return Evidence(legs, paths={}, definers=[], terms=weights)
+    covered = max((meaning.coverage for meaning in meanings if meaning.is_model), default=0.0)
+    balance = manner.balance(query, scope.kind, covered) if meanings else constants.WORDS_ALONE
+    near = _near_legs(store, meanings, scope, balance.meaning) if balance.meaning else []
+    if manner.mode == "vector":
+        return Evidence(near, paths={}, definers=[], terms=weights, nearness=_nearness(near))
+    by_words = store.find_chunks(_asked(words, _weights(query), scope), constants.CHUNK_CANDIDATES)
     by_path = store.find_documents(_asked(words, constants.PATH_WEIGHTS, scope), constants.DOCUMENT_CANDIDATES)
     named = _asked(query.names, {"names": 1.0}, scope)
+    definers = store.find_chunks(named, constants.DOCUMENT_CANDIDATES) if query.names else []
+    found = {hit.document_id for hit in (*by_words, *by_path, *definers)}
     missing = 0.0
     for asked, known in corrected.items():
         for term in terms_of(asked):
@@ -85,16 +98,55 @@ def gather(
             missing += weight * (1 - constants.CORRECTED)
             for stand_in in terms_of(known):
                 weights.setdefault(stand_in, weight * constants.CORRECTED)
+    near = [_near_enough(leg, found) for leg in near]
     return Evidence(
-        legs=legs,
+        legs=[Leg("words", by_words, balance.words), *near],
         paths={hit.document_id: hit.score for hit in by_path},
-        definers=store.find_chunks(named, constants.DOCUMENT_CANDIDATES) if query.names else [],
+        definers=definers,
         terms=weights,
         path=query.text if query.shape == "path" else None,
         missing=missing,
         corrected=corrected,
         unknown=tuple(word for word in unknown_words(store, query.positive) if word.lower() not in corrected),
+        nearness=_nearness(near),
     )
+
+
+def _near_legs(store: Store, meanings: Sequence[Meaning], scope: Scope, weight: float) -> list[Leg]:
+    """What is near in meaning: by the model where it has seen a file, by the table elsewhere."""
+    legs: list[Leg] = []
+    by_model = next((meaning for meaning in meanings if meaning.is_model and meaning.coverage), None)
+    if by_model:
+        legs.append(Leg("meaning", _nearest(store, by_model, scope), weight, is_near=True))
+    by_table = next((meaning for meaning in meanings if not meaning.is_model), None)
+    if by_table and (by_model is None or by_model.coverage < 1):
+        hits = _nearest(store, by_table, scope)
+        documents = frozenset(hit.document_id for hit in hits)
+        left = documents - store.encoded_documents(by_model.encoder, documents) if by_model else documents
+        legs.append(Leg("meaning by table", hits, weight, is_near=True, among=left))
+    return legs
+
+
+def _nearest(store: Store, meaning: Meaning, scope: Scope) -> list[Scored]:
+    return store.nearest(
+        meaning.encoder, meaning.vector, constants.CHUNK_CANDIDATES, kind=scope.kind, among=scope.among
+    )
+
+
+def _near_enough(leg: Leg, found: Collection[int]) -> Leg:
+    """Without documents that no word leads to and that are not near either."""
+    held = {hit.document_id for hit in leg.hits if hit.score >= constants.MEANING_FLOOR or hit.document_id in found}
+    return replace(leg, among=frozenset(held if leg.among is None else held & leg.among))
+
+
+def _nearness(legs: Iterable[Leg]) -> dict[int, float]:
+    """Of each document how near its nearest chunk is."""
+    nearness: dict[int, float] = {}
+    for leg in legs:
+        for hit in leg.hits:
+            if leg.among is None or hit.document_id in leg.among:
+                nearness[hit.document_id] = max(hit.score, nearness.get(hit.document_id, 0.0))
+    return nearness
 
 
 def corrections(store: Store, words: Iterable[str]) -> dict[str, str]:
@@ -103,7 +155,7 @@ def corrections(store: Store, words: Iterable[str]) -> dict[str, str]:
     for word in unknown_words(store, words):
         for whole in whole_terms_of(word):
             near = (
-                _nearest(whole, store.words_with_prefix(whole[:2], constants.CORRECTION_CANDIDATES))
+                _most_alike(whole, store.words_with_prefix(whole[:2], constants.CORRECTION_CANDIDATES))
                 if len(whole) >= constants.CORRECTED_LENGTH
                 else None
             )
@@ -118,7 +170,7 @@ def unknown_words(store: Store, words: Iterable[str]) -> list[str]:
     return [word for word in each if terms_of(word) and not any(store.frequency(term) for term in terms_of(word))]
 
 
-def _nearest(word: str, known: list[tuple[str, int]]) -> str | None:
+def _most_alike(word: str, known: list[tuple[str, int]]) -> str | None:
     """The known word with the fewest letters changed; of equals the more frequent one."""
     # 25 ms, which only a misspelled query pays for.
     from rapidfuzz.distance import OSA
@@ -156,9 +208,3 @@ def _narrowed(store: Store, query: Query, scope: Scope) -> Scope:
         every = frozenset(document.id for document in store.documents()) if among is None else among
         among = every - excluded
     return replace(scope, among=among)
-
-
-def _vector_leg(store: Store, query: Query, scope: Scope, encoder: Encoder, weight: float) -> Leg:
-    (vector,) = encoder.encode([query.text])
-    hits = store.nearest(encoder.version, vector, constants.CHUNK_CANDIDATES, kind=scope.kind, among=scope.among)
-    return Leg("meaning", hits, weight)

@@ -1,12 +1,13 @@
 """Why a file stands where it stands: each signal with its number."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dowse.searching import constants
-from dowse.searching.candidates import Scope, gather
+from dowse.searching.candidates import Meaning, Scope, gather
 from dowse.searching.query import Query, parse
 from dowse.searching.ranking import leg_scores, promising, rank
-from dowse.types import Encoder, Store
+from dowse.types import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +26,11 @@ class Placement:
     terms: dict[str, float] = field(default_factory=dict)
 
 
-def place(store: Store, text: str, path: str, encoder: Encoder | None = None) -> Placement:
+def place(store: Store, text: str, path: str, meanings: Sequence[Meaning] = ()) -> Placement:
     """Rank for a query and look at one file."""
     query = parse(text)
     document = store.document(path)
-    evidence = gather(store, query, Scope(), encoder)
+    evidence = gather(store, query, Scope(), meanings)
     if evidence is None or document is None:
         return Placement(query, path, None, 0)
     scores = leg_scores(evidence.legs)

@@ -16,6 +16,10 @@ class Leg:
     name: str
     hits: Sequence[Scored]
     weight: float = 1.0
+    is_near: bool = False
+    """Scores are nearness in meaning: what counts is how far they are above the last one."""
+    among: frozenset[int] | None = None
+    """Only these documents; the others are known better by another leg."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,8 @@ class Evidence:
     """Terms that are nowhere, and those that stand in for them."""
     unknown: tuple[str, ...] = ()
     """Words that are nowhere, and nothing near them is."""
+    nearness: Mapping[int, float] = field(default_factory=dict)
+    """Documents by how near in meaning their nearest chunk is, from 0 to 1."""
 
     @property
     def defining_documents(self) -> frozenset[int]:
@@ -110,27 +116,54 @@ def leg_scores(legs: Sequence[Leg]) -> dict[int, dict[str, float]]:
     """Of each document and leg: its best chunk and the mean of its best three, both scaled."""
     scores: dict[int, dict[str, float]] = {}
     for leg in legs:
-        best: dict[int, list[float]] = {}
-        for hit in leg.hits:
-            best.setdefault(hit.document_id, []).append(hit.score)
-        top = _scaled({document: found[0] for document, found in best.items()})
-        three = _scaled({document: sum(found[:3]) / 3 for document, found in best.items()})
-        for document in best:
-            own = scores.setdefault(document, {})
-            own[f"{leg.name}: best chunk"] = leg.weight * top[document]
-            own[f"{leg.name}: best three"] = leg.weight * constants.TOP_THREE * three[document]
+        for document, (best, three) in (_near_scores(leg) if leg.is_near else _word_scores(leg)).items():
+            if leg.among is None or document in leg.among:
+                own = scores.setdefault(document, {})
+                own[f"{leg.name}: best chunk"] = leg.weight * best
+                own[f"{leg.name}: best three"] = leg.weight * three
     return scores
+
+
+def _word_scores(leg: Leg) -> dict[int, tuple[float, float]]:
+    best = _by_document(leg.hits)
+    top = _scaled({document: found[0] for document, found in best.items()})
+    three = _scaled({document: sum(found[:3]) / 3 for document, found in best.items()})
+    return {document: (top[document], constants.TOP_THREE * three[document]) for document in best}
+
+
+def _near_scores(leg: Leg) -> dict[int, tuple[float, float]]:
+    lowest = _lowest(leg)
+    above = _by_document([Scored(hit.id, hit.document_id, hit.score - lowest) for hit in leg.hits])
+    share = constants.MEANING_TOP_THREE
+    parts = {document: ((1 - share) * found[0], share * sum(found[:3]) / 3) for document, found in above.items()}
+    highest = max(map(sum, parts.values()), default=0.0) or 1.0
+    return {document: (best / highest, three / highest) for document, (best, three) in parts.items()}
+
+
+def _lowest(leg: Leg) -> float:
+    """From where on nearness counts: what just missed being a candidate, or nothing at all where all became one."""
+    last = leg.hits[-1].score if leg.hits else 0.0
+    return last if len(leg.hits) >= constants.CHUNK_CANDIDATES else min(last, 0.0)
+
+
+def _by_document(hits: Sequence[Scored]) -> dict[int, list[float]]:
+    found: dict[int, list[float]] = {}
+    for hit in hits:
+        found.setdefault(hit.document_id, []).append(hit.score)
+    return found
 
 
 def chunks_of(evidence: Evidence, documents: Collection[int]) -> dict[int, list[Scored]]:
     """Of some documents the chunks that any leg found or that define what is asked for, best first."""
     wanted, combined = set(documents), dict[tuple[int, int], float]()
     for leg in (*evidence.legs, Leg("definition", evidence.definers, constants.DEFINITION)):
-        highest = leg.hits[0].score if leg.hits else 1.0
+        lowest = _lowest(leg) if leg.is_near else 0.0
+        highest = leg.hits[0].score - lowest if leg.hits else 0.0
         for hit in leg.hits:
-            if hit.document_id in wanted:
+            if hit.document_id in wanted and (leg.among is None or hit.document_id in leg.among):
                 key = (hit.document_id, hit.id)
-                combined[key] = combined.get(key, 0.0) + leg.weight * hit.score / (highest or 1.0)
+                share = (hit.score - lowest) / highest if highest > 0 else 1.0
+                combined[key] = combined.get(key, 0.0) + leg.weight * share
     chunks: dict[int, list[Scored]] = {}
     for (document, chunk), score in sorted(combined.items(), key=lambda item: (-item[1], item[0])):
         chunks.setdefault(document, []).append(Scored(chunk, document, score))

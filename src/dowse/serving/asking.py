@@ -3,14 +3,14 @@
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dowse.errors import PathRefused, UsageError
-from dowse.freshness.indexer import reindex
 from dowse.freshness.scan import Drift
 from dowse.searching.answering import Answer, Options, answer
 from dowse.searching.exact import DEFAULT_SECONDS, Occurrences, exact_text, occurrences, pattern
 from dowse.searching.explaining import Placement, place
+from dowse.serving.meaning import QueryEncoder, meant
 from dowse.serving.project import ProjectIndex
 from dowse.serving.status import KINDS
 from dowse.system import start_in_background
@@ -48,7 +48,13 @@ class Coverage:
 
 
 def search(
-    project: ProjectIndex, text: str, options: Options, *, waits: bool = False, progress: Progress | None = None
+    project: ProjectIndex,
+    text: str,
+    options: Options,
+    *,
+    waits: bool = False,
+    progress: Progress | None = None,
+    encoder: QueryEncoder | None = None,
 ) -> tuple[Answer, Coverage]:
     """Search a project, indexing it first where that is needed.
 
@@ -57,14 +63,14 @@ def search(
     if not text.strip():
         raise UsageError("The query is empty. Say what to look for.")
     pending = bring_near(project, text, waits=waits, progress=progress)
-    return answer_now(project, text, options), coverage(project, pending)
+    return answer_now(project, text, options, encoder), coverage(project, pending)
 
 
-def answer_now(project: ProjectIndex, text: str, options: Options) -> Answer:
+def answer_now(project: ProjectIndex, text: str, options: Options, encoder: QueryEncoder | None = None) -> Answer:
     """An answer from the index as it is; from one that is growing, the first that is worth showing."""
     if project.is_being_updated() or not project.exists:
-        return _first_hits(project, lambda: _answer(project, text, options))
-    return _answer(project, text, options)
+        return _first_hits(project, lambda: _answer(project, text, options, encoder))
+    return _answer(project, text, options, encoder)
 
 
 def find_all(
@@ -84,14 +90,14 @@ def find_all(
     return found, coverage(project, pending)
 
 
-def explain_rank(project: ProjectIndex, text: str, path: str) -> Placement:
+def explain_rank(project: ProjectIndex, text: str, path: str, encoder: QueryEncoder | None = None) -> Placement:
     """Which signals put a file where it is for a query."""
     verdict = project.source.verdict(path)
     if not verdict.is_allowed:
         raise PathRefused(f"{verdict.path} is not indexed: {verdict.reason}. See: dowse why {verdict.path}")
     bring_near(project, text, waits=True)
     project.store.refresh()
-    return place(project.store, text, verdict.path)
+    return place(project.store, text, verdict.path, meant(project, text, "hybrid", encoder).meanings)
 
 
 def bring_near(project: ProjectIndex, first: str, *, waits: bool, progress: Progress | None = None) -> int:
@@ -140,17 +146,17 @@ def coverage(project: ProjectIndex, pending: int = 0) -> Coverage:
     return Coverage(files, expected, is_indexing=is_indexing, is_whole=is_whole, pending=pending)
 
 
-def _answer(project: ProjectIndex, text: str, options: Options) -> Answer:
+def _answer(project: ProjectIndex, text: str, options: Options, encoder: QueryEncoder | None) -> Answer:
     """An answer whose outdated files, up to a bound, were indexed again for it."""
     store = project.store
     store.refresh()
-    found = answer(store, project.source.read_bytes, text, options)
+    question = meant(project, text, options.mode, encoder)
+    found = answer(store, project.source.read_bytes, text, options, question.meanings)
     if found.outdated:
-        if reindex(project.source, store, found.outdated[:REPAIRED_FILES]).changed_anything:
-            project.note_unsettled()
+        project.reindex(found.outdated[:REPAIRED_FILES])
         store.refresh()
-        found = answer(store, project.source.read_bytes, text, options)
-    return found
+        found = answer(store, project.source.read_bytes, text, options, question.meanings)
+    return replace(found, lacks=question.lacks)
 
 
 def _first_hits(project: ProjectIndex, ask: Callable[[], Answer]) -> Answer:

@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import Literal
 
 from dowse.errors import DowseError, Failed, NotIndexed, StoreBusy, StoreDamaged, TooManyFiles, UsageError
-from dowse.freshness.indexer import Report, apply_drift, bring_up_to_date, find_drift, find_drift_at, text_reader
+from dowse.freshness.indexer import (
+    Report,
+    apply_drift,
+    bring_up_to_date,
+    find_drift,
+    find_drift_at,
+    reindex,
+    text_reader,
+)
 from dowse.freshness.integrity import check_index
 from dowse.freshness.scan import Drift
 from dowse.serving.encoding.progress import Encoding, encoding_of
@@ -23,7 +31,7 @@ from dowse.sources.project import ProjectSource
 from dowse.store import home
 from dowse.store.local import LocalStore, remove, set_aside
 from dowse.system import Lock, make_private_folder
-from dowse.types import Entered, Entry, Finding, Progress, StoredDocument, Verdict
+from dowse.types import Encoder, Entered, Entry, Finding, Progress, StoredDocument, Verdict
 
 __all__ = ["Explanation", "ProjectIndex", "Report", "Status"]
 
@@ -144,7 +152,7 @@ class ProjectIndex:
     def apply(self, drift: Drift) -> Report:
         """Apply what a look found, without the ceremony of a run; `settle` is called when there is time."""
         report = Report(unchanged=drift.unchanged, skipped=drift.skipped)
-        apply_drift(self.source, self.store, drift, report)
+        apply_drift(self.source, self.store, drift, report, encoder=self.table())
         return report
 
     def settle(self) -> None:
@@ -208,6 +216,27 @@ class ProjectIndex:
         if found.state != "not_found" and not self.root.is_dir():
             return replace(found, state="failed", problem="the project's folder is not there; its index is kept")
         return found if found.state in ("not_found", "failed") else replace(found, encoding=self.encoding())
+
+    def table(self) -> Encoder | None:
+        """The encoder whose vectors every chunk has from the start; None for an index that gets none."""
+        if self.what == "documents":
+            return None
+        from dowse.encoding.choosing import uses_static
+        from dowse.encoding.shipped import static_encoder
+
+        try:
+            return static_encoder() if uses_static(self.settings) else None
+        except Failed as error:
+            if str(error) not in self.warnings:
+                self.warnings.append(f"{error} Search goes on by words.")
+            return None
+
+    def reindex(self, paths: Iterable[str]) -> Report:
+        """Read a few files now and bring them up to date; the JSON files follow when there is time."""
+        report = reindex(self.source, self.store, paths, self.table())
+        if report.changed_anything:
+            self.note_unsettled()
+        return report
 
     def encoding(self) -> Encoding | None:
         """How far the vectors are; None for an index that gets none."""
@@ -273,7 +302,7 @@ class ProjectIndex:
             write_files(self.folder, self.root, store, is_full=False)  # so that it is listed from the start
         store.note("state", "running")
         try:
-            report = bring_up_to_date(self.source, store, progress, drift=drift, first=first)
+            report = bring_up_to_date(self.source, store, progress, drift=drift, first=first, encoder=self.table())
             if not self.root.is_dir():
                 raise Failed(f"{self.root} went away while it was indexed.")
         except DowseError as error:

@@ -263,7 +263,16 @@ class LocalStore:
         header = self._current_matrix(encoder)
         if header is None or header.dimensions != len(vector):
             return []
-        return matrix.nearest(matrix.matrix_file(self.folder, encoder), header, vector, limit, kind, among)
+        return matrix.nearest(matrix.matrix_file(self.folder, encoder), header, vector, limit, kind=kind, among=among)
+
+    def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
+        """Those of some documents that have a vector of an encoder."""
+        header = self._current_matrix(encoder)
+        return (
+            matrix.held_documents(matrix.matrix_file(self.folder, encoder), header, documents)
+            if header
+            else frozenset()
+        )
 
     def vector_counts(self, encoder: str) -> tuple[int, int]:
         """Chunks that have a vector, and all chunks."""

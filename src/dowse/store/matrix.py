@@ -133,7 +133,13 @@ def follow(file: Path, header: Header, removed_documents: set[int], added: Seque
 
 
 def nearest(
-    file: Path, header: Header, vector: "Vectors", limit: int, kind: Kind | None, among: frozenset[int] | None
+    file: Path,
+    header: Header,
+    vector: "Vectors",
+    limit: int,
+    *,
+    kind: Kind | None = None,
+    among: frozenset[int] | None = None,
 ) -> list[Scored]:
     """The live rows with the highest dot product, best first; ties by chunk."""
     import numpy as np
@@ -151,6 +157,17 @@ def nearest(
     best = np.argpartition(-scores, min(limit, len(scores)) - 1)[:limit]
     found = [Scored(int(ids[row, 0]), int(ids[row, 1]), float(scores[row])) for row in best if scores[row] > -np.inf]
     return sorted(found, key=lambda hit: (-hit.score, hit.id))
+
+
+def held_documents(file: Path, header: Header, documents: frozenset[int]) -> frozenset[int]:
+    """Those of some documents that have a live row."""
+    import numpy as np
+
+    if not header.rows or not documents:
+        return frozenset()
+    ids = _raw(file, header, "r")[:, :16].copy().view("<i8")
+    live = ids[ids[:, 0] != 0, 1]
+    return frozenset(np.intersect1d(live, np.fromiter(documents, np.int64, len(documents))).tolist())
 
 
 def _products(raw: "Raw", vector: "Vectors") -> "Vectors":

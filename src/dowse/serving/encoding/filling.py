@@ -4,14 +4,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dowse.encoding.cache import VectorCache
 from dowse.encoding.inputs import text_for
 from dowse.freshness.indexer import text_reader
 from dowse.serving.encoding.versions import encoded_to, lacks, note_encoded_to
 from dowse.serving.project import ProjectIndex
-from dowse.types import Encoder, StoredDocument
+from dowse.types import Encoder, Kind, StoredDocument
 
 if TYPE_CHECKING:
     from dowse.types import Vectors
@@ -63,6 +63,13 @@ def fill(project: ProjectIndex, encoder: Encoder, manner: Manner) -> Filled:
     return "complete"
 
 
+class _Text(NamedTuple):
+    """What is encoded for a chunk: of its kind more or less of it counts."""
+
+    text: str
+    kind: Kind
+
+
 class _Filling:
     """One encoder at work on one project."""
 
@@ -97,7 +104,14 @@ class _Filling:
         if not self._manner.may_go_on():
             return False
         texts = dict(self._texts(chunks))
-        known = dict(self._from_cache(texts))
+        kinds = sorted({text.kind for text in texts.values()})
+        return all(
+            self._fill_alike(kind, {at: one.text for at, one in texts.items() if one.kind == kind}) for kind in kinds
+        )
+
+    def _fill_alike(self, kind: Kind, texts: dict[int, str]) -> bool:
+        """Encode texts of one kind."""
+        known = dict(self._from_cache(kind, texts))
         self._keep(known)
         # Texts of one length are encoded together: a short one beside a long one costs as much as it.
         left = sorted((chunk for chunk in texts if chunk not in known), key=lambda chunk: len(texts[chunk]))
@@ -106,34 +120,33 @@ class _Filling:
             is_wanted = self._manner.may_go_on()
             if not is_wanted:
                 break
-            made.update(zip(some, self._encoder.encode([texts[chunk] for chunk in some]), strict=True))
+            made.update(zip(some, self._encoder.encode([texts[chunk] for chunk in some], kind), strict=True))
             if time.monotonic() - kept_at >= KEPT_SECONDS:
-                self._keep_new(made, texts)
+                self._keep_new(made, kind, texts)
                 made, kept_at = {}, time.monotonic()
-        self._keep_new(made, texts)
+        self._keep_new(made, kind, texts)
         return is_wanted
 
-    def _from_cache(self, texts: dict[int, str]) -> "Iterator[tuple[int, Vectors]]":
+    def _from_cache(self, kind: Kind, texts: dict[int, str]) -> "Iterator[tuple[int, Vectors]]":
         if self._manner.cache and texts:
-            found = self._manner.cache.get(self._encoder.version, list(texts.values()))
+            found = self._manner.cache.get(f"{self._encoder.version} {kind}", list(texts.values()))
             for chunk, vector in zip(texts, found, strict=True):
                 if vector is not None and len(vector) == self._encoder.dimensions:
                     yield chunk, vector
 
-    def _keep_new(self, vectors: "dict[int, Vectors]", texts: dict[int, str]) -> None:
+    def _keep_new(self, vectors: "dict[int, Vectors]", kind: Kind, texts: dict[int, str]) -> None:
         self._keep(vectors)
         if self._manner.cache and vectors:
             import numpy as np
 
-            self._manner.cache.put(
-                self._encoder.version, [texts[chunk] for chunk in vectors], np.stack(list(vectors.values()))
-            )
+            known = [texts[chunk] for chunk in vectors]
+            self._manner.cache.put(f"{self._encoder.version} {kind}", known, np.stack(list(vectors.values())))
 
     def _keep(self, vectors: "dict[int, Vectors]") -> None:
         if vectors:
             self._project.store.put_vectors(self._encoder.version, list(vectors.items()))
 
-    def _texts(self, ids: Sequence[int]) -> Iterator[tuple[int, str]]:
+    def _texts(self, ids: Sequence[int]) -> Iterator[tuple[int, _Text]]:
         """What is encoded for each chunk that still exists and whose file is still the same."""
         chunks = self._project.store.chunks_by_id(ids)
         documents = self._project.store.documents_by_id({chunk.document_id for chunk in chunks.values()})
@@ -144,7 +157,7 @@ class _Filling:
                 self.skipped.add(document.id)
             elif document and data is not None:
                 text = data[chunk.start_byte : chunk.end_byte].decode("utf-8", "replace")
-                yield chunk.id, text_for(document.path, text)
+                yield chunk.id, _Text(text_for(document.path, text), document.kind)
 
     def _text_of(self, document: StoredDocument) -> bytes | None:
         """The text of a chunk's document, read once for all of its chunks in a row."""

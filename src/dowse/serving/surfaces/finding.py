@@ -5,12 +5,11 @@ import re
 from collections.abc import Callable
 
 from dowse.errors import UsageError
-from dowse.freshness.indexer import Report, reindex
+from dowse.freshness.indexer import Report
 from dowse.globs import compile_glob
 from dowse.serving.asking import Coverage, coverage
 from dowse.serving.catalogue import CatalogueError, is_absolute
 from dowse.serving.project import ProjectIndex
-from dowse.serving.records import write_files
 from dowse.serving.service import CatchUp
 from dowse.types import Reason, Verdict
 
@@ -72,9 +71,9 @@ def reindexed(project: ProjectIndex, path: str) -> tuple[str, int]:
 
 
 def _reindex(project: ProjectIndex, path: str) -> Report:
-    report = reindex(project.source, project.store, [path])
+    report = project.reindex([path])
     if report.changed_anything:
-        write_files(project.folder, project.root, project.store, is_full=False)
+        project.settle()
     return report
 
 

@@ -20,7 +20,7 @@ _FOUND: Schema = reply(
             path=TEXT, text=TEXT, score=NUMBER, startLine=NUMBER, endLine=NUMBER,
         ),
     },
-    totalResults=NUMBER, searchTimeMs=NUMBER, coverage={"type": "object"},
+    totalResults=NUMBER, searchTimeMs=NUMBER, coverage={"type": "object"}, searchedBy={"type": "object"},
 )  # fmt: skip
 
 

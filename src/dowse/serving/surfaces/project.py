@@ -16,7 +16,7 @@ from dowse.serving.indexing import REBUILD, Run
 from dowse.serving.locating import forget_project, list_projects
 from dowse.serving.project import ProjectIndex
 from dowse.serving.rooting import find_roots, take_client_roots
-from dowse.serving.service import CatchUp, Served, Service
+from dowse.serving.service import Served, Service
 from dowse.serving.status import KINDS
 from dowse.serving.surfaces import finding, replies
 from dowse.serving.surfaces.following import follow
@@ -74,9 +74,7 @@ class ProjectSurface:
             finding.compiled(given["path"])
         chosen = await self._chosen(call)
         asked = {served: replace(options, path_glob=self._glob_within(served, given["path"])) for served in chosen}
-        found, silent = await _of_each(
-            chosen, lambda served: served.do(_ask, served.catch_up, given["query"], asked[served])
-        )
+        found, silent = await _of_each(chosen, lambda served: served.do(_ask, served, given["query"], asked[served]))
         pages = [
             replies.Page(answer, covered, partial(self.service.shown, served), warnings, left)
             for served, (answer, covered, warnings, left) in found
@@ -250,18 +248,20 @@ async def _of_each(
 
 
 def _ask(
-    project: ProjectIndex, catch_up: CatchUp, text: str, options: Options
+    project: ProjectIndex, served: Served, text: str, options: Options
 ) -> tuple[Answer, Coverage, list[str], list[str]]:
-    left = catch_up(project)
+    left = served.catch_up(project)
     if options.kind == "docs":
         _require_docs(project)
     _require_index(project)
     try:
-        answer = answer_now(project, text, options)
+        answer = answer_now(project, text, options, served.encoder)
     except UsageError as error:
         if project.exists:
             raise
         raise CatalogueError("INDEX_BUSY", detail=str(error)) from error  # begun, and nothing is there yet
+    if served.encoder:
+        served.encoder.front(project.root, [hit.path for hit in answer.hits])
     covered = coverage(project, len(left))
     if options.kind == "docs" and covered.is_complete and not project.store.totals("docs").documents:
         raise _no_docs(project, "The project has no documents.")

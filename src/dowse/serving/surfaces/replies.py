@@ -49,6 +49,8 @@ def hits(pages: list[Page], offset: int, limit: int, budget: int, warnings: Iter
     pending = [page.shown(path) for page in pages for path in page.pending if path not in page.answer.outdated]
     said = dict.fromkeys([*warnings, *(warning for page in pages for warning in page.warnings)])
     beside = {"coverage": _coverage([page.coverage for page in pages])} | _present(
+        searchedBy=_ways(pages),
+        without=next((page.answer.lacks for page in pages if page.answer.lacks), ""),
         corrected={word: near for page in pages for word, near in page.answer.corrected.items()},
         notFound=sorted(set.intersection(*(set(page.answer.unknown) for page in pages))) if pages else [],
         stale=_fitting(stale[:NAMED_FILES], budget // NOTES_SHARE),
@@ -63,6 +65,12 @@ def hits(pages: list[Page], offset: int, limit: int, budget: int, warnings: Iter
     cut = f"The budget is spent. More with offset: {following}." if len(results) < len(wanted) else ""
     more = _present(nextOffset=following if following < len(found) else 0, truncated=cut)
     return {"results": results, "totalResults": len(results), **more, **beside}
+
+
+def _ways(pages: list[Page]) -> dict[str, float]:
+    """How all projects were searched, and what share of the chunks each way could find, at least."""
+    ways = dict.fromkeys(way for page in pages for way in page.answer.ways)
+    return {way: min(page.answer.ways.get(way, 0.0) for page in pages) for way in ways}
 
 
 def known(each: list[Coverage], pending: list[str]) -> dict[str, Any]:
