@@ -96,4 +96,3 @@ def _reached(everything: Everything, *, is_over_http: bool) -> Iterator[Told]:
         command, *arguments = everything.command
         environment = {**os.environ, **everything.environment}
         yield {"command": command, "args": arguments, "env": environment, "cwd": str(everything.folder)}
-
