@@ -54,7 +54,7 @@ def write_everything(folder: Path, *, has_orchard: bool = False) -> Everything:
     """Projects, documents, a site's index and archives; nothing of it is indexed."""
     write_tree(folder, FILES)
     site = write_index(folder / "site.json")
-    roots = (folder / "fruit",)
+    roots: tuple[Path, ...] = (folder / "fruit",)
     if has_orchard:
         trees = {f"tree{n}.py": f"def tree_{n}():\n    return {n}\n" * 40 for n in range(ORCHARD_FILES)}
         roots = (*roots, write_tree(folder / "orchard", trees))
