@@ -62,17 +62,19 @@ def install_alone(environment: Environment, wheel: Path) -> None:
     lent.write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
 
 
-def install_whole(environment: Environment, wheel: Path, *more: str) -> None:
+def install_whole(environment: Environment, wheel: Path, *more: str, compiles: bool = True) -> None:
     """Install the wheel and all that it declares to need, from whatever registry there is, in the versions tested."""
     versions = environment.folder / "versions.txt"
     known = (f"{one.name}=={one.version}\n" for one in distributions() if one.name != "dowse")
     versions.write_text("".join(sorted(known)), encoding="utf-8")
-    _pip(environment, "--no-compile", "--retries", "1", "--timeout", "15", "-c", str(versions), str(wheel), *more)
+    how = ("--compile" if compiles else "--no-compile", "--retries", "1", "--timeout", "15", "-c", str(versions))
+    _pip(environment, *how, str(wheel), *more)
 
 
 def clean_environment() -> dict[str, str]:
-    """What we were told, without what would lead back to a source tree."""
-    return {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    """What we were told, without what is meant for our own interpreter and leads back to a source tree."""
+    ours = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "VIRTUAL_ENV")
+    return {name: value for name, value in os.environ.items() if name not in ours}
 
 
 def _pip(environment: Environment, *arguments: str) -> None:
