@@ -11,11 +11,17 @@ import anyio
 import pytest
 from mcp import Client
 
+from dowse.chunking import MAX_CHUNKS
+from dowse.freshness import dirty, strategies
+from dowse.notes import limits
 from dowse.serving import logs
+from dowse.serving.catalogue import CATALOGUE
 from dowse.serving.composing import Composed, Offer
 from dowse.serving.service import Service
 from dowse.serving.surfaces.sites import open_sites
-from dowse.settings import write_default
+from dowse.settings import MAX_JSON_BYTES, Settings, write_default
+from dowse.sites.constants import FIELD_WEIGHTS
+from dowse.sources import binary, policy
 from tests.making import write_tree
 from tests.serving.conftest import FRUIT, index
 from tests.serving.talking import Assistant, talk
@@ -138,6 +144,46 @@ def test_times_sizes_and_durations_are_written_as_in_the_examples(root: Path, mo
         assert (gone["projectPath"], gone["message"]) == (str(root), "Index deleted successfully")
 
     talk(mode, conversation, root)
+
+
+def test_the_numbers_are_those_of_the_specifications() -> None:
+    """What they do is tested where it is done; most of those tests take other numbers, to be quick."""
+    assert strategies.QUIET_SECONDS == 0.5
+    assert (MAX_CHUNKS, policy.MAX_DEPTH, MAX_JSON_BYTES, binary.HEAD_BYTES) == (1000, 20, 10 * 2**20, 8 * 2**10)
+    defaults = Settings()
+    assert (defaults.max_files, defaults.max_file_bytes, defaults.integrity_hours) == (50_000, 2**20, 24)
+    assert FIELD_WEIGHTS == (0.35, 0.30, 0.20, 0.15)
+    assert limits.HIGHLIGHTS == 3
+    assert dirty.FILE == "dirty-files.json"
+
+
+USERS_READ = {
+    "INDEX_NOT_FOUND": "This project hasn't been indexed yet. Would you like to index it now?",
+    "INDEX_CORRUPT": "The search index seems corrupted. Rebuilding it now...",
+    "FILE_LIMIT_WARNING": ("This project is very large ({count} files). Indexing may take several minutes. Continue?"),
+    "PERMISSION_DENIED": "Can't access some files in this project. Check folder permissions.",
+    "DISK_FULL": "Not enough disk space to create the search index. Free up some space and try again.",
+    "FILE_NOT_FOUND": "The file '{path}' doesn't exist or isn't indexed.",
+    "INVALID_PATTERN": "The search pattern '{pattern}' is invalid. Please check the syntax.",
+    "PROJECT_NOT_DETECTED": "Could not detect project root. Please choose a directory.",
+    "DOCS_INDEX_NOT_FOUND": "No documentation has been indexed yet. Run create_index to index your project.",
+    "SYMLINK_NOT_ALLOWED": "Symbolic links are not allowed for security reasons.",
+}
+DEVELOPERS_READ = {
+    "FILE_LIMIT_WARNING": "{count} files exceeds soft limit of",
+    "PERMISSION_DENIED": "EACCES reading {path}",
+    "DISK_FULL": "ENOSPC - need ~{needed}MB, have {available}MB",
+    "FILE_NOT_FOUND": "{path} not in index",
+    "PROJECT_NOT_DETECTED": "No markers found in path hierarchy",
+    "SYMLINK_NOT_ALLOWED": "Symlink detected at path: {path}",
+}
+"""How the message begins behind the code; more may follow, such as what to do."""
+
+
+def test_errors_read_as_the_catalogue_of_the_specification() -> None:
+    assert {code: CATALOGUE[code][0] for code in USERS_READ} == USERS_READ
+    for code, beginning in DEVELOPERS_READ.items():
+        assert CATALOGUE[code][1].startswith(beginning), code
 
 
 SETTINGS = {
