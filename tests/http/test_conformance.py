@@ -2,6 +2,9 @@
 
 `conformance.toml` is the list. A check that fails and is not on it fails the test, and so does one on it that
 passes; a scenario that the suite has and that is not run has to be on it as well. So the list cannot grow old.
+
+Most that fails does so because the suite wants to call tools of its own. Those that can be made of what our tools
+are made of stand in `suite_tools.py`, and with them the suite has to be content.
 """
 
 import json
@@ -17,6 +20,7 @@ import pytest
 
 from tests.foreign.everything import served_over_http, write_everything
 from tests.http.served import Served
+from tests.stdio.wire import wait_until
 
 SUITE = Path(sys.prefix, "node/node_modules/@modelcontextprotocol/conformance/dist/index.js")
 KNOWN = tomllib.loads(Path(__file__).with_name("conformance.toml").read_text(encoding="utf-8"))
@@ -27,6 +31,7 @@ RUNS = {
     "2026-07-28": ("--requirements", "2026-07-28"),
 }
 """The revisions that the suite knows more than one scenario of; it has a list of requirements for the newest two."""
+PASSES_WITH_TOOLS = "the suite's own test tools are not offered; with them these pass"
 LISTED_WITH = {"2025-06-18": "2025-11-25"}
 """What fails in a revision is what fails in this one, of the scenarios it has."""
 
@@ -88,6 +93,36 @@ def test_what_the_conformance_suite_finds_is_known(ran: dict[str, Checks], revis
     new = {check: one.get("errorMessage") for check, one in failed.items() if check not in listed}
     assert new == {}, "these fail and are not known"
     assert sorted(set(listed) - set(failed)) == [], "these pass now: take them off the list"
+
+
+@pytest.fixture(scope="module")
+def with_tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server that has the suite's own tools."""
+    said = tmp_path_factory.mktemp("suite") / "stderr"
+    with said.open("wb") as stderr:
+        process = subprocess.Popen([sys.executable, "-m", "tests.http.suite_tools"], stderr=stderr)
+    try:
+        wait_until(lambda: "/mcp\n" in said.read_text(encoding="utf-8") or process.poll() is not None)
+        found = re.search(r"http://\S+", said.read_text(encoding="utf-8"))
+        assert found, said.read_text(encoding="utf-8")
+        yield found[0]
+        assert "Traceback" not in said.read_text(encoding="utf-8")
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
+def test_with_the_suites_own_tools_it_is_content(with_tools: str, revision: str, tmp_path: Path) -> None:
+    suite("server", "--url", with_tools, *RUNS[revision], "--output-dir", str(tmp_path))
+    checks = checks_of(tmp_path)
+    expected = KNOWN[revision][PASSES_WITH_TOOLS]
+    for check in expected:
+        scenario, _, name = check.partition("/")
+        results = {one["id"]: one["status"] for one in checks[scenario]}
+        assert results.get(name) not in BAD, check
+        assert "SUCCESS" in results.values(), check
+    assert len(expected) >= 5
 
 
 def test_every_scenario_that_the_suite_has_for_servers_is_run_or_said_why_not(ran: dict[str, Checks]) -> None:
