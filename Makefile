@@ -37,7 +37,7 @@ test: .venv/node/installed ## install, check style and types, run every test
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
-	$(RUN) -m pytest -m "not soak"
+	$(RUN) -m pytest -m "not soak" --numprocesses 2 --dist loadfile
 
 soak: .venv/installed ## many kills, long storms, and the programs that measure (minutes)
 	$(RUN) -m pytest -m soak --timeout 3600
