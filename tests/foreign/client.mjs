@@ -1,5 +1,6 @@
 // A conversation of the TypeScript SDK's client with a server; what came of it goes to stdout as JSON.
-// Its one argument is JSON: {modules, sdk, mode, command, args, env, cwd} or {modules, sdk, mode, url}, and {documents}.
+// Its one argument is JSON: `modules` (where the SDKs are), `sdk` (1 or 2) and `mode`; `url`, or `command`, `args`,
+// `env` and `cwd`; the `calls` to make, the `wrong` ones, and the folder of the `documents`.
 import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -80,7 +81,7 @@ async function asked(name, args) {
   return [await call(name, args), await call(name, args)];
 }
 
-// Call until the list is another one; whoever waits for the news hears it once.
+// Whether the news that the list changed comes after a file was written, and what the list says then.
 async function hearOfNewDocument() {
   const heard = new Promise((resolve) => (told.changed = () => resolve(true)));
   writeFileSync(join(given.documents, "new.md"), "# New\n\nJust written.\n");
@@ -93,15 +94,12 @@ const client = makeClient();
 client.onerror = (error) => told.errors.push(String(error));
 const transport = makeTransport();
 await client.connect(transport, PATIENCE);
-const era = client.getNegotiatedProtocolVersion?.() ?? transport.protocolVersion ?? transport._protocolVersion;
-told.revision = era ?? null;
+told.revision = client.getNegotiatedProtocolVersion?.() ?? transport.protocolVersion ?? null;
 told.capabilities = client.getServerCapabilities();
 told.server = client.getServerVersion();
 told.instructions = client.getInstructions();
 told.pid = transport.pid ?? null;
-told.tools = await allPages("listTools", "tools");
-if (isFirst) await client.listTools({}, PATIENCE); // remembers the output schemas of the last page listed
-else await client.listTools(undefined, PATIENCE);
+told.tools = await allPages("listTools", "tools"); // the SDK remembers the output schemas
 
 told.before = await call("search_code", { query: "apple", project: "fruit" });
 const onprogress = (progress) => told.progress.push(progress);
