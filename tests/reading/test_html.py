@@ -156,7 +156,7 @@ DEEP = {
 
 
 @pytest.mark.parametrize("source", DEEP.values(), ids=DEEP)
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 def test_words_are_kept_however_deep_they_are_nested(source: str) -> None:
     assert "core" in page(source).text
 
@@ -176,7 +176,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 def test_a_hostile_page_is_read_in_seconds(source: str) -> None:
     assert page(source).title
 

@@ -267,7 +267,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 def test_a_hostile_text_is_outlined_in_seconds(text: str) -> None:
     outline = Outline(text)
     outline.section("x")

@@ -123,6 +123,11 @@ def test_nothing_outside_the_folder_and_no_secret_is_read(tmp_path: Path) -> Non
     assert list(pages_of(root)) == ["/a"]
 
 
+def test_what_a_project_leaves_out_as_built_is_a_page_here(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "dist", {"a.md": "Words.", "build/b.md": "Words.", "target/c.md": "Words."})
+    assert list(pages_of(root)) == ["/a", "/build/b", "/target/c"]
+
+
 def test_files_are_excluded(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.md": "Words.", "old/b.md": "Words.", "c.md": "Words."})
     assert list(pages_of(tmp_path, Settings(name="S", domain="s.example", exclude=("old/**", "c.md")))) == ["/a"]

@@ -1,0 +1,90 @@
+"""The package as a user gets it: built, and installed into an environment that holds nothing else."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+from dataclasses import dataclass
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Literal
+
+REPOSITORY = Path(__file__).parents[1]
+SCRIPTS = "Scripts" if os.name == "nt" else "bin"
+SECONDS = 300
+"""How long a registry is waited for."""
+
+
+class NotInstalled(Exception):
+    """What the package needs could not be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """A virtual environment."""
+
+    folder: Path
+
+    @property
+    def python(self) -> Path:
+        """Its interpreter."""
+        return self.folder / SCRIPTS / ("python.exe" if os.name == "nt" else "python")
+
+    @property
+    def dowse(self) -> Path:
+        """The program that installing made."""
+        return self.folder / SCRIPTS / ("dowse.exe" if os.name == "nt" else "dowse")
+
+    @property
+    def packages(self) -> Path:
+        """Where its packages are."""
+        return Path(sysconfig.get_path("purelib", vars={"base": str(self.folder)}))
+
+
+def build(target: Literal["wheel", "sdist"], tree: Path, folder: Path) -> Path:
+    """Build a package of a source tree into a folder of its own, with nothing fetched."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(folder)]
+    subprocess.run(command, cwd=tree, check=True, capture_output=True, env=clean_environment())
+    (built,) = folder.glob("*.whl" if target == "wheel" else "*.tar.gz")
+    return built
+
+
+def make_environment(folder: Path) -> Environment:
+    """An environment without a single package."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    return Environment(folder)
+
+
+def install_alone(environment: Environment, wheel: Path) -> None:
+    """Install the wheel, and lend it what it needs from the environment we run in."""
+    _pip(environment, "--no-deps", "--no-index", str(wheel))
+    lent = environment.packages / "lent.pth"
+    lent.write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+
+
+def install_whole(environment: Environment, wheel: Path, *more: str, compiles: bool = True) -> None:
+    """Install the wheel and all that it declares to need, from whatever registry there is, in the versions tested."""
+    versions = environment.folder / "versions.txt"
+    known = (f"{one.name}=={one.version}\n" for one in distributions() if one.name != "dowse")
+    versions.write_text("".join(sorted(known)), encoding="utf-8")
+    how = ("--compile" if compiles else "--no-compile", "--retries", "1", "--timeout", "15", "-c", str(versions))
+    _pip(environment, *how, str(wheel), *more)
+
+
+def clean_environment() -> dict[str, str]:
+    """What we were told, without what is meant for our own interpreter and leads back to a source tree."""
+    ours = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "VIRTUAL_ENV")
+    return {name: value for name, value in os.environ.items() if name not in ours}
+
+
+def _pip(environment: Environment, *arguments: str) -> None:
+    pip = [sys.executable, "-m", "pip", "--python", str(environment.python), "install"]
+    command = [*pip, "--quiet", "--disable-pip-version-check", "--no-input", *arguments]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=SECONDS, env=clean_environment()
+        )
+    except subprocess.TimeoutExpired:
+        raise NotInstalled(f"no registry answered within {SECONDS} s") from None
+    if done.returncode:
+        raise NotInstalled(done.stderr.strip())

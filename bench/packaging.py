@@ -1,0 +1,126 @@
+"""`python -m bench.packaging`: what a user downloads and installs, and how long the program takes to say its name."""
+
+import argparse
+import statistics
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass
+from importlib.metadata import PathDistribution
+from pathlib import Path
+
+from bench import program
+from bench.installing import REPOSITORY, Environment, build, clean_environment, install_whole, make_environment
+from bench.report import Row, Table
+
+PLACE = "bench packaging"
+ROUNDS = 7
+LARGEST = 12
+"""How many packages are listed by name."""
+IMPORT = "import mcp.server"
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Bytes of each installed distribution, of what pip compiled from them, and of the wheel itself."""
+
+    wheel: int
+    by_name: Counter[str]
+    compiled: int
+
+    @property
+    def installed(self) -> int:
+        """All of it, as pip leaves it."""
+        return self.by_name.total() + self.compiled
+
+
+def main() -> int:
+    """Measure and show."""
+    return program.run(_options(), PLACE, _tables)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.packaging", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"starts to measure (default: {ROUNDS})")
+    parser.add_argument("--with", dest="more", action="append", default=[], metavar="PACKAGE", help="install this, too")
+    program.add_markdown(parser, PLACE)
+    return parser.parse_args()
+
+
+def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
+    wheel = build("wheel", REPOSITORY, work / "wheel")
+    environment = make_environment(work / "environment")
+    install_whole(environment, wheel, *options.more)
+    sizes = _sizes(environment, wheel)
+    programs = {
+        f'`python -c "{IMPORT}"`': ["-c", IMPORT],
+        '`python -c "pass"`': ["-c", "pass"],
+        '`python -c "import dowse.cli"`': ["-c", "import dowse.cli"],
+        "`dowse --version`": ["-m", "dowse", "--version"],
+        "`dowse --help`": ["-m", "dowse", "--help"],
+    }
+    for words in programs.values():
+        _seconds(environment, words, work)  # reads the files once
+    times: dict[str, list[float]] = {title: [] for title in programs}
+    for _ in range(options.rounds):  # in turns, so that what else the machine does hits all
+        for title, words in programs.items():
+            times[title].append(_seconds(environment, words, work))
+    return [_size_table(sizes), _largest_table(sizes), _time_table(times)]
+
+
+def _seconds(environment: Environment, words: list[str], work: Path) -> float:
+    began = time.perf_counter()
+    command = [str(environment.python), *words]
+    subprocess.run(command, cwd=work, check=True, capture_output=True, env=clean_environment())
+    return time.perf_counter() - began
+
+
+def _sizes(environment: Environment, wheel: Path) -> Sizes:
+    by_name: Counter[str] = Counter()
+    compiled = 0
+    for folder in environment.packages.glob("*.dist-info"):
+        distribution = PathDistribution(folder)
+        for file in distribution.files or ():
+            path = Path(str(distribution.locate_file(file)))
+            if path.suffix != ".pyc" and path.is_file():
+                by_name[distribution.name] += path.stat().st_size
+    for path in environment.packages.rglob("*.pyc"):
+        compiled += path.stat().st_size
+    return Sizes(wheel.stat().st_size, by_name, compiled)
+
+
+def _size_table(sizes: Sizes) -> Table:
+    rows: list[Row] = [
+        ("", "measured", "to reach"),
+        ("the wheel", _megabytes(sizes.wheel), ""),
+        (f"installed with all it needs ({len(sizes.by_name)} packages)", _megabytes(sizes.installed), "≤ 250 MB"),
+        ("of that dowse itself", _megabytes(sizes.by_name["dowse"]), ""),
+        ("of that bytecode, which pip makes", _megabytes(sizes.compiled), ""),
+    ]
+    return Table("Installed without extras", rows)
+
+
+def _largest_table(sizes: Sizes) -> Table:
+    rows: list[Row] = [("package", "size")]
+    largest = sizes.by_name.most_common(LARGEST)
+    rows += [(name, _megabytes(size)) for name, size in largest]
+    rest = sizes.by_name.total() - sum(size for _, size in largest)
+    rows.append((f"{len(sizes.by_name) - len(largest)} others", _megabytes(rest)))
+    return Table("The largest packages, without bytecode", rows)
+
+
+def _time_table(times: dict[str, list[float]]) -> Table:
+    medians = {title: statistics.median(each) for title, each in times.items()}
+    alone = next(iter(medians.values()))
+    rows: list[Row] = [("command", "median", f"÷ {IMPORT}")]
+    rows += [(title, f"{value * 1000:.0f} ms", f"{value / alone:.2f}") for title, value in medians.items()]
+    return Table(f"Starts of the installed program, median of {len(next(iter(times.values())))}", rows)
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+"""`python -m tests.http.suite_tools`: the tools that the conformance suite wants to call, served as dowse serves its own.
+
+They are made of what every surface is made of (`Tool`, `Call`, `make_server`) and stand behind the same gate, so
+that the suite can see how calls, errors, progress and questions behave on the wire.
+"""
+
+import json
+import sys
+from typing import Any
+
+import uvicorn
+
+from dowse.errors import DowseError
+from dowse.serving.gate import Admission
+from dowse.serving.listening import bind, configuration
+from dowse.serving.protocol import make_server
+from dowse.serving.tools import Call, Schema, Told, Tool
+from dowse.serving.web import make_app
+
+NAME: dict[str, Schema] = {"name": {"type": "string"}}
+OK: dict[str, Schema] = {"ok": {"type": "boolean"}}
+DEFAULTS: dict[str, Schema] = {
+    "name": {"type": "string", "default": "John Doe"},
+    "age": {"type": "integer", "default": 30},
+    "score": {"type": "number", "default": 95.5},
+    "status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"},
+    "verified": {"type": "boolean", "default": True},
+}
+
+
+async def simple_text(_call: Call) -> Told:
+    return Told({}, "This is a simple text response for testing.")
+
+
+async def error(_call: Call) -> Told:
+    raise DowseError("This tool intentionally returns an error for testing")
+
+
+async def progress(call: Call) -> Told:
+    for done in (0, 50, 100):
+        await call.progress(done, 100, f"{done} of 100")
+    return Told({}, "Done.")
+
+
+async def elicitation(call: Call) -> Told:
+    fields = {"username": {"type": "string"}, "email": {"type": "string"}}
+    return _told(await call.ask("user", str(call.arguments["message"]), fields))
+
+
+async def defaults(call: Call) -> Told:
+    return _told(await call.ask("user", "Who are you?", DEFAULTS))
+
+
+async def user_name(call: Call) -> Told:
+    answer = await call.ask("user_name", "What is your name?", NAME)
+    return Told({}, f"Hello, {(answer or {}).get('name')}!")
+
+
+async def request_state(call: Call) -> Told:
+    await call.ask("confirm", "Please confirm", OK)
+    return Told({}, "state-ok")
+
+
+async def multi_round(call: Call) -> Told:
+    first = await call.ask("step1", "Step 1: What is your name?", NAME)
+    second = await call.ask("step2", "Step 2: What is your favorite color?", {"color": {"type": "string"}})
+    return _told({**(first or {}), **(second or {})})
+
+
+def _told(answer: dict[str, Any] | None) -> Told:
+    return Told({}, f"action={'decline' if answer is None else 'accept'}, content={json.dumps(answer)}")
+
+
+def _tool(name: str, run: Any, **arguments: Schema) -> Tool:
+    return Tool(name, name, "For the conformance suite", run, {"type": "object"}, arguments, tuple(arguments))
+
+
+TOOLS = [
+    _tool("test_simple_text", simple_text),
+    _tool("test_error_handling", error),
+    _tool("test_tool_with_progress", progress),
+    _tool("test_elicitation", elicitation, message={"type": "string"}),
+    _tool("test_elicitation_sep1034_defaults", defaults),
+    _tool("test_input_required_result_elicitation", user_name),
+    _tool("test_input_required_result_request_state", request_state),
+    _tool("test_input_required_result_tampered_state", request_state),
+    _tool("test_input_required_result_multi_round", multi_round),
+    _tool("test_streaming_elicitation", user_name),
+]
+
+
+def main() -> None:
+    """Serve until a signal comes."""
+
+    async def tools(_client: Call) -> list[Tool]:
+        return TOOLS
+
+    app = make_app(make_server(tools, instructions="For the conformance suite."), list, Admission(), 0)
+    listening = bind("127.0.0.1", 0)
+    print(f"suite: serving at http://127.0.0.1:{listening.getsockname()[1]}/mcp", file=sys.stderr, flush=True)
+    uvicorn.Server(configuration(app)).run(sockets=[listening])
+
+
+if __name__ == "__main__":
+    main()
