@@ -15,13 +15,14 @@ KNOWS: dict[str, set[str]] = {
     "reading": set(),
     "chunking": set(),
     "encoding": set(),
+    "screening": set(),
     "store": {"chunking", "encoding"},
-    "searching": {"store"},
-    "sites": {"reading", "searching", "sources"},
+    "searching": {"store", "screening"},
+    "sites": {"reading", "searching", "screening", "sources"},
     "notes": {"store"},
     "freshness": {"sources", "reading", "chunking", "store"},
-    "archives": {"sources", "reading", "store", "searching", "freshness"},
-    "serving": {"sources", "reading", "store", "searching", "freshness", "archives", "notes", "sites"},
+    "archives": {"sources", "reading", "store", "searching", "screening", "freshness"},
+    "serving": {"sources", "reading", "store", "searching", "screening", "freshness", "archives", "notes", "sites"},
     "cli": {"serving", "searching", "archives", "notes", "sites"},
 }
 GROUND_KNOWS: dict[str, set[str]] = {

@@ -35,13 +35,14 @@ class Settings:
     indexing_strategy: Strategy = "realtime"
     lazy_idle_threshold: int = 30
     integrity_hours: int = 24
+    mask_secrets: bool = True
 
 
-def load_settings(global_file: Path, project_file: Path) -> tuple[Settings, list[str]]:
-    """The settings in force, and a warning for each thing that could not be used."""
+def load_settings(*files: Path) -> tuple[Settings, list[str]]:
+    """The settings in force, a later file before an earlier one, and a warning for each thing that cannot be used."""
     values: dict[str, Any] = {}
     warnings: list[str] = []
-    for file in (global_file, project_file):
+    for file in files:
         for key, value in _read(file, warnings).items():
             if key in _KEYS:
                 field, convert = _KEYS[key]
@@ -151,6 +152,7 @@ _KEYS: dict[str, tuple[str, Callable[[Any], object]]] = {
     "indexingStrategy": ("indexing_strategy", _strategy),
     "lazyIdleThreshold": ("lazy_idle_threshold", _positive),
     "integrityHours": ("integrity_hours", _positive),
+    "maskSecrets": ("mask_secrets", _boolean),
 }
 
 _TEMPLATE: dict[str, Any] = {
@@ -166,6 +168,7 @@ _TEMPLATE: dict[str, Any] = {
     "indexingStrategy": "realtime",
     "lazyIdleThreshold": 30,
     "integrityHours": 24,
+    "maskSecrets": True,
     "_hardcodedExcludes": [
         "// These patterns are ALWAYS excluded and cannot be overridden:",
         "// - node_modules/, jspm_packages/, bower_components/  (dependencies)",
@@ -189,5 +192,6 @@ _TEMPLATE: dict[str, Any] = {
         "indexingStrategy": "Indexing strategy: 'realtime' (immediate), 'lazy' (on idle/search), 'git' (on commit). Default: 'realtime'.",
         "lazyIdleThreshold": "Seconds of inactivity before lazy indexing triggers. Default: 30.",
         "integrityHours": "Hours between full checks of the index against the files. Default: 24.",
+        "maskSecrets": "If true, keys and tokens are masked in search hits. Default: true.",
     },
 }

@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dowse.errors import PathRefused, UsageError
 from dowse.freshness.indexer import reindex
@@ -80,6 +80,7 @@ def find_all(
     """Every occurrence of a text or pattern; the index is brought up to date first, however long it takes."""
     find = pattern(text) if is_pattern else exact_text(text)
     pending = bring_near(project, "", waits=True, progress=progress)
+    options = replace(options, masks_secrets=project.settings.mask_secrets)
     found = occurrences(project.store, project.source.read_bytes, find, options, offset=offset, seconds=seconds)
     return found, coverage(project, pending)
 
@@ -142,7 +143,7 @@ def coverage(project: ProjectIndex, pending: int = 0) -> Coverage:
 
 def _answer(project: ProjectIndex, text: str, options: Options) -> Answer:
     """An answer whose outdated files, up to a bound, were indexed again for it."""
-    store = project.store
+    store, options = project.store, replace(options, masks_secrets=project.settings.mask_secrets)
     store.refresh()
     found = answer(store, project.source.read_bytes, text, options)
     if found.outdated:

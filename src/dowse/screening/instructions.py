@@ -1,0 +1,85 @@
+"""Text that speaks to an assistant, and characters that hide text from people: what a reader is warned of."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+FlagKind = Literal["instructions", "hidden-characters"]
+
+_BETWEEN = r"""(?:[\s"'*_>#/|`~-]{1,12})"""
+"""What may stand between two words: white space, marks of emphasis, and what begins a line of a comment."""
+
+_UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]"
+)
+_HIDDEN = re.compile(
+    "(?P<flag>\U0001f3f4[\U000e0020-\U000e007e]{1,8}\U000e007f)"  # the flag of Scotland is spelled like that
+    "|[\U000e0000-\U000e007f]+"  # letters without a shape: whole sentences can be written in them
+    "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{3,}"  # no sign has so many variants; bytes are hidden in them
+    "|[\u00ad\u200b-\u200d\u2060-\u2064\ufeff]{4,}"  # joiners stand alone, within a word or an emoji
+    "|(?P<turn>[\u202a-\u202e\u2066-\u2069])"  # turns the order of letters around
+)
+_TURNED_LETTERS = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
+"""Letters that are written from right to left; beside them a sign of direction is as usual as a comma."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """What a text is to be read with care for, and on which of its lines, from 1."""
+
+    kind: FlagKind
+    line: int
+
+
+def flags_in(text: str) -> tuple[Flag, ...]:
+    """What is to be said of a text, by line; the text itself is shown as it is."""
+    hidden = [] if text.isascii() else [Flag("hidden-characters", _line(text, at)) for at in _hidden(text)]
+    plain = text if text.isascii() else _UNSEEN.sub("", text)  # a word may be hidden from us with the same letters
+    found = [Flag("instructions", _line(plain, at)) for at in _instructions(plain)]
+    return tuple(sorted(dict.fromkeys([*found, *hidden]), key=lambda flag: (flag.line, flag.kind)))
+
+
+def _hidden(text: str) -> Iterator[int]:
+    for found in _HIDDEN.finditer(text):
+        at = found.start()
+        if not found["flag"] and not (found["turn"] and _TURNED_LETTERS.search(text, *_line_span(text, at))):
+            yield at
+
+
+def _instructions(text: str) -> Iterator[int]:
+    small = text.lower()
+    for words, expression in _phrases():
+        if any(word in small for word in words):
+            for found in expression.finditer(text):
+                yield found.start() + len(found[0]) - len(found[0].lstrip())
+
+
+def _line_span(text: str, at: int) -> tuple[int, int]:
+    end = text.find("\n", at)
+    return text.rfind("\n", 0, at) + 1, end if end >= 0 else len(text)
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
+
+
+@cache
+def _phrases() -> tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]:
+    listed = tomllib.loads(Path(__file__).with_name("instructions.toml").read_text(encoding="utf-8"))["phrase"]
+    return tuple((tuple(one["words"]), _compiled(one["is"])) for one in listed)
+
+
+def _compiled(phrase: str) -> re.Pattern[str]:
+    begins_with_word = phrase[0].isalpha() or phrase.startswith("(?:")
+    return re.compile(
+        (r"(?<!\w)" if begins_with_word and "INST" not in phrase else "") + _spaced(phrase), re.IGNORECASE
+    )
+
+
+def _spaced(phrase: str) -> str:
+    """A phrase whose spaces, outside of brackets, are anything that separates words."""
+    return re.sub(r"(\[[^\]]*\])| ", lambda found: found[1] or _BETWEEN, phrase)

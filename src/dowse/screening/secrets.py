@@ -1,0 +1,107 @@
+"""Keys and tokens in a text: where each stands, and what it is."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from dowse.screening.rules import Allowed, Rule, entropy, rules
+
+if TYPE_CHECKING:
+    import regex
+
+RULE_SECONDS = 0.25
+"""What one rule may take on one text; a text made to take longer is not shown."""
+RUN_UP_CHARACTERS = 50
+"""How far before its match a rule may look for what makes it harmless, as in `foreign_key`."""
+_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Secret:
+    """A secret's place in a text, in characters."""
+
+    start: int
+    end: int
+    kind: str
+
+
+class TookTooLong(Exception):
+    """Whether a text has secrets could not be found out in time."""
+
+
+def secrets_in(text: str, path: str = "") -> list[Secret]:
+    """The secrets of a text in order, none within another; TookTooLong for a text that keeps a rule busy.
+
+    Some rules hold in certain files alone, known by their path.
+    """
+    known, small = rules(), text.lower()
+    wanted = {rule.kind: rule for keyword, those in known.by_keyword.items() if keyword in small for rule in those}
+    found = sorted(secret for rule in wanted.values() if _concerns(rule, path) for secret in _found_by(rule, text))
+    return list(_apart(found))
+
+
+def _concerns(rule: Rule, path: str) -> bool:
+    return not rule.path or _compiled(rule.path).search(path) is not None
+
+
+def _found_by(rule: Rule, text: str) -> Iterator[Secret]:
+    try:
+        for match in _compiled(rule.expression).finditer(text, timeout=RULE_SECONDS, concurrent=False):
+            group = rule.group or next((at for at, one in enumerate(match.groups(), 1) if one), 0)
+            start, end = match.span(group)
+            if end > start and not _is_harmless(rule, text, match, text[start:end]):
+                yield Secret(start, end, rule.kind)
+    except TimeoutError as error:
+        raise TookTooLong(rule.kind) from error
+
+
+def _is_harmless(rule: Rule, text: str, match: "regex.Match[str]", secret: str) -> bool:
+    """Too regular to be a secret, or known as an example or a name."""
+    if rule.least_entropy and entropy(secret) <= rule.least_entropy:
+        return True
+    if rule.kind.startswith("generic") and secret.isascii() and not any(map(str.isdigit, secret)):
+        return True  # as gitleaks has it, beside its rules
+    start = match.start()
+    if rule.has_run_up:
+        least = max(0, start - RUN_UP_CHARACTERS)
+        while start > least and text[start - 1] in _NAME:
+            start -= 1
+    targets = {"secret": secret, "match": text[start : match.end()], "line": _line_around(text, start, match.end())}
+    return any(_allows(each, targets) for each in (*rule.allowed, *rules().allowed))
+
+
+def _allows(allowed: Allowed, targets: dict[str, str]) -> bool:
+    target, small = targets[allowed.target], targets["secret"].lower()
+    return any(word in small for word in allowed.words) or any(
+        _compiled(expression).search(target, timeout=RULE_SECONDS, concurrent=False)
+        for expression in allowed.expressions
+    )
+
+
+def _line_around(text: str, start: int, end: int) -> str:
+    last = text.find("\n", end)
+    return text[text.rfind("\n", 0, start) + 1 : last if last >= 0 else len(text)]
+
+
+def _apart(found: list[Secret]) -> Iterator[Secret]:
+    """Secrets in order; those that overlap are one, of the first one's kind."""
+    last: Secret | None = None
+    for one in found:
+        if last is None or one.start >= last.end:
+            if last:
+                yield last
+            last = one
+        elif one.end > last.end:
+            last = Secret(last.start, one.end, last.kind)
+    if last:
+        yield last
+
+
+@cache
+def _compiled(expression: str) -> "regex.Pattern[str]":
+    """An expression as gitleaks means it; compiled when a text has the word that goes with it."""
+    # The standard library's matcher cannot be stopped, and knows no flags within an expression.
+    import regex
+
+    return regex.compile(expression, regex.VERSION1 | regex.ASCII)
