@@ -37,34 +37,31 @@ class Flag:
 
 def flags_in(text: str) -> tuple[Flag, ...]:
     """What is to be said of a text, by line; the text itself is shown as it is."""
-    hidden = [] if text.isascii() else [Flag("hidden-characters", _line(text, at)) for at in _hidden(text)]
-    plain = text if text.isascii() else _UNSEEN.sub("", text)  # a word may be hidden from us with the same letters
-    found = [Flag("instructions", _line(plain, at)) for at in _instructions(plain)]
-    return tuple(sorted(dict.fromkeys([*found, *hidden]), key=lambda flag: (flag.line, flag.kind)))
+    found = {Flag("instructions", line) for line in _spoken(text if text.isascii() else _UNSEEN.sub("", text))}
+    if not text.isascii():
+        found |= {Flag("hidden-characters", at) for at, line in enumerate(text.split("\n"), 1) if _hides(line)}
+    return tuple(sorted(found, key=lambda flag: (flag.line, flag.kind)))
 
 
-def _hidden(text: str) -> Iterator[int]:
-    for found in _HIDDEN.finditer(text):
-        at = found.start()
-        if not found["flag"] and not (found["turn"] and _TURNED_LETTERS.search(text, *_line_span(text, at))):
-            yield at
+def _hides(line: str) -> bool:
+    """Whether characters of a line hide something."""
+    if line.isascii():
+        return False
+    kinds = {"flag" if found["flag"] else "turn" if found["turn"] else "hidden" for found in _HIDDEN.finditer(line)}
+    return "hidden" in kinds or ("turn" in kinds and not _TURNED_LETTERS.search(line))
 
 
-def _instructions(text: str) -> Iterator[int]:
-    small = text.lower()
+def _spoken(text: str) -> Iterator[int]:
+    """The lines that speak to an assistant; words that were torn apart by unseen letters are whole again."""
+    small, places = text.lower(), list[int]()
     for words, expression in _phrases():
         if any(word in small for word in words):
-            for found in expression.finditer(text):
-                yield found.start() + len(found[0]) - len(found[0].lstrip())
-
-
-def _line_span(text: str, at: int) -> tuple[int, int]:
-    end = text.find("\n", at)
-    return text.rfind("\n", 0, at) + 1, end if end >= 0 else len(text)
-
-
-def _line(text: str, at: int) -> int:
-    return text.count("\n", 0, at) + 1
+            places += [found.start() + len(found[0]) - len(found[0].lstrip()) for found in expression.finditer(text)]
+    at, line = 0, 1
+    for place in sorted(places):
+        line += text.count("\n", at, place)
+        at = place
+        yield line
 
 
 @cache

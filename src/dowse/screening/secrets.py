@@ -60,7 +60,7 @@ def _is_harmless(rule: Rule, text: str, match: "regex.Match[str]", secret: str) 
     """Too regular to be a secret, or known as an example or a name."""
     if rule.least_entropy and entropy(secret) <= rule.least_entropy:
         return True
-    if rule.kind.startswith("generic") and secret.isascii() and not any(map(str.isdigit, secret)):
+    if _is_generic(rule.kind) and secret.isascii() and not any(map(str.isdigit, secret)):
         return True  # as gitleaks has it, beside its rules
     start = match.start()
     if rule.has_run_up:
@@ -85,17 +85,22 @@ def _line_around(text: str, start: int, end: int) -> str:
 
 
 def _apart(found: list[Secret]) -> Iterator[Secret]:
-    """Secrets in order; those that overlap are one, of the first one's kind."""
+    """Secrets in order; those that overlap are one, of the kind that says most."""
     last: Secret | None = None
     for one in found:
         if last is None or one.start >= last.end:
             if last:
                 yield last
             last = one
-        elif one.end > last.end:
-            last = Secret(last.start, one.end, last.kind)
+        else:
+            kind = one.kind if _is_generic(last.kind) else last.kind
+            last = Secret(last.start, max(last.end, one.end), kind)
     if last:
         yield last
+
+
+def _is_generic(kind: str) -> bool:
+    return kind.startswith("generic")
 
 
 @cache
