@@ -1,7 +1,5 @@
 """What of a text is flagged: words meant for assistants, and characters that hide words."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -109,6 +107,7 @@ def test_any_text_can_be_looked_at(text: str) -> None:
     assert all(1 <= flag.line <= lines for flag in flags_in(text))
 
 
+@pytest.mark.timeout(20)  # what explodes takes hours
 @pytest.mark.parametrize(
     "text",
     [
@@ -125,6 +124,4 @@ def test_any_text_can_be_looked_at(text: str) -> None:
     ids=range(9),
 )
 def test_no_text_keeps_it_busy_for_long(text: str) -> None:
-    started = time.monotonic()
     flags_in(text)
-    assert time.monotonic() - started < 20  # what explodes takes hours

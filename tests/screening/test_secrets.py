@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-import time
 import uuid
 
 import pytest
@@ -144,9 +143,10 @@ def test_there_are_rules_for_the_keys_of_many_services() -> None:
 
 def test_every_rule_can_be_compiled() -> None:
     for rule in rules().every:
-        assert secrets._compiled(rule.expression)
+        secrets._compiled(rule.expression)
         for allowed in rule.allowed:
-            assert all(map(secrets._compiled, allowed.expressions))
+            for expression in allowed.expressions:
+                secrets._compiled(expression)
 
 
 def test_without_rules_nothing_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,11 +180,10 @@ HANGING = [
 ]
 
 
+@pytest.mark.timeout(20)  # a rule that is not stopped takes hours
 @pytest.mark.parametrize("text", HANGING, ids=range(len(HANGING)))
 def test_no_text_keeps_the_rules_busy_for_long(text: str) -> None:
-    started = time.monotonic()
     found = shown(text)
-    assert time.monotonic() - started < 20  # a rule that is not stopped takes hours
     assert found.text == text or found.masked
 
 
