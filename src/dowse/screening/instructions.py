@@ -2,11 +2,12 @@
 
 import re
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
+
+from dowse.screening.words import Words
 
 FlagKind = Literal["instructions", "hidden-characters"]
 
@@ -27,12 +28,16 @@ _TURNED_LETTERS = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800
 """Letters that are written from right to left; beside them a sign of direction is as usual as a comma."""
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(NamedTuple):
     """What a text is to be read with care for, and on which of its lines, from 1."""
 
     kind: FlagKind
     line: int
+
+
+class _Phrases(NamedTuple):
+    words: Words
+    by_word: Mapping[str, Sequence[str]]
 
 
 def flags_in(text: str) -> tuple[Flag, ...]:
@@ -53,10 +58,10 @@ def _hides(line: str) -> bool:
 
 def _spoken(text: str) -> Iterator[int]:
     """The lines that speak to an assistant; words that were torn apart by unseen letters are whole again."""
-    small, places = text.lower(), list[int]()
-    for words, expression in _phrases():
-        if any(word in small for word in words):
-            places += [found.start() + len(found[0]) - len(found[0].lstrip()) for found in expression.finditer(text)]
+    known, places = _phrases(), list[int]()
+    for phrase in {one for word in known.words.found_in(text) for one in known.by_word[word]}:
+        expression = _compiled(phrase)
+        places += [found.start() + len(found[0]) - len(found[0].lstrip()) for found in expression.finditer(text)]
     at, line = 0, 1
     for place in sorted(places):
         line += text.count("\n", at, place)
@@ -65,11 +70,16 @@ def _spoken(text: str) -> Iterator[int]:
 
 
 @cache
-def _phrases() -> tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]:
+def _phrases() -> "_Phrases":
     listed = tomllib.loads(Path(__file__).with_name("instructions.toml").read_text(encoding="utf-8"))["phrase"]
-    return tuple((tuple(one["words"]), _compiled(one["is"])) for one in listed)
+    by_word: dict[str, list[str]] = {}
+    for one in listed:
+        for word in one["words"]:
+            by_word.setdefault(word, []).append(one["is"])
+    return _Phrases(Words(by_word), by_word)
 
 
+@cache
 def _compiled(phrase: str) -> re.Pattern[str]:
     begins_with_word = phrase[0].isalpha() or phrase.startswith("(?:")
     return re.compile(

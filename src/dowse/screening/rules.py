@@ -7,13 +7,13 @@ data file is read; none of its code runs.
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dowse.errors import Failed
+from dowse.screening.words import Words
 
 PACKAGE, FILE = "maskerlogger", "config/gitleaks.toml"
 
@@ -23,8 +23,7 @@ _RUN_UP = r"[\w.-]{0,50}?"
 Without it they find the same secrets in a tenth of the time; `Rule.spoken` puts it back."""
 
 
-@dataclass(frozen=True, slots=True)
-class Allowed:
+class Allowed(NamedTuple):
     """What is no secret although a rule finds it."""
 
     target: str
@@ -33,8 +32,7 @@ class Allowed:
     words: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One kind of secret."""
 
     kind: str
@@ -49,13 +47,13 @@ class Rule:
     allowed: tuple[Allowed, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(NamedTuple):
     """All of them, and what is allowed whatever rule finds it."""
 
     every: tuple[Rule, ...]
     allowed: tuple[Allowed, ...]
     by_keyword: Mapping[str, tuple[Rule, ...]]
+    keywords: Words
 
 
 @cache
@@ -74,7 +72,7 @@ def rules() -> Rules:
             by_keyword.setdefault(keyword, []).append(rule)
     general = found.get("allowlist")
     allowed = (_allowed(general),) if general else ()
-    return Rules(every, allowed, {keyword: tuple(those) for keyword, those in by_keyword.items()})
+    return Rules(every, allowed, {keyword: tuple(those) for keyword, those in by_keyword.items()}, Words(by_keyword))
 
 
 def entropy(text: str) -> float:

@@ -1,9 +1,9 @@
 """Keys and tokens in a text: where each stands, and what it is."""
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dowse.screening.rules import Allowed, Rule, entropy, rules
 
@@ -14,11 +14,14 @@ RULE_SECONDS = 0.25
 """What one rule may take on one text; a text made to take longer is not shown."""
 RUN_UP_CHARACTERS = 50
 """How far before its match a rule may look for what makes it harmless, as in `foreign_key`."""
+GENERIC = "generic-api-key"
+"""The kind of what stands beside a word such as `secret` and looks like chance."""
+_RUN, _DIGIT = re.compile(r"[\w.=+/-]{10,}", re.ASCII), re.compile("[0-9]")
+"""The least of such a value, and of a token of Vault: ten characters, a digit among them."""
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Secret:
+class Secret(NamedTuple):
     """A secret's place in a text, in characters."""
 
     start: int
@@ -35,14 +38,19 @@ def secrets_in(text: str, path: str = "") -> list[Secret]:
 
     Some rules hold in certain files alone, known by their path.
     """
-    known, small = rules(), text.lower()
-    wanted = {rule.kind: rule for keyword, those in known.by_keyword.items() if keyword in small for rule in those}
-    found = sorted(secret for rule in wanted.values() if _concerns(rule, path) for secret in _found_by(rule, text))
+    known = rules()
+    wanted = {rule.kind: rule for keyword in known.keywords.found_in(text) for rule in known.by_keyword[keyword]}
+    found = sorted(
+        secret for rule in wanted.values() if _concerns(rule, text, path) for secret in _found_by(rule, text)
+    )
     return list(_apart(found))
 
 
-def _concerns(rule: Rule, path: str) -> bool:
-    return not rule.path or _compiled(rule.path).search(path) is not None
+def _concerns(rule: Rule, text: str, path: str) -> bool:
+    """Whether a closer look is worth it; of the two rules that most code has the words of, seldom."""
+    if rule.kind in (GENERIC, "vault-service-token") and not any(map(_DIGIT.search, _RUN.findall(text))):
+        return False
+    return not rule.path or (bool(path) and _compiled(rule.path).search(path) is not None)
 
 
 def _found_by(rule: Rule, text: str) -> Iterator[Secret]:
@@ -60,7 +68,7 @@ def _is_harmless(rule: Rule, text: str, match: "regex.Match[str]", secret: str) 
     """Too regular to be a secret, or known as an example or a name."""
     if rule.least_entropy and entropy(secret) <= rule.least_entropy:
         return True
-    if _is_generic(rule.kind) and secret.isascii() and not any(map(str.isdigit, secret)):
+    if rule.kind == GENERIC and not any(map(str.isdigit, secret)):
         return True  # as gitleaks has it, beside its rules
     start = match.start()
     if rule.has_run_up:
@@ -93,14 +101,10 @@ def _apart(found: list[Secret]) -> Iterator[Secret]:
                 yield last
             last = one
         else:
-            kind = one.kind if _is_generic(last.kind) else last.kind
+            kind = one.kind if last.kind == GENERIC else last.kind
             last = Secret(last.start, max(last.end, one.end), kind)
     if last:
         yield last
-
-
-def _is_generic(kind: str) -> bool:
-    return kind.startswith("generic")
 
 
 @cache

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from dowse.screening.instructions import Flag, flags_in
 from dowse.screening.secrets import Secret, TookTooLong, secrets_in
@@ -23,8 +23,7 @@ _KEY = "PRIVATE KEY"
 _LINES = re.compile(r"[^\r\n]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Mask:
+class Mask(NamedTuple):
     """What was masked, and on which line of the text, from 1."""
 
     kind: str

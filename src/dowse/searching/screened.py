@@ -26,7 +26,7 @@ def screened_line(text: str, start: int, end: int, path: str, *, masks: bool) ->
 
 def _screened(passage: Passage, around: str, path: str, *, masks: bool) -> Passage:
     found = shown(passage.text, around=around, path=path, masks=masks)
-    headings = [shown(heading, path=path, masks=masks) for heading in passage.headings]
+    headings = _headings(passage.headings, masks=masks)
     said = notes([(found, passage.start_line), *((one, passage.start_line) for one in headings)])
     if not said:
         return passage
@@ -38,6 +38,13 @@ def _screened(passage: Passage, around: str, path: str, *, masks: bool) -> Passa
         flags=tuple(said.get("flags", ())),
         flagged_lines=tuple(said.get("flaggedLines", ())),
     )
+
+
+def _headings(headings: tuple[str, ...], *, masks: bool) -> list[Screened]:
+    """Headings one by one where there is something to say of any."""
+    if not shown("\n".join(headings), masks=masks).notes():
+        return [Screened(heading) for heading in headings]
+    return [shown(heading, masks=masks) for heading in headings]
 
 
 def _around(data: bytes, chunks: Sequence[StoredChunk]) -> str:
