@@ -56,7 +56,7 @@ def test_the_project_overrides_the_global_file_key_by_key(tmp_path: Path) -> Non
         ("include", "**/*"), ("exclude", [1]), ("exclude", ["[x"]), ("respectGitignore", "yes"), ("maxFileSize", "1GB"),
         ("maxFileSize", 5), ("maxFileSize", "-1MB"), ("maxFiles", 0), ("maxFiles", True), ("maxFiles", 1.5),
         ("docPatterns", None), ("indexDocs", 1), ("enhancedToolDescriptions", "x"), ("indexingStrategy", "eager"),
-        ("lazyIdleThreshold", -1), ("integrityHours", "24"),
+        ("lazyIdleThreshold", -1), ("integrityHours", "24"), ("maskSecrets", 1),
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_replaced_by_its_default_and_named(tmp_path: Path, key: str, value: Any) -> None:

@@ -40,6 +40,7 @@ INVALID: dict[str, Any] = {
     "indexingStrategy": "sometimes",
     "lazyIdleThreshold": -1,
     "integrityHours": 1.5,
+    "maskSecrets": "no",
 }
 
 
