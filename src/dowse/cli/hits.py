@@ -64,7 +64,8 @@ def flagged(flags: Iterable[str], lines: Iterable[int] = ()) -> list[Shown]:
     """What a hit is to be read with care for."""
     kinds, places = sorted(set(flags)), ", ".join(map(str, sorted(set(lines))))
     said = " and ".join(_FLAGS.get(kind, kind) for kind in kinds)
-    return [Shown("  "), shown(f"[{said}{f', line {places}' if places else ''}]", fg="yellow")] if kinds else []
+    where = f", line{'s' if ',' in places else ''} {places}" if places else ""
+    return [Shown("  "), shown(f"[{said}{where}]", fg="yellow")] if kinds else []
 
 
 _FLAGS = {"instructions": "speaks to assistants", "hidden-characters": "has hidden characters"}
