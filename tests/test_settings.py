@@ -56,7 +56,7 @@ def test_the_project_overrides_the_global_file_key_by_key(tmp_path: Path) -> Non
         ("include", "**/*"), ("exclude", [1]), ("exclude", ["[x"]), ("respectGitignore", "yes"), ("maxFileSize", "1GB"),
         ("maxFileSize", 5), ("maxFileSize", "-1MB"), ("maxFiles", 0), ("maxFiles", True), ("maxFiles", 1.5),
         ("docPatterns", None), ("indexDocs", 1), ("enhancedToolDescriptions", "x"), ("indexingStrategy", "eager"),
-        ("lazyIdleThreshold", -1), ("integrityHours", "24"),
+        ("lazyIdleThreshold", -1), ("integrityHours", "24"), ("maskSecrets", 1),
         ("encoder", "bert"), ("encoder", None), ("encoder", ["dowse"]), ("encoderFolder", "models/minilm"),
         ("encoderFolder", 5), ("encoderFolder", "/a\0b"), ("encoderFolder", ""), ("encodeOnBattery", 1),
         ("vectorCacheMB", 0), ("vectorCacheMB", "512MB"),

@@ -40,13 +40,14 @@ class Settings:
     encoder_folder: str | None = None
     encode_on_battery: bool = False
     vector_cache_bytes: int = 512 * 1024 * 1024
+    mask_secrets: bool = True
 
 
-def load_settings(global_file: Path, project_file: Path) -> tuple[Settings, list[str]]:
-    """The settings in force, and a warning for each thing that could not be used."""
+def load_settings(*files: Path) -> tuple[Settings, list[str]]:
+    """The settings in force, a later file before an earlier one, and a warning for each thing that cannot be used."""
     values: dict[str, Any] = {}
     warnings: list[str] = []
-    for file in (global_file, project_file):
+    for file in files:
         for key, value in _read(file, warnings).items():
             if key in _KEYS:
                 field, convert = _KEYS[key]
@@ -183,6 +184,7 @@ _KEYS: dict[str, tuple[str, Callable[[Any], object]]] = {
     "encoderFolder": ("encoder_folder", _folder),
     "encodeOnBattery": ("encode_on_battery", _boolean),
     "vectorCacheMB": ("vector_cache_bytes", _megabytes),
+    "maskSecrets": ("mask_secrets", _boolean),
 }
 
 _TEMPLATE: dict[str, Any] = {
@@ -202,6 +204,7 @@ _TEMPLATE: dict[str, Any] = {
     "encoderFolder": None,
     "encodeOnBattery": False,
     "vectorCacheMB": 512,
+    "maskSecrets": True,
     "_hardcodedExcludes": [
         "// These patterns are ALWAYS excluded and cannot be overridden:",
         "// - node_modules/, jspm_packages/, bower_components/  (dependencies)",
@@ -229,5 +232,6 @@ _TEMPLATE: dict[str, Any] = {
         "encoderFolder": "Full path of a folder that holds all-MiniLM-L6-v2, for 'minilm'. Default: null (it is looked for, then downloaded).",
         "encodeOnBattery": "If true, the slower vectors are also computed while the computer runs on battery. Default: false.",
         "vectorCacheMB": "Megabytes of vectors to keep for all projects together. Default: 512.",
+        "maskSecrets": "If true, keys and tokens are masked in search hits. Default: true.",
     },
 }

@@ -44,6 +44,7 @@ INVALID: dict[str, Any] = {
     "encoderFolder": "models",
     "encodeOnBattery": "yes",
     "vectorCacheMB": -1,
+    "maskSecrets": "no",
 }
 
 

@@ -143,14 +143,14 @@ def test_pages_are_filtered_by_topic_and_day(fruit: LoadedSite) -> None:
 
 def test_the_passage_shows_what_was_asked(fruit: LoadedSite) -> None:
     found = fruit.search("ribbon", 1)
-    assert "ribbon" in fruit.passage(found.hits[0].page, found)
+    assert "ribbon" in fruit.passage(found.hits[0].page, found).text
 
 
 def test_a_long_page_is_cut_around_what_was_asked() -> None:
     body = " ".join(["filler"] * 3000 + ["the needle is here"] + ["filler"] * 3000)
     site = load(encoded(index({"url": "/a", "title": "A", "body": body})))
     found = site.search("needle", 1)
-    shown = site.passage(found.hits[0].page, found)
+    shown = site.passage(found.hits[0].page, found).text
     assert "needle is here" in shown
     assert len(shown) < 400
 

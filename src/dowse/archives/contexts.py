@@ -19,6 +19,10 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _PARAGRAPH_END = re.compile(r"(?:\r\n|\r|\n)[ \t]*(?:\r\n|\r|\n)")
 
 
+_LETTERS = re.compile(r"[A-Za-z0-9+/=_.~-]*")
+"""What keys and tokens are made of. A part of one is not shown, for nobody could tell any more what it is."""
+
+
 class Contexts:
     """The places in one text."""
 
@@ -42,9 +46,9 @@ class Contexts:
         is_cut_before = first > 0 and text[first - 1] not in "\r\n"
         is_cut_after = last < len(text) and text[last] not in "\r\n"
         if is_cut_before:
-            first = text.find(" ", first, min(first + _CUT_AT_WORD, start)) + 1 or first
+            first = text.find(" ", first, min(first + _CUT_AT_WORD, start)) + 1 or _behind_letters(text, first, start)
         if is_cut_after:
-            last = max(text.rfind(" ", max(end, last - _CUT_AT_WORD), last), 0) or last
+            last = max(text.rfind(" ", max(end, last - _CUT_AT_WORD), last), 0) or _before_letters(text, end, last)
         shown = " ".join(text[first:last].split())
         return ("..." if is_cut_before else "") + shown + ("..." if is_cut_after else "")
 
@@ -73,3 +77,16 @@ class Contexts:
     @cached_property
     def _lines(self) -> list[int]:
         return [0, *(found.end() for found in _LINE_END.finditer(self._text))]
+
+
+def _behind_letters(text: str, first: int, start: int) -> int:
+    """Where a context begins that was cut within a very long word: behind it."""
+    found = _LETTERS.match(text, first, start)
+    return found.end() if found else first
+
+
+def _before_letters(text: str, end: int, last: int) -> int:
+    """Where a context ends that was cut within a very long word: before it."""
+    while last > end and _LETTERS.fullmatch(text[last - 1]):
+        last -= 1
+    return last

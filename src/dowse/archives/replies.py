@@ -7,7 +7,7 @@ from typing import Any
 from dowse.archives.database import ArchiveDatabase
 from dowse.archives.graph import graph_from, path_between
 from dowse.archives.questions import Duplicates, MostCited, Outside
-from dowse.archives.types import Citation, Graph, Hit, Stored
+from dowse.archives.types import Citation, Graph, Highlight, Hit, Stored
 
 MOST_CITATIONS = 50
 """Of a document's citations so many are told in each direction with a search; `find_citations` tells all."""
@@ -163,8 +163,13 @@ def duplicates_reply(found: Sequence[Duplicates], total: int) -> Reply:
 def _result(hit: Hit) -> Reply:
     return {
         "document": document_reply(hit.document, hit.score),
-        "highlights": [{"field": one.field, "snippets": list(one.snippets)} for one in hit.highlights],
+        "highlights": [_highlight(one) for one in hit.highlights],
     }
+
+
+def _highlight(one: Highlight) -> Reply:
+    reply: Reply = {"field": one.field, "snippets": list(one.snippets)}
+    return reply | {key: list(value) for key, value in (("masked", one.masked), ("flags", one.flags)) if value}
 
 
 def _citations(citing: Sequence[Citation], cited: Sequence[Citation]) -> Reply:

@@ -3,9 +3,12 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
+from typing import Literal
 
 from dowse.archives.database import ArchiveDatabase
-from dowse.archives.snippets import marked, snippets
+from dowse.archives.snippets import Snippet, marked, snippets
 from dowse.archives.types import Highlight, Hit, Stored
 from dowse.archives.vocabulary import Meaning, exact_meaning, fuzzy_meaning
 from dowse.archives.words import words_of
@@ -54,8 +57,8 @@ class _Query:
         return sum(self.weights)
 
 
-def search(database: ArchiveDatabase, query: str, limit: int, *, fuzzy: bool = True) -> list[Hit]:
-    """The best documents for a query; a query without words finds none."""
+def search(database: ArchiveDatabase, query: str, limit: int, *, fuzzy: bool = True, masks: bool = True) -> list[Hit]:
+    """The best documents for a query; a query without words finds none. Secrets in passages are masked."""
     words = list(dict.fromkeys(words_of(query)))[:MOST_WORDS]
     if not words:
         return []
@@ -74,7 +77,7 @@ def search(database: ArchiveDatabase, query: str, limit: int, *, fuzzy: bool = T
         )[:limit]
         texts = database.texts(document.number for _, document in best)
         return [
-            Hit(document, score, _highlights(asked, document, *texts.get(document.number, ("", 0))))
+            Hit(document, score, _highlights(asked, document, *texts.get(document.number, ("", 0)), masks=masks))
             for score, document in best
         ]
 
@@ -210,16 +213,24 @@ def _follow_each_other(asked: _Query, title: str) -> bool:
     )
 
 
-def _highlights(asked: _Query, document: Stored, text: str, body: int) -> tuple[Highlight, ...]:
+def _highlights(asked: _Query, document: Stored, text: str, body: int, *, masks: bool) -> tuple[Highlight, ...]:
     groups = asked.groups
     telling = {word: group for word, group in groups.items() if asked.meanings[group] in asked.choosing} or groups
     weights = dict(enumerate(asked.weights))
     found = list[Highlight]()
-    if title := marked(document.title, groups):
-        found.append(Highlight("title", (title,)))
-    if question := marked(document.question, groups):
-        found.append(Highlight("question", (question,)))
-    passages = snippets(text, telling, weights, document.title, body) or snippets(text, telling, weights)
-    if passages:
-        found.append(Highlight("content", passages))
+    if title := marked(document.title, groups, masks=masks):
+        found.append(_highlight("title", title))
+    if question := marked(document.question, groups, masks=masks):
+        found.append(_highlight("question", question))
+    cut = partial(snippets, text, telling, weights, masks=masks)
+    if passages := cut(document.title, body) or cut():
+        found.append(_highlight("content", *passages))
     return tuple(found)
+
+
+def _highlight(field: Literal["title", "question", "content"], *found: Snippet) -> Highlight:
+    masked, flags = (tuple(sorted({kind for one in found for kind in kinds(one)})) for kinds in _KINDS)
+    return Highlight(field, tuple(one.text for one in found), masked, flags)
+
+
+_KINDS = (attrgetter("masked"), attrgetter("flags"))

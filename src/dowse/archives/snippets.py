@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from dowse.archives.words import as_word, spans
+from dowse.screening.instructions import flags_in
+from dowse.screening.showing import hidden_in, label, surroundings
 
 BEFORE, AFTER = 60, 140
 """Characters of a snippet before and after the word it is shown for."""
@@ -35,15 +37,23 @@ class Place(NamedTuple):
     group: int
 
 
-def marked(text: str, groups: Groups) -> str | None:
+class Snippet(NamedTuple):
+    """A passage as it may be shown, what was masked in it, and what it is to be read with care for."""
+
+    text: str
+    masked: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+
+
+def marked(text: str, groups: Groups, *, masks: bool = True) -> Snippet | None:
     """A short text, whole, with its words in marks; None where it has none."""
     places = find(text, groups)
-    return _rendered(text, 0, len(text), places) if places else None
+    return _rendered(text, 0, len(text), places, masks=masks) if places else None
 
 
 def snippets(
-    text: str, groups: Groups, weights: Mapping[int, float], title: str = "", start: int = 0
-) -> tuple[str, ...]:
+    text: str, groups: Groups, weights: Mapping[int, float], title: str = "", start: int = 0, *, masks: bool = True
+) -> tuple[Snippet, ...]:
     """The best few passages of a text from a character on; where they are as good, not its heading."""
     places = [place for place in find(text, groups) if place.start >= start]
     windows = [_window(text, place) for place in places[:_MOST_WINDOWS]]
@@ -55,7 +65,7 @@ def snippets(
             chosen.append((first, last))
         if len(chosen) == MOST:
             break
-    return tuple(_rendered(text, first, last, places) for first, last in chosen)
+    return tuple(_rendered(text, first, last, places, masks=masks) for first, last in chosen)
 
 
 def find(text: str, groups: Groups) -> list[Place]:
@@ -133,21 +143,36 @@ def _newness(text: str, window: tuple[int, int], title: str) -> float:
     return 0.3 if line.startswith("#") else 1.0
 
 
-def _rendered(text: str, start: int, end: int, places: Iterable[Place]) -> str:
-    pieces, done = list[str](), start
+def _rendered(text: str, start: int, end: int, places: Iterable[Place], *, masks: bool) -> Snippet:
     inside = [place for place in places if start <= place.start and place.end <= end]
     if skipped := _MARKUP_AT_START.match(text, start, inside[0].start if inside else start):
-        done = start = skipped.end()
-    for first, last in _joined(text, inside):
+        start = skipped.end()
+    hidden = _hidden(text, start, end) if masks else []
+    shown = [(first, last, "") for first, last in _joined(text, inside) if not _touches(first, last, hidden)]
+    pieces, done = list[str](), start
+    for first, last, kind in sorted([*shown, *hidden]):
         if first >= done:
-            pieces += [html.escape(text[done:first], quote=False), "<mark>", html.escape(text[first:last], quote=False)]
-            pieces.append("</mark>")
+            inner = label(kind) if kind else f"<mark>{html.escape(text[first:last], quote=False)}</mark>"
+            pieces += [html.escape(text[done:first], quote=False), inner]
             done = last
     pieces.append(html.escape(text[done:end], quote=False))
     line = _SPACE.sub(" ", "".join(pieces)).strip()
     is_cut_before = start > 0 and not _at_end(text, start, -1)
     is_cut_after = end < len(text) and not _at_end(text, end, 1)
-    return ("..." if is_cut_before else "") + line + ("..." if is_cut_after else "")
+    flags = dict.fromkeys(flag.kind for flag in flags_in(text[start:end]))
+    masked = dict.fromkeys(kind for _, _, kind in hidden)
+    dotted = ("..." if is_cut_before else "") + line + ("..." if is_cut_after else "")
+    return Snippet(dotted, tuple(masked), tuple(flags))
+
+
+def _hidden(text: str, start: int, end: int) -> list[tuple[int, int, str]]:
+    """Where in a passage secrets stand, and of which kind."""
+    found = hidden_in(text[start:end], around=surroundings(text, start, end))
+    return [(start + one.start, start + one.end, one.kind) for one in found]
+
+
+def _touches(first: int, last: int, hidden: list[tuple[int, int, str]]) -> bool:
+    return any(first < end and start < last for start, end, _ in hidden)
 
 
 def _joined(text: str, places: list[Place]) -> list[tuple[int, int]]:

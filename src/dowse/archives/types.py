@@ -111,6 +111,9 @@ class Highlight:
 
     field: Literal["title", "question", "content"]
     snippets: tuple[str, ...]
+    masked: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    """What of it is masked, and what it is to be read with care for."""
 
 
 @dataclass(frozen=True, slots=True)

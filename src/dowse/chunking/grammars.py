@@ -8,7 +8,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from dowse.system import storage_root
+from dowse.system import make_private_folder, storage_root
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Query, Tree
@@ -117,8 +117,11 @@ def _load(name: str) -> "Language | None":
         import semble_grammars as bundle  # type: ignore[import-untyped]
     except ImportError:
         return None
-    os.environ.setdefault("SEMBLE_GRAMMARS_CACHE_DIR", str(storage_root() / "grammars" / bundle.__version__))
+    folder = storage_root() / "grammars" / bundle.__version__
     try:
+        if "SEMBLE_GRAMMARS_CACHE_DIR" not in os.environ:
+            make_private_folder(folder)  # programs are loaded from there
+            os.environ["SEMBLE_GRAMMARS_CACHE_DIR"] = str(folder)
         language: Language = bundle.get_language(name)
     except (bundle.GrammarLoadError, bundle.LanguageNotFoundError, bundle.UnsupportedPlatformError, OSError):
         return None

@@ -136,14 +136,18 @@ def search(
 ) -> int | Reply:
     """Search the archives. Exit code 1 when nothing is found."""
     from dowse.archives.replies import search_reply
+    from dowse.archives.screened import screened
     from dowse.archives.search import search as search_archives
+    from dowse.serving.masking import masks_secrets
 
     with opened(database) as archives:
-        hits = search_archives(archives, query, limit, fuzzy=not exact)
-        reply = search_reply(
+        masks = masks_secrets()
+        hits = search_archives(archives, query, limit, fuzzy=not exact, masks=masks)
+        found = search_reply(
             archives, hits, query=query, fuzzy=not exact, include_citations=citations, citation_depth=depth,
             limit=limit, inferred=inferred,
         )  # fmt: skip
+        reply = screened(found, masks=masks)
         titles = {one.id: one.title for one in archives.documents().values()} if citations else {}
     exit_code = 0 if hits else 1
     if as_json:

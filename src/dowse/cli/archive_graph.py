@@ -29,6 +29,7 @@ def citations(
         reply = citations_reply(
             archives, archives.document(document), direction=only or "both", depth=1, limit=limit, inferred=inferred
         )
+    reply = _screened(reply)
     exit_code = 0 if reply.get("citing") or reply.get("cited") else 1
     if as_json:
         return Reply(reply, exit_code)
@@ -58,6 +59,7 @@ def path(source: str, target: str, database: str | None, *, either: bool, inferr
             archives, archives.document(source), archives.document(target),
             direction="either" if either else "citing", inferred=inferred,
         )  # fmt: skip
+    reply = _screened(reply)
     exit_code = 0 if reply["found"] else 1
     if as_json:
         return Reply(reply, exit_code)
@@ -127,6 +129,7 @@ def broken(database: str | None, *, limit: int, as_json: bool) -> int | Reply:
 
     with opened(database) as archives:
         reply = broken_reply(archives, *questions.broken(archives, limit))
+    reply = _screened(reply)
     exit_code = 1 if reply["total"] else 0
     if as_json:
         return Reply(reply, exit_code)
@@ -164,6 +167,14 @@ def _show_citation(one: dict[str, Any], name: str) -> None:
     problem = f"  ({one['problem']})" if one.get("problem") else ""
     show("  ", shown(leads, fg="cyan"), "  ", shown(title, bold=True), problem)
     show("    ", shown(one["context"], dim=True))
+
+
+def _screened(reply: dict[str, Any]) -> dict[str, Any]:
+    """A reply with text of documents in it, as it may be shown."""
+    from dowse.archives.screened import screened
+    from dowse.serving.masking import masks_secrets
+
+    return screened(reply, masks=masks_secrets())
 
 
 def _say_more(shown_count: int, total: int, noun: str) -> None:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from dowse.cli.hits import flagged
 from dowse.cli.output import Shown, counted, show, shown
 
 MOST_SHOWN = 10
@@ -28,7 +29,8 @@ def show_results(results: list[Found], titles: Mapping[str, str]) -> None:
         if number:
             show()
         document = result["document"]
-        show_document(document, "  ", shown(f"{document['score']:.2f}", dim=True))
+        flags = [flag for part in (document, *result["highlights"]) for flag in part.get("flags", ())]
+        show_document(document, "  ", shown(f"{document['score']:.2f}", dim=True), *flagged(flags))
         for highlight in result["highlights"]:
             if highlight["field"] != "title":
                 for snippet in highlight["snippets"]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dowse.cli.arguments import json_option, named_folder
+from dowse.cli.hits import flagged
 from dowse.cli.http import http_options
 from dowse.cli.output import (
     Reply,
@@ -133,8 +134,9 @@ def search_command(
     for one in results:
         lines = f":{one['startLine']}" if "startLine" in one else ""
         show(
-            shown(f"{one['path']}{lines}", bold=True), f"  {one['title']}  ", shown(f"{one['relevance']:.2f}", dim=True)
-        )
+            shown(f"{one['path']}{lines}", bold=True), f"  {one['title']}  ", shown(f"{one['relevance']:.2f}", dim=True),
+            *flagged(one.get("flags", ()), one.get("flaggedLines", ())),
+        )  # fmt: skip
         if one["excerpt"]:
             show("    ", one["excerpt"])
     if found.corrected:

@@ -4,7 +4,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
@@ -56,7 +56,19 @@ def show_occurrences(found: "Occurrences", query: str, *, is_pattern: bool) -> N
     for one in found.found:
         place = f":{one.line}:{one.column}: "
         width = _width() - len(one.path) - len(place)
-        show(shown(one.path, bold=True), place, *_line(one.text, spans_in, max(MIN_WIDTH, width)))
+        line = _line(one.text, spans_in, max(MIN_WIDTH, width))
+        show(shown(one.path, bold=True), place, *line, *flagged(one.flags))
+
+
+def flagged(flags: Iterable[str], lines: Iterable[int] = ()) -> list[Shown]:
+    """What a hit is to be read with care for."""
+    kinds, places = sorted(set(flags)), ", ".join(map(str, sorted(set(lines))))
+    said = " and ".join(_FLAGS.get(kind, kind) for kind in kinds)
+    where = f", line{'s' if ',' in places else ''} {places}" if places else ""
+    return [Shown("  "), shown(f"[{said}{where}]", fg="yellow")] if kinds else []
+
+
+_FLAGS = {"instructions": "speaks to assistants", "hidden-characters": "has hidden characters"}
 
 
 def window(text: str, match: tuple[int, int], width: int) -> tuple[int, int]:
@@ -84,7 +96,12 @@ def _heading(hit: "Hit") -> list[str]:
         names = (*first.headings, *first.symbols[:1])
         if names:
             parts += ["  ", shown((" > " if hit.kind == "docs" else ".").join(names), fg="cyan")]
-    return [*parts, "  ", shown(f"({hit.relevance:.2f})", dim=True)]
+    lines = [line for passage in hit.passages for line in passage.flagged_lines]
+    return [*parts, "  ", shown(f"({hit.relevance:.2f})", dim=True), *flagged(_flags(hit), lines)]
+
+
+def _flags(hit: "Hit") -> list[str]:
+    return [flag for passage in hit.passages for flag in passage.flags]
 
 
 def _show_passage(passage: "Passage", spans_in: Callable[[str], Spans]) -> None:

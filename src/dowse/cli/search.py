@@ -12,7 +12,8 @@ from dowse.errors import UsageError
 
 if TYPE_CHECKING:
     from dowse.searching.answering import Answer, Hit
-    from dowse.searching.exact import Occurrences
+    from dowse.searching.exact import Occurrence, Occurrences
+    from dowse.searching.passages import Passage
     from dowse.serving.asking import Coverage
     from dowse.serving.project import ProjectIndex
 
@@ -160,13 +161,13 @@ def _hit_as_json(hit: "Hit") -> dict[str, Any]:
         "language": hit.language,
         "kind": hit.kind,
         "title": hit.title,
-        "passages": [asdict(passage) for passage in hit.passages],
+        "passages": [_as_json(passage) for passage in hit.passages],
     }
 
 
 def _occurrences_as_json(found: "Occurrences", coverage: "Coverage", more: int | None) -> dict[str, Any]:
     return {
-        "occurrences": [asdict(one) for one in found.found],
+        "occurrences": [_as_json(one) for one in found.found],
         "total": found.total,
         "files": found.files,
         "complete": found.is_complete,
@@ -174,6 +175,12 @@ def _occurrences_as_json(found: "Occurrences", coverage: "Coverage", more: int |
         "coverage": _coverage_as_json(coverage),
         "searchTimeMs": round(found.seconds * 1000, 1),
     }
+
+
+def _as_json(one: "Passage | Occurrence") -> dict[str, Any]:
+    """What was found; what was masked in it and what is flagged, where there is something to say."""
+    seldom = ("masked", "flags", "flagged_lines")
+    return {key: value for key, value in asdict(one).items() if value or key not in seldom}
 
 
 def _coverage_as_json(coverage: "Coverage") -> dict[str, Any]:

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 
 from dowse.errors import UsageError
 from dowse.globs import compile_glob
+from dowse.screening.showing import shown
 from dowse.searching import constants
 from dowse.searching.candidates import Manner, Meaning, Mode, Scope, gather
 from dowse.searching.passages import Passage, holds_phrase, merged, passage_of, terms_in
 from dowse.searching.query import Query, parse
 from dowse.searching.ranking import Evidence, RankedFile, chunks_of, leg_scores, promising, rank
+from dowse.searching.screened import screened
 from dowse.searching.verifying import Current, ReadBytes, verify
 from dowse.types import Kind, Scored, Store, StoredChunk, StoredDocument
 
@@ -37,6 +39,7 @@ class Options:
     """Files that are looked at closely, for a limit of usual size."""
     shown_chunks: int = constants.SHOWN_CHUNKS
     """Passages of a file, at most."""
+    masks_secrets: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +98,17 @@ def answer(
     ids = promising(evidence, scores, pool)
     documents = store.documents_by_id(ids)
     ranked = rank(evidence, scores, {document: documents[document].path for document in ids if document in documents})
-    shown = _Shown(store, read, query, evidence, options)
-    shown.expect(ranked[: options.limit + AHEAD])
+    growing = _Shown(store, read, query, evidence, options)
+    growing.expect(ranked[: options.limit + AHEAD])
     for file in ranked:
-        if not shown.add(file, documents[file.document_id]):
+        if not growing.add(file, documents[file.document_id]):
             break
     return Answer(
         query=query,
-        hits=tuple(shown.hits),
+        hits=tuple(growing.hits),
         candidates=len(ranked),
-        outdated=tuple(shown.outdated),
-        is_cut=shown.is_cut,
+        outdated=tuple(growing.outdated),
+        is_cut=growing.is_cut,
         terms=evidence.terms,
         corrected=evidence.corrected,
         unknown=evidence.unknown,
@@ -145,7 +148,7 @@ class _Shown:
         self.is_cut = False
         self._store, self._read, self._query, self._evidence = store, read, query, evidence
         self._limit, self._left = options.limit, options.budget_tokens * 4
-        self._most_chunks = options.shown_chunks
+        self._most_chunks, self._masks = options.shown_chunks, options.masks_secrets
         self._chunks: dict[int, list[StoredChunk]] = {}
 
     def expect(self, files: Sequence[RankedFile]) -> None:
@@ -199,9 +202,9 @@ class _Shown:
         passages = merged(passage_of(checked.data, chunk, terms, self._query.names) for chunk in chunks)
         ceiling = self.hits[-1].relevance if self.hits else 1.0
         relevance = min(ceiling, _relevance(document, passages, self._evidence))
-        return Hit(
-            document.path, document.kind, document.language, document.title, relevance, tuple(passages), file.signals
-        )
+        safe = screened(passages, checked.data, chunks, document.path, masks=self._masks)
+        title = shown(document.title, masks=self._masks).text
+        return Hit(document.path, document.kind, document.language, title, relevance, safe, file.signals)
 
 
 def _worth_showing(chunks: list[Scored], most: int) -> list[int]:
@@ -218,8 +221,8 @@ def _relevance(document: StoredDocument, passages: list[Passage], evidence: Evid
     path = document.path if evidence.path else document.path.rpartition("/")[2]
     around = [path, document.title, *(name for one in passages for name in (*one.symbols, *one.headings))]
     names = terms_in(" ".join(around))
-    shown = names.union(*(terms_in(passage.text) for passage in passages))
-    in_names, in_all = (sum(terms[term] for term in found & terms.keys()) / total for found in (names, shown))
+    told = names.union(*(terms_in(passage.text) for passage in passages))
+    in_names, in_all = (sum(terms[term] for term in found & terms.keys()) / total for found in (names, told))
     by_words = constants.RELEVANCE_OF_PASSAGES * in_all + constants.RELEVANCE_OF_NAMES * in_names
     return round(by_words + (1 - by_words) * _near(evidence.nearness.get(document.id, 0.0)), 4)
 

@@ -4,12 +4,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from heapq import nlargest
 
+from dowse.screening.showing import shown
 from dowse.searching.answering import Answer, Hit
 from dowse.searching.candidates import corrections
 from dowse.searching.constants import CHUNK_CANDIDATES, CHUNK_WEIGHTS, CORRECTED
 from dowse.searching.matching import Matcher, Place
 from dowse.searching.passages import Passage, passage_of
 from dowse.searching.query import Query
+from dowse.searching.screened import screened
 from dowse.searching.titles import Followed, Titles
 from dowse.searching.verifying import Current, ReadBytes, verify
 from dowse.store.analysis import terms_of
@@ -40,6 +42,7 @@ class Asked:
     place: Place
     limit: int
     endings: tuple[str, ...] = ()
+    masks_secrets: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +99,24 @@ def _find(store: Followed, read: ReadBytes, titles: Titles, asked: Asked, ask: A
         ),
         key=lambda one: (-one.relevance, one.rank, titles.documents[one.number].path),
     )
-    shown, gone = _as_they_are(store, read, ranked, asked.limit)
-    passages = _passages(store, [current for _, _, current in shown if current], query, wanted)
+    there, gone = _as_they_are(store, read, ranked, asked.limit)
+    passages = _passages(store, [current for _, _, current in there if current], asked, wanted)
     found = [
         Found(
-            document,
+            _without_secrets(document) if asked.masks_secrets else document,
             one.relevance,
             _place(shares.get(one.number), one.number in texts),
             one.passage or passages.get(one.number),
         )
-        for one, document, _ in shown
+        for one, document, _ in there
     ]
     return Matches(found, len(matched) - gone, wanted, corrected)
+
+
+def _without_secrets(document: StoredDocument) -> StoredDocument:
+    """A document whose title and description may be shown: its first line can be anything."""
+    title, description = shown(document.title), shown(document.description)
+    return replace(document, title=title.text, description=description.text)
 
 
 def _wanted(titles: Titles, query: Query, corrected: Mapping[str, str]) -> dict[str, float]:
@@ -170,37 +179,39 @@ def _as_they_are(
     store: Followed, read: ReadBytes, ranked: list[_Candidate], limit: int
 ) -> tuple[list[tuple[_Candidate, StoredDocument, Current | None]], int]:
     """The first candidates, read now unless they were for their passage, and how many are gone or changed."""
-    shown: list[tuple[_Candidate, StoredDocument, Current | None]] = []
+    there: list[tuple[_Candidate, StoredDocument, Current | None]] = []
     gone = 0
     documents = store.documents_by_id([one.number for one in ranked])
     for one in ranked:
-        if len(shown) == limit:
+        if len(there) == limit:
             break
         document = documents.get(one.number)
         current = verify(store, read, document) if document and not one.passage else None
         if document and (one.passage or isinstance(current, Current)):
-            shown.append((one, document, current if isinstance(current, Current) else None))
+            there.append((one, document, current if isinstance(current, Current) else None))
         else:
             gone += 1
-    return shown, gone
+    return there, gone
 
 
 def _passages(
-    store: Followed, documents: list[Current], query: Query, wanted: Mapping[str, float]
+    store: Followed, documents: list[Current], asked: Asked, wanted: Mapping[str, float]
 ) -> dict[int, Passage]:
     """What documents that were found by their titles say of it: the best passage of each that has any."""
     if not documents:
         return {}
     numbers = frozenset(current.document.id for current in documents)
     best: dict[int, int] = {}
-    for scored in store.find_chunks(TextQuery(query.positive, CHUNK_WEIGHTS, among=numbers), CHUNK_CANDIDATES):
+    for scored in store.find_chunks(TextQuery(asked.query.positive, CHUNK_WEIGHTS, among=numbers), CHUNK_CANDIDATES):
         best.setdefault(scored.document_id, scored.id)
     chunks = store.chunks_by_id(best.values())
     found: dict[int, Passage] = {}
     for current in documents:
         chunk = chunks.get(best.get(current.document.id, 0))
         if chunk and current.has(chunk):
-            found[current.document.id] = passage_of(current.data, chunk, wanted, query.names)
+            passage = passage_of(current.data, chunk, wanted, asked.query.names)
+            path, masks = current.document.path, asked.masks_secrets
+            (found[current.document.id],) = screened([passage], current.data, [chunk], path, masks=masks)
     return found
 
 

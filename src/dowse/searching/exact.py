@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from dowse.errors import PathRefused, UsageError
 from dowse.lines import line_starts
 from dowse.searching.answering import Options, scope_of
+from dowse.searching.screened import screened_line
 from dowse.searching.verifying import ReadBytes
 from dowse.types import Store, StoredDocument
 
@@ -27,6 +28,9 @@ class Occurrence:
     line: int
     column: int
     text: str
+    masked: tuple[str, ...] = ()
+    """The kinds of secrets that are masked in the line; its column is that in the file."""
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -35,6 +39,7 @@ class Occurrences:
 
     offset: int = 0
     limit: int = 100
+    masks_secrets: bool = True
     found: list[Occurrence] = field(default_factory=list)
     total: int = 0
     files: int = 0
@@ -89,7 +94,7 @@ def occurrences(
 ) -> Occurrences:
     """All matches in the indexed files, by path and line; listed are `limit` of them from `offset` on."""
     started = time.monotonic()
-    deadline, result = started + seconds, Occurrences(offset, options.limit)
+    deadline, result = started + seconds, Occurrences(offset, options.limit, options.masks_secrets)
     try:
         for document in _documents(store, options):
             if time.monotonic() > deadline:
@@ -125,7 +130,7 @@ def _search_one(path: str, text: str, find: Find, deadline: float, result: Occur
         for start, _ in find(text, deadline):
             if result.offset <= result.total < result.offset + result.limit:
                 starts = starts or _line_starts(text)
-                result.found.append(_occurrence(path, text, starts, start))
+                result.found.append(_occurrence(path, text, starts, start, masks=result.masks_secrets))
             result.total += 1
             if result.total % 10_000 == 0 and time.monotonic() > deadline:
                 raise TimeoutError
@@ -147,12 +152,17 @@ def _line_starts(text: str) -> list[int]:
     return starts
 
 
-def _occurrence(path: str, text: str, starts: list[int], start: int) -> Occurrence:
+def _occurrence(path: str, text: str, starts: list[int], start: int, *, masks: bool) -> Occurrence:
     line = bisect_right(starts, start)
     begin = starts[line - 1]
     end = starts[line] if line < len(starts) else len(text)
-    shown = text[begin:end].rstrip("\r\n")
-    if len(shown) > _SHOWN_CHARACTERS:
-        at = max(0, start - begin - _SHOWN_CHARACTERS // 4)
-        shown = ("…" if at else "") + shown[at : at + _SHOWN_CHARACTERS] + "…"
-    return Occurrence(path, line, start - begin + 1, shown)
+    end = begin + len(text[begin:end].rstrip("\r\n"))
+    first, last = begin, end
+    if end - begin > _SHOWN_CHARACTERS:
+        first = max(begin, start - _SHOWN_CHARACTERS // 4)
+        last = min(end, first + _SHOWN_CHARACTERS)
+    found = screened_line(text, first, last, path, masks=masks)
+    shown = ("…" if first > begin else "") + found.text + ("…" if end - begin > _SHOWN_CHARACTERS else "")
+    masked = tuple(sorted({mask.kind for mask in found.masked}))
+    flags = tuple(sorted({flag.kind for flag in found.flags}))
+    return Occurrence(path, line, start - begin + 1, shown, masked, flags)

@@ -32,6 +32,11 @@ class Passage:
     text: str
     symbols: tuple[str, ...] = ()
     headings: tuple[str, ...] = ()
+    masked: tuple[str, ...] = ()
+    """The kinds of secrets that are masked in it."""
+    flags: tuple[str, ...] = ()
+    flagged_lines: tuple[int, ...] = ()
+    """What it is to be read with care for, and the lines of the document that say so."""
 
 
 def passage_of(data: bytes, chunk: StoredChunk, terms: Mapping[str, float], names: Collection[str] = ()) -> Passage:

@@ -86,6 +86,7 @@ def find_all(
     """Every occurrence of a text or pattern; the index is brought up to date first, however long it takes."""
     find = pattern(text) if is_pattern else exact_text(text)
     pending = bring_near(project, "", waits=True, progress=progress)
+    options = replace(options, masks_secrets=project.settings.mask_secrets)
     found = occurrences(project.store, project.source.read_bytes, find, options, offset=offset, seconds=seconds)
     return found, coverage(project, pending)
 
@@ -148,7 +149,7 @@ def coverage(project: ProjectIndex, pending: int = 0) -> Coverage:
 
 def _answer(project: ProjectIndex, text: str, options: Options, encoder: QueryEncoder | None) -> Answer:
     """An answer whose outdated files, up to a bound, were indexed again for it."""
-    store = project.store
+    store, options = project.store, replace(options, masks_secrets=project.settings.mask_secrets)
     store.refresh()
     question = meant(project, text, options.mode, encoder)
     found = answer(store, project.source.read_bytes, text, options, question.meanings)

@@ -57,6 +57,7 @@ def find_documents(project: ProjectIndex, wanted: Wanted, titles: Titles, pendin
     else:
         project.store.refresh()
     left_to_mend = [] if is_growing else [answer_now]
+    masks = project.settings.mask_secrets
 
     def ask(limit: int, among: frozenset[int] | None) -> Answer:
         if among is None and wanted.extensions:
@@ -64,13 +65,13 @@ def find_documents(project: ProjectIndex, wanted: Wanted, titles: Titles, pendin
             among = kinds if len(kinds) < len(titles.documents) else None
         options = Options(
             min(limit, MAX_LIMIT), budget_tokens=NO_BUDGET, among=among,
-            ranked_files=max(RANKED, 2 * limit), shown_chunks=1,
+            ranked_files=max(RANKED, 2 * limit), shown_chunks=1, masks_secrets=masks,
         )  # fmt: skip
         if left_to_mend:  # once, what is found to have changed is indexed again
             return left_to_mend.pop()(project, wanted.text, options)
         return answer(project.store, project.source.read_bytes, wanted.text, options)
 
-    asked = Asked(parse(wanted.text), wanted.place, wanted.limit, tuple(wanted.extensions))
+    asked = Asked(parse(wanted.text), wanted.place, wanted.limit, tuple(wanted.extensions), masks)
     matches = find(project.store, project.source.read_bytes, titles, asked, ask)
     return Findings(matches, coverage(project, pending))
 

@@ -23,8 +23,13 @@ from mcp_types import Resource as ListedResource
 from mcp_types.version import is_version_at_least
 
 from dowse.errors import DowseError, UsageError
+from dowse.screening.instructions import Flag, flags_in
 from dowse.serving.tools import Call
 
+META = "dowse"
+"""Before the keys of our own that stand beside what the protocol has."""
+MOST_LINES = 100
+"""Lines of one text that are named."""
 _RESOURCE_NOT_FOUND = -32002
 """What a missing resource is up to 2025-11-25; since then it is a wrong parameter."""
 _SINCE = "2026-07-28"
@@ -120,7 +125,8 @@ def serve_resources(
             raise MCPError(code=code, message=str(error), data={"uri": uri}) from error
         except DowseError as error:
             raise MCPError(code=INVALID_PARAMS, message=str(error), data={"uri": uri}) from error
-        return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=mime_type, text=text)])
+        contents = TextResourceContents(uri=uri, mime_type=mime_type, text=text, _meta=_meta(text))
+        return ReadResourceResult(contents=[contents])
 
     async def listen(context: Any, params: SubscriptionsListenRequestParams) -> Any:
         await resources.begin(client_of(context))
@@ -133,6 +139,18 @@ def serve_resources(
     server.add_request_handler("resources/templates/list", PaginatedRequestParams, templates)
     server.add_request_handler("resources/read", ReadResourceRequestParams, read)
     server.add_request_handler("subscriptions/listen", SubscriptionsListenRequestParams, listen)
+
+
+def _meta(text: str) -> dict[str, Any] | None:
+    """What a text that is read whole is to be read with care for."""
+    flags = flags_in(text)
+    if not flags:
+        return None
+    return {f"{META}/flags": sorted({one.kind for one in flags}), f"{META}/flaggedLines": _lines(flags)}
+
+
+def _lines(flags: Sequence[Flag]) -> list[int]:
+    return sorted({one.line for one in flags})[:MOST_LINES]
 
 
 def _listed(resource: Resource) -> ListedResource:

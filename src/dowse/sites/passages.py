@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from dowse.screening.showing import KEY_CHARACTERS, NEAR_CHARACTERS, Screened, shown
 from dowse.sites import constants as weights
 from dowse.sites.nearness import Term, roles_of
 from dowse.sites.postings import BODY, Postings
@@ -14,20 +15,31 @@ _WORDS = 40
 """About as many as fit."""
 
 
-def passage(postings: Postings, tokenizer: Tokenizer, page: int, terms: Iterable[Term]) -> str:
+def passage(
+    postings: Postings, tokenizer: Tokenizer, page: int, terms: Iterable[Term], *, masks: bool = True
+) -> Screened:
     """The words around the place that has most of the query; empty where the body has none of it."""
     terms = list(terms)
     numbers = postings.texts.numbers(page, BODY)
     met = roles_of(postings, terms, weights.INSIDE / 2)[numbers]
     places = np.flatnonzero(met)
     if not len(places):
-        return ""
+        return Screened("")
     text = postings.texts.encoded(page, BODY)
     _, starts, ends = tokenizer.words(text)
     first, last = _best(places.tolist(), met[places].tolist(), [0.0, *(term.worth for term in terms)])
     if last >= len(starts):
-        return ""
-    return _cut(text, int(starts[first]), int(ends[last]))
+        return Screened("")
+    start, end = int(starts[first]), int(ends[last])
+    return shown(_cut(text, start, end), around=_around(text, start, end) if masks else "", masks=masks)
+
+
+def _around(text: bytes, start: int, end: int) -> str:
+    """What tells of secrets that were cut."""
+    wide = text[max(0, start - KEY_CHARACTERS) : end + KEY_CHARACTERS]
+    if b"PRIVATE KEY" not in wide:
+        wide = text[max(0, start - CHARACTERS - NEAR_CHARACTERS) : end + CHARACTERS + NEAR_CHARACTERS]
+    return wide.decode("utf-8", "ignore")
 
 
 def _best(places: list[int], roles: list[int], worths: list[float]) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from dowse.errors import Failed
+from dowse.screening.showing import Screened
 from dowse.sites import addresses
 from dowse.sites.checking import Checker, Problem
 from dowse.sites.model import MAX_BYTES, Header, Page
@@ -117,9 +118,9 @@ class LoadedSite:
         title, abstract, body = (texts.encoded(number, field).decode() for field in (TITLE, ABSTRACT, BODY))
         return Page(listed.url, title, abstract, listed.date, listed.topics, body)
 
-    def passage(self, number: int, found: Found) -> str:
-        """The part of a page's body that a search found."""
-        return passage(self._searcher.postings, self._tokenizer, number, found.terms)
+    def passage(self, number: int, found: Found, *, masks: bool = True) -> Screened:
+        """The part of a page's body that a search found, as it may be shown."""
+        return passage(self._searcher.postings, self._tokenizer, number, found.terms, masks=masks)
 
     def full_url(self, number: int) -> str:
         """Where a page can be opened."""

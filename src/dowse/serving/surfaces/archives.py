@@ -24,10 +24,12 @@ from dowse.archives.replies import (
     path_reply,
     search_reply,
 )
+from dowse.archives.screened import screened
 from dowse.archives.search import search
 from dowse.errors import DowseError, NotIndexed, UsageError
 from dowse.serving.catalogue import CatalogueError
-from dowse.serving.surfaces.schemas import FLAG, NUMBER, TEXT, described, item, reply
+from dowse.serving.masking import masks_secrets
+from dowse.serving.surfaces.schemas import FLAG, NUMBER, SCREENING, TEXT, TEXTS, described, item, reply
 from dowse.serving.tools import Call, Schema, Told, Tool, wire_characters
 
 FAILURE = "Failed to search local archives: "
@@ -126,7 +128,8 @@ class ArchiveSurface:
     def _search(self, given: Any, budget: int) -> dict[str, Any]:
         query, limit = given["query"][:MOST_QUERY_CHARACTERS], int(given["limit"])
         database = self.database()
-        hits = search(database, query, limit, fuzzy=given["fuzzy"])
+        masks = masks_secrets()
+        hits = search(database, query, limit, fuzzy=given["fuzzy"], masks=masks)
         found = search_reply(
             database,
             hits,
@@ -139,13 +142,13 @@ class ArchiveSurface:
         )
         if self.is_indexing():
             found["metadata"]["indexing"] = True
-        return fitted(found, budget, wire_characters)
+        return fitted(screened(found, masks=masks), budget, wire_characters)
 
     async def ask(self, call: Call, question: Question) -> dict[str, Any]:
         """Answer another question of the graph."""
 
         def answer() -> dict[str, Any]:
-            return question(self.database(), call.arguments)
+            return screened(question(self.database(), call.arguments), masks=masks_secrets())
 
         found = await asyncio.to_thread(answer)
         if wire_characters(found) > call.budget_characters:
@@ -258,7 +261,7 @@ _FOUND = reply(
             ),
             highlights={
                 "type": "array",
-                "items": item(("field", "snippets"), field=TEXT, snippets={"type": "array", "items": TEXT}),
+                "items": item(("field", "snippets"), field=TEXT, snippets=TEXTS, **SCREENING),
             },
             citations=item(("citing", "cited"), citing=_LIST, cited=_LIST),
         ),

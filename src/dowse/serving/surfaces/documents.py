@@ -12,7 +12,7 @@ from dowse.serving.service import Served, Service
 from dowse.serving.surfaces.addresses import cursor_of, extensions_of, mime_type_of, position_of
 from dowse.serving.surfaces.excerpts import CHARACTERS, TITLE_CHARACTERS, on_one_line, result_of, told
 from dowse.serving.surfaces.leafing import leafing_tools
-from dowse.serving.surfaces.schemas import NUMBER, TEXT, TEXTS, count, described, item, reply
+from dowse.serving.surfaces.schemas import NUMBER, SCREENING, TEXT, TEXTS, count, described, item, reply
 from dowse.serving.surfaces.shelves import Shelves
 from dowse.serving.tools import Call, Schema, Told, Tool
 
@@ -118,7 +118,8 @@ _FOUND = reply(
     results={
         "type": "array",
         "items": item(
-            ("uri", "title", "relevance"), uri=TEXT, title=TEXT, relevance=NUMBER, excerpt=TEXT, matchLocation=TEXT
+            ("uri", "title", "relevance"),
+            uri=TEXT, title=TEXT, relevance=NUMBER, excerpt=TEXT, matchLocation=TEXT, **SCREENING,
         ),
     },
-)
+)  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any
 from dowse.searching.documents import Found
 from dowse.searching.passages import Passage, first_match
 from dowse.serving.asking import Coverage
+from dowse.serving.surfaces.replies import screening
 from dowse.serving.tools import Told
 
 CHARACTERS = 150
@@ -61,6 +62,7 @@ def result_of(uri: str, found: Found, terms: Mapping[str, float]) -> dict[str, A
     if passage:
         headings = [on_one_line(heading, TITLE_CHARACTERS) for heading in passage.headings]
         result |= {"startLine": passage.start_line, "endLine": passage.end_line, "headings": headings}
+        result |= screening(passage)
     return result
 
 

@@ -8,11 +8,13 @@ from dowse.lines import lines_of
 from dowse.reading.linking import Broken, External, Internal, Resolved, resolve
 from dowse.reading.lookup import Lookup
 from dowse.reading.outlines import Outline
+from dowse.screening.instructions import flags_in
+from dowse.screening.showing import Screened
 from dowse.serving.documents import read_now
 from dowse.serving.project import ProjectIndex
 from dowse.serving.service import Served
 from dowse.serving.surfaces.excerpts import TITLE_CHARACTERS, on_one_line
-from dowse.serving.surfaces.schemas import NUMBER, TEXT, count, described, item, reply
+from dowse.serving.surfaces.schemas import NUMBER, TEXT, TEXTS, count, described, item, reply
 from dowse.serving.surfaces.shelves import Shelves
 from dowse.serving.surfaces.webs import Web
 from dowse.serving.tools import Call, Schema, Tool, wire_characters
@@ -74,7 +76,7 @@ class Leafing:
             reply["truncated"] = f"Line {start} is longer than a reply. resources/read gives the whole document."
         elif last < end:
             reply["truncated"] = f"Cut at line {last} for the length of the reply. Go on with startLine: {last + 1}."
-        return {**reply, "endLine": max(last, start), "text": text}
+        return {**reply, "endLine": max(last, start), "text": text, **Screened(text, flags=flags_in(text)).notes(start)}
 
     async def links(self, call: Call) -> dict[str, Any]:
         """Links out of a document, into it, or broken ones."""
@@ -167,7 +169,10 @@ def leafing_tools(shelves: Shelves) -> list[Tool]:
         extra(
             "read_document", "Read a document", "Read a document by lines or by section",
             leafing.read,
-            reply(("uri", "text"), uri=TEXT, title=TEXT, text=TEXT, startLine=NUMBER, endLine=NUMBER, totalLines=NUMBER),
+            reply(
+                ("uri", "text"), uri=TEXT, title=TEXT, text=TEXT, startLine=NUMBER, endLine=NUMBER, totalLines=NUMBER,
+                flags=TEXTS,
+            ),
             {
                 "uri": _URI,
                 "section": described(TEXT, "Anchor of a section, such as install", minLength=1, maxLength=1000),

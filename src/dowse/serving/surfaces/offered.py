@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from dowse.serving.surfaces.schemas import FLAG, NUMBER, TEXT, TEXTS, count, described, item, reply
+from dowse.serving.surfaces.schemas import FLAG, NUMBER, SCREENING, TEXT, TEXTS, count, described, item, reply
 from dowse.serving.tools import Schema, Tool
 from dowse.types import Kind
 
@@ -17,7 +17,7 @@ _FOUND: Schema = reply(
         "type": "array",
         "items": item(
             ("path", "text", "score", "startLine", "endLine"),
-            path=TEXT, text=TEXT, score=NUMBER, startLine=NUMBER, endLine=NUMBER,
+            path=TEXT, text=TEXT, score=NUMBER, startLine=NUMBER, endLine=NUMBER, **SCREENING,
         ),
     },
     totalResults=NUMBER, searchTimeMs=NUMBER, coverage={"type": "object"}, searchedBy={"type": "object"},

@@ -231,8 +231,17 @@ def _hit(page: Page, hit: Any) -> dict[str, Any]:
         "endLine": first.end_line,
     }
     within = " > ".join(first.headings) if hit.kind == "docs" else ".".join(first.symbols[:1])
-    more = [{"startLine": other.start_line, "endLine": other.end_line, "text": _text(other, terms)} for other in others]
-    return result | _present(within=within, more=more)
+    more = [
+        {"startLine": other.start_line, "endLine": other.end_line, "text": _text(other, terms), **screening(other)}
+        for other in others
+    ]
+    return result | _present(within=within) | screening(first) | _present(more=more)
+
+
+def screening(passage: Passage) -> dict[str, Any]:
+    """What was masked in a passage, and what it is to be read with care for."""
+    flagged = list(passage.flagged_lines)
+    return _present(masked=list(passage.masked), flags=list(passage.flags), flaggedLines=flagged)
 
 
 def _text(passage: Passage, terms: Any) -> str:

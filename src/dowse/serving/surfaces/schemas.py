@@ -6,6 +6,8 @@ TEXT: Schema = {"type": "string"}
 NUMBER: Schema = {"type": "number"}
 FLAG: Schema = {"type": "boolean"}
 TEXTS: Schema = {"type": "array", "items": TEXT}
+SCREENING: dict[str, Schema] = {"masked": TEXTS, "flags": TEXTS}
+"""Of a hit: the kinds of secrets that are masked in it, and what it is to be read with care for."""
 
 
 def described(schema: Schema, description: str, **more: object) -> Schema:

@@ -11,7 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dowse.errors import UsageError
-from dowse.serving.surfaces.schemas import NUMBER, TEXT, TEXTS, count, described, item, reply
+from dowse.serving.masking import masks_secrets
+from dowse.serving.surfaces.schemas import NUMBER, SCREENING, TEXT, TEXTS, count, described, item, reply
 from dowse.serving.surfaces.telling import told_article, told_info, told_search
 from dowse.serving.tools import Call, Schema, Told, Tool
 from dowse.sites.addresses import host_of, is_same_host, split
@@ -90,7 +91,8 @@ class SitesSurface:
         site = await self._current(served)
         search = partial(site.search, given["query"], int(given["limit"]), topics, **days)
         found = await asyncio.to_thread(search)
-        return told_search(site, given["query"], found, time.perf_counter() - started, call.budget_characters)
+        seconds, budget = time.perf_counter() - started, call.budget_characters
+        return told_search(site, given["query"], found, seconds, budget, masks=masks_secrets())
 
     async def get_article(self, call: Call) -> Told:
         """A page by its address."""
@@ -226,14 +228,14 @@ _FOUND = reply(
         "type": "array",
         "items": item(
             ("title", "url", "path", "score"),
-            title=TEXT, url=TEXT, path=TEXT, date=TEXT, topics=TEXTS, abstract=TEXT, passage=TEXT, score=NUMBER,
+            title=TEXT, url=TEXT, path=TEXT, date=TEXT, topics=TEXTS, abstract=TEXT, passage=TEXT, score=NUMBER, **SCREENING,
         ),
     },
     searchTimeMs=NUMBER, truncated=TEXT,
 )  # fmt: skip
 _ARTICLE = reply(
     ("url", "path", "title", "body"),
-    url=TEXT, path=TEXT, title=TEXT, date=TEXT, topics=TEXTS, abstract=TEXT, body=TEXT, truncated=TEXT,
+    url=TEXT, path=TEXT, title=TEXT, date=TEXT, topics=TEXTS, abstract=TEXT, body=TEXT, truncated=TEXT, flags=TEXTS,
 )  # fmt: skip
 _INFO = reply(
     name=TEXT, domain=TEXT, description=TEXT, tool=TEXT, version=TEXT, generated=TEXT, pageCount=NUMBER,

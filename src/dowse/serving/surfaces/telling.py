@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from dowse.screening.instructions import flags_in
+from dowse.screening.showing import notes, shown
 from dowse.serving.tools import Told
 from dowse.sites.cleaning import one_line, readable
 from dowse.sites.live import LiveSite
@@ -16,13 +18,15 @@ MOST_TOPICS = 20
 MOST_TOPICS_OF_SITE = 100
 URL_CHARACTERS = 2000
 """No browser opens longer ones."""
+SCREENED_CHARACTERS = 4 * ABSTRACT_CHARACTERS
+"""Of a title or an abstract no more is looked at, and a quarter of it shown."""
 LEAST_BODY = 200
 """Of a page so much is told, however small the budget."""
 
 
-def told_search(site: LoadedSite, query: str, found: Found, seconds: float, budget: int) -> Told:
+def told_search(site: LoadedSite, query: str, found: Found, seconds: float, budget: int, *, masks: bool = True) -> Told:
     """The pages that were found, as many as fit."""
-    results = [_result(site, hit.page, hit.score, found) for hit in found.hits]
+    results = [_result(site, hit.page, hit.score, found, masks=masks) for hit in found.hits]
     content: dict[str, Any] = {
         "site": _name(site),
         "query": one_line(query, TITLE_CHARACTERS),
@@ -41,10 +45,12 @@ def told_search(site: LoadedSite, query: str, found: Found, seconds: float, budg
         )
 
 
-def _result(site: LoadedSite, number: int, score: float, found: Found) -> dict[str, Any]:
+def _result(site: LoadedSite, number: int, score: float, found: Found, *, masks: bool) -> dict[str, Any]:
     page = site.page(number)
+    title, abstract = (shown(text[:SCREENED_CHARACTERS], masks=masks) for text in (page.title, page.abstract))
+    passage = site.passage(number, found, masks=masks)
     result: dict[str, Any] = {
-        "title": one_line(page.title, TITLE_CHARACTERS),
+        "title": one_line(title.text, TITLE_CHARACTERS),
         "url": one_line(site.full_url(number), URL_CHARACTERS),
         "path": one_line(page.url, URL_CHARACTERS),
     }
@@ -52,12 +58,14 @@ def _result(site: LoadedSite, number: int, score: float, found: Found) -> dict[s
         result["date"] = one_line(page.date, 40)
     if page.topics:
         result["topics"] = [one_line(topic, 100) for topic in page.topics[:MOST_TOPICS]]
-    if abstract := one_line(page.abstract, ABSTRACT_CHARACTERS):
-        result["abstract"] = abstract
-    shown = one_line(site.passage(number, found), ABSTRACT_CHARACTERS)
-    if shown and shown.strip("…") not in abstract:
-        result["passage"] = shown
-    return result | {"score": round(score, 3)}
+    if said := one_line(abstract.text, ABSTRACT_CHARACTERS):
+        result["abstract"] = said
+    around = one_line(passage.text, ABSTRACT_CHARACTERS)
+    if around and around.strip("…") not in said:
+        result["passage"] = around
+    about = notes((one, 1) for one in (title, abstract, passage))
+    about.pop("flaggedLines", None)  # nobody sees lines of a page
+    return result | {"score": round(score, 3)} | about
 
 
 def _search_text(content: dict[str, Any]) -> str:
@@ -89,6 +97,8 @@ def told_article(site: LoadedSite, number: int, offset: int, budget: int) -> Tol
         content["topics"] = [one_line(topic, 100) for topic in page.topics[:MOST_TOPICS_OF_SITE]]
     if page.abstract.strip():
         content["abstract"] = one_line(page.abstract, 4 * ABSTRACT_CHARACTERS)
+    if flags := sorted({flag.kind for flag in flags_in(page.body)}):
+        content["flags"] = flags
     left = max(0, len(whole) - offset)
     fits, too_many = min(left, LEAST_BODY), min(left, budget) + 1
     while too_many - fits > 1:  # halve what is not known until the most that fits is

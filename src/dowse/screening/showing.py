@@ -1,0 +1,148 @@
+"""Found text as it may be shown: secrets masked, and what is to be said of the rest."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from dowse.screening.instructions import Flag, flags_in
+from dowse.screening.secrets import Secret, TookTooLong, secrets_in
+
+UNCHECKED = "unchecked"
+"""What is masked because it could not be found out in time whether it is a secret."""
+LEAST_PART = 8
+"""Fewer characters of a secret that was cut do not give it away, and stand in other words as well."""
+LEAST_LINE = 16
+"""A line of a secret of several lines that is shorter may be only a bracket."""
+KEY_CHARACTERS = 8000
+"""How far around a text a private key is looked for that it is a part of: one of 8192 bits has 6,400."""
+NEAR_CHARACTERS = 500
+"""How far around a text that was cut within a word its secrets are looked for."""
+
+_KEY = "PRIVATE KEY"
+_LINES = re.compile(r"[^\r\n]+")
+
+
+class Mask(NamedTuple):
+    """What was masked, and on which line of the text, from 1."""
+
+    kind: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """A text as it may be shown."""
+
+    text: str
+    masked: tuple[Mask, ...] = ()
+    flags: tuple[Flag, ...] = ()
+
+    def notes(self, first_line: int = 1) -> dict[str, Any]:
+        """What a reply says of it, for a text that begins on this line; nothing where there is nothing to say."""
+        return notes([(self, first_line)])
+
+
+def notes(every: Iterable[tuple[Screened, int]]) -> dict[str, Any]:
+    """What a reply says of several texts, each with the line it begins on."""
+    each = list(every)
+    flags = [(flag.kind, flag.line + first - 1) for one, first in each for flag in one.flags]
+    said: dict[str, Any] = {
+        "masked": sorted({mask.kind for one, _ in each for mask in one.masked}),
+        "flags": sorted({kind for kind, _ in flags}),
+        "flaggedLines": sorted({line for _, line in flags}),
+    }
+    return {name: value for name, value in said.items() if value}
+
+
+def shown(text: str, *, around: str = "", path: str = "", masks: bool = True) -> Screened:
+    """A text with its secrets masked, line by line.
+
+    `around` is what it was cut from, for secrets that only a part of is in it; see `surroundings`. With
+    `masks` false, the user wants to see secrets.
+    """
+    flags = flags_in(text)
+    if not masks:
+        return Screened(text, flags=flags)
+    hidden = hidden_in(text, around=around, path=path)
+    if not hidden:
+        return Screened(text, flags=flags)
+    pieces, done = [], 0
+    for secret in hidden:
+        pieces += [text[done : secret.start], label(secret.kind)]
+        done = secret.end
+    masked = tuple(Mask(secret.kind, text.count("\n", 0, secret.start) + 1) for secret in hidden)
+    return Screened("".join([*pieces, text[done:]]), masked, flags)
+
+
+def label(kind: str) -> str:
+    """What stands where a secret was."""
+    return f"[masked: {kind}]"
+
+
+def hidden_in(text: str, *, around: str = "", path: str = "") -> list[Secret]:
+    """What of a text is to be hidden, none of it longer than a line; all of it where no answer comes in time."""
+    try:
+        found = [piece for secret in secrets_in(text, path) for piece in _by_line(text, secret)]
+        if around:
+            secrets = [(secret.kind, around[secret.start : secret.end]) for secret in secrets_in(around, path)]
+            found += [piece for kind, value in secrets for piece in _parts_of(value, kind, text)]
+    except TookTooLong:
+        found = list(_by_line(text, Secret(0, len(text), UNCHECKED)))
+    return _merged(sorted(found))
+
+
+def surroundings(text: str, start: int, end: int) -> str:
+    """As much of a text around a part of it as tells whether a secret in there was cut; empty where none was."""
+    first = max(0, start - KEY_CHARACTERS)
+    if _KEY in text[first : end + KEY_CHARACTERS]:
+        return text[first : end + KEY_CHARACTERS]
+    if _is_between_words(text, start) and _is_between_words(text, end):
+        return ""
+    return text[max(0, start - NEAR_CHARACTERS) : end + NEAR_CHARACTERS]
+
+
+def _is_between_words(text: str, at: int) -> bool:
+    return not 0 < at < len(text) or text[at - 1].isspace() or text[at].isspace()
+
+
+def _by_line(text: str, secret: Secret) -> Iterator[Secret]:
+    """A secret as its pieces on each line, without the white space around them, so that lines stay lines."""
+    for line in _LINES.finditer(text, secret.start, secret.end):
+        piece = line[0].strip()
+        if piece:
+            start = line.start() + line[0].index(piece)
+            yield Secret(start, start + len(piece), secret.kind)
+
+
+def _parts_of(value: str, kind: str, text: str) -> Iterator[Secret]:
+    """Where the lines of a secret, or what was cut of one, stand in a text."""
+    lines = [line.strip() for line in _LINES.findall(value)]
+    for line in lines:
+        if len(lines) > 1 and len(line) < LEAST_LINE:
+            continue
+        at = text.find(line)
+        while at >= 0:
+            yield Secret(at, at + len(line), kind)
+            at = text.find(line, at + len(line))
+        # What was cut begins with the end of the secret, or ends with its beginning; dots may stand at the cut.
+        begin = len(text) - len(text.lstrip(".…"))
+        end = len(text.rstrip(".…"))
+        for length in range(len(line) - 1, LEAST_PART - 1, -1):
+            if text.startswith(line[-length:], begin):
+                yield Secret(begin, begin + length, kind)
+                break
+        for length in range(len(line) - 1, LEAST_PART - 1, -1):
+            if text.endswith(line[:length], 0, end):
+                yield Secret(end - length, end, kind)
+                break
+
+
+def _merged(found: Sequence[Secret]) -> list[Secret]:
+    result: list[Secret] = []
+    for one in found:
+        if result and one.start < result[-1].end:
+            result[-1] = Secret(result[-1].start, max(result[-1].end, one.end), result[-1].kind)
+        else:
+            result.append(one)
+    return result
