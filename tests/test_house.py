@@ -33,7 +33,7 @@ KNOWS: dict[str, set[str]] = {
         "notes",
         "sites",
         "encoding",
-    },  # fmt: skip
+    },
     "cli": {"serving", "searching", "archives", "notes", "sites"},
 }
 GROUND_KNOWS: dict[str, set[str]] = {
