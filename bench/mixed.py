@@ -110,7 +110,7 @@ def _of_papers(folder: Path) -> Iterator[Judged]:
         kinds = {_is_note(paper) for paper in papers}
         if len(kinds) == 1 and query in texts:
             is_note = kinds.pop()
-            source = source_name("index", "papers") if is_note else source_name("documents", "papers")
+            source = source_name("index", "default") if is_note else source_name("documents", "papers")
             gains = {id_of(source, paper if is_note else f"{paper}.md"): 1.0 for paper in papers}
             yield Judged(texts[query], "index" if is_note else "documents", gains)
 

@@ -86,12 +86,12 @@ class Composed:
         self._library, self._places = library or service, places
         self._announcer = Announcer()
         self._documents: DocumentsSurface | None = None
-        self._holdings = Holdings(start, remedy=CREATE_INDEX if offer.has_tools_of("code") else RUN_INDEX)
+        self.holdings = Holdings(start, remedy=CREATE_INDEX if offer.has_tools_of("code") else RUN_INDEX)
         made = [(name, self._part(name)) for name in offer.sources]
         self._parts = {name: part for name, part in made if part is not None}
         if not self._parts:
             raise UsageError(_nothing(offer))
-        self._federated = FederatedSurface(self._holdings) if offer.is_federated else None
+        self._federated = FederatedSurface(self.holdings) if offer.is_federated else None
         self._offered = {name: part for name, part in self._parts.items() if offer.has_tools_of(name)}
         if self._federated:
             self._offered["federated"] = self._federated_part(self._federated)
@@ -166,7 +166,7 @@ class Composed:
         from dowse.serving.surfaces.offered import offered_tools
 
         surface = project.ProjectSurface(self._service, self._start)
-        self._holdings.projects = self._service
+        self.holdings.projects = self._service
         return Part(partial(self._code_tools, surface), project.INSTRUCTIONS, _names(offered_tools(surface, {})))
 
     async def _code_tools(self, surface: "ProjectSurface", client: Call) -> list[Tool]:
@@ -182,7 +182,7 @@ class Composed:
         from dowse.serving.surfaces import documents
 
         self._documents = documents.DocumentsSurface(self._library, self._start, self._announcer)
-        self._holdings.shelves = self._documents.shelves
+        self.holdings.shelves = self._documents.shelves
         return Part(
             _always(self._documents.tools),
             documents.INSTRUCTIONS,
@@ -195,7 +195,7 @@ class Composed:
             return None
         from dowse.serving.surfaces import sites
 
-        self._holdings.sites = self._sites
+        self.holdings.sites = self._sites
         return Part(_always(self._sites.tools), sites.INSTRUCTIONS, _names(self._sites.tools), self._sites.close)
 
     def _archive_part(self) -> Part | None:
@@ -206,14 +206,14 @@ class Composed:
             return None
         from dowse.serving.surfaces import archives
 
-        surface = self._holdings.archives = archives.ArchiveSurface(places)
+        surface = self.holdings.archives = archives.ArchiveSurface(places)
         return Part(_always(surface.tools), archives.INSTRUCTIONS, _names(surface.tools), surface.close)
 
     def _indexes_part(self) -> Part:
         from dowse.serving.surfaces import noted
         from dowse.serving.surfaces.notes import NotesSurface
 
-        surface = self._holdings.notes = NotesSurface()
+        surface = self.holdings.notes = NotesSurface()
         return Part(_always(surface.tools), noted.INSTRUCTIONS, _names(surface.tools), surface.close)
 
     def _federated_part(self, surface: FederatedSurface) -> Part:

@@ -69,7 +69,7 @@ async def fetch_one(holdings: Holdings, call: Call, given: str) -> tuple[Member,
     members, _ = await holdings.members(call)
     for member in members:
         locator = locator_in(member.name, given) if len(given) <= MOST_CHARACTERS else None
-        if locator:
+        if locator is not None:
             return member, await member.fetch(locator)
     raise NoSuchThing(f"it does not begin with the name of a source. There are: {_names(members)}")
 
@@ -127,7 +127,7 @@ def _wanted_of(member: Member, asked: Asked) -> Wanted:
 
 
 def _locators(member: Member, ids: Sequence[str]) -> list[str]:
-    return [locator for one in ids if (locator := locator_in(member.name, one))]
+    return [locator for one in ids if (locator := locator_in(member.name, one)) is not None]
 
 
 def _chosen(members: Sequence[Member], source: str) -> list[Member]:

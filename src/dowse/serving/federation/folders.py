@@ -43,7 +43,7 @@ class _Folder:
     async def fetch(self, locator: str) -> Whole:
         document = await self._served.do(read_now, locator)
         if document is None:
-            raise NoSuchThing(f"there is no file '{on_one_line(locator, 100)}' in {self.name} that may be read")
+            raise NoSuchThing(f"{self.name} has no such file that may be read")
         facts: dict[str, Any] = {
             "path": self._service.shown(self._served, document.path),
             "language": document.language,

@@ -1,12 +1,15 @@
 """All that a server has, as sources of one search."""
 
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from dowse.serving.catalogue import CatalogueError
 from dowse.serving.federation.values import Member
-from dowse.serving.tools import Call
+from dowse.serving.tools import Call, Schema
 
 if TYPE_CHECKING:
     from dowse.serving.service import Service
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
     from dowse.serving.surfaces.sites import SitesSurface
 
 CREATE_INDEX = "Call create_index."
-RUN_INDEX = "It is indexed with the command: dowse index"
+RUN_INDEX = "Run: dowse index"
 
 
 @dataclass(slots=True)
@@ -73,3 +76,20 @@ class Holdings:
                 except CatalogueError as error:
                     return {"project" if service is self.projects else "documents": str(error)}
         return {}
+
+
+class Nobody:
+    """A call without a client behind it: nobody to ask, and no roots."""
+
+    arguments: Mapping[str, Any] = MappingProxyType({})
+    budget_characters = sys.maxsize
+    can_ask = False
+
+    async def ask(self, key: str, question: str, fields: Mapping[str, Schema] | None = None) -> dict[str, Any] | None:  # noqa: ARG002 - nobody answers
+        return None
+
+    async def roots(self) -> list[str]:
+        return []
+
+    async def progress(self, done: float, total: float | None, message: str) -> None:
+        """Nobody wants to know."""

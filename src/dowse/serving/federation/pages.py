@@ -1,13 +1,14 @@
 """Static sites and research archives as sources."""
 
 import asyncio
+import contextlib
 import html
 import re
 from collections.abc import Callable
 from datetime import date
 from urllib.parse import quote
 
-from dowse.archives.database import ArchiveDatabase
+from dowse.archives.database import ArchiveDatabase, open_database
 from dowse.archives.search import search
 from dowse.archives.types import Hit, Stored
 from dowse.errors import DowseError, NotIndexed
@@ -16,7 +17,7 @@ from dowse.searching.passages import holds_phrase
 from dowse.serving.federation.folders import file_key
 from dowse.serving.federation.ids import id_of, source_name
 from dowse.serving.federation.values import Found, Item, Kind, NoSuchThing, NotReady, Standing, Wanted, Whole
-from dowse.serving.surfaces.archives import ArchiveSurface
+from dowse.serving.surfaces.archives import ArchiveSurface, failure
 from dowse.serving.surfaces.excerpts import TITLE_CHARACTERS, on_one_line
 from dowse.serving.surfaces.finding import relative
 from dowse.serving.surfaces.sites import Served, SitesSurface
@@ -81,8 +82,10 @@ class SiteMember:
     async def fetch(self, locator: str) -> Whole:
         site = await self._surface.current(self._served)
         number = site.find(f"/{locator}")
+        if number is None:  # an index may write whole addresses
+            number = site.find(locator)
         if number is None:
-            raise NoSuchThing(f"there is no page '/{on_one_line(locator, 100)}' on {self.name}")
+            raise NoSuchThing(f"{self.name} has no such page")
         page = site.page(number)
         facts = {"path": one_line(page.url, URL_CHARACTERS)}
         told = {"date": one_line(page.date, 40), "abstract": one_line(page.abstract, 4 * PASSAGE_CHARACTERS)}
@@ -169,7 +172,7 @@ class ArchiveMember:
         database = self._surface.database()
         numbers = [row[0] for row in database.rows("SELECT number FROM documents WHERE id = ?", (locator,))]
         if not numbers:
-            raise NoSuchThing(f"there is no document '{on_one_line(locator, 100)}' in the archives")
+            raise NoSuchThing("the archives have no such document")
         document = database.documents(numbers)[numbers[0]]
         facts = {"path": document.path, "archive": document.source, "type": document.type}
         told = {"date": document.date, "question": document.question}
@@ -181,13 +184,14 @@ class ArchiveMember:
         return await asyncio.to_thread(self._standing)
 
     def _standing(self) -> Standing:
+        """Without a word to the process that indexes: to ask how it stands does not start it."""
         try:
-            database = self._surface.database()
-            ((documents,),) = database.rows("SELECT COUNT(*) FROM documents")
-        except NotIndexed as error:
-            return Standing(self.kind, self.name, "not_found", problem=str(error))
+            with contextlib.closing(open_database(self._surface.places.database)) as database:
+                ((documents,),) = database.rows("SELECT COUNT(*) FROM documents")
+        except NotIndexed:
+            return Standing(self.kind, self.name, "not_found", problem="The first search will index them.")
         except DowseError as error:
-            return Standing(self.kind, self.name, "failed", problem=str(error))
+            return Standing(self.kind, self.name, "failed", problem=str(failure(error).content["userMessage"]))
         state = "indexing" if self._surface.is_indexing() else "ready"
         return Standing(self.kind, self.name, state, {"documents": documents})
 

@@ -1,5 +1,6 @@
 """What `search`, `fetch` and the status over all sources reply: the shapes that research assistants expect."""
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -55,7 +56,7 @@ def fetched(given: str, member: Member, whole: Whole, offset: int, budget: int) 
     return {**reply, "metadata": {**about, "nextOffset": end, "truncated": said}}
 
 
-def overview(each: Sequence[Standing], budget: int) -> Reply:
+def overview(each: Sequence[Standing], budget: int = sys.maxsize) -> Reply:
     """How all sources stand together."""
     states = [one.state for one in each]
     worst = next((state for state in _WORST_FIRST if state in states), "not_found")

@@ -104,6 +104,8 @@ class NoSuchThing(NotFound):
 class NotReady(DowseError):
     """A source that cannot answer yet, with what to do about it."""
 
+    code = "NOT_READY"
+
 
 class Member(Protocol):
     """One source of a federation."""

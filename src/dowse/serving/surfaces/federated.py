@@ -7,8 +7,8 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from dowse.errors import UsageError
-from dowse.serving.catalogue import CatalogueError
-from dowse.serving.surfaces.schemas import NUMBER, TEXT, TEXTS, count, described, item, reply
+from dowse.serving.catalogue import CatalogueError, is_absolute
+from dowse.serving.surfaces.schemas import TEXT, TEXTS, described, item, reply
 from dowse.serving.tools import Call, Schema, Tool
 
 if TYPE_CHECKING:
@@ -32,12 +32,12 @@ class FederatedSurface:
         self.tools: tuple[Tool, ...] = (
             Tool(
                 "search", "Search everything",
-                "Search all that is here at once: code, documents, sites, archives, notes. fetch reads a result",
+                "Search code, documents, sites, archives and notes at once; fetch reads a result",
                 self.search, _FOUND, _SEARCH, ("query",),
             ),
-            Tool("fetch", "Fetch", "Read what search found, whole", self.fetch, _FETCHED, _FETCH, ("id",)),
+            Tool("fetch", "Fetch", "Read a result of search, whole", self.fetch, _FETCHED, _FETCH, ("id",)),
         )  # fmt: skip
-        self.status_tool = Tool(STATUS, "Index status", "What is indexed, and how fresh", self.status, _STATUS)
+        self.status_tool = Tool(STATUS, "Index status", "What is indexed, how fresh", self.status, _STATUS)
         """The status where no project's own tool has that name."""
 
     async def search(self, call: Call) -> dict[str, Any]:
@@ -66,14 +66,12 @@ class FederatedSurface:
         from dowse.serving.federation.asking import fetch_one
         from dowse.serving.federation.replies import fetched
         from dowse.serving.federation.values import NoSuchThing
-        from dowse.serving.surfaces.excerpts import on_one_line
 
         given = call.arguments["id"]
         try:
             member, whole = await fetch_one(self._holdings, call, given)
         except NoSuchThing as error:
-            shown = on_one_line(given, 100)
-            raise UsageError(f"id: '{shown}' leads to nothing: {error}. Use an id that search gave.") from error
+            raise UsageError(f"id: '{_shown(given)}' leads to nothing: {error}. Use an id that search gave.") from error
         return fetched(given, member, whole, int(call.arguments["offset"]), call.budget_characters)
 
     async def status(self, call: Call, of_projects: Status | None = None) -> dict[str, Any]:
@@ -108,6 +106,14 @@ class FederatedSurface:
         return replace(tool, run=run, output={**tool.output, "properties": properties})
 
 
+def _shown(given: str) -> str:
+    """An id as an error repeats it: on a line, and no path of a machine."""
+    from dowse.serving.surfaces.excerpts import on_one_line
+
+    text = on_one_line(given, 100)
+    return text.replace("\\", "/").rstrip("/").rpartition("/")[2] if is_absolute(text) else text
+
+
 def _day(name: str, given: str | None) -> date | None:
     if given is None:
         return None
@@ -118,26 +124,26 @@ def _day(name: str, given: str | None) -> date | None:
 
 
 _LIST: Schema = {"type": "array"}
+_OBJECT: Schema = {"type": "object"}
+_WHOLE: Schema = {"type": "integer"}
 _SEARCH: dict[str, Schema] = {
-    "query": described(TEXT, 'Words; +must, -not, "a phrase"', minLength=1, maxLength=10_000),
-    "source": described(TEXT, "Only this source (as in results), or kind: project, documents, site, archive, index"),
-    "path": described(TEXT, "Only paths like src/**/*.py"),
-    "language": described(TEXT, "Only code like python"),
-    "since": described(TEXT, "Only from this day on, YYYY-MM-DD"),
-    "until": described(TEXT, "Only up to this day"),
-    "limit": count("Most results", 10, MOST_RESULTS),
-    "exclude": described(TEXTS, "Ids you hold already"),
+    "query": described(TEXT, 'Words, +must, -not, "a phrase"', minLength=1, maxLength=10_000),
+    "source": described(TEXT, "A source, or project, documents, site, archive, index"),
+    "path": described(TEXT, "Glob: src/**/*.py"),
+    "language": described(TEXT, "Such as python"),
+    "since": described(TEXT, "YYYY-MM-DD"),
+    "until": described(TEXT, "YYYY-MM-DD"),
+    "limit": {**_WHOLE, "default": 10, "minimum": 1, "maximum": MOST_RESULTS},
+    "exclude": described(TEXTS, "Ids you hold"),
 }
 _FETCH: dict[str, Schema] = {
     "id": described(TEXT, "From search", minLength=1),
-    "offset": count("Skip characters, to go on with a long text", 0, 1 << 40, 0),
+    "offset": {**described(_WHOLE, "Characters to skip"), "default": 0, "minimum": 0},
 }
 _FOUND = reply(
     ("results",),
-    results={"type": "array", "items": item(("id", "title", "url"), id=TEXT, title=TEXT, url=TEXT, text=TEXT)},
-    metadata={"type": "object"},
+    results={"type": "array", "items": item(("id", "title", "url"), id=TEXT, title=TEXT, url=TEXT)},
+    metadata=_OBJECT,
 )
-_FETCHED = reply(
-    ("id", "title", "text", "url"), id=TEXT, title=TEXT, text=TEXT, url=TEXT, metadata={"type": "object"}
-)  # fmt: skip
-_STATUS = reply(("status",), status=TEXT, totalFiles=NUMBER, sources=_LIST)
+_FETCHED = reply(("id", "text"), id=TEXT, title=TEXT, text=TEXT, url=TEXT, metadata=_OBJECT)
+_STATUS = reply(("status",), status=TEXT, sources=_LIST)
