@@ -52,6 +52,7 @@ bench: .venv/installed ## measure; CORPORA, EVAL, CODE_SEARCH name folders of da
 	$(RUN) -m bench.sites "$(CORPORA)" --eval "$(EVAL)"
 	$(RUN) -m bench.notes
 	$(RUN) -m bench.documents "$(CORPORA)"
+	$(RUN) -m bench.federation "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 
 lock: .venv/installed ## renew requirements.txt and tests/node/package-lock.json
 	$(RUN) -m pip install --quiet uv

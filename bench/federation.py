@@ -15,7 +15,7 @@ from typing import Any
 import anyio
 from mcp import Client
 
-from bench import mixed, program
+from bench import corpora, mixed, program
 from bench.mixed import Judged, Mixed
 from bench.report import Row, Table
 from bench.rules import RULES
@@ -33,6 +33,8 @@ from dowse.serving.surfaces.sites import open_sites
 from dowse.serving.tools import CHARACTERS_PER_TOKEN, Level
 
 PLACE = "bench federation"
+PEPS, DOCUMENTS = "python+peps", "mdn+content"
+ALL_FILES = 1_000_000
 LIMIT = 10
 SEARCHES = 200
 GOALS: dict[Level, int] = {"minimal": 600, "standard": 4_000, "full": 12_000}
@@ -46,11 +48,9 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.federation", description=__doc__)
+    parser.add_argument("corpora", type=Path, metavar="CORPORA", help=f"a folder with {PEPS}, {DOCUMENTS} and code")
     parser.add_argument("--eval", type=Path, metavar="EVAL", help="a folder with code-search/, scifact/ and sites/")
     parser.add_argument("--code-search", type=Path, metavar="DIR", help="the corpora of code-search, laid out")
-    parser.add_argument("--peps", type=Path, metavar="DIR", help="a checkout of python/peps")
-    parser.add_argument("--project", type=Path, metavar="DIR", help="a large project, for speed")
-    parser.add_argument("--documents", type=Path, metavar="DIR", help="a large folder of documents, for speed")
     parser.add_argument("--searches", type=int, default=SEARCHES, help=f"timed questions (default: {SEARCHES})")
     parser.add_argument("--home", type=Path, metavar="DIR", help="keep indexes here, for the next run")
     program.add_markdown(parser, PLACE)
@@ -61,17 +61,29 @@ def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
     home = options.home.resolve() if options.home else work
     os.environ["DOWSE_HOME"] = str(home / "index")
     tables = [anyio.run(_schemas, work)]
-    if not (options.eval and options.code_search and options.peps):
-        print("Fairness and speed need --eval, --code-search and --peps.", file=sys.stderr)
+    needed = [options.eval, options.code_search, options.corpora / PEPS]
+    if not all(folder and folder.is_dir() for folder in needed):
+        print(f"Fairness needs --eval, --code-search and {PEPS} in {options.corpora}.", file=sys.stderr)
         return tables
-    judged = mixed.lay_out(options.eval, options.code_search.resolve(), options.peps, home / "mixed")
+    code = options.code_search.resolve()
+    judged = mixed.lay_out(options.eval, code, options.corpora / PEPS, home / "mixed")
     places = _archived(judged, home)
     tables.append(_with(judged.roots, [judged.documents], judged, places, lambda made: _fairness(made, judged)))
-    if options.project and options.documents:
-        project, documents = options.project.resolve(), options.documents.resolve()
-        speed: Callable[[Composed], Awaitable[Table]] = lambda made: _speed(made, judged, options.searches)  # noqa: E731
-        tables.append(_with([project], [documents], judged, places, speed))
-    return tables
+    documents = (options.corpora / DOCUMENTS).resolve()
+    if not documents.is_dir():
+        print(f"Speed needs {DOCUMENTS} in {options.corpora}.", file=sys.stderr)
+        return tables
+    project = _large_project(options.corpora, code, home / "code")
+    speed: Callable[[Composed], Awaitable[Table]] = lambda made: _speed(made, judged, options.searches)  # noqa: E731
+    return [*tables, _with([project], [documents], judged, places, speed)]
+
+
+def _large_project(folder: Path, code: Path, into: Path) -> Path:
+    """All code there is as one project, which a later run takes as it is."""
+    if not into.is_dir():
+        roots = [root for root in corpora.find(folder) if root.name not in (PEPS, DOCUMENTS)]
+        corpora.sample([*roots, *corpora.find(code)], ALL_FILES, into)
+    return into
 
 
 # What is asked
