@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from dowse.searching.query import parse
 from dowse.serving.federation import merging
 from dowse.serving.federation.values import Item
+from dowse.store.analysis import terms_of
 
 Sources = Mapping[str, Sequence[Item]]
 Rule = Callable[[str, Sources], list[Item]]
@@ -49,20 +51,20 @@ def relevance_and_rank(_text: str, sources: Sources) -> list[Item]:
 
 def words_alone(text: str, sources: Sources) -> list[Item]:
     """How much of the query each hit shows, and nothing else."""
-    weights = merging.weights_of(text, list(sources.values()))
-    return _ordered(sources, lambda item, _rank, _items: merging.coverage(item, weights))
+    measured = _measured(text, sources)
+    return _ordered(sources, lambda item, _rank, _items: measured[item.id])
 
 
 def words_and_rank(text: str, sources: Sources) -> list[Item]:
     """The same, less for each further place."""
-    weights = merging.weights_of(text, list(sources.values()))
-    return _ordered(sources, lambda item, rank, _items: merging.coverage(item, weights) / (1 + 0.1 * rank))
+    measured = _measured(text, sources)
+    return _ordered(sources, lambda item, rank, _items: measured[item.id] / (1 + 0.1 * rank))
 
 
 def words_unweighted(text: str, sources: Sources) -> list[Item]:
     """The same with all words of the query alike."""
-    weights = dict.fromkeys(merging.weights_of(text, list(sources.values())), 1.0)
-    return _ordered(sources, lambda item, rank, _items: merging.coverage(item, weights) / (1 + 0.1 * rank))
+    measured = _measured(text, sources, are_alike=True)
+    return _ordered(sources, lambda item, rank, _items: measured[item.id] / (1 + 0.1 * rank))
 
 
 RULES: dict[str, Rule] = {
@@ -75,6 +77,15 @@ RULES: dict[str, Rule] = {
     "relevance scaled within each source": scaled,
     "reciprocal ranks": reciprocal_ranks,
 }
+
+
+def _measured(text: str, sources: Sources, *, are_alike: bool = False) -> dict[str, float]:
+    terms = frozenset(term for word in parse(text).positive for term in terms_of(word))
+    shown = {item.id: merging.shown_of(item, terms) for items in sources.values() for item in items}
+    weights = merging.weights_of(terms, list(shown.values()))
+    if are_alike:
+        weights = dict.fromkeys(weights, 1.0)
+    return {name: merging.coverage(one, weights) for name, one in shown.items()}
 
 
 def _ordered(sources: Sources, score: Callable[[Item, int, Sequence[Item]], float]) -> list[Item]:

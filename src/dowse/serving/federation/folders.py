@@ -22,6 +22,8 @@ from dowse.types import Document, Stat
 
 LINE_CHARACTERS = 300
 """Of a longer line of a passage the part around its first match is shown."""
+RANKED_FILES = 40
+"""Files that are looked at closely: with 120 the order is the same, and a search takes 3 ms longer."""
 _NANOSECONDS = 1_000_000_000
 
 
@@ -69,7 +71,7 @@ class _Folder:
             among = frozenset(one.id for one in project.store.documents() if wanted.is_within(_day(one.stat)))
         return Options(
             wanted.limit, path_glob=self._glob(wanted), language=wanted.language, budget_tokens=sys.maxsize,
-            among=among, shown_chunks=1,
+            among=among, ranked_files=max(RANKED_FILES, 2 * wanted.limit), shown_chunks=1,
         )  # fmt: skip
 
     def _item(

@@ -6,9 +6,10 @@ Of ten rules this one is the best (docs/benchmarks.md, `python -m bench.federati
 sources, where asking the right one alone gives 0.77, relevance as it is 0.39 and reciprocal ranks 0.20.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from math import log
+from typing import NamedTuple
 
 from dowse.searching.passages import terms_in
 from dowse.searching.query import parse
@@ -36,6 +37,13 @@ class Ranked:
     """Its ids under other sources."""
 
 
+class Shown(NamedTuple):
+    """Which terms of a query a hit shows."""
+
+    names: Set[str]
+    anywhere: Set[str]
+
+
 @dataclass(frozen=True, slots=True)
 class Held:
     """What the caller has and does not want again."""
@@ -50,8 +58,14 @@ class Held:
 
 def merged(text: str, sources: Sequence[Sequence[Item]], held: Held = Held()) -> list[Ranked]:  # noqa: B008 - frozen
     """Everything in one order, each thing once, without what is held."""
-    weights = weights_of(text, sources)
-    scored = [(score, item) for items in sources for item, score in zip(items, scores(items, weights), strict=True)]
+    terms = frozenset(term for word in parse(text).positive for term in terms_of(word))
+    shown = [[shown_of(item, terms) for item in items] for items in sources]
+    weights = weights_of(terms, [one for each in shown for one in each])
+    scored = [
+        (score, item)
+        for items, each in zip(sources, shown, strict=True)
+        for item, score in zip(items, scores(items, each, weights), strict=True)
+    ]
     scored.sort(key=lambda one: (-one[0], one[1].id))
     best = {item.id: score for score, item in reversed(scored)}
     return [
@@ -61,11 +75,18 @@ def merged(text: str, sources: Sequence[Sequence[Item]], held: Held = Held()) ->
     ]
 
 
-def scores(items: Sequence[Item], weights: Mapping[str, float]) -> list[float]:
+def shown_of(item: Item, terms: frozenset[str]) -> Shown:
+    """The terms of a query that a hit shows: in its names, and anywhere."""
+    names = terms_in(f"{item.title} {item.names}") & terms
+    rest = terms - names
+    return Shown(names, names | (terms_in(item.text) & rest if rest else rest))
+
+
+def scores(items: Sequence[Item], shown: Sequence[Shown], weights: Mapping[str, float]) -> list[float]:
     """The score of each hit of one source, between 0 and 1; a source that has an order of its own keeps it."""
     found, ceiling = [], 1.0
-    for rank, item in enumerate(items):
-        measured = coverage(item, weights)
+    for rank, (item, one) in enumerate(zip(items, shown, strict=True)):
+        measured = coverage(one, weights)
         if item.relevance is None:
             score = measured
         else:
@@ -74,24 +95,18 @@ def scores(items: Sequence[Item], weights: Mapping[str, float]) -> list[float]:
     return found
 
 
-def coverage(item: Item, weights: Mapping[str, float]) -> float:
+def coverage(shown: Shown, weights: Mapping[str, float]) -> float:
     """How much of a query, by weight, a hit shows."""
     total = sum(weights.values())
     if not total:
         return 0.0
-    names = terms_in(f"{item.title} {item.names}")
-    shown = names | terms_in(item.text)
-    in_all, in_names = (sum(weights[term] for term in terms & weights.keys()) / total for terms in (shown, names))
+    in_all, in_names = (sum(map(weights.__getitem__, terms)) / total for terms in (shown.anywhere, shown.names))
     return PASSAGE * in_all + NAMES * in_names
 
 
-def weights_of(text: str, sources: Sequence[Sequence[Item]]) -> dict[str, float]:
+def weights_of(terms: Iterable[str], shown: Sequence[Shown]) -> dict[str, float]:
     """The terms of a query, and how rare each is among what was found: that much a hit with it stands out."""
-    terms = dict.fromkeys(term for word in parse(text).positive for term in terms_of(word))
-    if not terms:
-        return {}
-    shown = [terms_in(f"{item.title} {item.names} {item.text}") & terms.keys() for items in sources for item in items]
-    return {term: log(1 + (len(shown) + 1) / (0.5 + sum(term in one for one in shown))) for term in terms}
+    return {term: log(1 + (len(shown) + 1) / (0.5 + sum(term in one.anywhere for one in shown))) for term in terms}
 
 
 def one_each(items: Sequence[Item]) -> list[list[Item]]:

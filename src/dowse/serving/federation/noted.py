@@ -14,7 +14,7 @@ from dowse.serving.federation.values import Found, Item, Kind, NoSuchThing, Stan
 from dowse.serving.surfaces.excerpts import TITLE_CHARACTERS, on_one_line
 from dowse.serving.surfaces.notes import NotesSurface
 
-CANDIDATES = 2
+CANDIDATES = 3
 """So many times as many notes as are wanted are looked at: the order of their scores is rough. Worth 0.05 of nDCG@10."""
 METADATA_CHARACTERS = 2_000
 """Metadata of a note that is told with it; longer ones have a tool of their own."""
