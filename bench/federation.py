@@ -37,6 +37,8 @@ PEPS, DOCUMENTS = "python+peps", "mdn+content"
 ALL_FILES = 1_000_000
 LIMIT = 10
 SEARCHES = 200
+WARM_SECONDS = 20.0
+"""As long as a server compares all files with its indexes, after its start, that takes time of the searches."""
 GOALS: dict[Level, int] = {"minimal": 600, "standard": 4_000, "full": 12_000}
 """Tokens that the schemas of all tools may take."""
 
@@ -206,15 +208,17 @@ async def _speed(made: Composed, judged: Mixed, searches: int) -> Table:
     times: list[float] = []
     async with Client(server) as client:
         standing = dict((await client.call_tool("get_index_status", {})).structured_content or {})
-        used_at = 0.0
-        for number, text in enumerate([*chosen[:20], *chosen]):
-            if number == 20:
-                used_at = time.process_time()
-            started = time.perf_counter()
+        started = time.monotonic()
+        while time.monotonic() < started + WARM_SECONDS:  # until the folders were compared with their indexes
+            for text in chosen[:20]:
+                await client.call_tool("search", {"query": text})
+        used = time.process_time()
+        for text in chosen:
+            began = time.perf_counter()
             await client.call_tool("search", {"query": text})
-            times.append((time.perf_counter() - started) * 1000)
-        used = (time.process_time() - used_at) * 1000 / searches
-    measured = sorted(times[20:])
+            times.append((time.perf_counter() - began) * 1000)
+        used = (time.process_time() - used) * 1000 / searches
+    measured = sorted(times)
     sources = standing["sources"]
     parts = {one["name"]: one.get("chunks") or one.get("pages") or one.get("documents", 0) for one in sources}
     rows: list[Row] = [
