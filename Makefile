@@ -56,6 +56,7 @@ bench: .venv/installed ## measure; CORPORA, EVAL, CODE_SEARCH name folders of da
 	$(RUN) -m bench.encoders "$(CORPORA)"
 	$(RUN) -m bench.packaging
 	$(RUN) -m bench.screening "$(CORPORA)" --code-search "$(CODE_SEARCH)"
+	$(RUN) -m bench.federation "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 
 lock: .venv/installed ## renew requirements.txt and tests/node/package-lock.json
 	$(RUN) -m pip install --quiet uv

@@ -23,6 +23,7 @@ Schema = Mapping[str, Any]
 QUESTIONS = {"create_index": CREATE_QUESTION, "reindex_project": REBUILD_QUESTION, "delete_index": DELETE_QUESTION}
 
 KEYS = {
+    "alsoIn": "the ids that the same thing has under other sources",
     "anchor": "what links call a section by: `docs://guide.md#anchor`",
     "chunks": "pieces that files were cut into",
     "code": "in `get_index_status`, the `files` and `chunks` of code; in an error or a `FILE_LIMIT_WARNING`, its code",
@@ -30,6 +31,7 @@ KEYS = {
     "corrected": "words that were nowhere, and the known words that were taken for them",
     "coverage": "how much of the project the answer is about",
     "developerMessage": "of an error: what is technical about it",
+    "docId": "what a note is called in its index",
     "docs": "the `files` and `chunks` of documentation",
     "encoding": "how far search by meaning is: the `encoder`, its `state` (`complete`, `working`, `waiting`, `paused`, `off` "
     "or `failed`, with the `problem`), chunks that are `done` of the `total`, and the encoder that is `serving` meanwhile, "
@@ -45,29 +47,36 @@ KEYS = {
     "headings": "in `search_documents` the headings that the passage stands under; else those of the document",
     "indexedFiles": "files that are in the index now",
     "indexing": "present while a run goes on",
-    "kind": "where a link leads: `document`, `web`, `broken` or `other`",
+    "kind": "where a link leads: `document`, `web`, `broken` or `other`; of a source, what it is",
     "lastCheck": "when all files were last compared with the index",
     "lastError": "why the last run failed, until one succeeds",
+    "leftOut": "in `search`, the sources that a filter has no meaning for, and which",
     "level": "of a heading, from 1",
     "line": "the line of a link",
     "masked": "the kinds of secrets that are masked in the text, where it reads `[masked: …]`; the file itself is as it was",
     "matchLocation": "`title`, `content` or `both`",
     "message": "what happened, or what to do next",
-    "more": "further passages of the same file, each with `startLine`, `endLine` and `text`",
+    "metadata": "in `search`, how the answer came about; in `fetch`, what else is known of the thing",
+    "more": "further passages of the same file, each with `startLine`, `endLine` and `text`; in `search`, how to get the rest",
     "newFiles": "files that are not in the index yet, up to 20",
     "nextOffset": "the `offset` that the next page begins at",
     "pending": "files that have changed and are not indexed again yet",
     "pendingFiles": "how many files differ from the index now",
     "problem": "what is wrong with the index and what to do",
+    "problems": "in `search`, the sources that did not answer, why, and what to do",
     "question": "what is to be answered with `confirm: true`",
     "relevance": "between 0 and 1; 0.8 and more for a title with all words of the query",
+    "searched": "in `search`, the sources that answered",
     "skipped": "files that were left out, counted by reason; `dowse why PATH` names the rule",
+    "source": "the name of a source, as the argument `source` takes it; ids begin with it",
+    "sources": "every source: `kind`, `name`, `state`, how much it holds, `lastUpdated`, `problem`",
     "stale": "files that changed while the answer was made and are left out of it, up to 20",
     "staleFiles": "files that changed or are gone since they were indexed, up to 20",
     "startLine": "the first line, from 1",
     "strategy": "when changes are taken in: the setting `indexingStrategy`",
     "target": "a link as it is written",
     "to": "where a link leads",
+    "totalCharacters": "in `fetch`, the length of the whole text",
     "totalLines": "lines of the document",
     "truncated": "present when the budget cut the reply, with the way to the rest",
     "userMessage": "of an error: what to tell a person",
@@ -84,6 +93,7 @@ START = f"""\
 
 What `dowse serve` offers to an assistant ([clients.md](clients.md) says how to connect one).
 The tools of archives are there where archives are ([archive.md](archive.md)), those of sites with `--site` ([site.md](site.md)).
+`search` and `fetch` are over all of it at once, and with `--tools minimal` they and `get_index_status` are all there is ([federation.md](federation.md)).
 Paths are relative to the project, with slashes, on every system.
 
 - A reply is structured content, and the same JSON once more as text for clients that read only that.

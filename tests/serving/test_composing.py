@@ -21,6 +21,7 @@ CODE = {
     "create_index", "reindex_project", "reindex_file", "delete_index",
 }  # fmt: skip
 SITES = {"search_fruit", "get_article", "get_index_info"}
+FEDERATED = {"search", "fetch"}
 INDEXES = {"search_index", "search_add_document", "search_create_index"}
 
 
@@ -58,10 +59,11 @@ def offered(made: Composed, mode: str = "auto") -> set[str]:
 
 
 def test_every_surface_is_offered_where_there_is_something_to_it(root: Path, tmp_path: Path, mode: str) -> None:
-    assert offered(composed(root), mode) == CODE | INDEXES | {"search_documents"}
+    assert offered(composed(root), mode) == CODE | INDEXES | FEDERATED | {"search_documents"}
     (tmp_path / "research-archive").mkdir()
     with_all = composed(root, site_file(tmp_path))
-    assert offered(with_all, mode) == CODE | INDEXES | SITES | {"search_documents", "searchLocalArchives"}
+    everything = CODE | INDEXES | SITES | FEDERATED | {"search_documents", "searchLocalArchives"}
+    assert offered(with_all, mode) == everything
 
 
 def test_full_adds_what_is_seldom_needed(root: Path) -> None:
@@ -84,7 +86,7 @@ def test_only_what_is_named_is_offered(root: Path, tmp_path: Path, surfaces: Any
 
 def test_to_the_public_nothing_is_offered_that_writes_or_tells_of_projects(root: Path, tmp_path: Path) -> None:
     (tmp_path / "research-archive").mkdir()
-    assert offered(composed(root, site_file(tmp_path), is_public=True)) == SITES | {"search_documents"}
+    assert offered(composed(root, site_file(tmp_path), is_public=True)) == SITES | FEDERATED | {"search_documents"}
     with pytest.raises(UsageError, match="--public"):
         composed(root, surfaces=("code", "archive", "indexes"), is_public=True)
 

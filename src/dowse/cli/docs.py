@@ -21,7 +21,8 @@ from dowse.cli.output import (
     show_warnings,
     shown,
 )
-from dowse.cli.serve import Wish, budget_option, run_server, tools_option
+from dowse.cli.serve import budget_option, run_server, tools_option
+from dowse.cli.wishes import Wish
 from dowse.errors import NoSuchDocument, UsageError
 from dowse.serving.tools import Level
 

@@ -7,6 +7,7 @@ import click
 from dowse.cli.arguments import json_option, named_folder, named_path
 from dowse.cli.meaning import meaning_line
 from dowse.cli.output import Reply, counted, say, show, show_warnings
+from dowse.cli.wishes import config_options, manifest_of, wish_of
 from dowse.serving.status import as_size
 
 if TYPE_CHECKING:
@@ -17,13 +18,22 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("folder", metavar="[DIR]", required=False)
+@click.option("--all", "is_all", is_flag=True, help="Show every source that dowse serve would serve here.")
+@config_options
 @json_option
-def status(folder: str | None, *, as_json: bool) -> int | Reply:
+def status(folder: str | None, *, is_all: bool, config: str | None, no_config: bool, as_json: bool) -> int | Reply:
     """Show the index of DIR, or of the project around the working directory; and of its documents.
 
-    The state is one of not_found, indexing, ready, incomplete, failed. Exit code 1 when there
-    is no index, or none that can be used.
+    Where a dowse.toml in the working directory names sources, and with --all, every source that
+    dowse serve would serve. The state is one of not_found, indexing, ready, incomplete, failed.
+    Exit code 1 when there is no index, or none that can be used.
     """
+    manifest = manifest_of(config, no_config=no_config, has_folders=folder is not None)
+    if is_all or manifest:
+        from dowse.cli.sources import show_sources
+
+        named = named_folder(folder)
+        return show_sources(wish_of({"roots": (named,) if named else ()}, manifest), as_json=as_json)
     from dowse.serving.locating import open_or_find
     from dowse.serving.project import ProjectIndex
     from dowse.serving.watches import watch_of

@@ -8,7 +8,8 @@ import click
 from dowse.cli.arguments import json_option, named_folder, named_path
 from dowse.cli.http import http_options
 from dowse.cli.output import Reply, Shown, counted, progress_bar, say, show, show_warnings, shown
-from dowse.cli.serve import Wish, budget_option, run_server
+from dowse.cli.serve import budget_option, run_server
+from dowse.cli.wishes import Wish
 from dowse.errors import UsageError
 
 MOST_WARNINGS = 20

@@ -91,12 +91,15 @@ class Library:
         delete_files(name)
         return documents
 
+    def names(self) -> "list[str]":
+        """The names of all indexes, in order; none of them is opened for it."""
+        with self._lock:
+            return sorted({*self._memory, *names_on_disk()})
+
     def list(self) -> tuple[list[Info], list[str]]:
         """All indexes by name, and what is wrong with those that cannot be opened."""
-        with self._lock:
-            names = {*self._memory, *names_on_disk()}
         found, problems = [], []
-        for name in sorted(names):
+        for name in self.names():
             try:
                 found.append(self.use(name, NamedIndex.info))
             except NotFound:

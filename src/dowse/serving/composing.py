@@ -5,19 +5,25 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dowse.errors import UsageError
+from dowse.serving.federation.members import CREATE_INDEX, RUN_INDEX, Holdings
 from dowse.serving.protocol import make_server
 from dowse.serving.resources import Announcer
-from dowse.serving.tools import BUDGET_TOKENS, SURFACES, Call, Level, Surface, Tool
+from dowse.serving.surfaces.federated import INSTRUCTIONS as FEDERATED
+from dowse.serving.surfaces.federated import STATUS, FederatedSurface
+from dowse.serving.tools import BUDGET_TOKENS, SURFACES, Call, Level, Surface, Tool, sources_of
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
+    from dowse.archives.places import Places
     from dowse.serving.service import Service, Source
     from dowse.serving.surfaces.documents import DocumentsSurface
+    from dowse.serving.surfaces.project import ProjectSurface
     from dowse.serving.surfaces.sites import SitesSurface
 
 PUBLIC: frozenset[Surface] = frozenset({"documents", "site"})
@@ -34,6 +40,20 @@ class Offer:
     level: Level = "standard"
     budget_tokens: int = BUDGET_TOKENS
     is_public: bool = False
+
+    @property
+    def sources(self) -> tuple[Surface, ...]:
+        """The surfaces with something to search, whether or not their own tools are offered."""
+        return tuple(name for name in sources_of(self.surfaces) if name in PUBLIC or not self.is_public)
+
+    @property
+    def is_federated(self) -> bool:
+        """Whether everything can be searched at once."""
+        return "federated" in self.surfaces or self.level == "minimal"
+
+    def has_tools_of(self, surface: Surface) -> bool:
+        """Whether the tools of a surface are offered."""
+        return surface in self.surfaces and self.level != "minimal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +72,34 @@ class Composed:
     """A service, where folders are served, and the surfaces that are offered over it and beside it."""
 
     def __init__(
-        self, service: "Service | None", start: Path, offer: Offer, sites: "SitesSurface | None" = None
+        self,
+        service: "Service | None",
+        start: Path,
+        offer: Offer,
+        sites: "SitesSurface | None" = None,
+        *,
+        library: "Service | None" = None,
+        places: "Places | None" = None,
     ) -> None:
+        """`library` is the service of documents where they lie in other folders than the projects."""
         self._service, self._start, self._offer, self._sites = service, start, offer, sites
+        self._library, self._places = library or service, places
         self._announcer = Announcer()
         self._documents: DocumentsSurface | None = None
-        chosen = [name for name in offer.surfaces if name in PUBLIC or not offer.is_public]
-        made = [(name, self._part(name)) for name in chosen]
+        self.holdings = Holdings(start, remedy=CREATE_INDEX if offer.has_tools_of("code") else RUN_INDEX)
+        made = [(name, self._part(name)) for name in offer.sources]
         self._parts = {name: part for name, part in made if part is not None}
         if not self._parts:
             raise UsageError(_nothing(offer))
-        _require_own_names(self._parts)
+        self._federated = FederatedSurface(self.holdings) if offer.is_federated else None
+        self._offered = {name: part for name, part in self._parts.items() if offer.has_tools_of(name)}
+        if self._federated:
+            self._offered["federated"] = self._federated_part(self._federated)
+        _require_own_names(self._offered)
 
     def server(self) -> "Server[Any]":
         """The SDK's server of it all."""
-        parts = self._parts.values()
+        parts = self._offered.values()
 
         async def tools(client: Call) -> list[Tool]:
             listed = [tool for part in parts for tool in await part.tools(client)]
@@ -80,19 +113,23 @@ class Composed:
             finally:
                 self.close()
 
+        has_resources = self._documents and "documents" in self._offered
         return make_server(
             tools,
             instructions=" ".join([*(part.words for part in parts), DATA]),
             lifespan=lifespan,
             budget_tokens=self._offer.budget_tokens,
-            resources=(self._documents, self._announcer) if self._documents else None,
+            resources=(self._documents, self._announcer) if self._documents and has_resources else None,
         )
 
     def sources(self) -> "list[Source]":
         """What is served, for those who watch over the server."""
         found = list(self._sites.sources()) if self._sites and "site" in self._parts else []
-        if self._service:
-            found += self._service.sources("project" if "code" in self._parts else "documents")
+        if self._service and "code" in self._parts:
+            found += self._service.sources("project")
+        if self._library and "documents" in self._parts:
+            known = {source.name for source in found}
+            found += [source for source in self._library.sources("documents") if source.name not in known]
         return found
 
     def names(self) -> str:
@@ -103,8 +140,9 @@ class Composed:
         """Stop everything."""
         for part in self._parts.values():
             part.close()
-        if self._service:
-            self._service.close()
+        for service in {self._service, self._library}:
+            if service:
+                service.close()
 
     def _begin(self) -> None:
         if self._documents:
@@ -124,46 +162,65 @@ class Composed:
     def _code_part(self) -> Part | None:
         if self._service is None:
             return None
+        from dowse.serving.surfaces import project
         from dowse.serving.surfaces.offered import offered_tools
-        from dowse.serving.surfaces.project import INSTRUCTIONS, ProjectSurface
 
-        surface = ProjectSurface(self._service, self._start)
-        return Part(surface.tools, INSTRUCTIONS, _names(offered_tools(surface, {})))
+        surface = project.ProjectSurface(self._service, self._start)
+        self.holdings.projects = self._service
+        return Part(partial(self._code_tools, surface), project.INSTRUCTIONS, _names(offered_tools(surface, {})))
+
+    async def _code_tools(self, surface: "ProjectSurface", client: Call) -> list[Tool]:
+        """The tools over projects; their status tells of all other sources as well."""
+        tools, everything = await surface.tools(client), self._federated
+        if everything is None:
+            return tools
+        return [everything.with_sources(tool) if tool.name == STATUS else tool for tool in tools]
 
     def _documents_part(self) -> Part | None:
-        if self._service is None:
+        if self._library is None:
             return None
-        from dowse.serving.surfaces.documents import INSTRUCTIONS, DocumentsSurface
+        from dowse.serving.surfaces import documents
 
-        self._documents = DocumentsSurface(self._service, self._start, self._announcer)
+        self._documents = documents.DocumentsSurface(self._library, self._start, self._announcer)
+        self.holdings.shelves = self._documents.shelves
         return Part(
-            _always(self._documents.tools), INSTRUCTIONS, _names(self._documents.tools), self._documents.shelves.close
+            _always(self._documents.tools),
+            documents.INSTRUCTIONS,
+            _names(self._documents.tools),
+            self._documents.shelves.close,
         )
 
     def _sites_part(self) -> Part | None:
         if self._sites is None:
             return None
-        from dowse.serving.surfaces.sites import INSTRUCTIONS
+        from dowse.serving.surfaces import sites
 
-        return Part(_always(self._sites.tools), INSTRUCTIONS, _names(self._sites.tools), self._sites.close)
+        self.holdings.sites = self._sites
+        return Part(_always(self._sites.tools), sites.INSTRUCTIONS, _names(self._sites.tools), self._sites.close)
 
     def _archive_part(self) -> Part | None:
         from dowse.archives.places import are_there_archives, find_places
 
-        places = find_places()
-        if not are_there_archives(places):
+        places = self._places or find_places()
+        if self._places is None and not are_there_archives(places):
             return None
-        from dowse.serving.surfaces.archives import INSTRUCTIONS, ArchiveSurface
+        from dowse.serving.surfaces import archives
 
-        surface = ArchiveSurface(places)
-        return Part(_always(surface.tools), INSTRUCTIONS, _names(surface.tools), surface.close)
+        surface = self.holdings.archives = archives.ArchiveSurface(places)
+        return Part(_always(surface.tools), archives.INSTRUCTIONS, _names(surface.tools), surface.close)
 
     def _indexes_part(self) -> Part:
-        from dowse.serving.surfaces.noted import INSTRUCTIONS
+        from dowse.serving.surfaces import noted
         from dowse.serving.surfaces.notes import NotesSurface
 
-        surface = NotesSurface()
-        return Part(_always(surface.tools), INSTRUCTIONS, _names(surface.tools), surface.close)
+        surface = self.holdings.notes = NotesSurface()
+        return Part(_always(surface.tools), noted.INSTRUCTIONS, _names(surface.tools), surface.close)
+
+    def _federated_part(self, surface: FederatedSurface) -> Part:
+        """Search and fetch; and the status, where no other surface has it and it may be told."""
+        has_status = "code" not in self._offered and not self._offer.is_public
+        tools = (*surface.tools, surface.status_tool) if has_status else surface.tools
+        return Part(_always(tools), FEDERATED, _names(tools))
 
 
 def _names(tools: Sequence[Tool]) -> frozenset[str]:
@@ -192,6 +249,6 @@ def _require_own_names(parts: dict[Surface, Part]) -> None:
 def _nothing(offer: Offer) -> str:
     if offer.is_public:
         return "--public offers documents and sites alone, and none is served here."
-    if offer.surfaces == ("site",):
+    if offer.sources == ("site",):
         return "--only site needs a site: --site FILE."
     return "There is no archive here: RESEARCH_ARCHIVE_PATH and URL_CONTENT_ARCHIVE_PATH name their folders."

@@ -8,10 +8,17 @@ from typing import Any, Literal, NamedTuple, Protocol
 from dowse.errors import DowseError
 
 Schema = dict[str, Any]
-Surface = Literal["code", "documents", "site", "archive", "indexes"]
-SURFACES: tuple[Surface, ...] = ("code", "documents", "site", "archive", "indexes")
-Level = Literal["standard", "full"]
-"""How much a server offers: what is always needed, or all."""
+Surface = Literal["code", "documents", "site", "archive", "indexes", "federated"]
+SURFACES: tuple[Surface, ...] = ("code", "documents", "site", "archive", "indexes", "federated")
+Level = Literal["minimal", "standard", "full"]
+"""How much a server offers: one search over everything, what is always needed, or all."""
+
+
+def sources_of(surfaces: "tuple[Surface, ...]") -> "tuple[Surface, ...]":
+    """The surfaces that have something to search; the federated one, named alone, is over all of them."""
+    named = tuple(name for name in surfaces if name != "federated")
+    return named or tuple(name for name in SURFACES if name != "federated")
+
 
 BUDGET_TOKENS = 20_000
 CHARACTERS_PER_TOKEN = 4

@@ -10,8 +10,10 @@ _STRUCTURE = re.compile(r"""[<>{}\[\]`|#*~\\"“”„«»]+|--+|==+|__+""")
 
 def one_line(text: str, most: int) -> str:
     """A text on one line, without characters that nobody sees, cut where it is longer."""
-    seen = "".join(character if _is_seen(character) else " " for character in text[: 4 * most])
-    line = _SPACES.sub(" ", seen).strip()
+    line = _SPACES.sub(" ", text[: 4 * most])
+    if not line.isprintable():  # which is quick to tell, and rare
+        line = _SPACES.sub(" ", "".join(character if _is_seen(character) else " " for character in line))
+    line = line.strip()
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 

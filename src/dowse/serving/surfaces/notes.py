@@ -152,6 +152,16 @@ class NotesSurface:
         documents = await self._do(lambda library, _: library.delete(name))
         return {"status": "deleted", "index_name": name, "documents": documents}
 
+    # For who searches them with others
+
+    async def names(self) -> list[str]:
+        """The names of all indexes."""
+        return await self._do(lambda library, _: library.names())
+
+    async def use(self, name: str, work: "Callable[[NamedIndex, Callable[[], None]], Got]") -> Got:
+        """Do something with one index, off the event loop."""
+        return await self._do(lambda library, pause: library.use(name, lambda index: work(index, pause)))
+
     # Off the event loop
 
     async def _do(self, work: "Callable[[Library, Callable[[], None]], Got]") -> Got:

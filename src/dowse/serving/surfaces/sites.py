@@ -74,6 +74,11 @@ class SitesSurface:
                 served.live.look()
         return [Source(served.name, served.live.problem) for served in self._sites]
 
+    @property
+    def served(self) -> Sequence[Served]:
+        """Each site under its name."""
+        return tuple(self._sites)
+
     def names(self) -> str:
         """The names of all sites, for a message."""
         return ", ".join(served.name for served in self._sites)
@@ -88,7 +93,7 @@ class SitesSurface:
         given, started = call.arguments, time.perf_counter()
         days = {name: _day(name, given[name]) for name in ("since", "until")}
         topics = [topic for topic in given["topics"] or () if topic.strip()]
-        site = await self._current(served)
+        site = await self.current(served)
         search = partial(site.search, given["query"], int(given["limit"]), topics, **days)
         found = await asyncio.to_thread(search)
         seconds, budget = time.perf_counter() - started, call.budget_characters
@@ -111,7 +116,7 @@ class SitesSurface:
         """What the indexes hold."""
         name = call.arguments.get("site")
         chosen = [self._of(name)] if name is not None else self._sites
-        about = [(served, await self._current(served)) for served in chosen]
+        about = [(served, await self.current(served)) for served in chosen]
         facts = [(served.name, served.live, site) for served, site in about]
         return told_info(facts, is_list=len(self._sites) > 1 and name is None)
 
@@ -120,7 +125,7 @@ class SitesSurface:
     async def _candidates(self, name: str | None) -> list[tuple[Served, LoadedSite]]:
         """The sites that a page may be on: the one named, else all."""
         chosen = [self._of(name)] if name is not None else self._sites
-        return [(served, await self._current(served)) for served in chosen]
+        return [(served, await self.current(served)) for served in chosen]
 
     def _of(self, name: str) -> Served:
         for served in self._sites:
@@ -131,7 +136,7 @@ class SitesSurface:
                 return served
         raise UsageError(f"site: {_shown(name)} is not served here. It is one of: {self.names()}.")
 
-    async def _current(self, served: Served) -> LoadedSite:
+    async def current(self, served: Served) -> LoadedSite:
         """The site as its index is now, or a moment ago if loading takes longer than one would wait."""
         live = served.live
         if live.wants_look:

@@ -1,0 +1,113 @@
+"""A server of everything, and an assistant that asks it; every reply is held against what the tool promises."""
+
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+from mcp import Client
+
+from dowse.archives.keeping import index_once
+from dowse.archives.places import Places, find_places
+from dowse.serving.composing import Composed, Offer
+from dowse.serving.project import ProjectIndex, What
+from dowse.serving.service import Service
+from dowse.serving.surfaces.sites import open_sites
+from tests.making import write_tree
+from tests.serving.talking import Assistant
+from tests.sites.making import index
+
+Got = TypeVar("Got")
+
+APP = {
+    "pyproject.toml": "[project]\nname = 'app'\n",
+    "src/apple.py": "def peel_apple():\n    return 'red quince'\n",
+    "src/pear.js": "function peelPear() { return 'green quince' }\n",
+    "guide.md": "# Quince guide\n\nHow to peel a quince with a knife.\n",
+    "page.html": "<html><head><title>Medlars</title></head><body><p>Blet the medlars first.</p></body></html>",
+    "naïve folder/ünï %41#?.md": "# Oddly named\n\nA sloe in an odd place.\n",
+    ".env": "TOKEN=hunter2 quince\n",
+    ".gitignore": "*.gen.py\n",
+    "src/x.gen.py": "quince = 'hunter2'\n",
+}
+REPORT = "# Report on quinces\n\nQuinces were measured in 2024. They are hard.\n"
+
+
+def make_app(folder: Path) -> Path:
+    """A small project."""
+    return write_tree(folder / "app", APP)
+
+
+def indexed(root: Path, *whats: What) -> Path:
+    """Index a root in this process."""
+    for what in whats or ("project", "documents"):
+        project = ProjectIndex(root, what)
+        project.update()
+        project.close()
+    return root
+
+
+def archived(folder: Path) -> Places:
+    """Archives of one report and one captured page, indexed."""
+    facts = {"url": "https://fruit.example/posts/storing-pears", "title": "Storing pears", "capturedAt": "2025-05-20"}
+    write_tree(
+        folder,
+        {
+            "research-archive/quinces.md": REPORT,
+            "url-content-archive/1/content.md": "# Storing pears\n\nPears ripen from the inside out.\n",
+            "url-content-archive/1/metadata.json": json.dumps(facts),
+        },
+    )
+    places = find_places(folder=folder, environment={})
+    from dowse.archives.database import create_database
+
+    database = create_database(places.database)
+    index_once(database, places)
+    database.close()
+    return places
+
+
+def site_file(folder: Path) -> str:
+    """The index of a small site."""
+    file = folder / "site.json"
+    file.write_text(json.dumps(index()), encoding="utf-8")
+    return str(file)
+
+
+def everything(
+    folder: Path, root: Path, offer: Offer | None = None, *, library: tuple[Path, ...] = (), has_site: bool = True
+) -> Composed:
+    """A server of a project, its documents, a site, archives and notes."""
+    return Composed(
+        Service([root]),
+        root,
+        offer or Offer(),
+        open_sites([site_file(folder)]) if has_site else None,
+        library=Service([root, *library]) if library else None,
+        places=archived(folder),
+    )
+
+
+def talk(made: Composed, conversation: Callable[[Assistant], Awaitable[Got]], mode: str = "auto") -> Got:
+    """Have a conversation with a server in this process."""
+
+    async def have_it() -> Got:
+        async with Client(made.server(), mode=mode) as connected:
+            try:
+                return await conversation(Assistant(connected))
+            except Exception as error:  # raised once more outside, where no group is made of it
+                failure = error
+        raise failure
+
+    return anyio.run(have_it)
+
+
+def ids(reply: dict[str, Any]) -> list[str]:
+    """The ids of what was found."""
+    return [one["id"] for one in reply["results"]]
+
+
+def sources(reply: dict[str, Any]) -> set[str]:
+    """The sources that something was found in."""
+    return {one["source"] for one in reply["results"]}
