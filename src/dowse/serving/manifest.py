@@ -214,7 +214,7 @@ class _Reader:
 
     def _require_trust(self, key: str, what: str) -> None:
         if not self._is_trusted:
-            remedy = f"To allow it, name the file yourself: dowse serve --config {self._file}"
+            remedy = f"Leave it out with --no-config; or, if it is your own, name it with --config {self._file}"
             raise self._wrong(key, f"names {what}, which a file that was merely found may not", remedy)
 
     def _wrong(self, key: str, problem: str, remedy: str) -> SettingsError:

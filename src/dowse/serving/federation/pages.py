@@ -169,7 +169,10 @@ class ArchiveMember:
         return await asyncio.to_thread(self._fetch, locator)
 
     def _fetch(self, locator: str) -> Whole:
-        database = self._surface.database()
+        try:
+            database = self._surface.database()
+        except NotIndexed as error:
+            raise NoSuchThing("the archives are not indexed yet") from error
         numbers = [row[0] for row in database.rows("SELECT number FROM documents WHERE id = ?", (locator,))]
         if not numbers:
             raise NoSuchThing("the archives have no such document")
