@@ -17,6 +17,7 @@ from dowse.serving.project import ProjectIndex
 from dowse.serving.service import Served, Service
 from dowse.serving.surfaces.excerpts import TITLE_CHARACTERS, on_one_line
 from dowse.serving.surfaces.finding import relative
+from dowse.serving.surfaces.replies import screening
 from dowse.serving.surfaces.shelves import Shelves
 from dowse.types import Document, Stat
 
@@ -80,7 +81,7 @@ class _Folder:
         around = [*passage.headings, *passage.symbols] if passage else []
         more: dict[str, Any] = {"path": self._service.shown(self._served, path)}
         if passage:
-            more |= {"startLine": passage.start_line, "endLine": passage.end_line}
+            more |= {"startLine": passage.start_line, "endLine": passage.end_line, **screening(passage)}
         return Item(
             id_of(self.name, path), self.name, on_one_line(title, TITLE_CHARACTERS),
             self._url(path, passage.start_line if passage else 0), _shown(passage, terms) if passage else "",
@@ -114,7 +115,7 @@ class ProjectMember(_Folder):
         if not project.exists and not project.is_being_updated():
             raise NotReady(self._not_indexed())
         try:
-            answer = answer_now(project, wanted.text, self._options(project, wanted))
+            answer = answer_now(project, wanted.text, self._options(project, wanted), self._served.encoder)
         except (UsageError, NotIndexed) as error:
             if project.exists:
                 raise
@@ -126,9 +127,11 @@ class ProjectMember(_Folder):
             )
             for hit in answer.hits
         )  # fmt: skip
+        if self._served.encoder:
+            self._served.encoder.front(project.root, [hit.path for hit in answer.hits])
         return Found(
             tuple(items), coverage(project, len(left)), self._pending((*left, *answer.outdated)), answer.corrected,
-            tuple(project.warnings),
+            tuple(project.warnings), answer.ways,
         )  # fmt: skip
 
     def _pending(self, paths: Iterable[str]) -> tuple[str, ...]:

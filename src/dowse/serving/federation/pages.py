@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Callable
 from datetime import date
+from typing import Any
 from urllib.parse import quote
 
 from dowse.archives.database import ArchiveDatabase, open_database
@@ -13,14 +14,17 @@ from dowse.archives.search import search
 from dowse.archives.types import Hit, Stored
 from dowse.errors import DowseError, NotIndexed
 from dowse.globs import compile_glob
+from dowse.screening.showing import notes, shown
 from dowse.searching.passages import holds_phrase
 from dowse.serving.federation.folders import file_key
 from dowse.serving.federation.ids import id_of, source_name
 from dowse.serving.federation.values import Found, Item, Kind, NoSuchThing, NotReady, Standing, Wanted, Whole
+from dowse.serving.masking import masks_secrets
 from dowse.serving.surfaces.archives import ArchiveSurface, failure
 from dowse.serving.surfaces.excerpts import TITLE_CHARACTERS, on_one_line
 from dowse.serving.surfaces.finding import relative
 from dowse.serving.surfaces.sites import Served, SitesSurface
+from dowse.serving.surfaces.telling import SCREENED_CHARACTERS
 from dowse.sites.addresses import key
 from dowse.sites.cleaning import one_line, readable
 from dowse.sites.searching import Found as FoundPages
@@ -72,11 +76,17 @@ class SiteMember:
     def _item(self, site: LoadedSite, number: int, score: float, found: FoundPages) -> Item:
         page = site.page(number)
         url = one_line(site.full_url(number), URL_CHARACTERS)
-        text = one_line(site.passage(number, found) or page.abstract, PASSAGE_CHARACTERS)
-        more = {"path": one_line(page.url, URL_CHARACTERS)} | ({"date": one_line(page.date, 40)} if page.date else {})
+        masks = masks_secrets()
+        passage = site.passage(number, found, masks=masks)
+        title, abstract = (shown(text[:SCREENED_CHARACTERS], masks=masks) for text in (page.title, page.abstract))
+        text = one_line(passage.text or abstract.text, PASSAGE_CHARACTERS)
+        care = notes([(title, 1), (abstract, 1), (passage, 1)])
+        care.pop("flaggedLines", None)  # a page that is shown in a line has none
+        more: dict[str, Any] = {"path": one_line(page.url, URL_CHARACTERS), **care}
+        more |= {"date": one_line(page.date, 40)} if page.date else {}
         return Item(
-            id_of(self.name, page.url.lstrip("/")), self.name, one_line(page.title, TITLE_CHARACTERS) or url, url,
-            text, round(score, 4), one_line(f"{page.url} {page.abstract}", PASSAGE_CHARACTERS), url_key(url), more,
+            id_of(self.name, page.url.lstrip("/")), self.name, one_line(title.text, TITLE_CHARACTERS) or url, url,
+            text, round(score, 4), one_line(f"{page.url} {abstract.text}", PASSAGE_CHARACTERS), url_key(url), more,
         )  # fmt: skip
 
     async def fetch(self, locator: str) -> Whole:
@@ -128,7 +138,9 @@ class ArchiveMember:
         text = " ".join((*query.terms, *query.must, *query.phrases))
         is_read = bool(query.must or query.phrases or query.must_not or query.not_phrases)
         most = wanted.limit if fits is None else max(wanted.limit, CLOSELY if is_read else FILTERED)
-        hits = [hit for hit in search(database, text, most) if fits is None or fits(hit.document)]
+        hits = [
+            hit for hit in search(database, text, most, masks=masks_secrets()) if fits is None or fits(hit.document)
+        ]
         return tuple(map(self._item, hits[: wanted.limit]))
 
     def _filter(self, database: ArchiveDatabase, query: Query, wanted: Wanted) -> Callable[[Stored], bool] | None:
@@ -154,14 +166,17 @@ class ArchiveMember:
 
     def _item(self, hit: Hit) -> Item:
         document = hit.document
-        shown = [plain(one) for part in hit.highlights if part.field == "content" for one in part.snippets]
-        more = {"path": document.path} | ({"date": document.date} if document.date else {})
+        found = [plain(one) for part in hit.highlights if part.field == "content" for one in part.snippets]
+        more: dict[str, Any] = {"path": document.path} | ({"date": document.date} if document.date else {})
+        for name in ("masked", "flags"):
+            if kinds := sorted({kind for part in hit.highlights for kind in getattr(part, name)}):
+                more[name] = kinds
         keys = file_key(f"{self._surface.places.roots[document.archive]}/{document.below}")
         if _WEB.match(document.url):
             keys |= url_key(document.url)
         return Item(
             id_of(self.name, document.id), self.name, on_one_line(document.title, TITLE_CHARACTERS), _url(document),
-            " … ".join(shown), hit.score, on_one_line(f"{document.question} {document.path}", PASSAGE_CHARACTERS),
+            " … ".join(found), hit.score, on_one_line(f"{document.question} {document.path}", PASSAGE_CHARACTERS),
             keys, more,
         )  # fmt: skip
 

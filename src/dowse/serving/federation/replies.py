@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from dowse.errors import UsageError
+from dowse.screening.instructions import flags_in
 from dowse.serving.asking import Coverage
 from dowse.serving.federation.asking import Asked, Outcome
 from dowse.serving.federation.merging import Ranked
@@ -46,6 +47,8 @@ def fetched(given: str, member: Member, whole: Whole, offset: int, budget: int) 
     if offset and offset >= size:
         raise UsageError(f"offset: {offset:,} is behind the end; the text has {size:,} characters.")
     about = {"source": member.name, **whole.metadata, "totalCharacters": size} | ({"offset": offset} if offset else {})
+    if flags := sorted({flag.kind for flag in flags_in(whole.text)}):
+        about["flags"] = flags
     reply = {"id": given, "title": whole.title, "text": whole.text[offset:], "url": whole.url, "metadata": about}
     if wire_characters(reply) <= budget - SPARE_CHARACTERS:
         return reply
@@ -107,6 +110,7 @@ def _about(outcome: Outcome, budget: int) -> Reply:
             {name: _covered(one.coverage) for name, one in answers.items() if one.coverage and not one.coverage.is_complete},
             share,
         ),
+        searchedBy=_fitting_pairs({name: dict(one.ways) for name, one in answers.items() if one.ways}, share),
         pending=fitting(pending[:NAMED_FILES], share),
         corrected={word: near for answer in answers.values() for word, near in answer.corrected.items()},
         warnings=fitting(sorted(warnings), share),

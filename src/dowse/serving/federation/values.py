@@ -67,6 +67,8 @@ class Found:
     pending: tuple[str, ...] = ()
     corrected: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    ways: Mapping[str, float] = field(default_factory=dict)
+    """How it was searched, where not by words alone, and the share of chunks that each way could find."""
 
 
 @dataclass(frozen=True, slots=True)
