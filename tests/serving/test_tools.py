@@ -164,9 +164,31 @@ def test_coverage_is_said_with_every_search(indexed: Path, mode: str) -> None:
     assert coverage == {"indexedFiles": len(INDEXED), "expectedFiles": len(INDEXED), "complete": True}
 
 
-def test_a_vector_search_is_refused_as_there_is_no_encoder(indexed: Path, mode: str) -> None:
+def test_a_vector_search_is_refused_where_there_is_no_encoder(indexed: Path, mode: str) -> None:
+    config = home.index_folder(indexed) / "config.json"
+    config.write_text(json.dumps({"encoder": "none"}), encoding="utf-8")
     error = fail(mode, "search_code", indexed, query="peel", mode="vector")
     assert (error["code"], "encoder" in error["userMessage"]) == ("INVALID_ARGUMENT", True)
+
+
+def test_what_is_meant_is_found_though_no_word_of_it_is_used(root: Path, mode: str) -> None:
+    write_tree(
+        root,
+        {
+            "store.py": "def delete_user(identifier):\n    database.execute('delete from users where id = ?', identifier)\n",
+            "paint.py": "def draw_circle(canvas, radius):\n    canvas.ellipse(radius, radius)\n",
+        },
+    )
+
+    async def conversation(assistant: Assistant) -> None:
+        await assistant.tell("create_index")
+        found = await assistant.tell("search_code", query="round shape on the picture", mode="vector")
+        assert [hit["path"] for hit in found["results"]][:1] == ["paint.py"]
+        assert found["searchedBy"] == {"dowse-static-1": 1.0}
+        found = await assistant.tell("search_code", query="delete user", mode="lexical")
+        assert found["searchedBy"] == {"words": 1.0}
+
+    talk(mode, conversation, root)
 
 
 def test_other_ways_to_search_find_something(indexed: Path) -> None:

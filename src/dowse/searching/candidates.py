@@ -85,6 +85,7 @@ def gather(
     balance = manner.balance(query, scope.kind, covered) if meanings else constants.WORDS_ALONE
     near = _near_legs(store, meanings, scope, balance.meaning) if balance.meaning else []
     if manner.mode == "vector":
+        near = [_near_enough(leg, ()) for leg in near]
         return Evidence(near, paths={}, definers=[], terms=weights, nearness=_nearness(near))
     by_words = store.find_chunks(_asked(words, _weights(query), scope), constants.CHUNK_CANDIDATES)
     by_path = store.find_documents(_asked(words, constants.PATH_WEIGHTS, scope), constants.DOCUMENT_CANDIDATES)
