@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from bench import program, quality
@@ -88,9 +88,7 @@ def _scored(name: str, queries: list[quality.Judged], folder: Path) -> dict[str,
     stores = {corpus: project.store for corpus, project in projects.items()}
     scores = {}
     for way, encoders in WAYS.items():
-        scores[way] = quality.score(
-            queries, stores, lambda _corpus, text, encoders=encoders: [_meaning(one, text) for one in encoders]
-        )
+        scores[way] = quality.score(queries, stores, partial(_meanings, encoders))
         _say(f"{name}, {way}: {scores[way]['all']:.4f}")
     for project in projects.values():
         project.close()
@@ -105,6 +103,10 @@ def _encoded(root: Path) -> ProjectIndex:
     encode_now(project, lambda _done, _total: None, _say)
     project.store.refresh()
     return project
+
+
+def _meanings(encoders: Sequence[str], _corpus: str, text: str) -> list[Meaning]:
+    return [_meaning(encoder, text) for encoder in encoders]
 
 
 @cache

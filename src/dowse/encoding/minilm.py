@@ -36,6 +36,8 @@ FILES = (
 """What a folder may have its model in, full precision first: what others made of it in eight bits is further from it
 than ours."""
 TOKENIZER = "tokenizer.json"
+TURN = "turn.float32"
+"""Beside our model: the turn of the space that puts its dimensions in the order of what they tell."""
 WITHOUT_MEMORY = ("bad_alloc", "allocate memory", "Failed to allocate", "out of memory", "BFCArena")
 """What ONNX Runtime says when memory is short."""
 
@@ -43,8 +45,11 @@ WITHOUT_MEMORY = ("bad_alloc", "allocate memory", "Failed to allocate", "out of 
 class MiniLM:
     """One row of length 1 for each text, whoever exported the graph."""
 
-    def __init__(self, session: "InferenceSession", tokenizer: "Tokenizer", version: str) -> None:
+    def __init__(
+        self, session: "InferenceSession", tokenizer: "Tokenizer", version: str, turn: "Vectors | None" = None
+    ) -> None:
         self._session = session
+        self._turn = turn
         self._tokenizer = tokenizer
         self._inputs = {one.name for one in session.get_inputs()}
         self._output = session.get_outputs()[0].name
@@ -58,7 +63,7 @@ class MiniLM:
         if file is None:
             raise Failed(f"{folder} holds no model: {FILES[0]} or {FILES[2]}, and {TOKENIZER}.")
         try:
-            return cls(_session(file, threads), open_tokenizer(folder / TOKENIZER), version)
+            return cls(_session(file, threads), open_tokenizer(folder / TOKENIZER), version, _turn(folder / TURN))
         except ImportError as error:
             raise Failed(f"There is no ONNX Runtime for this machine ({error}); search goes on without it.") from error
         except Failed:
@@ -112,6 +117,8 @@ class MiniLM:
         if found.ndim == 3:  # a vector for each token: their mean is the text's
             weights = mask[:, :, None].astype(np.float32)
             found = (found * weights).sum(1) / weights.sum(1)
+        if self._turn is not None:
+            found = found @ self._turn
         rows_found: Vectors = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
         return rows_found
 
@@ -125,6 +132,16 @@ def model_file(folder: Path) -> Path | None:
     """The file with a folder's model, if that and a tokenizer are there."""
     files = [folder / name for name in FILES if (folder / name).is_file()] if (folder / TOKENIZER).is_file() else []
     return next((file for file in files if file.suffix == ".onnx" or file.with_name("config.json").is_file()), None)
+
+
+def _turn(file: Path) -> "Vectors | None":
+    import numpy as np
+
+    if not file.is_file():
+        return None
+    turn = np.fromfile(file, "<f4")
+    width = round(len(turn) ** 0.5)
+    return turn.reshape(width, width)
 
 
 def _session(file: Path, threads: int) -> "InferenceSession":

@@ -73,6 +73,7 @@ class LocalStore:
         self._file = file.stat().st_ino
         self._lexical = Lexical(folder / f"{_LEXICAL}none")
         self._finishing: threading.Thread | None = None
+        self._known_columns: dict[str, matrix.Columns] = {}
         self._counted: Path | None = None
         """The lexical index whose size was compared with the catalog's."""
 
@@ -190,6 +191,7 @@ class LocalStore:
         with self._lock.held(WRITE_WAIT_SECONDS):
             self._catalog.forget_vectors(encoder)
             matrix.matrix_file(self.folder, encoder).unlink(missing_ok=True)
+            self._known_columns.pop(encoder, None)
 
     def forget_unused_vectors(self) -> None:
         """Remove vectors of content that is in no chunk any more."""
@@ -260,25 +262,32 @@ class LocalStore:
         among: frozenset[int] | None = None,
     ) -> list[Scored]:
         """Chunks with the highest dot product, best first."""
-        header = self._current_matrix(encoder)
-        if header is None or header.dimensions != len(vector):
+        held = self._columns(encoder)
+        if held is None or held.header.dimensions != len(vector):
             return []
-        return matrix.nearest(matrix.matrix_file(self.folder, encoder), header, vector, limit, kind=kind, among=among)
+        return matrix.nearest(held, vector, limit, kind=kind, among=among)
 
     def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
         """Those of some documents that have a vector of an encoder."""
-        header = self._current_matrix(encoder)
-        return (
-            matrix.held_documents(matrix.matrix_file(self.folder, encoder), header, documents)
-            if header
-            else frozenset()
-        )
+        held = self._columns(encoder)
+        return matrix.held_documents(held, documents) if held else frozenset()
 
     def vector_counts(self, encoder: str) -> tuple[int, int]:
         """Chunks that have a vector, and all chunks."""
         header = self._current_matrix(encoder)
         total = sum(self.totals(kind).chunks for kind in KINDS)
         return (header.rows - header.dead if header else 0), total
+
+    def _columns(self, encoder: str) -> matrix.Columns | None:
+        """What a search reads of the matrix, kept until that changes."""
+        header, known = self._current_matrix(encoder), self._known_columns.get(encoder)
+        if header is None or not header.rows:
+            return None
+        if known is None or known.header != header:
+            known = self._known_columns[encoder] = matrix.columns(
+                matrix.matrix_file(self.folder, encoder), header, known
+            )
+        return known
 
     def _current_matrix(self, encoder: str) -> matrix.Header | None:
         """The matrix as it is now, or as it was while another process writes; None when there is nothing in it."""

@@ -18,6 +18,7 @@ from dowse.types import Kind, Scored
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import NDArray
 
     from dowse.types import Vectors
 
@@ -32,9 +33,17 @@ _PREFIX = struct.Struct("<qqB3x")
 _SCALE = struct.Struct("<f")
 _HEAD_BYTES = _PREFIX.size + _SCALE.size
 """What a row has before its eight bits a dimension."""
+_HEAD = [("chunk", "<i8"), ("document", "<i8"), ("kind", "u1"), ("padding", "V3"), ("scale", "<f4")]
+"""The same, as numpy reads it."""
 _BLOCK_ROWS = 1024
 """Rows that become floats at once, about a megabyte: of 256, 1,024 and 4,096 the quickest."""
 _KINDS: dict[Kind, int] = {"code": 1, "docs": 2}
+
+COARSE_DIMENSIONS = 96
+SHORTLIST = 4000
+"""Of an encoder whose dimensions are in the order of what they tell, the first 96 say which rows are worth a closer
+look. Of the 250 nearest of 51,000 chunks 99.9 % are among those by the model and 99.6 % by the table, of the nearest ten
+all; it takes a third of the time."""
 
 DEAD_SHARE = 0.3
 """With more dead rows than this the matrix is written anew: a search reads them all."""
@@ -132,9 +141,37 @@ def follow(file: Path, header: Header, removed_documents: set[int], added: Seque
     return final
 
 
+class Columns(NamedTuple):
+    """What every search reads of all rows, side by side in memory: 120 bytes a row instead of a walk over the file."""
+
+    header: Header
+    raw: "Raw"
+    chunks: "NDArray[np.int64]"
+    documents: "NDArray[np.int64]"
+    kinds: "NDArray[np.uint8]"
+    scales: "Vectors"
+    coarse: "NDArray[np.int8]"
+    """The first dimensions."""
+
+
+def columns(file: Path, header: Header, known: Columns | None = None) -> Columns:
+    """The columns of a matrix; of one that only grew since they were made, the known ones and the rest."""
+    import numpy as np
+
+    raw = _raw(file, header, "r")
+    has_grown = known is not None and header[:3] == known.header[:3] and header.dead == known.header.dead
+    start = known.header.rows if known is not None and has_grown and known.header.rows <= header.rows else 0
+    heads = np.frombuffer(np.ascontiguousarray(raw[start:, :_HEAD_BYTES]), _HEAD)
+    coarse = np.ascontiguousarray(raw[start:, _HEAD_BYTES : _HEAD_BYTES + COARSE_DIMENSIONS]).view(np.int8)
+    new = (heads["chunk"].copy(), heads["document"].copy(), heads["kind"].copy(), heads["scale"].copy(), coarse)
+    if start and known is not None:
+        old = (known.chunks, known.documents, known.kinds, known.scales, known.coarse)
+        return Columns(header, raw, *(np.concatenate(pair) for pair in zip(old, new, strict=True)))
+    return Columns(header, raw, *new)
+
+
 def nearest(
-    file: Path,
-    header: Header,
+    held: Columns,
     vector: "Vectors",
     limit: int,
     *,
@@ -144,45 +181,50 @@ def nearest(
     """The live rows with the highest dot product, best first; ties by chunk."""
     import numpy as np
 
-    if not header.rows or limit <= 0:
+    if not held.header.rows or limit <= 0:
         return []
-    raw = _raw(file, header, "r")
-    ids = raw[:, :16].copy().view("<i8")
-    wanted = ids[:, 0] != 0
+    wanted = held.chunks != 0
     if kind is not None:
-        wanted &= raw[:, 16] == _KINDS[kind]
+        wanted &= held.kinds == _KINDS[kind]
     if among is not None:
-        wanted &= np.isin(ids[:, 1], np.fromiter(among, np.int64, len(among)))
-    scores = np.where(wanted, _products(raw, vector), -np.inf)
-    best = np.argpartition(-scores, min(limit, len(scores)) - 1)[:limit]
-    found = [Scored(int(ids[row, 0]), int(ids[row, 1]), float(scores[row])) for row in best if scores[row] > -np.inf]
-    return sorted(found, key=lambda hit: (-hit.score, hit.id))
+        wanted &= np.isin(held.documents, np.fromiter(among, np.int64, len(among)))
+    rows, asked = np.flatnonzero(wanted), vector.astype(np.float32)
+    if len(rows) > SHORTLIST and _is_ordered(asked):
+        rough = (_products(held.coarse, asked[:COARSE_DIMENSIONS]) * held.scales)[rows]
+        rows = rows[np.argpartition(-rough, SHORTLIST)[:SHORTLIST]]
+    cells = held.raw[:, _HEAD_BYTES:].view(np.int8)
+    is_part = len(rows) < held.header.rows
+    scores = _products(cells[rows] if is_part else cells, asked) * held.scales[rows]
+    best = np.argpartition(-scores, limit)[:limit] if len(scores) > limit else np.arange(len(scores))
+    found = rows[best]
+    chosen = zip(held.chunks[found].tolist(), held.documents[found].tolist(), scores[best].tolist(), strict=True)
+    return sorted((Scored(*one) for one in chosen), key=lambda hit: (-hit.score, hit.id))
 
 
-def held_documents(file: Path, header: Header, documents: frozenset[int]) -> frozenset[int]:
+def _is_ordered(vector: "Vectors") -> bool:
+    """Whether most of a vector lies in its first dimensions: then its encoder has put them in order."""
+    return float((vector[:COARSE_DIMENSIONS] ** 2).sum()) >= 0.5 * float((vector**2).sum())
+
+
+def _products(cells: "NDArray[np.int8]", asked: "Vectors") -> "Vectors":
+    """The dot product of each row with a vector, before its scale."""
+    import numpy as np
+
+    products = np.empty(len(cells), np.float32)
+    floats = np.empty((_BLOCK_ROWS, len(asked)), np.float32)
+    for start in range(0, len(cells), _BLOCK_ROWS):
+        block = cells[start : start + _BLOCK_ROWS]
+        np.copyto(floats[: len(block)], block)
+        np.dot(floats[: len(block)], asked, out=products[start : start + len(block)])
+    return products
+
+
+def held_documents(held: Columns, documents: frozenset[int]) -> frozenset[int]:
     """Those of some documents that have a live row."""
     import numpy as np
 
-    if not header.rows or not documents:
-        return frozenset()
-    ids = _raw(file, header, "r")[:, :16].copy().view("<i8")
-    live = ids[ids[:, 0] != 0, 1]
+    live = held.documents[held.chunks != 0]
     return frozenset(np.intersect1d(live, np.fromiter(documents, np.int64, len(documents))).tolist())
-
-
-def _products(raw: "Raw", vector: "Vectors") -> "Vectors":
-    """The dot product of each row with a vector."""
-    import numpy as np
-
-    cells, asked = raw[:, _HEAD_BYTES:].view(np.int8), vector.astype(np.float32)
-    products = np.empty(len(raw), np.float32)
-    floats = np.empty((_BLOCK_ROWS, len(asked)), np.float32)
-    for start in range(0, len(raw), _BLOCK_ROWS):
-        block = cells[start : start + _BLOCK_ROWS]
-        np.copyto(floats[: len(block)], block)
-        np.dot(floats[: len(block)], asked, out=products[start : start + _BLOCK_ROWS])
-    scales = raw[:, _PREFIX.size : _HEAD_BYTES].copy().view("<f4")[:, 0]
-    return np.asarray(products * scales, np.float32)
 
 
 def live_rows(file: Path, header: Header) -> dict[int, bytes]:
