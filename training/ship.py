@@ -35,7 +35,9 @@ def main() -> int:
             "static": [round(float(one), 6) for one in few],
             "minilm": [round(float(one), 6) for one in many],
         }
-        for text, few, many in zip(TEXTS, open_static(MODELS).encode(TEXTS), open_minilm().encode(TEXTS, "code"), strict=True)
+        for text, few, many in zip(
+            TEXTS, open_static(MODELS).encode(TEXTS), open_minilm().encode(TEXTS, "code"), strict=True
+        )
     ]
     RECORDED.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n", encoding="utf-8")
     return 0
