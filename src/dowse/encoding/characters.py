@@ -10,9 +10,6 @@ from importlib import resources
 
 KNOWN_CHARACTERS = 5_000
 """Characters whose fate is remembered; the texts of a project have some hundred."""
-LATER_CAPITALS = {0xA7CB: "ɤ", 0xA7DC: "ƛ"}
-"""Capitals that Unicode got after the small letters: Python 3.14 is the first to know them. Other capitals that it does
-not know have small letters that no BERT knows."""
 
 
 class Kind:
@@ -66,9 +63,9 @@ class Folding:
             return f" {chr(code)} "
         if self._strips_accents and code in self._kinds.marks:
             return None
-        if self._lowers:  # each for itself: a sigma that ends a word is one like any other
-            return LATER_CAPITALS.get(code) or chr(code).lower()
-        return chr(code)
+        # Each for itself: a sigma that ends a word is one like any other.
+        # Capitals that came after this Python have small letters that no BERT knows, so both are unknown.
+        return chr(code).lower() if self._lowers else chr(code)
 
 
 class _Table(dict[int, str | None]):

@@ -1,4 +1,4 @@
-"""Text as the numbers that an uncased BERT was taught with: words, and the longest known pieces of rare ones."""
+"""Text as the numbers that a BERT was taught with: words, and the longest known pieces of rare ones."""
 
 import json
 import re
@@ -60,7 +60,7 @@ class WordPiece:
 
     @classmethod
     def from_file(cls, file: Path) -> "WordPiece":
-        """The tokenizer that a `tokenizer.json` describes, or Failed where it is not one of an uncased BERT's kind."""
+        """The tokenizer that a `tokenizer.json` describes, or Failed where it is not for a BERT."""
         try:
             return cls(rules_of(json.loads(file.read_bytes())))
         except Failed as error:
@@ -127,7 +127,7 @@ def rules_of(told: dict[str, Any]) -> Rules:
     for part, types in TYPES.items():
         found = (told.get(part) or {}).get("type")
         if found not in types:
-            raise Failed(f"is not for an uncased BERT: its {part} is {found}, not {' or '.join(types)}.")
+            raise Failed(f"is not for a BERT: its {part} is {found}, not {' or '.join(types)}.")
     model, normalizer, vocabulary = told["model"], told["normalizer"], told["model"]["vocab"]
     if not all(type(number) is int for number in vocabulary.values()):
         raise Failed("has words without a number in its vocabulary.")
@@ -153,7 +153,7 @@ def rules_of(told: dict[str, Any]) -> Rules:
 def _added(token: dict[str, Any]) -> tuple[str, int]:
     odd = [flag for flag in ODD_FLAGS if token[flag]]
     if odd or not token["content"]:
-        raise Failed(f"is not for an uncased BERT: its token {token['content']!r} is {odd[0] if odd else 'empty'}.")
+        raise Failed(f"is not for a BERT: its token {token['content']!r} is {odd[0] if odd else 'empty'}.")
     return token["content"], token["id"]
 
 
