@@ -23,7 +23,8 @@ def main(pairs_file: str) -> int:
     """Encode some texts and write the directions in which they differ, most first."""
     with gzip.open(pairs_file, "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in islice(file, 0, None, 80)]
-    texts = [f"{row['p']}\n{row['t']}" if row["p"] else row["t"] for row in random.Random(SEED).sample(rows, TEXTS)]
+    chosen = random.Random(SEED).sample(rows, TEXTS)  # noqa: S311 - a sample, not a secret
+    texts = [f"{row['p']}\n{row['t']}" if row["p"] else row["t"] for row in chosen]
     folder = MODELS / "minilm"
     (folder / TURN).unlink(missing_ok=True)
     vectors = MiniLM.from_folder(folder, MINILM_VERSION, threads=2).encode(texts, "code").astype(np.float64)

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from dowse.system import disk_errors
 from dowse.types import Kind, Scored
@@ -159,15 +159,24 @@ def columns(file: Path, header: Header, known: Columns | None = None) -> Columns
     import numpy as np
 
     raw = _raw(file, header, "r")
-    has_grown = known is not None and header[:3] == known.header[:3] and header.dead == known.header.dead
-    start = known.header.rows if known is not None and has_grown and known.header.rows <= header.rows else 0
+    if known is None or header[:3] != known.header[:3] or header.dead != known.header.dead:
+        known = None
+    start = known.header.rows if known else 0
     heads = np.frombuffer(np.ascontiguousarray(raw[start:, :_HEAD_BYTES]), _HEAD)
-    coarse = np.ascontiguousarray(raw[start:, _HEAD_BYTES : _HEAD_BYTES + COARSE_DIMENSIONS]).view(np.int8)
-    new = (heads["chunk"].copy(), heads["document"].copy(), heads["kind"].copy(), heads["scale"].copy(), coarse)
-    if start and known is not None:
-        old = (known.chunks, known.documents, known.kinds, known.scales, known.coarse)
-        return Columns(header, raw, *(np.concatenate(pair) for pair in zip(old, new, strict=True)))
-    return Columns(header, raw, *new)
+    coarse = raw[start:, _HEAD_BYTES : _HEAD_BYTES + COARSE_DIMENSIONS].view(np.int8)
+
+    def joined(old: "NDArray[Any] | None", new: "NDArray[Any]") -> "NDArray[Any]":
+        return np.ascontiguousarray(new) if old is None else np.concatenate((old, new))
+
+    return Columns(
+        header,
+        raw,
+        joined(known and known.chunks, heads["chunk"]),
+        joined(known and known.documents, heads["document"]),
+        joined(known and known.kinds, heads["kind"]),
+        joined(known and known.scales, heads["scale"]),
+        joined(known and known.coarse, coarse),
+    )
 
 
 def nearest(
