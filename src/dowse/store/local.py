@@ -15,7 +15,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, TypeVar
 
 from dowse.errors import Failed, StoreBusy
-from dowse.store import lexical, matrix
+from dowse.store import lexical, matrix, scanning
 from dowse.store.catalog import Applied, Catalog, Changes
 from dowse.store.database import is_current
 from dowse.store.lexical import Damaged, Indexed, Lexical, Marker
@@ -75,6 +75,7 @@ class LocalStore:
         self._finishing: threading.Thread | None = None
         self._counted: Path | None = None
         """The lexical index whose size was compared with the catalog's."""
+        self._matrices: dict[str, tuple[matrix.Header, scanning.Rows]] = {}
 
     # The catalog answers these
 
@@ -261,24 +262,32 @@ class LocalStore:
     ) -> list[Scored]:
         """Chunks with the highest dot product, best first."""
         header = self._current_matrix(encoder)
-        if header is None or header.dimensions != len(vector):
+        if header is None or header.dimensions != len(vector) or not header.rows or limit <= 0:
             return []
-        return matrix.nearest(matrix.matrix_file(self.folder, encoder), header, vector, limit, kind=kind, among=among)
+        return scanning.nearest(self._rows_of(encoder, header), vector, limit, kind=kind, among=among)
 
     def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
         """Those of some documents that have a vector of an encoder."""
         header = self._current_matrix(encoder)
-        return (
-            matrix.held_documents(matrix.matrix_file(self.folder, encoder), header, documents)
-            if header
-            else frozenset()
-        )
+        if header is None or not header.rows or not documents:
+            return frozenset()
+        return scanning.held_documents(self._rows_of(encoder, header), documents)
 
     def vector_counts(self, encoder: str) -> tuple[int, int]:
         """Chunks that have a vector, and all chunks."""
         header = self._current_matrix(encoder)
         total = sum(self.totals(kind).chunks for kind in KINDS)
         return (header.rows - header.dead if header else 0), total
+
+    def _rows_of(self, encoder: str, header: matrix.Header) -> scanning.Rows:
+        """The matrix as it is searched; as long as its header is the same, so is the rest."""
+        known = self._matrices.get(encoder)
+        if known is None or known[0] != header:
+            known = self._matrices[encoder] = (
+                header,
+                scanning.load(matrix.matrix_file(self.folder, encoder), header),
+            )
+        return known[1]
 
     def _current_matrix(self, encoder: str) -> matrix.Header | None:
         """The matrix as it is now, or as it was while another process writes; None when there is nothing in it."""
@@ -287,6 +296,8 @@ class LocalStore:
             header = None
         if header is not None and header.sequence == self._catalog.sequence():
             return header
+        if header is None and self._catalog.dimensions(encoder) is None:
+            return None  # there is nothing to follow, which needs no lock
         try:
             with self._lock.held(READ_WAIT_SECONDS):
                 return self._follow_matrix(encoder)

@@ -1,4 +1,4 @@
-"""The vector matrix: one file an encoder, derived from the catalog, searched where it lies.
+"""The vector matrix: one file an encoder, derived from the catalog.
 
 A header says of which catalog and encoder it is a copy and which transaction it has reached.
 Rows are appended; a row whose chunk is gone gets the chunk id 0 and never matches.
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dowse.system import disk_errors
-from dowse.types import Kind, Scored
+from dowse.types import Kind
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,14 +27,12 @@ FORMAT = 2
 _HEADER_BYTES = 512
 _HEADER_FRAME = struct.Struct("<8sII")
 _MAGIC = b"dowse-mx"
-_PREFIX = struct.Struct("<qqB3x")
+PREFIX = struct.Struct("<qqB3x")
 """Before each vector: the ids of its chunk and document, and its kind."""
 _SCALE = struct.Struct("<f")
-_HEAD_BYTES = _PREFIX.size + _SCALE.size
+HEAD_BYTES = PREFIX.size + _SCALE.size
 """What a row has before its eight bits a dimension."""
-_BLOCK_ROWS = 1024
-"""Rows that become floats at once, about a megabyte: of 256, 1,024 and 4,096 the quickest."""
-_KINDS: dict[Kind, int] = {"code": 1, "docs": 2}
+KIND_NUMBERS: dict[Kind, int] = {"code": 1, "docs": 2}
 
 DEAD_SHARE = 0.3
 """With more dead rows than this the matrix is written anew: a search reads them all."""
@@ -132,57 +130,9 @@ def follow(file: Path, header: Header, removed_documents: set[int], added: Seque
     return final
 
 
-def nearest(
-    file: Path,
-    header: Header,
-    vector: "Vectors",
-    limit: int,
-    *,
-    kind: Kind | None = None,
-    among: frozenset[int] | None = None,
-) -> list[Scored]:
-    """The live rows with the highest dot product, best first; ties by chunk."""
-    import numpy as np
-
-    if not header.rows or limit <= 0:
-        return []
-    raw = _raw(file, header, "r")
-    ids = raw[:, :16].copy().view("<i8")
-    wanted = ids[:, 0] != 0
-    if kind is not None:
-        wanted &= raw[:, 16] == _KINDS[kind]
-    if among is not None:
-        wanted &= np.isin(ids[:, 1], np.fromiter(among, np.int64, len(among)))
-    scores = np.where(wanted, _products(raw, vector), -np.inf)
-    best = np.argpartition(-scores, min(limit, len(scores)) - 1)[:limit]
-    found = [Scored(int(ids[row, 0]), int(ids[row, 1]), float(scores[row])) for row in best if scores[row] > -np.inf]
-    return sorted(found, key=lambda hit: (-hit.score, hit.id))
-
-
-def held_documents(file: Path, header: Header, documents: frozenset[int]) -> frozenset[int]:
-    """Those of some documents that have a live row."""
-    import numpy as np
-
-    if not header.rows or not documents:
-        return frozenset()
-    ids = _raw(file, header, "r")[:, :16].copy().view("<i8")
-    live = ids[ids[:, 0] != 0, 1]
-    return frozenset(np.intersect1d(live, np.fromiter(documents, np.int64, len(documents))).tolist())
-
-
-def _products(raw: "Raw", vector: "Vectors") -> "Vectors":
-    """The dot product of each row with a vector."""
-    import numpy as np
-
-    cells, asked = raw[:, _HEAD_BYTES:].view(np.int8), vector.astype(np.float32)
-    products = np.empty(len(raw), np.float32)
-    floats = np.empty((_BLOCK_ROWS, len(asked)), np.float32)
-    for start in range(0, len(raw), _BLOCK_ROWS):
-        block = cells[start : start + _BLOCK_ROWS]
-        np.copyto(floats[: len(block)], block)
-        np.dot(floats[: len(block)], asked, out=products[start : start + _BLOCK_ROWS])
-    scales = raw[:, _PREFIX.size : _HEAD_BYTES].copy().view("<f4")[:, 0]
-    return np.asarray(products * scales, np.float32)
+def raw_rows(file: Path, header: Header) -> "Raw":
+    """All rows as they lie in the file."""
+    return _raw(file, header, "r")
 
 
 def live_rows(file: Path, header: Header) -> dict[int, bytes]:
@@ -191,7 +141,7 @@ def live_rows(file: Path, header: Header) -> dict[int, bytes]:
         return {}
     raw = _raw(file, header, "r")
     ids = raw[:, :8].copy().view("<i8")[:, 0]
-    return {int(ids[row]): raw[row, _PREFIX.size :].tobytes() for row in range(header.rows) if ids[row]}
+    return {int(ids[row]): raw[row, PREFIX.size :].tobytes() for row in range(header.rows) if ids[row]}
 
 
 def _bury(file: Path, header: Header, documents: set[int], chunks: set[int]) -> int:
@@ -217,11 +167,11 @@ def _raw(file: Path, header: Header, mode: Literal["r", "r+"]) -> "Raw":
 
 
 def _row_bytes(dimensions: int) -> int:
-    return _HEAD_BYTES + dimensions
+    return HEAD_BYTES + dimensions
 
 
 def _framed_row(row: Row) -> bytes:
-    return _PREFIX.pack(row.chunk_id, row.document_id, _KINDS[row.kind]) + row.vector
+    return PREFIX.pack(row.chunk_id, row.document_id, KIND_NUMBERS[row.kind]) + row.vector
 
 
 def _framed(header: Header) -> bytes:
