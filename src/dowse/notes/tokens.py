@@ -6,7 +6,7 @@ Marks are the vowels of Hindi and the loose accents of NFD; without them such wo
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from dowse.errors import UsageError
@@ -64,8 +64,11 @@ def tokenizer_of(config: Mapping[str, Any] | None) -> Tokenizer:
 
 def is_word(character: str) -> bool:
     """Whether a character is part of a token."""
-    if character.isascii():
-        return character in ASCII_WORD
+    return character in ASCII_WORD or (not character.isascii() and _is_word_anywhere(character))
+
+
+@lru_cache(maxsize=4096)
+def _is_word_anywhere(character: str) -> bool:
     return _pattern(1, is_ascii=False).fullmatch(character) is not None
 
 

@@ -36,11 +36,12 @@ _AFTER_ALL = chr(0x10FFFF)
 
 _DOCUMENTS = f"SELECT {DOCUMENT_COLUMNS} FROM documents"  # noqa: S608 - the columns are a constant
 _CHUNKS = f"SELECT {CHUNK_COLUMNS} FROM chunks"  # noqa: S608 - the columns are a constant
-_VECTORS = (
-    "SELECT chunks.id, documents.id, documents.kind, vectors.vector FROM chunks "
-    "JOIN documents ON documents.id = chunks.document_id "
-    "JOIN vectors ON vectors.input_hash = chunks.input_hash AND vectors.encoder = ?"
-)
+# CROSS tells SQLite in which order to look: left to itself it goes through all vectors for each chunk that is named, and
+# 500 of 65,000 take 11 s instead of 4 ms.
+_VECTOR = "SELECT chunks.id, documents.id, documents.kind, vectors.vector FROM"
+_AND_VECTOR = "CROSS JOIN vectors ON vectors.input_hash = chunks.input_hash AND vectors.encoder = ?"
+_VECTORS = f"{_VECTOR} chunks CROSS JOIN documents ON documents.id = chunks.document_id {_AND_VECTOR}"
+_DOCUMENTS_VECTORS = f"{_VECTOR} documents CROSS JOIN chunks ON chunks.document_id = documents.id {_AND_VECTOR}"
 _ADD_DOCUMENT = f"INSERT INTO documents ({DOCUMENT_COLUMNS}) VALUES (NULL{', ?' * 18})"  # noqa: S608 - constant columns
 _ADD_CHUNK = "INSERT INTO chunks VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
@@ -233,7 +234,8 @@ class Catalog:
 
     def vectors_of_documents(self, encoder: str, ids: Iterable[int]) -> Iterator[Row]:
         """The vectors of some documents' chunks."""
-        return (Row(*row) for row in self._database.rows_in(f"{_VECTORS} WHERE documents.id IN", ids, (encoder,)))
+        query = f"{_DOCUMENTS_VECTORS} WHERE documents.id IN"
+        return (Row(*row) for row in self._database.rows_in(query, ids, (encoder,)))
 
     def vectors_of_chunks(self, encoder: str, ids: Iterable[int]) -> Iterator[Row]:
         """The vectors of some chunks."""

@@ -15,7 +15,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, TypeVar
 
 from dowse.errors import Failed, StoreBusy
-from dowse.store import lexical, matrix
+from dowse.store import lexical, matrix, scanning
 from dowse.store.catalog import Applied, Catalog, Changes
 from dowse.store.database import is_current
 from dowse.store.lexical import Damaged, Indexed, Lexical, Marker
@@ -73,9 +73,9 @@ class LocalStore:
         self._file = file.stat().st_ino
         self._lexical = Lexical(folder / f"{_LEXICAL}none")
         self._finishing: threading.Thread | None = None
-        self._known_columns: dict[str, matrix.Columns] = {}
         self._counted: Path | None = None
         """The lexical index whose size was compared with the catalog's."""
+        self._matrices: dict[str, scanning.Rows] = {}
 
     # The catalog answers these
 
@@ -191,7 +191,7 @@ class LocalStore:
         with self._lock.held(WRITE_WAIT_SECONDS):
             self._catalog.forget_vectors(encoder)
             matrix.matrix_file(self.folder, encoder).unlink(missing_ok=True)
-            self._known_columns.pop(encoder, None)
+            self._matrices.pop(encoder, None)
 
     def forget_unused_vectors(self) -> None:
         """Remove vectors of content that is in no chunk any more."""
@@ -262,15 +262,17 @@ class LocalStore:
         among: frozenset[int] | None = None,
     ) -> list[Scored]:
         """Chunks with the highest dot product, best first."""
-        held = self._columns(encoder)
-        if held is None or held.header.dimensions != len(vector):
+        header = self._current_matrix(encoder)
+        if header is None or header.dimensions != len(vector) or not header.rows or limit <= 0:
             return []
-        return matrix.nearest(held, vector, limit, kind=kind, among=among)
+        return scanning.nearest(self._rows_of(encoder, header), vector, limit, kind=kind, among=among)
 
     def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
         """Those of some documents that have a vector of an encoder."""
-        held = self._columns(encoder)
-        return matrix.held_documents(held, documents) if held else frozenset()
+        header = self._current_matrix(encoder)
+        if header is None or not header.rows or not documents:
+            return frozenset()
+        return scanning.held_documents(self._rows_of(encoder, header), documents)
 
     def vector_counts(self, encoder: str) -> tuple[int, int]:
         """Chunks that have a vector, and all chunks."""
@@ -278,15 +280,12 @@ class LocalStore:
         total = sum(self.totals(kind).chunks for kind in KINDS)
         return (header.rows - header.dead if header else 0), total
 
-    def _columns(self, encoder: str) -> matrix.Columns | None:
-        """What a search reads of the matrix, kept until that changes."""
-        header, known = self._current_matrix(encoder), self._known_columns.get(encoder)
-        if header is None or not header.rows:
-            return None
+    def _rows_of(self, encoder: str, header: matrix.Header) -> scanning.Rows:
+        """The matrix as it is searched; as long as its header is the same, so is the rest."""
+        known = self._matrices.get(encoder)
         if known is None or known.header != header:
-            known = self._known_columns[encoder] = matrix.columns(
-                matrix.matrix_file(self.folder, encoder), header, known
-            )
+            file = matrix.matrix_file(self.folder, encoder)
+            known = self._matrices[encoder] = scanning.load(file, header, known)
         return known
 
     def _current_matrix(self, encoder: str) -> matrix.Header | None:
@@ -296,6 +295,8 @@ class LocalStore:
             header = None
         if header is not None and header.sequence == self._catalog.sequence():
             return header
+        if header is None and self._catalog.dimensions(encoder) is None:
+            return None  # there is nothing to follow, which needs no lock
         try:
             with self._lock.held(READ_WAIT_SECONDS):
                 return self._follow_matrix(encoder)

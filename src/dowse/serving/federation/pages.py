@@ -63,20 +63,21 @@ class SiteMember:
         return Found(items, warnings=(problem,) if problem else ())
 
     def _search(self, site: LoadedSite, wanted: Wanted) -> tuple[Item, ...]:
+        masks = masks_secrets()
         if not wanted.path:
             found = site.search(wanted.text, wanted.limit, (), wanted.since, wanted.until)
-            return tuple(self._item(site, hit.page, hit.score, found) for hit in found.hits)
+            return tuple(self._item(site, hit.page, hit.score, found, masks=masks) for hit in found.hits)
         expression = compile_glob(relative(wanted.path.lstrip("/")))
         found = site.search(wanted.text, max(wanted.limit, FILTERED), (), wanted.since, wanted.until)
         hits = (hit for hit in found.hits if expression.fullmatch(site.page(hit.page).url.strip("/")))
         return tuple(
-            self._item(site, hit.page, hit.score, found) for hit, _ in zip(hits, range(wanted.limit), strict=False)
+            self._item(site, hit.page, hit.score, found, masks=masks)
+            for hit, _ in zip(hits, range(wanted.limit), strict=False)
         )
 
-    def _item(self, site: LoadedSite, number: int, score: float, found: FoundPages) -> Item:
+    def _item(self, site: LoadedSite, number: int, score: float, found: FoundPages, *, masks: bool) -> Item:
         page = site.page(number)
         url = one_line(site.full_url(number), URL_CHARACTERS)
-        masks = masks_secrets()
         passage = site.passage(number, found, masks=masks)
         title, abstract = (shown(text[:SCREENED_CHARACTERS], masks=masks) for text in (page.title, page.abstract))
         text = one_line(passage.text or abstract.text, PASSAGE_CHARACTERS)
