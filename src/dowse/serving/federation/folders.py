@@ -94,7 +94,8 @@ class _Folder:
     def _standing(self, project: ProjectIndex) -> Standing:
         found = project.status()
         counts = {"files": found.files, "chunks": found.chunks} if found.state != "not_found" else {}
-        return Standing(self.kind, self.name, found.state, counts, found.last_updated, found.problem)
+        encoding = found.encoding.as_json if found.encoding else None
+        return Standing(self.kind, self.name, found.state, counts, found.last_updated, found.problem, encoding)
 
 
 class ProjectMember(_Folder):

@@ -22,7 +22,8 @@ NOTES_SHARE = 8
 SPARE_CHARACTERS = 600
 """What is said of a cut, and what the protocol adds."""
 MORE = "There is more: call again with the ids above in exclude, beside those that were in it."
-_WORST_FIRST = ("failed", "indexing", "incomplete", "not_found", "ready")
+_WORST_FIRST = ("failed", "indexing", "incomplete", "ready", "not_found")
+"""What a whole is when its parts are so; one that is not indexed yet says so itself, and the others can be searched."""
 
 
 def found(outcome: Outcome, asked: Asked, budget: int) -> Reply:

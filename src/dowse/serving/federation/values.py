@@ -91,11 +91,14 @@ class Standing:
     counts: Mapping[str, int] = field(default_factory=dict)
     last_updated: str | None = None
     problem: str | None = None
+    encoding: Mapping[str, Any] | None = None
+    """How far its vectors are, where it gets any."""
 
     def as_json(self) -> dict[str, Any]:
         """The source as a status shows it."""
         told = {"kind": self.kind, "name": self.name, "state": self.state, **self.counts}
         told |= {"lastUpdated": self.last_updated} if self.last_updated else {}
+        told |= {"encoding": dict(self.encoding)} if self.encoding else {}
         return told | ({"problem": self.problem} if self.problem else {})
 
 
