@@ -28,6 +28,9 @@ KEYS = {
     "chunks": "pieces that files were cut into",
     "code": "in `get_index_status`, the `files` and `chunks` of code; in an error or a `FILE_LIMIT_WARNING`, its code",
     "complete": "whether the answer is about the whole project",
+    "searchedBy": "which ways were gone, by `words` and by which encoders, and the share of chunks that each could find; "
+    "in `search`, of each project",
+    "without": "which encoder could not be asked this time, and why",
     "corrected": "words that were nowhere, and the known words that were taken for them",
     "coverage": "how much of the project the answer is about",
     "developerMessage": "of an error: what is technical about it",

@@ -123,6 +123,29 @@ def test_the_server_is_measured_over_stdio(corpora: Path, tmp_path: Path) -> Non
     assert str(corpora) not in written
 
 
+def test_answers_are_judged_by_words_and_by_meaning(tmp_path: Path) -> None:
+    laid_out = write_tree(tmp_path / "laid-out", {"small/src/login.py": "def login(): ...\n", "small/b.py": "x = 1\n"})
+    query = {"id": "1", "query": "login", "category": "symbol", "relevant": [{"path": "src/login.py"}], "secondary": []}
+    others = [
+        {**query, "id": str(number), "category": name} for number, name in enumerate(("architecture", "semantic"))
+    ]
+    rows = "".join(json.dumps(one | {"repo": "small"}) + "\n" for one in (query, *others))
+    beir = {
+        "corpus.jsonl": json.dumps({"_id": "7", "title": "Apples", "text": "def peel(apple): ..."}) + "\n",
+        "queries.jsonl": json.dumps({"_id": "q", "text": "peel an apple"}) + "\n",
+        "qrels.tsv": "query-id\tcorpus-id\tscore\nq\t7\t1\n",
+    }
+    files = {f"{name}/{file}": text for name in ("scifact", "cosqa-dev") for file, text in beir.items()}
+    judged = write_tree(tmp_path / "eval", {"code-search/queries.jsonl": rows, **files})
+    command = [sys.executable, "-m", "bench.meaning", "--eval", str(judged), "--code-search", str(laid_out)]
+    done = subprocess.run(
+        [*command, "--home", str(tmp_path / "kept")], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("1.0000") >= 18
+    assert "symbols, by words and with the model" in done.stdout
+
+
 def test_encoding_is_measured(corpora: Path) -> None:
     command = [sys.executable, "-m", "bench.encoding", str(corpora), "--files", "5", "--searches", "1"]
     done = subprocess.run(command, check=True, cwd=REPOSITORY, capture_output=True, text=True)

@@ -25,7 +25,7 @@ from tests.making import write_tree
 REPOSITORY = Path(__file__).parents[1]
 DOCS = REPOSITORY / "docs"
 PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted(DOCS.glob("*.md"))]
-FREE_KEYS = ("skipped", "corrected")
+FREE_KEYS = ("skipped", "corrected", "searchedBy")
 """Of these keys' values the keys are reasons and words."""
 
 

@@ -18,7 +18,8 @@ from safetensors.numpy import load_file
 from dowse.encoding.bert import Network, Shape
 from dowse.encoding.graphs import OWN
 from dowse.encoding.inputs import text_for
-from dowse.encoding.minilm import MiniLM, open_tokenizer
+from dowse.encoding.minilm import MiniLM
+from dowse.encoding.wordpiece import WordPiece
 
 BLOCK = 128
 """Least cosine, mean, and time of a text of 128 tokens: 32: 0.9978, 0.9996, 64 ms; 64: 0.9973, 0.9993, 55 ms;
@@ -94,7 +95,7 @@ def main(base: str, weights: str, pairs: str, out: str) -> int:
     shape, loaded = Shape.read(Path(base) / "config.json"), dict(load_file(weights))
     file = Path(out) / "model.onnx"
     file.write_bytes(Eight(shape, loaded).build())
-    tokenizer = open_tokenizer(Path(base) / "tokenizer.json")
+    tokenizer = WordPiece.from_file(Path(base) / "tokenizer.json")
     texts = sample(Path(pairs))
     both = [
         MiniLM(InferenceSession(graph, providers=["CPUExecutionProvider"]), tokenizer, "compared").encode(texts)

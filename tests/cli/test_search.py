@@ -96,6 +96,7 @@ def test_the_json_of_hits_has_its_keys(run: Run, fruit: Path) -> None:
     ran = run("search", "apple_3", fruit, "--wait", "--json").json
     assert set(ran) == {
         "query_parsed", "results", "totalResults", "corrected", "cut", "outdated", "coverage", "searchTimeMs",
+        "searchedBy", "without",
     }  # fmt: skip
     hit = ran["results"][0]
     assert set(hit) == {"path", "score", "startLine", "endLine", "language", "kind", "title", "passages"}

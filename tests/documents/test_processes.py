@@ -63,7 +63,7 @@ def test_the_public_gets_documents_and_nothing_that_writes(notes: Path, mode: st
     with Served(notes, options=("--public", "--tools", "full")) as served:
         speaker = Speaker(served, REVISIONS[mode])
         tools = speaker.call("tools/list")["result"]["tools"]
-        assert {tool["name"] for tool in tools} == READ_ONLY
+        assert {tool["name"] for tool in tools} == READ_ONLY | {"search", "fetch"}
         assert all(tool["annotations"]["readOnlyHint"] for tool in tools)
         assert [one["uri"] for one in speaker.call("resources/list")["result"]["resources"]] == LISTED
         assert "hunter2" not in str(speaker.call("resources/read", uri="docs://.env"))

@@ -107,7 +107,7 @@ from dowse.encoding.shipped import open_minilm
 
 encoder = open_minilm()
 texts = [f"words of the text number {number} that goes on " * 30 for number in range(4)]
-tokens = [encoder._tokenizer.encode(text).ids for text in texts]
+tokens = [encoder._tokenizer.ids(text, 192) for text in texts]
 expected = encoder.encode(texts)
 used = 1024 * int(next(line for line in open("/proc/self/status") if line.startswith("VmSize")).split()[1])
 for more in range(0, 64 << 20, 1 << 18):

@@ -47,6 +47,7 @@ NETWORK = {
 MAY_USE_NETWORK = {
     "sites/web.py": "brings an index from an address that the command line names",
     "sites/bucket.py": "the same, from a bucket",
+    "encoding/downloading.py": "brings the original model, which only the user's own settings ask for",
     "serving/listening.py": "listens where --http says",
     "serving/rooting.py": "url2pathname, which is about paths",
 }

@@ -264,6 +264,25 @@ def test_vectors_are_found_among_some_documents(open_store: OpenStore, world: Wo
     assert store.nearest("e", np.array([1, 0], np.float32), 5, among=frozenset()) == []
 
 
+def test_of_many_vectors_the_nearest_are_found_by_a_rough_look_first(
+    open_store: OpenStore, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dowse.store.scanning.SHORTLIST", 40)
+    monkeypatch.setattr("dowse.store.scanning.ROUGH_DIMENSIONS", 4)
+    random = np.random.default_rng(1)
+    vectors = random.normal(size=(300, 16)).astype(np.float32)
+    vectors[:, 4:] *= 0.1
+    store = open_store()
+    store.apply(Batch(puts=[world.put("a.py", "\n\n".join(f"part {number}" for number in range(300)))]))
+    ids = store.without_vectors("e", 1000)
+    store.put_vectors("e", list(zip(ids, vectors, strict=True)))
+    for asked in (vectors[7], vectors[7][::-1].copy()):  # in order, and not
+        exact = sorted(range(300), key=lambda number: -float(vectors[number] @ asked))[:5]
+        hits = store.nearest("e", asked, 5)
+        assert [hit.id for hit in hits] == [ids[number] for number in exact]
+        assert hits[0].score == pytest.approx(float(vectors[exact[0]] @ asked), rel=0.02)
+
+
 def test_what_lacks_vectors_is_listed_from_where_one_wants(open_store: OpenStore, world: World) -> None:
     store = open_store()
     store.apply(Batch(puts=[world.put(f"{name}.py", name) for name in ("apple", "banana", "cherry")]))

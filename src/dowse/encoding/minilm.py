@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dowse.encoding.bert import graph_of
+from dowse.encoding.wordpiece import WordPiece
 from dowse.errors import Failed
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from onnxruntime import InferenceSession
-    from tokenizers import Tokenizer
 
     from dowse.types import Kind, Vectors
 
@@ -24,8 +24,6 @@ MOST_CHARACTERS = 4000
 """What is cut before it is tokenised: 128 tokens seldom reach beyond 1,000 characters."""
 BATCH = 4
 """Texts that are computed at once: more is no faster on a processor, and takes memory."""
-NOTHING = 2
-"""Tokens of a text without words: those that stand before and after every text."""
 FILES = (
     "model.onnx",
     "onnx/model.onnx",
@@ -36,6 +34,8 @@ FILES = (
 """What a folder may have its model in, full precision first: what others made of it in eight bits is further from it
 than ours."""
 TOKENIZER = "tokenizer.json"
+TURN = "turn.float32"
+"""Beside our model: the turn of the space that puts its dimensions in the order of what they tell."""
 WITHOUT_MEMORY = ("bad_alloc", "allocate memory", "Failed to allocate", "out of memory", "BFCArena")
 """What ONNX Runtime says when memory is short."""
 
@@ -43,8 +43,11 @@ WITHOUT_MEMORY = ("bad_alloc", "allocate memory", "Failed to allocate", "out of 
 class MiniLM:
     """One row of length 1 for each text, whoever exported the graph."""
 
-    def __init__(self, session: "InferenceSession", tokenizer: "Tokenizer", version: str) -> None:
+    def __init__(
+        self, session: "InferenceSession", tokenizer: WordPiece, version: str, turn: "Vectors | None" = None
+    ) -> None:
         self._session = session
+        self._turn = turn
         self._tokenizer = tokenizer
         self._inputs = {one.name for one in session.get_inputs()}
         self._output = session.get_outputs()[0].name
@@ -58,12 +61,13 @@ class MiniLM:
         if file is None:
             raise Failed(f"{folder} holds no model: {FILES[0]} or {FILES[2]}, and {TOKENIZER}.")
         try:
-            return cls(_session(file, threads), open_tokenizer(folder / TOKENIZER), version)
+            tokenizer = WordPiece.from_file(folder / TOKENIZER)
+            return cls(_session(file, threads), tokenizer, version, _turn(folder / TURN))
         except ImportError as error:
             raise Failed(f"There is no ONNX Runtime for this machine ({error}); search goes on without it.") from error
         except Failed:
             raise
-        except Exception as error:  # both libraries raise whatever they like, and mean the files
+        except Exception as error:  # ONNX Runtime raises whatever it likes, and means the files
             raise Failed(f"The model in {folder} cannot be loaded ({_line(error)}).") from error
 
     def encode(self, texts: Sequence[str], kind: "Kind" = "docs") -> "Vectors":
@@ -71,12 +75,10 @@ class MiniLM:
         import numpy as np
 
         cut = [text[:MOST_CHARACTERS].encode("utf-8", "replace").decode() for text in texts]  # half a pair is no text
-        # All at once would start a thread for each core.
-        tokens = [_cut(self._tokenizer.encode(text).ids, MOST_TOKENS[kind]) for text in cut]
+        tokens = [self._tokenizer.ids(text, MOST_TOKENS[kind]) for text in cut]
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
-        order = sorted(
-            (place for place, one in enumerate(tokens) if len(one) > NOTHING), key=lambda at: len(tokens[at])
-        )
+        worded = (place for place, one in enumerate(tokens) if len(one) > self._tokenizer.around)
+        order = sorted(worded, key=lambda place: len(tokens[place]))
         for start in range(0, len(order), BATCH):
             places = order[start : start + BATCH]
             for part, rows in self._computed(places, tokens):
@@ -112,19 +114,26 @@ class MiniLM:
         if found.ndim == 3:  # a vector for each token: their mean is the text's
             weights = mask[:, :, None].astype(np.float32)
             found = (found * weights).sum(1) / weights.sum(1)
+        if self._turn is not None:
+            found = found @ self._turn
         rows_found: Vectors = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
         return rows_found
-
-
-def _cut(tokens: list[int], most: int) -> list[int]:
-    """The first tokens, with the one that ends every text."""
-    return tokens if len(tokens) <= most else [*tokens[: most - 1], tokens[-1]]
 
 
 def model_file(folder: Path) -> Path | None:
     """The file with a folder's model, if that and a tokenizer are there."""
     files = [folder / name for name in FILES if (folder / name).is_file()] if (folder / TOKENIZER).is_file() else []
     return next((file for file in files if file.suffix == ".onnx" or file.with_name("config.json").is_file()), None)
+
+
+def _turn(file: Path) -> "Vectors | None":
+    import numpy as np
+
+    if not file.is_file():
+        return None
+    turn = np.fromfile(file, "<f4")
+    width = round(len(turn) ** 0.5)
+    return turn.reshape(width, width)
 
 
 def _session(file: Path, threads: int) -> "InferenceSession":
@@ -142,16 +151,6 @@ def _session(file: Path, threads: int) -> "InferenceSession":
         graph, weights = graph_of(file, file.with_name("config.json"))
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(weights))
     return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-
-
-def open_tokenizer(file: Path) -> "Tokenizer":
-    """A tokenizer that cuts what is too long and fills nothing up."""
-    from tokenizers import Tokenizer
-
-    tokenizer = Tokenizer.from_file(str(file))
-    tokenizer.no_padding()  # the file's own setting pads everything to 128
-    tokenizer.enable_truncation(max(MOST_TOKENS.values()))
-    return tokenizer
 
 
 def _is_memory(error: Exception) -> bool:

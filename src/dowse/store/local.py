@@ -75,7 +75,7 @@ class LocalStore:
         self._finishing: threading.Thread | None = None
         self._counted: Path | None = None
         """The lexical index whose size was compared with the catalog's."""
-        self._matrices: dict[str, tuple[matrix.Header, scanning.Rows]] = {}
+        self._matrices: dict[str, scanning.Rows] = {}
 
     # The catalog answers these
 
@@ -191,6 +191,7 @@ class LocalStore:
         with self._lock.held(WRITE_WAIT_SECONDS):
             self._catalog.forget_vectors(encoder)
             matrix.matrix_file(self.folder, encoder).unlink(missing_ok=True)
+            self._matrices.pop(encoder, None)
 
     def forget_unused_vectors(self) -> None:
         """Remove vectors of content that is in no chunk any more."""
@@ -282,12 +283,10 @@ class LocalStore:
     def _rows_of(self, encoder: str, header: matrix.Header) -> scanning.Rows:
         """The matrix as it is searched; as long as its header is the same, so is the rest."""
         known = self._matrices.get(encoder)
-        if known is None or known[0] != header:
-            known = self._matrices[encoder] = (
-                header,
-                scanning.load(matrix.matrix_file(self.folder, encoder), header),
-            )
-        return known[1]
+        if known is None or known.header != header:
+            file = matrix.matrix_file(self.folder, encoder)
+            known = self._matrices[encoder] = scanning.load(file, header, known)
+        return known
 
     def _current_matrix(self, encoder: str) -> matrix.Header | None:
         """The matrix as it is now, or as it was while another process writes; None when there is nothing in it."""

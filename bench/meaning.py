@@ -1,0 +1,127 @@
+"""`python -m bench.meaning --eval EVAL --code-search DIR`: how good answers are by words, by the table and by the model."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from pathlib import Path
+
+from bench import program, quality
+from bench.report import Row, Table
+from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION, open_minilm, static_encoder
+from dowse.searching.candidates import Meaning
+from dowse.serving.encoding.waiting import encode_now
+from dowse.serving.project import ProjectIndex
+
+PLACE = "bench meaning"
+HOME = Path(__file__).parents[1] / ".bench" / "meaning"
+ENDLESS = 1000
+"""Files of a corpus that is encoded with a word about how long it takes."""
+
+Ways = dict[str, Sequence[str]]
+WAYS: Ways = {
+    "by words alone": (),
+    "with the table, as when `create_index` returns": (STATIC_VERSION,),
+    "with the model, as when the worker is done": (MINILM_VERSION,),
+}
+GOALS = {
+    ("code", "with the table, as when `create_index` returns"): "≥ 0.855",
+    ("code", "with the model, as when the worker is done"): "≥ 0.88",
+    ("scifact", "with the model, as when the worker is done"): "≥ 0.725",
+    ("cosqa", "with the model, as when the worker is done"): "≥ 0.59",
+}
+
+
+def main() -> int:
+    """Measure and show."""
+    return program.run(_options(), PLACE, _tables)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.meaning", description=__doc__)
+    parser.add_argument("--eval", type=Path, metavar="EVAL", required=True, help="code-search/, scifact/, cosqa-dev/")
+    parser.add_argument("--code-search", type=Path, metavar="DIR", help="the corpora of code-search, laid out")
+    parser.add_argument("--home", type=Path, default=HOME, help="where indexes are kept, so that a second run is quick")
+    parser.add_argument("--only", action="append", default=[], choices=["code", "scifact", "cosqa"], help="one of them")
+    program.add_markdown(parser, PLACE)
+    return parser.parse_args()
+
+
+def _tables(options: argparse.Namespace, _work: Path) -> list[Table]:
+    os.environ["DOWSE_HOME"] = str(options.home.resolve() / "index")
+    corpora = options.home.resolve() / "corpora"
+    made: dict[str, Callable[[], tuple[list[quality.Judged], Path]]] = {
+        "code": lambda: (quality.code_search(options.eval / "code-search"), options.code_search),
+        "scifact": lambda: (quality.scifact(options.eval / "scifact", corpora), corpora),
+        "cosqa": lambda: (quality.cosqa(options.eval / "cosqa-dev", corpora), corpora),
+    }
+    rows: list[Row] = [("", "code", "architecture", "semantic", "symbol", "SciFact", "CosQA-dev")]
+    values = {name: _scored(name, *make()) for name, make in made.items() if _is_wanted(name, options)}
+    for way in WAYS:
+        rows.append((way, *(cell for name in made for cell in _cells(name, way, values.get(name)))))
+    goals: list[Row] = [("", "measured", "to reach")]
+    for (name, way), goal in GOALS.items():
+        if name in values:
+            goals.append((f"{name}, {way}", f"{values[name][way]['all']:.4f}", goal))
+    if "code" in values:
+        by_words, by_model = (values["code"][way]["symbol"] for way in (next(iter(WAYS)), [*WAYS][-1]))
+        goals.append(("symbols, by words and with the model", f"{by_words:.4f} and {by_model:.4f}", "no loss"))
+    return [Table("nDCG@10 of judged queries, by what has a say", rows), Table("What was to be reached", goals)]
+
+
+def _is_wanted(name: str, options: argparse.Namespace) -> bool:
+    if name == "code" and not (options.code_search and options.code_search.is_dir()):
+        _say("The corpora of code-search are not laid out, so that code is not measured.")
+        return False
+    return not options.only or name in options.only
+
+
+def _cells(name: str, way: str, values: dict[str, dict[str, float]] | None) -> list[str]:
+    columns = ("all", "architecture", "semantic", "symbol") if name == "code" else ("all",)
+    return [f"{values[way][column]:.4f}" if values else "–" for column in columns]
+
+
+def _scored(name: str, queries: list[quality.Judged], folder: Path) -> dict[str, dict[str, float]]:
+    """The figures of each way, once every chunk has its vectors."""
+    projects = {corpus: _encoded(folder / corpus) for corpus in sorted({query.corpus for query in queries})}
+    stores = {corpus: project.store for corpus, project in projects.items()}
+    scores = {}
+    for way, encoders in WAYS.items():
+        scores[way] = quality.score(queries, stores, partial(_meanings, encoders))
+        _say(f"{name}, {way}: {scores[way]['all']:.4f}")
+    for project in projects.values():
+        project.close()
+    return scores
+
+
+def _encoded(root: Path) -> ProjectIndex:
+    project = quality.opened(root)
+    done, total = project.store.vector_counts(MINILM_VERSION)
+    if total - done > ENDLESS:
+        _say(f"{root.name}: {total - done:,} chunks are encoded, about 20 a second and core ...")
+    encode_now(project, lambda _done, _total: None, _say)
+    project.store.refresh()
+    return project
+
+
+def _meanings(encoders: Sequence[str], _corpus: str, text: str) -> list[Meaning]:
+    return [_meaning(encoder, text) for encoder in encoders]
+
+
+@cache
+def _meaning(encoder: str, text: str) -> Meaning:
+    is_model = encoder == MINILM_VERSION
+    vector = (_minilm() if is_model else static_encoder()).encode([text])[0]
+    return Meaning(encoder, vector, 1.0, is_model=is_model)
+
+
+_minilm = cache(open_minilm)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

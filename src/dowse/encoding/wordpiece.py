@@ -1,0 +1,169 @@
+"""Text as the numbers that a BERT was taught with: words, and the longest known pieces of rare ones."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dowse.encoding.characters import Folding, kinds
+from dowse.errors import Failed
+
+KNOWN_PIECES = 20_000
+"""Stretches of text whose numbers are remembered, in about 4 MB; a project of 3,000 files has 30,000 words."""
+LONGEST_KNOWN = 100
+"""Longer ones are blobs, and do not come back."""
+BREAKS = r"\t\n\r !-/:-@\[-`{-~"
+"""Blanks and ASCII punctuation: no word goes across them, and nothing that is done to characters looks across them."""
+TYPES = {
+    "model": ("WordPiece",),
+    "normalizer": ("BertNormalizer",),
+    "pre_tokenizer": ("BertPreTokenizer",),
+    "post_processor": ("TemplateProcessing", "BertProcessing"),
+}
+"""The parts of a `tokenizer.json`, and of which type they have to be."""
+ODD_FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
+"""Of added tokens; no BERT has them set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How a `tokenizer.json` cuts words, and what it puts around a text."""
+
+    vocabulary: Mapping[str, int]
+    unknown: int
+    prefix: str
+    most_letters: int
+    added: Mapping[str, int]
+    """Tokens that are taken out of the text as it stands, such as `[SEP]`."""
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    folding: Folding
+    sets_ideographs_apart: bool
+
+
+class WordPiece:
+    """Numbers for texts; those of a stretch of text seen before are remembered."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._longest = max(map(len, rules.vocabulary))
+        self._letters = frozenset().union(*rules.vocabulary)
+        self._known: dict[str, tuple[int, ...]] = {}
+        ideographs = kinds().ideographs.ranges if rules.sets_ideographs_apart else ()
+        apart = "".join(f"{chr(first)}-{chr(last)}" for first, last in ideographs)
+        self._stretch = re.compile(rf"[^{BREAKS}{apart}]+|[^\t\n\r ]")
+        longest_first = sorted(rules.added, key=len, reverse=True)
+        self._added = re.compile(f"({'|'.join(map(re.escape, longest_first)) or '(?!)'})")
+        self.around = len(rules.before) + len(rules.after)
+
+    @classmethod
+    def from_file(cls, file: Path) -> "WordPiece":
+        """The tokenizer that a `tokenizer.json` describes, or Failed where it is not for a BERT."""
+        try:
+            return cls(rules_of(json.loads(file.read_bytes())))
+        except Failed as error:
+            raise Failed(f"{file} {error}") from None
+        except (OSError, ValueError, RecursionError) as error:
+            raise Failed(f"{file} cannot be read ({str(error)[:200]}).") from error
+        except KeyError as error:
+            raise Failed(f"{file} is not whole: a part of it has no {error}.") from error
+        except (TypeError, AttributeError, IndexError) as error:
+            raise Failed(f"{file} is no tokenizer.json ({str(error)[:200]}).") from error
+
+    def ids(self, text: str, most: int) -> list[int]:
+        """The numbers of a text with those around every text, of which there are at most so many; the rest is not read."""
+        room = most - self.around
+        found: list[int] = []
+        for place, part in enumerate(self._added.split(text)):
+            if place % 2:
+                found.append(self._rules.added[part])
+            else:
+                self._read(part, found, room)
+            if len(found) >= room:
+                break
+        return [*self._rules.before, *found[:room], *self._rules.after]
+
+    def _read(self, text: str, found: list[int], room: int) -> None:
+        known = self._known
+        for match in self._stretch.finditer(text):
+            stretch = match.group()
+            numbers = known.get(stretch)
+            found += self._learned(stretch) if numbers is None else numbers
+            if len(found) >= room:
+                return
+
+    def _learned(self, stretch: str) -> tuple[int, ...]:
+        words = self._rules.folding.words(stretch)
+        numbers = tuple(number for word in words for number in self._pieces(word))
+        if len(stretch) <= LONGEST_KNOWN:
+            if len(self._known) >= KNOWN_PIECES:
+                self._known.clear()
+            self._known[stretch] = numbers
+        return numbers
+
+    def _pieces(self, word: str) -> list[int]:
+        """A word, or the longest pieces it is made of; unknown as a whole where one of them is."""
+        vocabulary, length = self._rules.vocabulary, len(word)
+        if length > self._rules.most_letters or not self._letters.issuperset(word):
+            return [self._rules.unknown]
+        found, start = list[int](), 0
+        while start < length:
+            prefix = self._rules.prefix if start else ""
+            for end in range(min(length, start + self._longest), start, -1):
+                number = vocabulary.get(prefix + word[start:end])
+                if number is not None:
+                    found.append(number)
+                    start = end
+                    break
+            else:
+                return [self._rules.unknown]
+        return found
+
+
+def rules_of(told: dict[str, Any]) -> Rules:
+    """What a `tokenizer.json` says, or Failed where that is nothing for us."""
+    for part, types in TYPES.items():
+        found = (told.get(part) or {}).get("type")
+        if found not in types:
+            raise Failed(f"is not for a BERT: its {part} is {found}, not {' or '.join(types)}.")
+    model, normalizer, vocabulary = told["model"], told["normalizer"], told["model"]["vocab"]
+    if not all(type(number) is int for number in vocabulary.values()):
+        raise Failed("has words without a number in its vocabulary.")
+    if model["unk_token"] not in vocabulary:
+        raise Failed(f"has no number for {model['unk_token']} in its vocabulary.")
+    lowers, accents = bool(normalizer["lowercase"]), normalizer["strip_accents"]
+    before, after = _around(told["post_processor"])
+    return Rules(
+        vocabulary=vocabulary,
+        unknown=vocabulary[model["unk_token"]],
+        prefix=model["continuing_subword_prefix"],
+        most_letters=model["max_input_chars_per_word"],
+        added=dict(_added(one) for one in told.get("added_tokens") or ()),
+        before=before,
+        after=after,
+        folding=Folding(
+            cleans=normalizer["clean_text"], strips_accents=lowers if accents is None else accents, lowers=lowers
+        ),
+        sets_ideographs_apart=normalizer["handle_chinese_chars"],
+    )
+
+
+def _added(token: dict[str, Any]) -> tuple[str, int]:
+    odd = [flag for flag in ODD_FLAGS if token[flag]]
+    if odd or not token["content"]:
+        raise Failed(f"is not for a BERT: its token {token['content']!r} is {odd[0] if odd else 'empty'}.")
+    return token["content"], token["id"]
+
+
+def _around(processor: dict[str, Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What stands before and after every text."""
+    if processor["type"] == "BertProcessing":
+        return (processor["cls"][1],), (processor["sep"][1],)
+    places = [place for place, one in enumerate(processor["single"]) if "Sequence" in one]
+    if len(places) != 1:
+        raise Failed("does not say where a text stands between its special tokens.")
+    ids = {name: tuple(one["ids"]) for name, one in processor["special_tokens"].items()}
+    parts = [ids[one["SpecialToken"]["id"]] if "SpecialToken" in one else () for one in processor["single"]]
+    return sum(parts[: places[0]], ()), sum(parts[places[0] :], ())

@@ -1,0 +1,153 @@
+"""Our tokenizer beside the library that MiniLM's was made with: the same numbers for every text."""
+
+import functools
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+
+from dowse.encoding import wordpiece
+from dowse.encoding.shipped import MODELS
+from dowse.encoding.wordpiece import WordPiece
+from dowse.errors import Failed
+
+FILE = MODELS / "minilm" / "tokenizer.json"
+REPOSITORY = Path(__file__).parents[2]
+MANY = 10_000_000
+FLAGS = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
+HARD = [
+    *("[SEP]", "[CLS]", "[MASK]", "[PAD]", "[UNK]", "[sep]", "[SEP", "SEP]", "[[SEP]]", "[S\0EP]", "##", "##ing", "ing"),
+    *("İ", "I", "ı", "ß", "ẞ", "Σ", "ς", "ΟΔΟΣ", "ΌΔΌΣ", "Ǆ", "ǅ", "ﬁ", "Å", "Å", "é", "e\u0301", "ạ\u0308", "Ᲊ", "Ა", "ა"),
+    *("\ua7cb", "\ua7dc", "≮", "\u037e", "\u1fef", "`", "\u2000", "\u0344", "\u0f73", "\u302e\u0301\u302f", "\U0001d15e"),
+    *("中文", "中\u0301", "豈", "\U0002f800", "\U0002b830", "\U0002b921", "\U00020000", "かな", "が", "ｶﾞ", "。", "ㄅ", "한국어", "ᄒ", "각"),
+    *("🙂", "👩‍👩‍👧", "🏳️‍🌈", "1️⃣", "\u200d", "\u200b", "\u00ad", "\u202e", "\ufeff", "\ufffd", "\ufffe", "\ue000", "\U000f0000"),
+    *("\0", "\x0b", "\x0c", "\x1c", "\x1f", "\x7f", "\x85", "\xa0", "\u1680", "\u180e", "\u2028", "\u3000", "\t", "\r\n", " "),
+    *("नमस्ते", "ไทย", "עִבְרִית", "العَرَبِيَّة", "\u0378", "\u08e2", "\U000110cd", "\u1734", "\U000111c9", "\u2e5d", "\u166d", "\U00011938"),
+    *("read", "File", "snake_case", "camelCase", "x" * 99, "a" * 100, "a" * 101, "é" * 100, "é" * 101, "!", "“", "—", "$", "^", "½"),
+]  # fmt: skip
+TEXTS = st.lists(
+    st.one_of(st.sampled_from(HARD), st.text(max_size=6), st.characters(exclude_categories=["Cs"])), max_size=30
+).map("".join)
+
+
+@functools.cache
+def both(flags: tuple[bool | None, ...] = (True, True, None, True)) -> tuple[WordPiece, Tokenizer]:
+    """MiniLM's tokenizer with other flags, as ours and as the library's."""
+    told = json.loads(FILE.read_bytes())
+    told["normalizer"].update(zip(FLAGS, flags, strict=True))
+    theirs = Tokenizer.from_str(json.dumps(told))
+    theirs.no_padding()
+    theirs.no_truncation()
+    return WordPiece(wordpiece.rules_of(told)), theirs
+
+
+def expected(theirs: Tokenizer, text: str) -> list[int]:
+    numbers: list[int] = theirs.encode(text).ids
+    return numbers
+
+
+@settings(max_examples=250, deadline=None)
+@given(TEXTS)
+def test_any_text_has_the_numbers_that_the_library_gives_it(text: str) -> None:
+    ours, theirs = both()
+    assert ours.ids(text, MANY) == expected(theirs, text)
+
+
+@settings(max_examples=150, deadline=None)
+@given(TEXTS, st.tuples(st.booleans(), st.booleans(), st.sampled_from([None, True, False]), st.booleans()))
+def test_so_it_has_with_any_flags(text: str, flags: tuple[bool | None, ...]) -> None:
+    ours, theirs = both(flags)
+    assert ours.ids(text, MANY) == expected(theirs, text)
+
+
+@settings(max_examples=100, deadline=None)
+@given(TEXTS, st.integers(2, 40))
+def test_what_is_too_long_is_cut_where_the_library_cuts_it(text: str, most: int) -> None:
+    ours, theirs = both()
+    theirs.enable_truncation(most)
+    try:
+        assert ours.ids(text, most) == expected(theirs, text)
+    finally:
+        theirs.no_truncation()
+
+
+@pytest.mark.parametrize("plane", range(17))
+def test_every_character_is_what_it_is_to_the_library(plane: int) -> None:
+    ours, theirs = both()
+    step = 1 if plane in (0, 1, 2, 3, 14) else 101  # in the others nothing is assigned, or all is private
+    codes = [code for code in range(plane << 16, plane + 1 << 16, step) if not 0xD800 <= code < 0xE000]
+    for start in range(0, len(codes), 512):
+        texts = [f"a{chr(code)}b {chr(code)}" for code in codes[start : start + 512]]
+        if ours.ids(" ".join(texts), MANY) != expected(theirs, " ".join(texts)):
+            assert [text for text in texts if ours.ids(text, MANY) != expected(theirs, text)] == []
+
+
+def test_the_files_of_this_repository_have_the_librarys_numbers() -> None:
+    ours, theirs = both()
+    files = [file for name in ("src/**/*.py", "src/**/*.toml", "docs/*.md") for file in REPOSITORY.glob(name)]
+    assert len(files) > 200
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        assert ours.ids(text, MANY) == expected(theirs, text), file
+
+
+def test_what_comes_after_the_last_token_is_not_looked_at() -> None:
+    ours = WordPiece.from_file(FILE)
+    assert ours.ids("read the file " * 1000 + "zebra", 8) == [101, 3191, 1996, 5371, 3191, 1996, 5371, 102]
+    assert set(ours._known) == {"read", "the", "file"}
+
+
+def test_what_is_remembered_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wordpiece, "KNOWN_PIECES", 10)
+    ours = WordPiece.from_file(FILE)
+    ours.ids(" ".join(map(str, range(1000))) + " " + "long" * 1000, MANY)
+    assert len(ours._known) <= 10
+    assert max(map(len, ours._known)) <= wordpiece.LONGEST_KNOWN
+
+
+def test_the_older_way_to_write_what_stands_around_a_text_is_understood(tmp_path: Path) -> None:
+    told = json.loads(FILE.read_bytes())
+    told["post_processor"] = {"type": "BertProcessing", "sep": ["[SEP]", 102], "cls": ["[CLS]", 101]}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(told), encoding="utf-8")
+    assert WordPiece.from_file(tmp_path / "tokenizer.json").ids("read", 8) == [101, 3191, 102]
+
+
+def changed(change: Callable[[dict[str, Any]], object]) -> str:
+    told = json.loads(FILE.read_bytes())
+    change(told)
+    return json.dumps(told)
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        ("{", "cannot be read (Expecting property name"),
+        ("[]", "is no tokenizer.json"),
+        ("[" * 100_000, "cannot be read (maximum recursion depth"),
+        (changed(lambda told: told["model"].update(type="BPE")), "its model is BPE, not WordPiece."),
+        (changed(lambda told: told.update(normalizer=None)), "its normalizer is None, not BertNormalizer."),
+        (changed(lambda told: told["pre_tokenizer"].update(type="Metaspace")), "its pre_tokenizer is Metaspace"),
+        (changed(lambda told: told["post_processor"].update(type="RobertaProcessing")), "not TemplateProcessing or Bert"),
+        (changed(lambda told: told["post_processor"]["single"].pop(1)), "does not say where a text stands"),
+        (changed(lambda told: told["post_processor"].pop("special_tokens")), "has no 'special_tokens'"),
+        (changed(lambda told: told["model"]["vocab"].pop("[UNK]")), "has no number for [UNK]"),
+        (changed(lambda told: told["model"]["vocab"].update(read="one")), "has words without a number"),
+        (changed(lambda told: told["model"].pop("vocab")), "has no 'vocab'"),
+        (changed(lambda told: told["added_tokens"][0].update(lstrip=True)), "its token '[PAD]' is lstrip"),
+    ],
+)  # fmt: skip
+def test_a_tokenizer_of_another_kind_is_an_error_that_says_what_it_is(
+    tmp_path: Path, written: str, reason: str
+) -> None:
+    file = tmp_path / "tokenizer.json"
+    file.write_text(written, encoding="utf-8")
+    with pytest.raises(Failed, match=re.escape(reason)) as raised:
+        WordPiece.from_file(file)
+    assert str(raised.value).startswith(str(file))
+    assert len(str(raised.value)) < len(str(file)) + 300
