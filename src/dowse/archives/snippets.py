@@ -19,6 +19,8 @@ _MOST_WINDOWS = 50
 """Places around which a passage is weighed, from the first on: of a long document that has the words everywhere the
 rest adds nothing but time."""
 _CUT_AT_WORD = 15
+_ALIKE = 4
+"""Letters that words which are looked for together are taken to share."""
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _SPACE = re.compile(r"\s+")
 _BETWEEN = re.compile(r"[\s-]{1,3}")
@@ -73,9 +75,13 @@ def find(text: str, groups: Groups) -> list[Place]:
     lowered = text.lower()
     if len(lowered) != len(text) or not (text.isascii() or _is_composed(text)):
         return _found_by_word(text, groups)
-    places = list[Place]()
+    places, starts = list[Place](), dict[str, int]()
     for word, group in groups.items():
-        at, count = lowered.find(word), 0
+        # Words that begin alike are forms of one: where their beginning is not, none of them is.
+        if (beginning := word[:_ALIKE]) not in starts:
+            starts[beginning] = lowered.find(beginning)
+        first, count = starts[beginning], 0
+        at = lowered.find(word, first) if first >= 0 else -1
         while at >= 0 and count < _MOST_PLACES:
             end = at + len(word)
             if _is_word(lowered, at, end):

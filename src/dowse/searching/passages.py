@@ -106,25 +106,24 @@ def _weights(lines: list[str], terms: Mapping[str, float]) -> list[float]:
     ends = list(accumulate(len(line) + 1 for line in lines))
     found: dict[int, set[str]] = {}
     for hint in _beginnings(frozenset(terms)).finditer(small):
-        word = _word_at(text, *hint.span())
+        word = text[_beginning_of_word(text, hint.start()) : hint.end()]
         found.setdefault(bisect_right(ends, hint.start()), set()).update(_terms_of_word(word))
     return [sum(terms[term] for term in found.get(at, ()) if term in terms) for at in range(len(lines))]
 
 
-def _word_at(text: str, start: int, end: int) -> str:
-    """The whole word that a part of it stands in."""
+def _beginning_of_word(text: str, start: int) -> int:
+    """Where the word begins that goes on here."""
     while start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
         start -= 1
-    while end < len(text) and (text[end].isalnum() or text[end] == "_"):
-        end += 1
-    return text[start:end]
+    return start
 
 
 @lru_cache(maxsize=64)
 def _beginnings(terms: frozenset[str]) -> re.Pattern[str]:
-    """What a line must hold for one of the terms to be in it: cutting all lines into terms takes ten times as long."""
+    """What a line must hold for one of the terms to be in it, to the end of the word: cutting all lines into terms takes
+    ten times as long."""
     beginnings = {term[:4] if len(term) > 4 else term[: max(1, len(term) - 1)] for term in terms}
-    return re.compile("|".join(map(re.escape, sorted(beginnings))) or r"(?!)")
+    return re.compile(rf"(?:{'|'.join(map(re.escape, sorted(beginnings))) or '(?!)'})\w*")
 
 
 def holds_phrase(text: str, phrase: str) -> bool:
