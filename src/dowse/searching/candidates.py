@@ -129,9 +129,7 @@ def _near_legs(store: Store, meanings: Sequence[Meaning], scope: Scope, weight: 
 
 
 def _nearest(store: Store, meaning: Meaning, scope: Scope) -> list[Scored]:
-    return store.nearest(
-        meaning.encoder, meaning.vector, constants.CHUNK_CANDIDATES, kind=scope.kind, among=scope.among
-    )
+    return store.nearest(meaning.encoder, meaning.vector, constants.NEAR_CANDIDATES, kind=scope.kind, among=scope.among)
 
 
 def _near_enough(leg: Leg, found: Collection[int]) -> Leg:

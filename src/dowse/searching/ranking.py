@@ -143,7 +143,7 @@ def _near_scores(leg: Leg) -> dict[int, tuple[float, float]]:
 def _lowest(leg: Leg) -> float:
     """From where on nearness counts: what just missed being a candidate, or nothing at all where all became one."""
     last = leg.hits[-1].score if leg.hits else 0.0
-    return last if len(leg.hits) >= constants.CHUNK_CANDIDATES else min(last, 0.0)
+    return last if len(leg.hits) >= constants.NEAR_CANDIDATES else min(last, 0.0)
 
 
 def _by_document(hits: Sequence[Scored]) -> dict[int, list[float]]:
