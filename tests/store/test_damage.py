@@ -1,5 +1,6 @@
 """Parts that are missing, damaged, foreign or of another version are noticed and rebuilt, never believed."""
 
+import contextlib
 import shutil
 import sqlite3
 import subprocess
@@ -12,7 +13,7 @@ import pytest
 
 from dowse import __version__
 from dowse.errors import Failed, StoreDamaged, StoreTooNew
-from dowse.store import lexical, matrix
+from dowse.store import catalog, lexical, matrix
 from dowse.store.catalog import Catalog
 from dowse.store.local import LocalStore, set_aside
 from dowse.store.schema import APPLICATION_ID, STEPS
@@ -304,6 +305,18 @@ def test_many_vectors_do_not_make_the_lexical_index_start_over(
     assert found_paths(store, "fruit") == ["apple.py", "banana.py", "cherry.py"]
     assert lexical_folder(folder) == before
     assert len(store.nearest("other", EAST, 10)) == 3
+
+
+@pytest.mark.parametrize(
+    "query", [f"{catalog._VECTORS} WHERE chunks.id", f"{catalog._DOCUMENTS_VECTORS} WHERE documents.id"]
+)
+def test_a_few_vectors_are_found_without_a_walk_over_all(folder: Path, query: str) -> None:
+    """Left to itself SQLite once went through all vectors for each chunk that was named: 11 s for 500 of 65,000."""
+    with contextlib.closing(sqlite3.connect(folder / "catalog.sqlite")) as connection:
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {query} IN (1, 2, 3)", ("e",)).fetchall()
+    steps = [step[3] for step in plan]
+    assert any("vectors" in step and "encoder=? AND input_hash=?" in step for step in steps), steps
+    assert not any(step.startswith("SCAN") for step in steps), steps
 
 
 def test_vectors_of_what_is_gone_can_be_forgotten(folder: Path, world: World) -> None:
