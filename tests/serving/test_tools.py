@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import anyio
 import pytest
 
 from dowse.store import home
+from dowse.store.local import LocalStore
 from tests.making import write_tree
 from tests.serving.conftest import INDEXED, index
 from tests.serving.talking import Assistant, fail, talk, tell
@@ -447,3 +449,25 @@ def test_a_project_whose_folder_has_no_unicode_name_is_served(tmp_path: Path) ->
         assert (await assistant.tell("delete_index", confirm=True))["status"] == "success"
 
     talk("auto", conversation, root)
+
+
+def test_who_is_not_asked_for_a_while_lets_go_of_memory_and_answers_as_before(
+    indexed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dowse.serving.service.REST_SECONDS", 0.05)
+    let_go = threading.Event()
+    plain = LocalStore.let_go
+
+    def watched(store: LocalStore) -> None:
+        plain(store)
+        let_go.set()
+
+    monkeypatch.setattr(LocalStore, "let_go", watched)
+
+    async def conversation(assistant: Assistant) -> None:
+        before = await assistant.tell("search_code", query="peel an apple")
+        assert await anyio.to_thread.run_sync(let_go.wait, 10)
+        after = await assistant.tell("search_code", query="peel an apple")
+        assert after["results"] == before["results"]
+
+    talk("2026-07-28", conversation, indexed)

@@ -319,6 +319,10 @@ class Catalog:
             else:
                 connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (key, value))
 
+    def let_go(self) -> None:
+        """Give back what is held in memory for the next question."""
+        self._database.let_go()
+
     def close(self) -> None:
         """Let go of the file."""
         self._database.close()

@@ -74,6 +74,11 @@ class Database:
                     connection.execute("ROLLBACK")
                 raise
 
+    def let_go(self) -> None:
+        """Give back what is held in memory for the next question of this thread."""
+        with self._translated():
+            self._connection().execute("PRAGMA shrink_memory")
+
     def close(self) -> None:
         """Close every thread's connection."""
         for connection in self._connections:
