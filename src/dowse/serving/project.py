@@ -302,7 +302,8 @@ class ProjectIndex:
             write_files(self.folder, self.root, store, is_full=False)  # so that it is listed from the start
         store.note("state", "running")
         try:
-            report = bring_up_to_date(self.source, store, progress, drift=drift, first=first, encoder=self.table())
+            table = self.table() if drift.pending else None  # 0.1 s, which a run without changes need not take
+            report = bring_up_to_date(self.source, store, progress, drift=drift, first=first, encoder=table)
             if not self.root.is_dir():
                 raise Failed(f"{self.root} went away while it was indexed.")
         except DowseError as error:
@@ -324,6 +325,8 @@ class ProjectIndex:
         store.note("checked", _now())
         if report.is_complete and before is None:
             store.note("verified", _now())
+        if table:
+            store.vector_counts(table.version)  # the matrix follows here, where nobody waits for it
         return report
 
     def _start_over(self, error: StoreDamaged) -> None:

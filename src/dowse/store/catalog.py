@@ -229,8 +229,11 @@ class Catalog:
         return dimensions_of(rows[0][0]) if rows else None
 
     def vectors(self, encoder: str) -> Iterator[Row]:
-        """The vector of every chunk that has one."""
-        return (Row(*row) for row in self._database.rows(f"{_VECTORS} ORDER BY chunks.id", (encoder,)))
+        """The vector of every chunk that has one, a page at a time: all at once take 60 MB on 128,000 chunks."""
+        query, last = f"{_VECTORS} WHERE chunks.id > ? ORDER BY chunks.id LIMIT {_PAGE_ROWS}", 0
+        while rows := self._database.rows(query, (encoder, last)):
+            yield from (Row(*row) for row in rows)
+            last = rows[-1][0]
 
     def vectors_of_documents(self, encoder: str, ids: Iterable[int]) -> Iterator[Row]:
         """The vectors of some documents' chunks."""
