@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     Vectors = NDArray[np.float32]
 
 Kind = Literal["code", "docs"]
+KINDS: tuple[Kind, ...] = ("code", "docs")
 
 
 class Reason(StrEnum):

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from dowse.encoding.packing import packed, unpacked
 from dowse.system import make_private_folder
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ USED_SECONDS = 3600
 _FORMAT = """
 CREATE TABLE IF NOT EXISTS vectors (
     key BLOB PRIMARY KEY,
-    scale REAL NOT NULL,
     vector BLOB NOT NULL,
     used INTEGER NOT NULL
 ) WITHOUT ROWID;
@@ -65,15 +65,8 @@ class VectorCache:
 
     def put(self, version: str, texts: Sequence[str], vectors: "Vectors") -> None:
         """Remember vectors, in eight bits a number."""
-        import numpy as np  # only whoever encodes comes here, and has it
-
-        scales = np.abs(vectors).max(axis=1, initial=0) / 127
-        small = np.rint(vectors / np.maximum(scales, 1e-30)[:, None]).astype(np.int8)
         now = self._now()
-        rows = [
-            (_key(version, text), float(scale), vector.tobytes(), now)
-            for text, scale, vector in zip(texts, scales, small, strict=True)
-        ]
+        rows = [(_key(version, text), vector, now) for text, vector in zip(texts, packed(vectors), strict=True)]
         self._try(lambda connection: self._add(connection, rows), None)
 
     def close(self) -> None:
@@ -84,15 +77,13 @@ class VectorCache:
                 connection.close()
 
     def _find(self, connection: sqlite3.Connection, keys: Sequence[bytes]) -> "dict[bytes, Vectors]":
-        import numpy as np
-
         found, now = dict[bytes, "Vectors"](), self._now()
         stale = list[tuple[int, bytes]]()
         for key in dict.fromkeys(keys):
-            row = connection.execute("SELECT scale, vector, used FROM vectors WHERE key = ?", (key,)).fetchone()
+            row = connection.execute("SELECT vector, used FROM vectors WHERE key = ?", (key,)).fetchone()
             if row is not None:
-                found[key] = np.frombuffer(row[1], np.int8).astype(np.float32) * np.float32(row[0])
-                if row[2] < now:
+                found[key] = unpacked(row[0])
+                if row[1] < now:
                     stale.append((now, key))
         if stale:
             with contextlib.suppress(sqlite3.OperationalError):  # another process writes; the vectors are good
@@ -101,12 +92,12 @@ class VectorCache:
                 )
         return found
 
-    def _add(self, connection: sqlite3.Connection, rows: Sequence[tuple[bytes, float, bytes, int]]) -> None:
+    def _add(self, connection: sqlite3.Connection, rows: Sequence[tuple[bytes, bytes, int]]) -> None:
         def add() -> None:
             grown = 0
             for row in rows:
-                if connection.execute("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?, ?)", row).rowcount:
-                    grown += len(row[2]) + ROW_BYTES
+                if connection.execute("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", row).rowcount:
+                    grown += len(row[1]) + ROW_BYTES
             connection.execute("UPDATE size SET bytes = bytes + ?", (grown,))
             if self._held(connection) > self._max_bytes:
                 self._forget_oldest(connection)

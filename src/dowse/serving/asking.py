@@ -12,9 +12,8 @@ from dowse.searching.exact import DEFAULT_SECONDS, Occurrences, exact_text, occu
 from dowse.searching.explaining import Placement, place
 from dowse.serving.meaning import QueryEncoder, meant
 from dowse.serving.project import ProjectIndex
-from dowse.serving.status import KINDS
 from dowse.system import start_in_background
-from dowse.types import Progress
+from dowse.types import KINDS, Progress
 
 __all__ = [
     "Answer", "Coverage", "Occurrences", "Options", "Placement",

@@ -179,6 +179,7 @@ class ProjectIndex:
         if report.is_complete:
             self.store.note("verifying", None)
             self.store.note("verified", _now())
+            self.store.forget_unused_vectors()  # of what was here since the last time, and may have come back
         return report
 
     def needs_verification(self) -> bool:
@@ -227,8 +228,8 @@ class ProjectIndex:
         try:
             return static_encoder() if uses_static(self.settings) else None
         except Failed as error:
-            if str(error) not in self.warnings:
-                self.warnings.append(f"{error} Search goes on by words.")
+            if (warning := f"{error} Search goes on by words.") not in self.warnings:
+                self.warnings.append(warning)
             return None
 
     def reindex(self, paths: Iterable[str]) -> Report:

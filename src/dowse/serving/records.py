@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from dowse.serving.status import KINDS
 from dowse.store import home
-from dowse.types import Finding, Kind, Store
+from dowse.types import KINDS, Finding, Kind, Store
 
 
 def write_files(folder: Path, root: Path, store: Store, *, is_full: bool) -> None:

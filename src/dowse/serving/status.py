@@ -9,10 +9,9 @@ from typing import Literal
 from dowse.errors import Failed, NotIndexed
 from dowse.serving.encoding.progress import Encoding
 from dowse.store import home
-from dowse.types import Kind, Store, Totals
+from dowse.types import KINDS, Kind, Store, Totals
 
 State = Literal["not_found", "indexing", "ready", "incomplete", "failed"]
-KINDS: tuple[Kind, ...] = ("code", "docs")
 
 
 @dataclass(frozen=True, slots=True)

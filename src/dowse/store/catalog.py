@@ -12,9 +12,10 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import NamedTuple
 
+from dowse.encoding.packing import dimensions_of, packed
 from dowse.errors import StoreDamaged
 from dowse.store.database import Database
-from dowse.store.matrix import Row, dimensions_of, packed_rows
+from dowse.store.matrix import Row
 from dowse.store.rows import (
     CHUNK_COLUMNS,
     DOCUMENT_COLUMNS,
@@ -365,7 +366,7 @@ def _add(connection: sqlite3.Connection, put: Put, now_ns: int, sequence: int) -
 def _add_vectors(connection: sqlite3.Connection, put: Put, encoder: str) -> None:
     if put.vectors is not None:
         path = put.document.path
-        rows = zip(put.chunks, packed_rows(put.vectors), strict=True)
+        rows = zip(put.chunks, packed(put.vectors), strict=True)
         connection.executemany(
             "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, 0)",
             [(encoder, input_hash(path, chunk.text), vector) for chunk, vector in rows],

@@ -14,13 +14,17 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, TypeVar
 
+from dowse.encoding.packing import packed
 from dowse.errors import Failed, StoreBusy
-from dowse.store import lexical, matrix, scanning
+from dowse.store import lexical
 from dowse.store.catalog import Applied, Catalog, Changes
 from dowse.store.database import is_current
 from dowse.store.lexical import Damaged, Indexed, Lexical, Marker
+from dowse.store.matrix import matrix_files
+from dowse.store.vectors import READ_WAIT_SECONDS, Matrices
 from dowse.system import Lock, make_private_folder
 from dowse.types import (
+    KINDS,
     Batch,
     Chunk,
     Document,
@@ -42,14 +46,10 @@ if TYPE_CHECKING:
 
 WRITE_WAIT_SECONDS = 60.0
 """How long a writer waits for another one's batch; a batch takes about a second."""
-READ_WAIT_SECONDS = 0.3
-"""How long an answer waits to bring the lexical index up to date before it goes without."""
 FEW_DOCUMENTS = 50
 """After so few, nobody waits for segments to be merged: 120 to 400 ms after one update in seven."""
 REPLAY_DOCUMENTS = 500
 """Documents read into memory at once while the lexical index is replayed."""
-
-KINDS: tuple[Kind, ...] = ("code", "docs")
 
 _Answer = TypeVar("_Answer")
 
@@ -75,7 +75,7 @@ class LocalStore:
         self._finishing: threading.Thread | None = None
         self._counted: Path | None = None
         """The lexical index whose size was compared with the catalog's."""
-        self._matrices: dict[str, scanning.Rows] = {}
+        self._matrices = Matrices(folder, self._catalog, self._lock)
 
     # The catalog answers these
 
@@ -183,15 +183,14 @@ class LocalStore:
                 import numpy as np
 
                 chunks, vectors = zip(*rows, strict=True)
-                self._catalog.put_vectors(encoder, zip(chunks, matrix.packed_rows(np.stack(vectors)), strict=True))
+                self._catalog.put_vectors(encoder, zip(chunks, packed(np.stack(vectors)), strict=True))
             return self._catalog.sequence()
 
     def forget_vectors(self, encoder: str) -> None:
         """Remove everything of an encoder."""
         with self._lock.held(WRITE_WAIT_SECONDS):
             self._catalog.forget_vectors(encoder)
-            matrix.matrix_file(self.folder, encoder).unlink(missing_ok=True)
-            self._matrices.pop(encoder, None)
+            self._matrices.forget(encoder)
 
     def forget_unused_vectors(self) -> None:
         """Remove vectors of content that is in no chunk any more."""
@@ -262,46 +261,15 @@ class LocalStore:
         among: frozenset[int] | None = None,
     ) -> list[Scored]:
         """Chunks with the highest dot product, best first."""
-        header = self._current_matrix(encoder)
-        if header is None or header.dimensions != len(vector) or not header.rows or limit <= 0:
-            return []
-        return scanning.nearest(self._rows_of(encoder, header), vector, limit, kind=kind, among=among)
+        return self._matrices.nearest(encoder, vector, limit, kind=kind, among=among)
 
     def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
         """Those of some documents that have a vector of an encoder."""
-        header = self._current_matrix(encoder)
-        if header is None or not header.rows or not documents:
-            return frozenset()
-        return scanning.held_documents(self._rows_of(encoder, header), documents)
+        return self._matrices.encoded_documents(encoder, documents)
 
     def vector_counts(self, encoder: str) -> tuple[int, int]:
         """Chunks that have a vector, and all chunks."""
-        header = self._current_matrix(encoder)
-        total = sum(self.totals(kind).chunks for kind in KINDS)
-        return (header.rows - header.dead if header else 0), total
-
-    def _rows_of(self, encoder: str, header: matrix.Header) -> scanning.Rows:
-        """The matrix as it is searched; as long as its header is the same, so is the rest."""
-        known = self._matrices.get(encoder)
-        if known is None or known.header != header:
-            file = matrix.matrix_file(self.folder, encoder)
-            known = self._matrices[encoder] = scanning.load(file, header, known)
-        return known
-
-    def _current_matrix(self, encoder: str) -> matrix.Header | None:
-        """The matrix as it is now, or as it was while another process writes; None when there is nothing in it."""
-        header = matrix.read_header(matrix.matrix_file(self.folder, encoder))
-        if header is not None and header[:2] != (self._catalog.id, encoder):
-            header = None
-        if header is not None and header.sequence == self._catalog.sequence():
-            return header
-        if header is None and self._catalog.dimensions(encoder) is None:
-            return None  # there is nothing to follow, which needs no lock
-        try:
-            with self._lock.held(READ_WAIT_SECONDS):
-                return self._follow_matrix(encoder)
-        except StoreBusy:
-            return header
+        return self._matrices.count(encoder), sum(self.totals(kind).chunks for kind in KINDS)
 
     # Checking and repairing
 
@@ -315,18 +283,14 @@ class LocalStore:
         """Compare the catalog with itself and every derived part with the catalog."""
         findings = [Finding("catalog", problem) for problem in self._catalog.problems()]
         findings += [Finding("lexical index", problem) for problem in self._lexical_problems()]
-        for file in sorted(self.folder.glob("vectors-*.matrix")):
-            findings += [Finding("vectors", problem) for problem in self._matrix_problems(file)]
-        return findings
+        return findings + [Finding("vectors", problem) for problem in self._matrices.problems()]
 
     def repair(self) -> None:
         """Rebuild the derived parts that are wrong."""
         with self._lock.held(WRITE_WAIT_SECONDS):
             if self._lexical_problems():
                 self._rebuild_lexical()
-            for file in self.folder.glob("vectors-*.matrix"):
-                if self._matrix_problems(file):
-                    file.unlink()
+            self._matrices.repair()
 
     def is_in_place(self) -> bool:
         """Whether the catalog we hold is the one in the folder: another process may have removed or rebuilt it."""
@@ -337,7 +301,7 @@ class LocalStore:
 
     def let_go(self) -> None:
         """Give back what is held in memory for the next question; it takes 20 ms more."""
-        self._matrices.clear()
+        self._matrices.let_go()
         self._catalog.let_go()
 
     def close(self) -> None:
@@ -475,40 +439,6 @@ class LocalStore:
         missing, extra = len(expected - held), len(held - expected)
         return [f"lacks {missing} chunks and has {extra} that are gone"] if missing or extra else []
 
-    # The matrix follows
-
-    def _follow_matrix(self, encoder: str) -> matrix.Header | None:
-        file = matrix.matrix_file(self.folder, encoder)
-        dimensions = self._catalog.dimensions(encoder)
-        if dimensions is None:
-            return None
-        header = matrix.read_header(file)
-        fresh = matrix.Header(self._catalog.id, encoder, dimensions, 0, 0, self._catalog.sequence())
-        if header is None or header[:3] != fresh[:3]:
-            return matrix.write_matrix(file, fresh, self._catalog.vectors(encoder))
-        if header.sequence == fresh.sequence:
-            return header
-        changes = self._catalog.changes_since(header.sequence)
-        encoded = self._catalog.encoded_since(header.sequence)
-        if changes is None or encoded is None or header.dead > header.rows * matrix.DEAD_SHARE:
-            return matrix.write_matrix(file, fresh, self._catalog.vectors(encoder))
-        rows = {row.chunk_id: row for row in self._catalog.vectors_of_documents(encoder, changes.added)}
-        rows |= {row.chunk_id: row for row in self._catalog.vectors_of_chunks(encoder, encoded)}
-        return matrix.follow(
-            file, header._replace(sequence=changes.sequence), set(changes.removed), list(rows.values())
-        )
-
-    def _matrix_problems(self, file: Path) -> list[str]:
-        header = matrix.read_header(file)
-        if header is None:
-            return [f"{file.name} is damaged"]
-        if header.catalog != self._catalog.id:
-            return [f"{file.name} belongs to another catalog"]
-        if header.sequence != self._catalog.sequence():
-            return []  # it follows when it is next used
-        expected = {row.chunk_id: row.vector for row in self._catalog.vectors(header.encoder)}
-        return [] if matrix.live_rows(file, header) == expected else [f"{file.name} differs from the catalog"]
-
 
 def _nothing() -> None:
     """Nothing is left to do."""
@@ -538,7 +468,7 @@ def _catalog_files(folder: Path) -> list[Path]:
 def _remove_derived(folder: Path) -> None:
     for derived in folder.glob(f"{_LEXICAL}*"):
         shutil.rmtree(derived, ignore_errors=True)
-    for file in folder.glob("vectors-*.matrix"):
+    for file in matrix_files(folder):
         file.unlink()
 
 

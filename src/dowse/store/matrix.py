@@ -13,13 +13,12 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from dowse.encoding.packing import SCALE
 from dowse.system import disk_errors
 from dowse.types import Kind
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from dowse.types import Vectors
 
     Raw = np.memmap[tuple[int, int], np.dtype[np.uint8]]
 
@@ -29,8 +28,7 @@ _HEADER_FRAME = struct.Struct("<8sII")
 _MAGIC = b"dowse-mx"
 PREFIX = struct.Struct("<qqB3x")
 """Before each vector: the ids of its chunk and document, and its kind."""
-_SCALE = struct.Struct("<f")
-HEAD_BYTES = PREFIX.size + _SCALE.size
+HEAD_BYTES = PREFIX.size + SCALE.size
 """What a row has before its eight bits a dimension."""
 KIND_NUMBERS: dict[Kind, int] = {"code": 1, "docs": 2}
 
@@ -59,24 +57,14 @@ class Header(NamedTuple):
     format: int = FORMAT
 
 
-def packed_rows(vectors: "Vectors") -> list[bytes]:
-    """Vectors in eight bits a dimension, each behind the scale that makes them floats again."""
-    import numpy as np
-
-    highest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
-    scales = np.where(highest > 0, highest / 127, 1.0).astype("<f4")
-    cells = np.rint(vectors / scales).astype(np.int8)
-    return [scale.tobytes() + row.tobytes() for scale, row in zip(scales, cells, strict=True)]
-
-
-def dimensions_of(vector: bytes) -> int:
-    """How many dimensions a packed vector has."""
-    return len(vector) - _SCALE.size
-
-
 def matrix_file(folder: Path, encoder: str) -> Path:
     """Where the matrix of an encoder lies."""
     return folder / f"vectors-{blake2b(encoder.encode(), digest_size=8).hexdigest()}.matrix"
+
+
+def matrix_files(folder: Path) -> list[Path]:
+    """The matrices of all encoders."""
+    return sorted(folder.glob("vectors-*.matrix"))
 
 
 def read_header(file: Path) -> Header | None:

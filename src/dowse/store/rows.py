@@ -5,6 +5,7 @@ import json
 from dataclasses import astuple
 from typing import Any
 
+from dowse.encoding.inputs import text_for
 from dowse.types import Chunk, Put, Stat, StoredChunk, StoredDocument, Symbol
 
 DOCUMENT_COLUMNS = (
@@ -93,7 +94,7 @@ def stored_chunk(row: tuple[Any, ...]) -> StoredChunk:
 
 def input_hash(path: str, text: str) -> bytes:
     """Names what an encoder is given for a chunk: its path and its text."""
-    return hashlib.blake2b(f"{path}\n{text}".encode(), digest_size=16).digest()
+    return hashlib.blake2b(text_for(path, text).encode(), digest_size=16).digest()
 
 
 def text_hash(data: bytes) -> bytes:

@@ -10,8 +10,9 @@ from dowse.errors import DowseError, ModelMissing
 from dowse.serving.catalogue import CatalogueError
 from dowse.serving.encoding.versions import lacking_version, serving_version, wanted_versions
 from dowse.settings import Settings, read_json
-from dowse.store.local import KINDS, LocalStore
+from dowse.store.local import LocalStore
 from dowse.system import POWER_SUPPLIES, Lock, is_on_battery, write_atomically
+from dowse.types import KINDS
 
 State = Literal["complete", "working", "waiting", "paused", "off", "failed"]
 

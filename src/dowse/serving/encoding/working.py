@@ -241,4 +241,4 @@ class Worker:
         for settings, versions in self._settings.values():
             if version in versions:
                 return settings
-        return load_settings(home.global_config(), home.global_config())[0]
+        return load_settings(home.global_config())[0]

@@ -17,7 +17,6 @@ from dowse.serving.locating import forget_project, list_projects
 from dowse.serving.project import ProjectIndex
 from dowse.serving.rooting import find_roots, take_client_roots
 from dowse.serving.service import Served, Service
-from dowse.serving.status import KINDS
 from dowse.serving.surfaces import finding, replies
 from dowse.serving.surfaces.following import follow
 from dowse.serving.surfaces.offered import offered_tools
@@ -25,7 +24,7 @@ from dowse.serving.surfaces.schemas import TEXT, described
 from dowse.serving.tools import Call, Tool
 from dowse.settings import load_settings
 from dowse.store import home
-from dowse.types import Kind
+from dowse.types import KINDS, Kind
 
 Got = TypeVar("Got")
 
