@@ -25,7 +25,7 @@ TEXTS = [
 
 
 def main() -> int:
-    """Write both; a text's vector is recorded in steps of a millionth."""
+    """Write both; MiniLM's vectors are computed in floats, and numbers are recorded in steps of a millionth."""
     files = sorted(file for file in MODELS.glob("*/*") if file.is_file())
     hashes = {f"{file.parent.name}/{file.name}": hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
     HASHES.write_text(json.dumps(hashes, indent=1) + "\n", encoding="utf-8")
@@ -36,7 +36,10 @@ def main() -> int:
             "minilm": [round(float(one), 6) for one in many],
         }
         for text, few, many in zip(
-            TEXTS, open_static(MODELS).encode(TEXTS), open_minilm().encode(TEXTS, "code"), strict=True
+            TEXTS,
+            open_static(MODELS).encode(TEXTS),
+            open_minilm(in_eight_bits=False).encode(TEXTS, "code"),
+            strict=True,
         )
     ]
     RECORDED.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n", encoding="utf-8")

@@ -6,6 +6,7 @@ Everything else in the package is written once for all three.
 import contextlib
 import errno
 import os
+import platform
 import signal
 import stat
 import subprocess
@@ -336,6 +337,11 @@ def _windows_is_on_battery() -> bool:
     status = (ctypes.c_ubyte * 12)()  # SYSTEM_POWER_STATUS; its first byte is 0 away from a wall socket
     known = ctypes.windll.kernel32.GetSystemPowerStatus(ctypes.byref(status))  # type: ignore[attr-defined,unused-ignore]
     return bool(known) and status[0] == 0
+
+
+def is_arm() -> bool:
+    """Whether this processor is an ARM."""
+    return platform.machine().lower() in ("aarch64", "arm64")
 
 
 def interrupt_on_terminate() -> None:

@@ -86,6 +86,11 @@ class Graph:
         return f"{kind}_{self._count}"
 
 
+def replace_attribute(model: bytes, name: str, old: int, new: int) -> bytes:
+    """Return a model in which every node's attribute of this name and value has another value."""
+    return model.replace(_bytes(5, _attribute(name, old)), _bytes(5, _attribute(name, new)))
+
+
 def _value(name: str, kind: str, shape: Sequence[str | int]) -> bytes:
     sizes = [_bytes(2, one.encode()) if isinstance(one, str) else _number(1, one) for one in shape]
     tensor = _number(1, TYPES[kind]) + _bytes(2, b"".join(_bytes(1, size) for size in sizes))

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dowse.encoding.bert import graph_of
+from dowse.encoding.graphs import replace_attribute
 from dowse.encoding.wordpiece import WordPiece
 from dowse.errors import Failed
 
@@ -36,6 +37,12 @@ than ours."""
 TOKENIZER = "tokenizer.json"
 TURN = "turn.float32"
 """Beside our model: the turn of the space that puts its dimensions in the order of what they tell."""
+ACCURACY = "accuracy_level"
+"""The attribute of ONNX Runtime's `MatMulNBits` that chooses the arithmetic for weights in eight bits."""
+EIGHT_BITS, FLOATS = 4, 0
+"""Its values: multiply in eight bits, or turn the weights into floats first. Measured on 126 and 227 texts against
+floats: on ARM eight bits take 55 ms a text and floats 112; on x86 with VNNI they take 32 ms and 31. Eight bits have a
+least cosine of 0.9962 on ARM and 0.9964 on x86. So x86 computes with floats, which cost it nothing and cannot saturate."""
 WITHOUT_MEMORY = ("bad_alloc", "allocate memory", "Failed to allocate", "out of memory", "BFCArena")
 """What ONNX Runtime says when memory is short."""
 
@@ -55,14 +62,19 @@ class MiniLM:
         self.dimensions = int(session.get_outputs()[0].shape[-1])
 
     @classmethod
-    def from_folder(cls, folder: Path, version: str, threads: int = 1) -> "MiniLM":
-        """The model in a folder with a `tokenizer.json` and a graph or safetensors, or Failed saying what is wrong."""
+    def from_folder(cls, folder: Path, version: str, threads: int = 1, *, in_eight_bits: bool = True) -> "MiniLM":
+        """Load the model of a folder that has a `tokenizer.json` and a graph or safetensors.
+
+        A graph that multiplies in eight bits does so only if `in_eight_bits`, else in floats. Raise Failed where the
+        folder's files cannot be used.
+        """
         file = model_file(folder)
         if file is None:
             raise Failed(f"{folder} holds no model: {FILES[0]} or {FILES[2]}, and {TOKENIZER}.")
         try:
             tokenizer = WordPiece.from_file(folder / TOKENIZER)
-            return cls(_session(file, threads), tokenizer, version, _turn(folder / TURN))
+            session = _session(file, threads, in_eight_bits=in_eight_bits)
+            return cls(session, tokenizer, version, _turn(folder / TURN))
         except ImportError as error:
             raise Failed(f"There is no ONNX Runtime for this machine ({error}); search goes on without it.") from error
         except Failed:
@@ -136,7 +148,7 @@ def _turn(file: Path) -> "Vectors | None":
     return turn.reshape(width, width)
 
 
-def _session(file: Path, threads: int) -> "InferenceSession":
+def _session(file: Path, threads: int, *, in_eight_bits: bool) -> "InferenceSession":
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -147,6 +159,8 @@ def _session(file: Path, threads: int) -> "InferenceSession":
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # an idle thread costs nothing
     options.log_severity_level = 4
     graph: str | bytes = str(file)
+    if not in_eight_bits:
+        graph = replace_attribute(file.read_bytes(), ACCURACY, EIGHT_BITS, FLOATS)
     if file.suffix == ".safetensors":
         graph, weights = graph_of(file, file.with_name("config.json"))
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(weights))
