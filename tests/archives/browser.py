@@ -31,9 +31,10 @@ class Browser:
     """One page in a browser of its own."""
 
     def __init__(self) -> None:
+        program = chromium()
         self._folder = tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True)
         command = [
-            chromium(), "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-extensions",
+            program, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-extensions",
             "--disable-dev-shm-usage", "--remote-debugging-pipe", "--window-size=1200,800",
             f"--user-data-dir={self._folder.name}", "about:blank",
         ]  # fmt: skip

@@ -140,6 +140,16 @@ def test_adding_the_same_again_changes_no_bit(make: Make, library: Library) -> N
     assert [found(index, query) for query in TABLE] == before
 
 
+@pytest.mark.usefixtures("tiny")
+def test_segments_whose_documents_have_no_words_are_merged(make: Make) -> None:
+    index = make({"short": "x"})  # shorter than a token may be
+    index.add([note("long", "red red red red red red red")])
+    for doc_id in ("long", "short"):
+        index.delete(doc_id)
+        index.tidy()
+    assert found(index, "red") == []
+
+
 def test_one_id_twice_in_a_bulk_is_the_last_of_them(make: Make) -> None:
     index = make()
     added = index.add([note("a", "first words"), note("b", "other"), note("a", "second")])

@@ -157,7 +157,7 @@ def run_from(blocks: Sequence[tuple[list[str], bytes, bytes]], lengths: Numbers)
     placed = numbers(b"".join(placed for _, placed, _ in blocks))
     total = int(placed.sum(dtype=np.int64))
     joined_positions = b"".join(positions for *_, positions in blocks)
-    positions = numbers(joined_positions, len(joined_positions) // max(1, total))
+    positions = numbers(joined_positions, len(joined_positions) // total if total else 1)
     flat[positions] = np.repeat(np.arange(len(tokens), dtype=np.uint32), placed)
     return Run(tokens, flat, lengths)
 
