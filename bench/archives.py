@@ -12,9 +12,9 @@ from pathlib import Path
 
 from bench import meter, program
 from bench.report import Row, Table
-from dowse.archives.database import ArchiveDatabase, open_database
-from dowse.archives.replies import search_reply
-from dowse.archives.search import search
+from dowse.archives.archive_database import ArchiveDatabase, open_database
+from dowse.archives.archive_replies import search_reply
+from dowse.archives.archive_search import search
 from dowse.reading import DOCUMENT_EXTENSIONS
 
 PLACE = "bench archives"

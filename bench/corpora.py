@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dowse.settings import Settings
 from dowse.sources.binary import HEAD_BYTES, nul_byte_at
-from dowse.sources.project import ProjectSource
+from dowse.sources.project_files import ProjectSource
 from dowse.types import Verdict
 
 MISSING = """\

@@ -18,12 +18,12 @@ from mcp.client.stdio import StdioServerParameters
 
 from bench import corpora, meter, program
 from bench.report import Row, Table
-from dowse.reading.bases import site_bases
-from dowse.reading.linking import Broken, Internal, resolve
-from dowse.reading.lookup import Lookup, Page
-from dowse.serving.project import ProjectIndex
+from dowse.indexes.index import ProjectIndex
+from dowse.reading.link_resolution import Broken, Internal, resolve
+from dowse.reading.link_targets import Lookup, Page
+from dowse.reading.site_prefixes import site_bases
 from dowse.settings import Settings
-from dowse.sources.documents import DocumentsSource
+from dowse.sources.document_files import DocumentsSource
 from dowse.types import Entry, StoredDocument
 
 PLACE = "bench documents"

@@ -7,9 +7,9 @@ import uvicorn
 from mcp.server.lowlevel import Server
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams, TextContent, Tool
 
-from dowse.serving.gate import Admission
-from dowse.serving.listening import bind, configuration
-from dowse.serving.web import make_app
+from dowse.http.access import Admission
+from dowse.http.app import make_app
+from dowse.http.uvicorn_server import bind, configuration
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

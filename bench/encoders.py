@@ -13,7 +13,7 @@ from bench.report import Row, Table
 from dowse.chunking import chunk
 from dowse.encoding.inputs import text_for
 from dowse.settings import Settings
-from dowse.sources.project import ProjectSource
+from dowse.sources.project_files import ProjectSource
 from dowse.types import Document, Entry
 
 PLACE = "bench encoders"

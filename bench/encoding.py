@@ -20,8 +20,8 @@ from mcp.client.stdio import StdioServerParameters
 from bench import corpora, latency, meter, program, quality
 from bench.report import Row, Table
 from dowse.encoding.shipped import MINILM_VERSION
-from dowse.serving.encoding.progress import encoding_of
-from dowse.serving.project import ProjectIndex
+from dowse.indexes.encoding_progress import encoding_of
+from dowse.indexes.index import ProjectIndex
 
 PLACE = "bench encoding"
 FILES = 200
@@ -31,7 +31,7 @@ PAUSE_SECONDS = 0.7
 QUIET_SECONDS = 20.0
 """How long the worker is watched while nobody asks."""
 WAIT_SECONDS = 3600.0
-CHILD = "dowse.serving.encoding.child"
+CHILD = "dowse.encoding_worker.worker_main"
 
 
 def main() -> int:

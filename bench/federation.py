@@ -19,18 +19,18 @@ from bench import corpora, mixed, program
 from bench.mixed import Judged, Mixed
 from bench.report import Row, Table
 from bench.rules import RULES
-from dowse.archives.database import create_database
-from dowse.archives.keeping import index_once
-from dowse.archives.places import Places, find_places
-from dowse.notes.records import note
-from dowse.serving.composing import Composed, Offer
-from dowse.serving.federation.asking import Asked, search_all
-from dowse.serving.federation.members import Nobody
-from dowse.serving.federation.values import KINDS, Item, Wanted
-from dowse.serving.project import ProjectIndex
-from dowse.serving.service import Service
-from dowse.serving.surfaces.sites import open_sites
-from dowse.serving.tools import CHARACTERS_PER_TOKEN, Level
+from dowse.archives.archive_database import create_database
+from dowse.archives.archive_locations import Places, find_places
+from dowse.archives.archive_watcher import index_once
+from dowse.federation.federated_search import Asked, search_all
+from dowse.federation.federation_types import KINDS, Item, Wanted
+from dowse.federation.source_list import Nobody
+from dowse.indexes.index import ProjectIndex
+from dowse.keeping.service import Service
+from dowse.mcp.tools import CHARACTERS_PER_TOKEN, Level
+from dowse.notes.notes_documents import note
+from dowse.server.composition import Composed, Offer
+from dowse.surfaces.sites.sites_surface import open_sites
 
 PLACE = "bench federation"
 PEPS, DOCUMENTS = "python+peps", "mdn+content"

@@ -18,8 +18,8 @@ from mcp.client.stdio import StdioServerParameters
 
 from bench import corpora, meter, onefile, program, quality
 from bench.report import Row, Table
-from dowse.serving.keeping import Keeper
-from dowse.serving.project import ProjectIndex
+from dowse.indexes.index import ProjectIndex
+from dowse.keeping.keeper import Keeper
 
 PLACE = "bench freshness"
 ALL_FILES = 1_000_000

@@ -11,8 +11,8 @@ from pathlib import Path
 from bench import corpora
 from bench.meter import CommandFailed
 from bench.quality import code_search, opened, ranked_paths
-from dowse.searching.answering import Options, answer
-from dowse.searching.verifying import verify
+from dowse.searching.search import Options, answer
+from dowse.searching.verification import verify
 
 WARM_UP = 10
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from bench import program, quality
 from bench.report import Row, Table
 from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION, open_minilm, static_encoder
+from dowse.encoding_worker.encode_now import encode_now
+from dowse.indexes.index import ProjectIndex
 from dowse.searching.candidates import Meaning
-from dowse.serving.encoding.waiting import encode_now
-from dowse.serving.project import ProjectIndex
 
 PLACE = "bench meaning"
 HOME = Path(__file__).parents[1] / ".bench" / "meaning"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dowse.serving.federation.ids import id_of, source_name
+from dowse.federation.result_ids import id_of, source_name
 
 REPOSITORIES = ("axum", "click", "cobra", "dapper", "ecto", "pydantic", "vitest", "rails")
 """Of code-search, in eight languages; httpx is left out, for its own site is one of the sites."""

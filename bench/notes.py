@@ -17,8 +17,8 @@ from typing import Any
 from bench import meter, program
 from bench.report import Row, Table
 from dowse.notes.filters import filter_of
-from dowse.notes.library import Library
-from dowse.notes.records import Note
+from dowse.notes.notes_documents import Note
+from dowse.notes.registry import Library
 
 PLACE = "bench notes"
 DOCUMENTS = 100_000

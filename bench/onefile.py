@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.ours import change
 from dowse.freshness.indexer import prepare
-from dowse.serving.project import ProjectIndex
+from dowse.indexes.index import ProjectIndex
 from dowse.types import Batch, Verdict
 
 FILES = 20

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from dowse.searching import constants
+from dowse.indexes.index import ProjectIndex
+from dowse.searching import ranking_constants
 from dowse.searching.candidates import Meaning, Scope, gather
-from dowse.searching.query import parse
+from dowse.searching.query_terms import parse
 from dowse.searching.ranking import leg_scores, promising, rank
-from dowse.serving.project import ProjectIndex
 from dowse.types import Kind, Store
 
 DEPTH = 10
@@ -101,7 +101,7 @@ def ranked_paths(store: Store, text: str, meanings: Sequence[Meaning] = (), kind
     if evidence is None:
         return []
     scores = leg_scores(evidence.legs)
-    documents = store.documents_by_id(promising(evidence, scores, constants.RANKED_FILES))
+    documents = store.documents_by_id(promising(evidence, scores, ranking_constants.RANKED_FILES))
     files = rank(evidence, scores, {number: document.path for number, document in documents.items()})
     return [documents[file.document_id].path for file in files[:DEPTH]]
 
@@ -129,7 +129,11 @@ def opened(root: Path) -> ProjectIndex:
 
 def ablations() -> dict[str, dict[str, object]]:
     """Each rule taken away, one at a time: what becomes of the constants."""
-    prose, symbol, penalties = constants.CHUNK_WEIGHTS, constants.SYMBOL_CHUNK_WEIGHTS, constants.PENALTIES
+    prose, symbol, penalties = (
+        ranking_constants.CHUNK_WEIGHTS,
+        ranking_constants.SYMBOL_CHUNK_WEIGHTS,
+        ranking_constants.PENALTIES,
+    )
     none = dict.fromkeys(penalties, 1.0)
     rules = ("TOP_THREE", "PATH", "DEFINITION", "PATH_SHARE")
     found: dict[str, dict[str, object]] = {"nothing (as it is)": {}}
@@ -149,7 +153,7 @@ def changed(values: Mapping[str, object]) -> Iterator[None]:
     """The constants of ranking with other values, for a while."""
     with ExitStack() as stack:
         for name, value in values.items():
-            stack.enter_context(patch.object(constants, name, value))
+            stack.enter_context(patch.object(ranking_constants, name, value))
         yield
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from bench import corpora, program
 from bench.report import Row, Table
 from dowse.screening.instructions import flags_in
-from dowse.screening.showing import shown
+from dowse.screening.masking import shown
 
 PLACE = "bench screening"
 LINES = 40

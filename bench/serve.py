@@ -17,7 +17,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from bench import corpora, latency, meter, program, quality
 from bench.report import Row, Table
-from dowse.serving.service import REST_SECONDS
+from dowse.keeping.service import REST_SECONDS
 
 PLACE = "bench serve"
 FILES = 1_000_000

@@ -20,8 +20,8 @@ from mcp.client.stdio import StdioServerParameters
 from bench import corpora, fuse, meter, program
 from bench.report import Row, Table
 from dowse.errors import DowseError
-from dowse.sites.building.composing import build
-from dowse.sites.building.settings import Settings
+from dowse.sites.building.builder import build
+from dowse.sites.building.generator_settings import Settings
 from dowse.sites.site import load
 
 PLACE = "bench sites"

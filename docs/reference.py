@@ -12,11 +12,11 @@ import anyio
 from mcp import Client
 from mcp_types import Tool
 
-from dowse.serving.catalogue import CATALOGUE
-from dowse.serving.composing import Composed, Offer
-from dowse.serving.service import Service
-from dowse.serving.surfaces.project import CREATE_QUESTION, DELETE_QUESTION, HINTS, REBUILD_QUESTION, SAY_YES
-from dowse.serving.tools import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, Level
+from dowse.keeping.service import Service
+from dowse.mcp.error_catalog import CATALOGUE
+from dowse.mcp.tools import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, Level
+from dowse.server.composition import Composed, Offer
+from dowse.surfaces.project.project_surface import CREATE_QUESTION, DELETE_QUESTION, HINTS, REBUILD_QUESTION, SAY_YES
 
 Schema = Mapping[str, Any]
 

@@ -13,10 +13,10 @@ import pytest
 from docs.reference import KEYS, reference
 from mcp import Client
 
-from dowse.cli.commands import COMMANDS, dowse
-from dowse.serving.composing import Composed, Offer
-from dowse.serving.project import ProjectIndex
-from dowse.serving.service import Service
+from dowse.cli.command_list import COMMANDS, dowse
+from dowse.indexes.index import ProjectIndex
+from dowse.keeping.service import Service
+from dowse.server.composition import Composed, Offer
 from dowse.settings import write_default
 from dowse.sources.denylist import categories
 from dowse.types import Reason

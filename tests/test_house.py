@@ -1,92 +1,209 @@
-"""The house: who may know whom, and what every part owes the reader."""
+"""The layout of the package: which package imports which, and the rules that every module keeps."""
 
 import ast
 import subprocess
 import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "dowse"
-GROUND = {"types", "errors", "lines", "syntax", "system", "globs", "settings"}
-"""Known to all."""
+TESTS = Path(__file__).parent
+MOST_LINES = 400
+"""A longer module has a second subject."""
+
+GROUND: dict[str, set[str]] = {
+    "error_catalog": set(),
+    "errors": {"error_catalog"},
+    "line_numbers": set(),
+    "query_syntax": set(),
+    "types": set(),
+    "protocols": {"types"},
+    "platform": {"errors", "types"},
+    "globs": {"errors"},
+    "settings": {"errors", "globs", "platform"},
+}
+"""The modules beside the packages: every package may import them, and they import each other as stated here."""
+
 KNOWS: dict[str, set[str]] = {
-    "sources": {"reading"},
     "reading": set(),
     "chunking": set(),
     "encoding": set(),
     "screening": set(),
+    "sources": {"reading"},
     "store": {"chunking", "encoding"},
     "searching": {"store", "screening"},
+    "freshness": {"sources", "reading", "chunking", "encoding", "store"},
     "sites": {"reading", "searching", "screening", "sources"},
     "notes": {"store"},
-    "freshness": {"sources", "reading", "chunking", "encoding", "store"},
     "archives": {"sources", "reading", "store", "searching", "screening", "freshness"},
-    "serving": {
-        "sources",
-        "reading",
-        "store",
-        "searching",
-        "screening",
-        "freshness",
-        "archives",
-        "notes",
-        "sites",
-        "encoding",
+    "indexes": {"freshness", "searching", "store", "sources", "reading", "encoding"},
+    "encoding_worker": {"indexes", "encoding", "freshness", "store"},
+    "keeping": {"indexes", "encoding_worker", "freshness", "sources"},
+    "mcp": {"screening"},
+    "http": {"mcp"},
+    "surfaces": {
+        "indexes", "keeping", "mcp", "archives", "notes", "sites",
+        "freshness", "searching", "screening", "store", "sources", "reading",
     },
-    "cli": {"serving", "searching", "archives", "notes", "sites"},
+    "federation": {
+        "surfaces", "indexes", "keeping", "mcp", "archives", "notes", "sites", "searching", "screening", "store",
+    },
+    "server": {"federation", "surfaces", "keeping", "mcp", "archives", "sites"},
+    "cli": {
+        "server", "http", "federation", "surfaces", "mcp", "keeping", "encoding_worker", "indexes",
+        "archives", "notes", "sites", "searching",
+    },
+}  # fmt: skip
+"""The packages in an order in which no arrow runs back, and what each may import."""
+
+SHARED_NAMES = {
+    "blocks": "the blocks of a markup language",
+    "inline": "the text within a block of a markup language",
+    "tables": "the tables of a markup language",
 }
-GROUND_KNOWS: dict[str, set[str]] = {
-    "types": set(),
-    "errors": set(),
-    "lines": set(),
-    "syntax": set(),
-    "system": {"types", "errors"},
-    "globs": {"errors"},
-    "settings": {"errors", "globs", "system"},
-}
+"""Module names that several packages have for the same subject."""
 
 
 def modules() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
 
 
-def room(file: Path) -> str:
+def relative(file: Path) -> str:
+    return str(file.relative_to(PACKAGE))
+
+
+def package_of(file: Path) -> str:
     return file.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
-def imported_rooms(file: Path) -> set[str]:
-    """The rooms of the package that a module imports, at its top or inside a function."""
+def dotted(file: Path) -> str:
+    parts = ("dowse", *file.relative_to(PACKAGE).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def tree_of(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+@cache
+def imported(file: Path) -> frozenset[str]:
+    """Return the modules of dowse that a module imports, at its top, inside a function or for its types alone."""
+    known = {dotted(one) for one in modules()}
     found: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(file)):
         if isinstance(node, ast.Import):
             found |= {name.name for name in node.names if name.name.startswith("dowse.")}
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{file}: imports are absolute"
-            if node.module == "dowse":
-                found |= {f"dowse.{name.name}" for name in node.names if name.name != "__version__"}
-            elif (node.module or "").startswith("dowse."):
-                found.add(str(node.module))
-    return {name.split(".")[1] for name in found}
+            module = node.module or ""
+            if module == "dowse" or module.startswith("dowse."):
+                names = {f"{module}.{name.name}" for name in node.names}
+                found |= {name if name in known else module for name in names}
+    return frozenset(found - {"dowse", dotted(file)})
 
 
-@pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_a_module_imports_only_what_its_room_may_know(file: Path) -> None:
-    here = room(file)
+@pytest.mark.parametrize("file", modules(), ids=relative)
+def test_a_module_imports_only_what_its_package_may_know(file: Path) -> None:
+    here = package_of(file)
     if here in ("__init__", "__main__"):
         return
-    allowed = KNOWS[here] | GROUND | {here} if here in KNOWS else GROUND_KNOWS[here]
-    assert imported_rooms(file) <= allowed
+    allowed = KNOWS[here] | set(GROUND) | {here} if here in KNOWS else GROUND[here]
+    assert {name.split(".")[1] for name in imported(file)} <= allowed
 
 
-def test_every_room_has_its_rule() -> None:
-    rooms = {room(file) for file in modules()} - {"__init__", "__main__"}
-    assert rooms == set(KNOWS) | GROUND
+def test_every_package_has_its_rule() -> None:
+    packages = {package_of(file) for file in modules()} - {"__init__", "__main__"}
+    assert packages == set(KNOWS) | set(GROUND)
 
 
-@pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_no_arrow_between_packages_runs_back() -> None:
+    seen: set[str] = set()
+    for package, knows in KNOWS.items():
+        assert knows <= seen, f"{package} imports packages that come after it: {knows - seen}"
+        seen.add(package)
+
+
+def circles() -> Iterator[list[str]]:
+    """Yield each path along imports that comes back to where it began, once for each module that closes one."""
+    arrows = {dotted(file): imported(file) for file in modules()}
+    done: set[str] = set()
+
+    def walk(module: str, path: list[str]) -> Iterator[list[str]]:
+        if module in path:
+            yield [*path[path.index(module) :], module]
+        elif module not in done:
+            for other in sorted(arrows.get(module, ())):
+                yield from walk(other, [*path, module])
+            done.add(module)
+
+    for module in arrows:
+        yield from walk(module, [])
+
+
+def test_no_imports_run_in_a_circle() -> None:
+    assert list(circles()) == []
+
+
+def test_a_module_name_stands_for_one_subject() -> None:
+    places: dict[str, list[str]] = defaultdict(list)
+    for file in modules():
+        if file.name == "__init__.py":
+            places[file.parent.name].append(relative(file))
+        elif file.name != "__main__.py":
+            places[file.stem].append(relative(file))
+    shared = {name: found for name, found in places.items() if len(found) > 1}
+    nested = {name for name, found in shared.items() if {Path(one).name for one in found} == {"__init__.py"}}
+    assert set(shared) - nested == set(SHARED_NAMES), shared
+
+
+def test_a_public_class_has_a_name_of_its_own() -> None:
+    places: dict[str, list[str]] = defaultdict(list)
+    for file in modules():
+        for node in tree_of(file).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(relative(file))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_every_error_stands_in_the_one_tree() -> None:
+    strays = [
+        f"{relative(file)}: {node.name}"
+        for file in modules()
+        if file.name != "errors.py"
+        for node in ast.walk(tree_of(file))
+        if isinstance(node, ast.ClassDef) and any(_is_error(base) for base in node.bases)
+    ]
+    assert strays == []
+
+
+def _is_error(base: ast.expr) -> bool:
+    import dowse.errors
+
+    known = {name for name, value in vars(dowse.errors).items() if isinstance(value, type)}
+    return isinstance(base, ast.Name) and base.id in known | {"Exception", "BaseException", "ValueError", "RuntimeError"}
+
+
+def test_the_picture_of_the_errors_is_complete() -> None:
+    import dowse.errors
+
+    picture = dowse.errors.__doc__ or ""
+    classes = [name for name, value in vars(dowse.errors).items() if isinstance(value, type)]
+    assert [name for name in classes if name not in picture] == []
+
+
+@pytest.mark.parametrize("file", modules(), ids=relative)
+def test_a_module_fits_in_the_head(file: Path) -> None:
+    assert len(file.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+@pytest.mark.parametrize("file", modules(), ids=relative)
 def test_a_module_says_in_a_line_what_it_is(file: Path) -> None:
-    assert ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
+    assert ast.get_docstring(tree_of(file))
 
 
 @pytest.mark.parametrize("command", ["status", "projects"])

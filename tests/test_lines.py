@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.lines import line_at, line_starts
+from dowse.line_numbers import line_at, line_starts
 
 TEXT = st.text(alphabet="ab\n\r\x0b\x0c\u2028é", max_size=40).map(str.encode)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.syntax import parse
+from dowse.query_syntax import parse
 
 QUERIES: dict[str, dict[str, list[str]]] = {
     '+python "machine learning"': {"must": ["python"], "phrases": ["machine learning"]},

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from dowse import system
+from dowse import platform
 from dowse.errors import DiskFull, StoreBusy
-from dowse.system import Lock, make_private_folder, open_beneath, read_at_most, storage_root, write_atomically
+from dowse.platform import Lock, make_private_folder, open_beneath, read_at_most, storage_root, write_atomically
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from dowse.system import Lock
+from dowse.platform import Lock
 lock = Lock(Path(sys.argv[1]))
 assert lock.try_acquire()
 print("held", flush=True)
@@ -137,7 +137,7 @@ def test_without_openat_every_component_is_checked(tmp_path: Path, monkeypatch: 
     for path in ("link", "folder/file"):
         with pytest.raises(OSError, match="symbolic link"):
             read(root, path)
-    assert (sys.platform in ("win32", "darwin")) == system.NAMES_FOLD_CASE
+    assert (sys.platform in ("win32", "darwin")) == platform.NAMES_FOLD_CASE
 
 
 MAINS = {"type": "Mains", "online": "1"}
@@ -170,8 +170,8 @@ def test_a_laptop_knows_whether_it_is_plugged_in(
         (tmp_path / str(number)).mkdir()
         for name, value in facts.items():
             (tmp_path / str(number) / name).write_text(f"{value}\n", encoding="utf-8")
-    assert system.is_on_battery(tmp_path) is is_on_battery
+    assert platform.is_on_battery(tmp_path) is is_on_battery
 
 
 def test_where_nobody_tells_there_is_no_battery(tmp_path: Path) -> None:
-    assert not system.is_on_battery(tmp_path / "nothing")
+    assert not platform.is_on_battery(tmp_path / "nothing")

@@ -16,9 +16,9 @@ from onnxruntime import InferenceSession
 from safetensors.numpy import load_file
 
 from dowse.encoding.bert import Network, Shape
-from dowse.encoding.graphs import OWN
 from dowse.encoding.inputs import text_for
 from dowse.encoding.minilm import MiniLM
+from dowse.encoding.onnx_writer import OWN
 from dowse.encoding.wordpiece import WordPiece
 
 BLOCK = 128

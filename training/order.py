@@ -1,7 +1,7 @@
 """Put the dimensions of our MiniLM in the order of what they tell: `python -m training.order PAIRS`.
 
 A turn of the space changes no angle, so no answer. But after it a quarter of the dimensions is enough to tell which
-few thousand of all chunks are worth a closer look, and that is how `dowse.store.scanning` looks.
+few thousand of all chunks are worth a closer look, and that is how `dowse.store.vector_search` looks.
 """
 
 import gzip

@@ -13,7 +13,7 @@ import numpy as np
 
 from dowse.encoding.inputs import text_for
 from dowse.encoding.static import MOST_TIMES
-from dowse.encoding.words import WORD, Words, plain
+from dowse.encoding.static_tokens import WORD, Words, plain
 from training.mine import chance, order
 
 QUERY_TOKENS = 48

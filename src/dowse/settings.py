@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from dowse.errors import SettingsError, UsageError
 from dowse.globs import compile_glob
-from dowse.system import write_atomically
+from dowse.platform import write_atomically
 
 MAX_JSON_BYTES = 10 * 1024 * 1024
 """The largest JSON file of our own that is read."""

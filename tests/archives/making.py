@@ -4,10 +4,10 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from dowse.archives.database import ArchiveDatabase, create_database
-from dowse.archives.indexing import update
-from dowse.archives.places import Places
-from dowse.archives.types import Citation, Stored
+from dowse.archives.archive_database import ArchiveDatabase, create_database
+from dowse.archives.archive_indexing import update
+from dowse.archives.archive_locations import Places
+from dowse.archives.archive_types import Citation, Stored
 from tests.making import write_tree
 
 Files = Mapping[str, str | bytes]

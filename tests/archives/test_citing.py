@@ -192,7 +192,7 @@ def test_a_short_paragraph_is_its_own_context(tmp_path: Path) -> None:
 
 
 def test_a_quotation_is_found_where_it_was_asked_for(tmp_path: Path) -> None:
-    from dowse.archives.indexing import update
+    from dowse.archives.archive_indexing import update
     from tests.archives.making import indexed, make_archives
 
     said = "the quick brown fox jumps over the lazy dog while thirteen wizards make toxic brew for the evil queen"

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dowse.archives.database import ArchiveDatabase
-from dowse.archives.graph import graph_from, path_between, whole_graph
-from dowse.archives.questions import broken, duplicates, most_cited, most_cited_outside, orphans
+from dowse.archives.archive_database import ArchiveDatabase
+from dowse.archives.citation_graph import graph_from, path_between, whole_graph
+from dowse.archives.graph_queries import broken, duplicates, most_cited, most_cited_outside, orphans
 from tests.archives.making import archive_of, captured, only
 
 NUMBERS = st.integers(0, 9)

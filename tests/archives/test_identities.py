@@ -3,7 +3,7 @@
 import pytest
 
 from dowse.archives.dates import date_in, date_of, date_of_path
-from dowse.archives.identities import identity
+from dowse.archives.url_identities import identity
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from dowse.archives import intake
-from dowse.archives.database import ArchiveDatabase, create_database, open_database
-from dowse.archives.indexing import update
-from dowse.archives.keeping import run_lock
-from dowse.archives.places import Places, find_places
-from dowse.archives.search import search
+from dowse.archives import ingest
+from dowse.archives.archive_database import ArchiveDatabase, create_database, open_database
+from dowse.archives.archive_indexing import update
+from dowse.archives.archive_locations import Places, find_places
+from dowse.archives.archive_search import search
+from dowse.archives.archive_watcher import run_lock
 from dowse.errors import DowseError, NotIndexed, StoreBusy, StoreDamaged, StoreTooNew, UsageError
-from dowse.sources.archives import ArchiveSource
+from dowse.sources.archive_files import ArchiveSource
 from tests.archives.making import archive_of, captured, cites, indexed, make_archives, only, places_in
 from tests.making import write_tree
 
@@ -44,7 +44,7 @@ def test_unchanged_files_are_not_read_again(tmp_path: Path, monkeypatch: pytest.
     places = make_archives(tmp_path, TWO)
     for file in places.research.iterdir():
         os.utime(file, (1, 1))
-    monkeypatch.setattr(intake, "_FRESH_NS", 0)
+    monkeypatch.setattr(ingest, "_FRESH_NS", 0)
     database = indexed(places)
 
     def refuse(*_: object) -> None:
@@ -187,7 +187,7 @@ def test_a_run_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pyt
     def fail(*_: object) -> None:
         raise DowseError("in the middle")
 
-    monkeypatch.setattr("dowse.archives.indexing.resolve_citations", fail)
+    monkeypatch.setattr("dowse.archives.archive_indexing.resolve_citations", fail)
     with pytest.raises(DowseError, match="in the middle"):
         update(database, places)
     assert dump(database) == before
@@ -199,8 +199,8 @@ def test_a_run_that_is_killed_leaves_what_was_there(tmp_path: Path) -> None:
     before = dump(database)
     make_archives(tmp_path, {f"n{number}.md": f"# N{number}\n" for number in range(20)})
     program = (
-        "import os, sys\nfrom pathlib import Path\nfrom dowse.archives import indexing\n"
-        "from dowse.archives.database import create_database\nfrom dowse.archives.places import Places\n"
+        "import os, sys\nfrom pathlib import Path\nfrom dowse.archives import archive_indexing as indexing\n"
+        "from dowse.archives.archive_database import create_database\nfrom dowse.archives.archive_locations import Places\n"
         "indexing.resolve_citations = lambda *_: os._exit(9)\n"
         "places = Places(*map(Path, sys.argv[1:]))\nindexing.update(create_database(places.database), places)\n"
     )

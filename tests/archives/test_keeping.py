@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dowse.archives.database import open_database
-from dowse.archives.keeping import keep
-from dowse.archives.places import Places
-from dowse.archives.types import Report
+from dowse.archives.archive_database import open_database
+from dowse.archives.archive_locations import Places
+from dowse.archives.archive_types import Report
+from dowse.archives.archive_watcher import keep
 from dowse.errors import DowseError
 from tests.archives.making import captured, make_archives, places_in
 

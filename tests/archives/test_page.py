@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from dowse.archives.graph import whole_graph
-from dowse.archives.pictures.page import as_page
-from dowse.archives.pictures.picture import drawn_picture
+from dowse.archives.citation_graph import whole_graph
+from dowse.archives.graph_pictures.graph_page import as_page
+from dowse.archives.graph_pictures.picture import drawn_picture
 from tests.archives.browser import Browser
 from tests.archives.making import HOSTILE, archive_of, captured, only
 

@@ -11,15 +11,15 @@ import networkx as nx  # type: ignore[import-untyped]
 import pydot
 import pytest
 
-from dowse.archives.database import ArchiveDatabase
+from dowse.archives.archive_database import ArchiveDatabase
+from dowse.archives.archive_types import Graph
+from dowse.archives.citation_graph import whole_graph
 from dowse.archives.exports import as_bibtex, as_csl, everything
-from dowse.archives.graph import whole_graph
-from dowse.archives.pictures.formats import as_dot, as_graphml, as_json, as_mermaid
-from dowse.archives.pictures.layout import laid_out
-from dowse.archives.pictures.page import as_page
-from dowse.archives.pictures.picture import drawn_picture
-from dowse.archives.pictures.svg import as_svg
-from dowse.archives.types import Graph
+from dowse.archives.graph_pictures.graph_formats import as_dot, as_graphml, as_json, as_mermaid
+from dowse.archives.graph_pictures.graph_page import as_page
+from dowse.archives.graph_pictures.layout import laid_out
+from dowse.archives.graph_pictures.picture import drawn_picture
+from dowse.archives.graph_pictures.svg import as_svg
 from tests.archives.making import HOSTILE, archive_of, captured
 
 

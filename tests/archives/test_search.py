@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dowse.archives.database import ArchiveDatabase
-from dowse.archives.search import search
+from dowse.archives.archive_database import ArchiveDatabase
+from dowse.archives.archive_search import search
 from tests.archives.making import HOSTILE, archive_of
 
 FRUIT = {

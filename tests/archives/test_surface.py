@@ -12,10 +12,10 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
-from dowse.archives.places import Places
-from dowse.serving.protocol import make_server
-from dowse.serving.surfaces.archives import INSTRUCTIONS, ArchiveSurface
-from dowse.serving.tools import BUDGET_TOKENS, Call, Tool, wire_characters
+from dowse.archives.archive_locations import Places
+from dowse.mcp.protocol import make_server
+from dowse.mcp.tools import BUDGET_TOKENS, Call, Tool, wire_characters
+from dowse.surfaces.archives.archive_surface import INSTRUCTIONS, ArchiveSurface
 from tests.archives.making import HOSTILE, captured, indexed, make_archives, places_in
 from tests.serving.talking import until
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from dowse.cli.commands import COMMANDS
-from dowse.sources.project import ProjectSource
-from dowse.store import home
+from dowse.cli.command_list import COMMANDS
+from dowse.sources.project_files import ProjectSource
+from dowse.store import storage_layout
 from dowse.types import Rule, Verdict
 from tests.cli.conftest import Run
 from tests.making import write_tree
@@ -36,7 +36,7 @@ def test_index_without_a_folder_takes_the_project_around(run: Run, root: Path, m
 
 def test_the_files_of_an_index_stand_where_they_should(run: Run, root: Path, storage: Path) -> None:
     run("index", root)
-    folder = home.index_folder(root)
+    folder = storage_layout.index_folder(root)
     assert folder.parent == storage / "indexes"
     assert len(folder.name) == 32
     assert folder.stat().st_mode & 0o777 == 0o700
@@ -61,7 +61,7 @@ def test_an_index_folder_with_a_short_name_is_used(run: Run, root: Path, storage
     short = storage / "indexes" / hashlib.sha256(str(root).encode()).hexdigest()[:16]
     short.mkdir(parents=True)
     run("index", root)
-    assert home.index_folder(root) == short
+    assert storage_layout.index_folder(root) == short
     assert (short / "catalog.sqlite").exists()
 
 
@@ -93,7 +93,7 @@ def test_projects_are_listed_and_forgotten(run: Run, root: Path, tmp_path: Path)
     assert [project["projectPath"] for project in listed] == [str(root), str(other)]
     assert str(other) in run("projects").out
     assert run("forget", other).code == 0
-    assert not home.index_folder(other).exists()
+    assert not storage_layout.index_folder(other).exists()
     assert (other / "a.py").exists()
     assert len(run("projects", "--json").json["projects"]) == 1
     again = run("forget", other)
@@ -137,7 +137,7 @@ def test_why_works_before_anything_is_indexed(run: Run, root: Path) -> None:
     ran = run("why", root / "src/apple.py")
     assert ran.code == 0
     assert "would be indexed" in ran.out
-    assert not home.index_folder(root).exists()
+    assert not storage_layout.index_folder(root).exists()
 
 
 def test_why_answers_about_a_link_and_not_about_its_target(run: Run, root: Path, tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_doctor_mends_json_files_and_derived_parts(run: Run, root: Path) -> None
     import shutil
 
     run("index", root)
-    folder = home.index_folder(root)
+    folder = storage_layout.index_folder(root)
     (folder / "fingerprints.json").write_text("{}", encoding="utf-8")
     (folder / "metadata.json").unlink()
     shutil.rmtree(next(folder.glob("lexical-*")))
@@ -220,7 +220,7 @@ def test_doctor_mends_json_files_and_derived_parts(run: Run, root: Path) -> None
 
 def test_a_damaged_catalog_is_said_kept_aside_and_rebuilt(run: Run, root: Path) -> None:
     run("index", root)
-    folder = home.index_folder(root)
+    folder = storage_layout.index_folder(root)
     (folder / "catalog.sqlite").write_bytes(b"garbage" * 1000)
     status = run("status", root, "--json")
     assert (status.code, status.json["status"]) == (1, "failed")
@@ -235,7 +235,7 @@ def test_a_damaged_catalog_is_said_kept_aside_and_rebuilt(run: Run, root: Path) 
 
 def test_a_newer_index_is_refused_and_untouched(run: Run, root: Path) -> None:
     run("index", root)
-    file = home.index_folder(root) / "catalog.sqlite"
+    file = storage_layout.index_folder(root) / "catalog.sqlite"
     with sqlite3.connect(file) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
@@ -250,7 +250,7 @@ def test_a_newer_index_is_refused_and_untouched(run: Run, root: Path) -> None:
 
 def test_a_bad_setting_is_reported_and_the_rest_counts(run: Run, root: Path) -> None:
     run("index", root)
-    config = home.index_folder(root) / "config.json"
+    config = storage_layout.index_folder(root) / "config.json"
     config.write_text('{"maxFiles": "many", "exclude": ["docs/**"], "mine": true}', encoding="utf-8")
     ran = run("index", root)
     assert ran.code == 0
@@ -265,7 +265,7 @@ def test_a_huge_project_needs_a_yes(run: Run, root: Path, storage: Path, monkeyp
     assert ran.code == 2
     assert "very large" in ran.err
     assert "--yes" in ran.err
-    assert not (home.index_folder(root) / "catalog.sqlite").exists()
+    assert not (storage_layout.index_folder(root) / "catalog.sqlite").exists()
     assert run("index", root, "--yes").code == 0
     assert run("index", root).code == 0, "once it is indexed nobody is asked again"
 

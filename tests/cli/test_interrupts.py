@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dowse.store import home
-from dowse.system import Lock
+from dowse.platform import Lock
+from dowse.store import storage_layout
 from tests.cli.conftest import Ran, Run
 from tests.making import write_tree
 
@@ -53,7 +53,7 @@ def run_trapped(trap: str, *arguments: object) -> Ran:
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
-@pytest.mark.parametrize("module", ["dowse.cli.running", "click", "dowse.serving.locating", "tantivy"])
+@pytest.mark.parametrize("module", ["dowse.cli.program", "click", "dowse.indexes.project_lookup", "tantivy"])
 def test_while_modules_are_loaded(root: Path, module: str) -> None:
     for how in ([], ["--json"]):
         ran = run_trapped(AT_AN_IMPORT.format(module=module), "index", root, *how)
@@ -100,7 +100,7 @@ def test_a_polite_kill_is_an_interrupt(root: Path) -> None:
 @pytest.mark.parametrize("command", [["index"], ["search", "--wait", "apple"], ["search", "--exact", "apple"]])
 def test_whoever_waits_for_another_run_says_so(run: Run, root: Path, command: list[str]) -> None:
     run("index", root)
-    turn = Lock(home.index_folder(root) / "index.lock")
+    turn = Lock(storage_layout.index_folder(root) / "index.lock")
     assert turn.try_acquire()
     with subprocess.Popen(
         [sys.executable, "-m", "dowse", *command, str(root), "--json"],
@@ -120,7 +120,7 @@ def test_whoever_waits_for_another_run_says_so(run: Run, root: Path, command: li
 
 def test_a_waiting_run_can_be_interrupted(run: Run, root: Path) -> None:
     run("index", root)
-    turn = Lock(home.index_folder(root) / "index.lock")
+    turn = Lock(storage_layout.index_folder(root) / "index.lock")
     assert turn.try_acquire()
     with subprocess.Popen(
         [sys.executable, "-m", "dowse", "index", str(root)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

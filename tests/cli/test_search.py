@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from dowse.cli.hits import window
-from dowse.serving.project import ProjectIndex
-from dowse.system import Lock
+from dowse.cli.result_output import window
+from dowse.indexes.index import ProjectIndex
+from dowse.platform import Lock
 from tests.cli.conftest import Run
 from tests.making import write_tree
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dowse.store import home
+from dowse.store import storage_layout
 from tests.cli.conftest import Run
 from tests.making import write_tree
 
@@ -101,7 +101,7 @@ def test_an_empty_name_is_not_the_working_folder(run: Run, root: Path, monkeypat
     monkeypatch.chdir(root)
     for command in ("index", "forget", "why"):
         assert run(command, "").code == 2
-    assert not home.index_folder(root).exists()
+    assert not storage_layout.index_folder(root).exists()
 
 
 @pytest.mark.parametrize("command", ["index", "search", "status"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dowse.cli.output import shown
-from dowse.store import home
+from dowse.store import storage_layout
 from tests.cli.conftest import Run
 from tests.cli.terminal import in_terminal
 from tests.making import write_tree
@@ -66,7 +66,9 @@ def test_no_command_lets_a_name_steer_the_terminal(run: Run, hostile: Path) -> N
 
 def test_warnings_from_a_settings_file_are_escaped(run: Run, root: Path) -> None:
     run("index", root)
-    write_tree(home.index_folder(root), {"config.json": '{"\\u001b]0;owned\\u0007": 1, "maxFiles": "\\u001b[2J"}'})
+    write_tree(
+        storage_layout.index_folder(root), {"config.json": '{"\\u001b]0;owned\\u0007": 1, "maxFiles": "\\u001b[2J"}'}
+    )
     ran = run("status", root)
     assert "warning" in ran.err
     assert_harmless(ran.out + ran.err)
@@ -97,7 +99,7 @@ def test_no_to_the_size_question_is_an_answer_and_not_an_interrupt(root: Path, s
     assert "Continue? [y/N]" in screen.raw
     assert screen.raw.count("Cancelled; nothing was indexed.\r\n") == 1
     assert "Interrupted" not in screen.raw
-    assert not (home.index_folder(root) / "catalog.sqlite").exists()
+    assert not (storage_layout.index_folder(root) / "catalog.sqlite").exists()
 
 
 def test_an_end_of_input_is_no_yes(root: Path, storage: Path) -> None:

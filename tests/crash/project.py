@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from dowse.serving.project import ProjectIndex
+from dowse.indexes.index import ProjectIndex
 from dowse.types import Store
 from tests.making import find, write_tree
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.serving.project import ProjectIndex
+from dowse.indexes.index import ProjectIndex
 from tests.crash.project import (
     assert_consistent,
     assert_equal_to_a_new_index,

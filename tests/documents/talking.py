@@ -9,10 +9,10 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from mcp import Client, MCPError
 from mcp_types import Resource, TextContent, TextResourceContents
 
-from dowse.serving.composing import Composed, Offer
-from dowse.serving.project import ProjectIndex
-from dowse.serving.service import Service
-from dowse.serving.tools import BUDGET_TOKENS, Level, Surface
+from dowse.indexes.index import ProjectIndex
+from dowse.keeping.service import Service
+from dowse.mcp.tools import BUDGET_TOKENS, Level, Surface
+from dowse.server.composition import Composed, Offer
 
 Got = TypeVar("Got")
 Reply = dict[str, Any]

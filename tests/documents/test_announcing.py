@@ -10,11 +10,11 @@ import anyio
 from mcp import Client
 from mcp_types import ResourceListChangedNotification
 
-from dowse.serving.composing import Composed, Offer
-from dowse.serving.documents import Listed, list_documents
-from dowse.serving.project import ProjectIndex
-from dowse.serving.service import Service
-from dowse.serving.surfaces.listing import Listing
+from dowse.indexes.document_search import Listed, list_documents
+from dowse.indexes.index import ProjectIndex
+from dowse.keeping.service import Service
+from dowse.server.composition import Composed, Offer
+from dowse.surfaces.documents.resource_list import Listing
 from tests.documents.talking import Reader, index, until
 from tests.making import write_tree
 

@@ -218,8 +218,8 @@ def test_a_folder_that_is_gone_can_be_forgotten(run: Run, unindexed: Path, stora
 def test_what_is_being_indexed_is_not_forgotten_under_the_hands_of_who_does_it(
     run: Run, unindexed: Path, storage: Path
 ) -> None:
-    from dowse.serving.project import ProjectIndex
-    from dowse.system import Lock
+    from dowse.indexes.index import ProjectIndex
+    from dowse.platform import Lock
 
     run("docs", "list", unindexed)
     turn = Lock(ProjectIndex(unindexed, "documents").folder / "index.lock")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from mcp import MCPError
 
-from dowse.serving.surfaces.documents import PAGE
+from dowse.surfaces.documents.documents_surface import PAGE
 from tests.documents.conftest import LISTED
 from tests.documents.talking import Reader, index, talk
 from tests.making import write_tree

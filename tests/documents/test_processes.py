@@ -104,7 +104,7 @@ def test_two_servers_of_one_folder_answer_alike(unindexed: Path) -> None:
 
 
 def test_an_index_that_is_deleted_under_a_server_is_made_again(notes: Path) -> None:
-    from dowse.serving.locating import forget_project
+    from dowse.indexes.project_lookup import forget_project
 
     server = StdioServerParameters(
         command=sys.executable, args=["-m", "dowse", "docs", str(notes)], env=dict(os.environ)

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcp_types import TextResourceContents
 
-from dowse.serving.surfaces.addresses import parts_of, uri_of
+from dowse.surfaces.documents.doc_uris import parts_of, uri_of
 from tests.documents.talking import NOT_FOUND, Reader, index, talk
 from tests.making import write_tree
 

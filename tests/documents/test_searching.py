@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dowse.serving.surfaces.excerpts import CHARACTERS
+from dowse.surfaces.documents.document_replies import CHARACTERS
 from tests.documents.talking import Reader, index, talk
 from tests.making import write_tree
 

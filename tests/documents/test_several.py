@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.serving.surfaces.documents import PAGE
+from dowse.surfaces.documents.documents_surface import PAGE
 from tests.documents.talking import NOT_FOUND, Reader, index, talk
 from tests.making import write_tree
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from dowse.encoding.graphs import Graph
+from dowse.encoding.onnx_writer import Graph
 
 LAYERS, HEADS, WIDTH, WIDE, EPSILON = 2, 4, 32, 64, 1e-12
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefghij", "read", "file", "line", "by", "parse", "json", "tree"]

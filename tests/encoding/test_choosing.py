@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dowse.encoding import choosing, downloading, places
-from dowse.encoding.choosing import open_second, open_version, second_version, uses_static
-from dowse.encoding.downloading import DONE, STARTED, Wanted
+from dowse.encoding import model_download, model_locations, selection
+from dowse.encoding.model_download import DONE, STARTED, Wanted
+from dowse.encoding.selection import open_second, open_version, second_version, uses_static
 from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION
 from dowse.errors import Failed, ModelMissing
 from dowse.settings import Settings
@@ -26,7 +26,7 @@ def caches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr(places, "PACKAGES", {"some_minilm_package": "data/model"})
+    monkeypatch.setattr(model_locations, "PACKAGES", {"some_minilm_package": "data/model"})
     return tmp_path / "hf"
 
 
@@ -74,7 +74,7 @@ def test_a_folder_that_is_named_and_holds_nothing_is_not_passed_over(tmp_path: P
 def test_the_hugging_face_cache_is_looked_through(caches: Path, repository: str) -> None:
     cached(caches, repository, "older", seed=1)
     newest = cached(caches, repository, "newest", seed=2)
-    assert next(places.found()).folder == newest
+    assert next(model_locations.found()).folder == newest
     assert open_second(UNCHANGED, pytest.fail).version == second_version(UNCHANGED)
 
 
@@ -82,16 +82,16 @@ def test_the_older_layout_of_transformers_js_is_known(caches: Path) -> None:
     folder = caches / "Xenova" / "all-MiniLM-L6-v2"
     write_graph(folder / "onnx" / "model_quantized.onnx")
     write_tokenizer(folder / "tokenizer.json")
-    assert [place.folder for place in places.found()] == [folder]
+    assert [place.folder for place in model_locations.found()] == [folder]
     assert open_second(UNCHANGED, pytest.fail).encode(["read"]).shape == (1, 32)
 
 
 def test_the_variables_of_the_hugging_face_tools_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "elsewhere"))
-    assert places.hub() == tmp_path / "elsewhere"
+    assert model_locations.hub() == tmp_path / "elsewhere"
     monkeypatch.delenv("HF_HUB_CACHE")
     monkeypatch.delenv("HF_HOME")
-    assert places.hub() == Path.home() / ".cache" / "huggingface" / "hub"
+    assert model_locations.hub() == Path.home() / ".cache" / "huggingface" / "hub"
 
 
 def test_a_data_package_is_found_without_running_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +99,7 @@ def test_a_data_package_is_found_without_running_it(tmp_path: Path, monkeypatch:
     write_model(package / "data" / "model")
     (package / "__init__.py").write_text("raise SystemExit('it was run')\n", encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
-    assert [place.folder for place in places.found()] == [package / "data" / "model"]
+    assert [place.folder for place in model_locations.found()] == [package / "data" / "model"]
     assert open_second(UNCHANGED, pytest.fail).version == second_version(UNCHANGED)
     assert "some_minilm_package" not in sys.modules
 
@@ -142,27 +142,27 @@ def test_a_model_that_cannot_be_loaded_is_downloaded_again(
     write_tokenizer(tmp_path / "hub" / "tokenizer.json")
     files = {path: (tmp_path / "hub" / path).read_bytes() for path in ("tokenizer.json", "onnx/model.onnx")}
     wanted = [Wanted(path, len(data), hashlib.sha256(data).hexdigest()) for path, data in files.items()]
-    monkeypatch.setattr(downloading.download, "__defaults__", (tuple(wanted),))
-    monkeypatch.setattr(places, "TOKENIZERS", {wanted[0].size: wanted[0].sha256})
-    monkeypatch.setattr(places, "KNOWN", {wanted[1].size: wanted[1].sha256})
+    monkeypatch.setattr(model_download.download, "__defaults__", (tuple(wanted),))
+    monkeypatch.setattr(model_locations, "TOKENIZERS", {wanted[0].size: wanted[0].sha256})
+    monkeypatch.setattr(model_locations, "KNOWN", {wanted[1].size: wanted[1].sha256})
     monkeypatch.delenv("HF_HUB_OFFLINE")
-    before = f"/Xenova/all-MiniLM-L6-v2/resolve/{places.REVISION}/"
+    before = f"/Xenova/all-MiniLM-L6-v2/resolve/{model_locations.REVISION}/"
     said: list[str] = []
     with served(Hub({before + path: data for path, data in files.items()})) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
-        encoder = choosing.open_second(UNCHANGED, said.append)
-    assert encoder.version == places.VERSION
+        encoder = selection.open_second(UNCHANGED, said.append)
+    assert encoder.version == model_locations.VERSION
     assert np.linalg.norm(encoder.encode(["read file"])) == pytest.approx(1)
     assert said[1:] == [STARTED, DONE]
     assert "cannot be loaded" in said[0] or "not whole" in said[0]
-    assert second_version(UNCHANGED) == places.VERSION, "and the damaged one is passed over from now on"
+    assert second_version(UNCHANGED) == model_locations.VERSION, "and the damaged one is passed over from now on"
     said.clear()
-    assert choosing.open_second(UNCHANGED, said.append).version == places.VERSION
+    assert selection.open_second(UNCHANGED, said.append).version == model_locations.VERSION
     assert said == []
 
 
 def test_a_file_of_the_size_we_know_that_is_not_it_is_damaged(caches: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = cached(caches, "Xenova/all-MiniLM-L6-v2", "1")
     size = (folder / "model.safetensors").stat().st_size
-    monkeypatch.setattr(places, "KNOWN", {size: "0" * 64})
-    assert list(places.found()) == []
+    monkeypatch.setattr(model_locations, "KNOWN", {size: "0" * 64})
+    assert list(model_locations.found()) == []

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from dowse.encoding import downloading
-from dowse.encoding.downloading import DONE, STARTED, Wanted, download
-from dowse.encoding.places import REVISION, snapshot
+from dowse.encoding import model_download
+from dowse.encoding.model_download import DONE, STARTED, Wanted, download
+from dowse.encoding.model_locations import REVISION, snapshot
 from dowse.errors import ModelMissing
-from dowse.serving.catalogue import rendered
+from dowse.mcp.error_catalog import rendered
 from tests.encoding.serving import Hub, served
 
 FILES = {"config.json": b"{}", "tokenizer.json": b'{"version": "1.0"}', "onnx/model.onnx": bytes(range(256)) * 4000}
@@ -22,7 +22,7 @@ BEFORE = f"/Xenova/all-MiniLM-L6-v2/resolve/{REVISION}/"
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
     """A server with the files, known as the Hugging Face's, and a cache of this test's own."""
-    monkeypatch.setattr(downloading, "PAUSE_SECONDS", 0)
+    monkeypatch.setattr(model_download, "PAUSE_SECONDS", 0)
     for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_HUB_OFFLINE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))

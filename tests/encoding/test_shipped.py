@@ -20,7 +20,7 @@ from dowse.encoding.shipped import (
     static_encoder,
 )
 from dowse.errors import DowseError
-from dowse.store.rows import input_hash, text_hash
+from dowse.store.catalog_rows import input_hash, text_hash
 
 if TYPE_CHECKING:
     from dowse.encoding.minilm import MiniLM

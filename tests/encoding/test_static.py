@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dowse.encoding.shipped import MODELS, static_encoder
 from dowse.encoding.static import MOST_CHARACTERS
-from dowse.encoding.words import Words
+from dowse.encoding.static_tokens import Words
 
 VOCABULARY = (MODELS / "static" / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]
 NUMBERS = {word: number for number, word in enumerate(VOCABULARY)}

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from dowse.encoding.shipped import MINILM_VERSION
-from dowse.serving.encoding.asking import QueryEncoder
-from dowse.serving.encoding.habits import Habits
-from dowse.serving.encoding.progress import Encoding, encoding_of
-from dowse.serving.project import ProjectIndex
+from dowse.encoding_worker.client import QueryEncoder
+from dowse.encoding_worker.worker_options import Habits
+from dowse.indexes.encoding_progress import Encoding, encoding_of
+from dowse.indexes.index import ProjectIndex
 from tests.making import write_tree
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from dowse.encoding.cache import VectorCache
-from dowse.serving.encoding.filling import Manner, fill
-from dowse.serving.encoding.versions import encoded_to, lacks
-from dowse.serving.project import ProjectIndex
+from dowse.encoding_worker.backfill import Manner, fill
+from dowse.indexes.encoder_state import encoded_to, lacks
+from dowse.indexes.index import ProjectIndex
 from tests.encoding_worker.conftest import MANY, Lengths
 from tests.making import write_tree
 

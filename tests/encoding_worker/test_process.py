@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dowse.encoding.choosing import second_version
 from dowse.encoding.inputs import text_for
+from dowse.encoding.selection import second_version
 from dowse.encoding.shipped import MINILM_VERSION, MODELS, STATIC_VERSION, open_minilm
-from dowse.serving.encoding import asking
-from dowse.serving.encoding.habits import Habits
-from dowse.serving.encoding.progress import encoding_lease, encoding_of
-from dowse.serving.encoding.running import Running
-from dowse.serving.encoding.versions import serving_version
-from dowse.serving.encoding.wire import Place
-from dowse.serving.project import ProjectIndex
+from dowse.encoding_worker import client
+from dowse.encoding_worker.messages import Place
+from dowse.encoding_worker.process import Running
+from dowse.encoding_worker.worker_options import Habits
+from dowse.indexes.encoder_state import serving_version
+from dowse.indexes.encoding_progress import encoding_lease, encoding_of
+from dowse.indexes.index import ProjectIndex
 from tests.encoding_worker.conftest import (
     MANY,
     StartEncoder,
@@ -40,8 +40,8 @@ CRASHES = (sys.executable, "-c", "import sys; print('no memory is left'); sys.ex
 SERVER = """
 import sys, time
 from pathlib import Path
-from dowse.serving.encoding.asking import QueryEncoder
-from dowse.serving.encoding.wire import Place
+from dowse.encoding_worker.client import QueryEncoder
+from dowse.encoding_worker.messages import Place
 encoder = QueryEncoder()
 encoder.work_on([Place(Path(sys.argv[1]))])
 print(encoder.process_id, flush=True)
@@ -57,7 +57,7 @@ def noted_starts(monkeypatch: pytest.MonkeyPatch) -> list[Habits]:
         starts.append(habits)
         return Running(habits, *rest)
 
-    monkeypatch.setattr(asking, "Running", start)
+    monkeypatch.setattr(client, "Running", start)
     return starts
 
 
@@ -135,7 +135,7 @@ def test_any_text_can_be_asked(start: StartEncoder) -> None:
 def test_a_kill_in_the_middle_loses_little_and_the_rest_is_done(
     many: Path, indexed: Indexed, start: StartEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "FIRST_DELAY_SECONDS", 0.01)
+    monkeypatch.setattr(client, "FIRST_DELAY_SECONDS", 0.01)
     project, encoder = indexed(many), start()
     encoder.work_on([Place(project.root)])
     wait_until(lambda: 0 < count(project) < MANY)
@@ -181,7 +181,7 @@ def test_it_leaves_when_nothing_is_to_be_done_and_the_next_question_wakes_it(
 def test_a_process_that_always_crashes_is_given_up_with_its_reason(
     root: Path, indexed: Indexed, start: StartEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "FIRST_DELAY_SECONDS", 0.01)
+    monkeypatch.setattr(client, "FIRST_DELAY_SECONDS", 0.01)
     starts = noted_starts(monkeypatch)
     project, encoder = indexed(root), start(program=CRASHES)
 
@@ -191,16 +191,16 @@ def test_a_process_that_always_crashes_is_given_up_with_its_reason(
         return encoder.is_given_up
 
     wait_until(is_given_up)
-    assert len(starts) == asking.TRIES
+    assert len(starts) == client.TRIES
     found = far(project)
     assert found.state == "failed"
     assert found.problem == "The encoding process ended with code 7. no memory is left"
     encoder.consider(project)
-    assert len(starts) == asking.TRIES
+    assert len(starts) == client.TRIES
 
 
 def test_after_a_crash_batches_are_smaller(start: StartEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "FIRST_DELAY_SECONDS", 0.01)
+    monkeypatch.setattr(client, "FIRST_DELAY_SECONDS", 0.01)
     starts = noted_starts(monkeypatch)
     encoder = start(program=CRASHES)
     wait_until(lambda: encoder.encode_query(MINILM_VERSION, "peel", 0.1) is None and encoder.is_given_up)
@@ -210,15 +210,15 @@ def test_after_a_crash_batches_are_smaller(start: StartEncoder, monkeypatch: pyt
 def test_a_program_that_is_not_there_is_a_crash_like_any_other(
     root: Path, start: StartEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "FIRST_DELAY_SECONDS", 0.01)
+    monkeypatch.setattr(client, "FIRST_DELAY_SECONDS", 0.01)
     encoder = start(program=(str(root / "nothing"),))
     wait_until(lambda: encoder.encode_query(MINILM_VERSION, "peel", 0.1) is None and encoder.is_given_up)
     assert encoder.problem == "It cannot be started: No such file or directory."
 
 
 def test_a_process_that_does_not_listen_holds_nobody_up(start: StartEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "HUNG_SECONDS", 0.2)
-    monkeypatch.setattr(asking, "WAITING_QUERIES", 3)
+    monkeypatch.setattr(client, "HUNG_SECONDS", 0.2)
+    monkeypatch.setattr(client, "WAITING_QUERIES", 3)
     encoder = start()
     wait_for_query(encoder, "peel")
     stopped = encoder.process_id

@@ -14,12 +14,12 @@ import pytest
 from mcp import Client
 
 from dowse.encoding.shipped import MINILM_VERSION
-from dowse.serving import session
-from dowse.serving.composing import Composed, Offer
-from dowse.serving.encoding import asking
-from dowse.serving.encoding.progress import encoding_lease
-from dowse.serving.project import ProjectIndex
-from dowse.serving.service import Service
+from dowse.encoding_worker import client as worker_client
+from dowse.indexes.encoding_progress import encoding_lease
+from dowse.indexes.index import ProjectIndex
+from dowse.keeping import watch_session
+from dowse.keeping.service import Service
+from dowse.server.composition import Composed, Offer
 from tests.encoding_worker.conftest import MANY, far, is_complete, is_gone, wait_until
 from tests.making import write_tree
 
@@ -29,9 +29,9 @@ Indexed = Callable[[Path], ProjectIndex]
 @pytest.fixture(autouse=True)
 def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that does not wait before it begins."""
-    monkeypatch.setattr(session, "MEANING_SECONDS", 0.1)
-    monkeypatch.setattr(session, "SETTLE_SECONDS", 0.1)
-    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(watch_session, "MEANING_SECONDS", 0.1)
+    monkeypatch.setattr(watch_session, "SETTLE_SECONDS", 0.1)
+    monkeypatch.setattr(worker_client, "LOOK_SECONDS", 0.1)
 
 
 def run(*arguments: object) -> "subprocess.CompletedProcess[str]":

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION
-from dowse.serving.encoding.filling import Manner, fill
-from dowse.serving.encoding.progress import encoding_of, tell_problem
-from dowse.serving.encoding.versions import (
+from dowse.encoding_worker.backfill import Manner, fill
+from dowse.indexes.encoder_state import (
     lacking_version,
     note_begin,
     note_complete,
@@ -17,7 +16,8 @@ from dowse.serving.encoding.versions import (
     serving_version,
     wanted_versions,
 )
-from dowse.serving.project import ProjectIndex
+from dowse.indexes.encoding_progress import encoding_of, tell_problem
+from dowse.indexes.index import ProjectIndex
 from dowse.settings import Settings
 from tests.encoding_worker.conftest import Lengths
 

@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 import anyio
 from mcp import Client
 
-from dowse.archives.keeping import index_once
-from dowse.archives.places import Places, find_places
-from dowse.serving.composing import Composed, Offer
-from dowse.serving.project import ProjectIndex, What
-from dowse.serving.service import Service
-from dowse.serving.surfaces.sites import open_sites
+from dowse.archives.archive_locations import Places, find_places
+from dowse.archives.archive_watcher import index_once
+from dowse.indexes.index import ProjectIndex, What
+from dowse.keeping.service import Service
+from dowse.server.composition import Composed, Offer
+from dowse.surfaces.sites.sites_surface import open_sites
 from tests.making import write_tree
 from tests.serving.talking import Assistant
 from tests.sites.making import index
@@ -60,7 +60,7 @@ def archived(folder: Path) -> Places:
         },
     )
     places = find_places(folder=folder, environment={})
-    from dowse.archives.database import create_database
+    from dowse.archives.archive_database import create_database
 
     database = create_database(places.database)
     index_once(database, places)

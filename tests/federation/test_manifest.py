@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from dowse.cli import main
-from dowse.cli.wishes import manifest_of, wish_of
+from dowse.cli.serve_options import manifest_of, wish_of
 from dowse.errors import SettingsError, UsageError
-from dowse.serving.manifest import find_manifest, read_manifest
-from dowse.serving.tools import SURFACES
+from dowse.mcp.tools import SURFACES
+from dowse.server.manifest import find_manifest, read_manifest
 from tests.making import write_tree
 
 WHOLE = """

@@ -3,9 +3,9 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dowse.serving.federation.ids import id_of, locator_in, source_name
-from dowse.serving.federation.merging import Held, merged, one_each
-from dowse.serving.federation.values import Item
+from dowse.federation.federated_ranking import Held, merged, one_each
+from dowse.federation.federation_types import Item
+from dowse.federation.result_ids import id_of, locator_in, source_name
 
 
 def item(

@@ -8,10 +8,10 @@ import pytest
 from mcp import Client
 
 from dowse.errors import UsageError
-from dowse.serving.composing import Composed, Offer
-from dowse.serving.service import Service
-from dowse.serving.surfaces.sites import open_sites
-from dowse.serving.tools import CHARACTERS_PER_TOKEN, Level, Surface
+from dowse.keeping.service import Service
+from dowse.mcp.tools import CHARACTERS_PER_TOKEN, Level, Surface
+from dowse.server.composition import Composed, Offer
+from dowse.surfaces.sites.sites_surface import open_sites
 from tests.federation.serving import archived, everything, ids, make_app, site_file, talk
 from tests.serving.talking import Assistant, Reply
 from tests.sites.making import SITE, index

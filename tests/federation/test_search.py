@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from dowse.serving.composing import Composed, Offer
-from dowse.serving.federation import asking
-from dowse.serving.service import Service
+from dowse.federation import federated_search
+from dowse.keeping.service import Service
+from dowse.server.composition import Composed, Offer
 from tests.federation.serving import everything, ids, indexed, make_app, sources, talk
 from tests.making import write_tree
 from tests.serving.talking import Assistant, Reply
@@ -233,7 +233,7 @@ def test_a_source_that_is_broken_is_named_and_the_others_answer(tmp_path: Path, 
 
 
 def test_a_source_that_takes_too_long_is_named(tmp_path: Path, app: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "ANSWER_SECONDS", 0.0)
+    monkeypatch.setattr(federated_search, "ANSWER_SECONDS", 0.0)
     reply = talk(everything(tmp_path, app), lambda one: one.tell("search", query="quince"))
     assert reply["results"] == []
     assert "did not answer" in reply["metadata"]["problems"]["project/app"]
@@ -246,7 +246,7 @@ def test_a_reply_that_was_cut_says_so(tmp_path: Path) -> None:
     reply = talk(made, lambda one: one.tell("search", query="quince", limit=50))
     assert 0 < len(reply["results"]) < 40
     assert "exclude" in reply["metadata"]["truncated"]
-    from dowse.serving.tools import wire_characters
+    from dowse.mcp.tools import wire_characters
 
     assert wire_characters(reply) <= 4000
 

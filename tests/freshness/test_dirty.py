@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dowse.freshness.dirty import FILE, MOST_PATHS, DirtyFiles, read_dirty
-from dowse.freshness.watching import EVERYWHERE
+from dowse.freshness.pending_paths import FILE, MOST_PATHS, DirtyFiles, read_dirty
+from dowse.freshness.watcher import EVERYWHERE
 
 
 def test_what_is_pending_survives_a_restart(tmp_path: Path) -> None:

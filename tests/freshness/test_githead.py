@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.freshness.githead import head_of
+from dowse.freshness.git_head import head_of
 
 Git = Callable[..., str]
 

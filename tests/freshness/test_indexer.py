@@ -12,7 +12,7 @@ from dowse.freshness import indexer
 from dowse.freshness.indexer import Report, bring_up_to_date, find_drift, reindex, text_reader
 from dowse.freshness.integrity import check_index
 from dowse.settings import Settings
-from dowse.sources.project import ProjectSource
+from dowse.sources.project_files import ProjectSource
 from dowse.store.local import LocalStore
 from dowse.types import Batch, Document, Entry, Reason, Store, Verdict
 from tests.making import write_tree

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dowse.freshness import stalls
-from dowse.freshness.stalls import AT_WORK_EVERY_SECONDS, STALL_SECONDS, Stalls
+from dowse.freshness import suspend_detection
+from dowse.freshness.suspend_detection import AT_WORK_EVERY_SECONDS, STALL_SECONDS, Stalls
 
 LONG = STALL_SECONDS + 0.5
 
@@ -34,7 +34,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(stalls, "time", clock)
+    monkeypatch.setattr(suspend_detection, "time", clock)
     return clock
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from dowse.freshness.dirty import Times
+from dowse.freshness.pending_paths import Times
 from dowse.freshness.strategies import LONGEST_SECONDS, QUIET_SECONDS, due
 from dowse.settings import Settings
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dowse.freshness import watching
-from dowse.freshness.watching import EVERYWHERE, CannotWatch, Watcher
+from dowse.freshness import watcher as watcher_module
+from dowse.freshness.watcher import EVERYWHERE, CannotWatch, Watcher
 
 WAIT_SECONDS = 10.0
 
@@ -38,7 +38,7 @@ def test_changes_in_watched_folders_are_told_by_relative_path(root: Path) -> Non
     watcher.close()
 
 
-@pytest.mark.skipif(watching._WATCHES_RECURSIVELY, reason="there a whole tree is one watch")
+@pytest.mark.skipif(watcher_module._WATCHES_RECURSIVELY, reason="there a whole tree is one watch")
 def test_folders_that_are_never_read_are_not_watched(root: Path) -> None:
     watcher = Watcher(root, ["", "src"])
     (root / "node_modules" / "x.js").write_text("x", encoding="utf-8")
@@ -78,7 +78,7 @@ def test_more_folders_can_be_watched(root: Path) -> None:
 
 
 def test_a_burst_means_look_everywhere(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "BURST_PATHS", 10)
+    monkeypatch.setattr(watcher_module, "BURST_PATHS", 10)
     watcher = Watcher(root, [""])
     for number in range(50):
         (root / f"{number}.py").write_text("x", encoding="utf-8")

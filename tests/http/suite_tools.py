@@ -11,11 +11,11 @@ from typing import Any
 import uvicorn
 
 from dowse.errors import DowseError
-from dowse.serving.gate import Admission
-from dowse.serving.listening import bind, configuration
-from dowse.serving.protocol import make_server
-from dowse.serving.tools import Call, Schema, Told, Tool
-from dowse.serving.web import make_app
+from dowse.http.access import Admission
+from dowse.http.app import make_app
+from dowse.http.uvicorn_server import bind, configuration
+from dowse.mcp.protocol import make_server
+from dowse.mcp.tools import Call, Schema, Told, Tool
 
 NAME: dict[str, Schema] = {"name": {"type": "string"}}
 OK: dict[str, Schema] = {"ok": {"type": "boolean"}}

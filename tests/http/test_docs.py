@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from dowse.cli.commands import dowse
-from dowse.serving import endpoint, gate, listening, rates
+from dowse.cli.command_list import dowse
+from dowse.http import access, mcp_endpoint, rate_limit, uvicorn_server
 
 PAGE = (Path(__file__).parents[2] / "docs" / "http.md").read_text(encoding="utf-8")
 
@@ -35,14 +35,14 @@ def test_the_container_starts_the_server() -> None:
 def test_the_limits_are_those_of_the_program() -> None:
     limits = PAGE.partition("## Limits")[2].partition("\n## ")[0]
     for limit in (
-        f"{endpoint.MAX_BODY_BYTES >> 20} MB, {endpoint.BODY_SECONDS:.0f} s; {endpoint.MAX_BODIES_BYTES >> 20} MB",
-        f"{gate.MAX_HEAD_BYTES >> 10} KB, {gate.MAX_HEADERS} headers, {listening.HEAD_SECONDS:.0f} s",
-        f"| a reply that is not read | {listening.READ_SECONDS:.0f} s",
-        f"| a connection that is not used | {listening.KEEP_ALIVE_SECONDS} s",
-        f"{listening.MAX_CONNECTIONS:,}; {listening.MAX_CONNECTIONS_OF_ONE} of one client",
-        f"{endpoint.MAX_SESSIONS:,}, 30 minutes",
-        f"{rates.LOOPBACK_RATE:,.0f} a second from this machine, {rates.REMOTE_RATE:.0f} from others",
-        f"requests have {listening.GRACE_SECONDS:.0f} seconds",
-        f"{listening.FORCE_SECONDS:.0f} seconds later",
+        f"{mcp_endpoint.MAX_BODY_BYTES >> 20} MB, {mcp_endpoint.BODY_SECONDS:.0f} s; {mcp_endpoint.MAX_BODIES_BYTES >> 20} MB",
+        f"{access.MAX_HEAD_BYTES >> 10} KB, {access.MAX_HEADERS} headers, {uvicorn_server.HEAD_SECONDS:.0f} s",
+        f"| a reply that is not read | {uvicorn_server.READ_SECONDS:.0f} s",
+        f"| a connection that is not used | {uvicorn_server.KEEP_ALIVE_SECONDS} s",
+        f"{uvicorn_server.MAX_CONNECTIONS:,}; {uvicorn_server.MAX_CONNECTIONS_OF_ONE} of one client",
+        f"{mcp_endpoint.MAX_SESSIONS:,}, 30 minutes",
+        f"{rate_limit.LOOPBACK_RATE:,.0f} a second from this machine, {rate_limit.REMOTE_RATE:.0f} from others",
+        f"requests have {uvicorn_server.GRACE_SECONDS:.0f} seconds",
+        f"{uvicorn_server.FORCE_SECONDS:.0f} seconds later",
     ):
         assert limit in limits

@@ -11,7 +11,7 @@ from tests.crash.project import make_project
 from tests.http.served import ACCEPT, CHUNKED, Line, Served, Speaker, request, with_hyphens
 from tests.stdio.wire import NEWER, OLDER, is_alive, wait_until
 
-GRACE = {"dowse.serving.listening.GRACE_SECONDS": 1.0}
+GRACE = {"dowse.http.uvicorn_server.GRACE_SECONDS": 1.0}
 SOON_SECONDS = 30
 """Generous: what is tested is that nothing waits for ever."""
 
@@ -33,7 +33,7 @@ def open_stream(served: Served) -> Line:
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT], ids=lambda how: how.name)
 def test_the_server_leaves_with_streams_open_and_says_nothing_of_it(root: Path, how: signal.Signals) -> None:
-    with Served(root, constants={"dowse.serving.listening.GRACE_SECONDS": 1000.0}) as served:
+    with Served(root, constants={"dowse.http.uvicorn_server.GRACE_SECONDS": 1000.0}) as served:
         lines = [open_stream(served) for _ in range(3)]
         idle = served.connect()
         began = time.monotonic()
@@ -58,7 +58,7 @@ def test_requests_that_go_on_are_cut_off_with_their_workers(orchards: list[Path]
 
 
 def test_requests_that_end_in_time_are_answered(orchards: list[Path]) -> None:
-    with Served(*orchards, constants={"dowse.serving.listening.GRACE_SECONDS": 60.0}) as served:
+    with Served(*orchards, constants={"dowse.http.uvicorn_server.GRACE_SECONDS": 60.0}) as served:
         held = [Speaker(served, root.name).index_and_hold(project=root.name) for root in orchards]
         served.process.send_signal(signal.SIGTERM)
         wait_until(lambda: is_refused(served))

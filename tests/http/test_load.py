@@ -13,9 +13,9 @@ import pytest
 from bench.load import Load, put_under_load
 from starlette.types import Receive, Scope, Send
 
-from dowse.serving import rates
-from dowse.serving.gate import Admission, Gate
-from dowse.serving.rates import Rates, is_loopback, one_client
+from dowse.http import rate_limit
+from dowse.http.access import Admission, Gate
+from dowse.http.rate_limit import Rates, is_loopback, one_client
 from tests.http.conftest import of_many
 from tests.http.served import Served, Speaker
 from tests.stdio.wire import NEWER, OLDER, wait_until
@@ -166,7 +166,7 @@ def test_a_rate_of_less_than_one_lets_one_in(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_only_so_many_clients_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rates, "KNOWN_CLIENTS", 3)
+    monkeypatch.setattr(rate_limit, "KNOWN_CLIENTS", 3)
     buckets = Rates(0.001)
     waits = [
         buckets.wait_of(address) > 0 for address in ("1.1.1.1", "2.2.2.2", "2.2.2.2", "3.3.3.3", "4.4.4.4", "1.1.1.1")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dowse.cli import main
-from dowse.cli.http import _host, _origin
+from dowse.cli.http_options import _host, _origin
 from dowse.errors import UsageError
 from tests.http.conftest import TOKEN
 
@@ -19,12 +19,12 @@ Refusal = tuple[int, str]
 @pytest.fixture
 def refusal(root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Refusal]:
     """What comes of starting a server that must not start."""
-    import dowse.serving.web
+    import dowse.http.app
 
     def started(*_: Any) -> None:
         raise AssertionError("it was started")
 
-    monkeypatch.setattr(dowse.serving.web, "run_web", started)
+    monkeypatch.setattr(dowse.http.app, "run_web", started)
 
     def refused(*options: str, **environment: str) -> Refusal:
         for name, value in environment.items():

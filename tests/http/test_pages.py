@@ -9,9 +9,9 @@ import anyio
 import pytest
 
 from dowse import __version__
-from dowse.serving.page import page
-from dowse.serving.service import Source
-from dowse.serving.web import Look
+from dowse.http.app import Look
+from dowse.http.landing_page import page
+from dowse.keeping.service import Source
 from tests.http.conftest import FRUIT, TOKEN
 from tests.http.served import Served
 from tests.making import write_tree

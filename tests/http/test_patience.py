@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.serving.rates import is_loopback
+from dowse.http.rate_limit import is_loopback
 from tests.http.conftest import TOKEN
 from tests.http.served import ACCEPT, Line, Served, Speaker, request
 from tests.stdio.wire import CLIENT, NEWER, OLDER, PATIENCE_SECONDS, wait_until
@@ -26,13 +26,13 @@ HEALTH = "GET /health HTTP/1.1\r\nHost: {}\r\n\r\n"
 def impatient(fruit: Path) -> Iterator[Served]:
     """A server that waits for nobody for long."""
     constants = {
-        "dowse.serving.endpoint.BODY_SECONDS": SECONDS,
-        "dowse.serving.listening.HEAD_SECONDS": SECONDS,
-        "dowse.serving.listening.READ_SECONDS": SECONDS,
-        "dowse.serving.listening.KEEP_ALIVE_SECONDS": SECONDS,
-        "dowse.serving.listening.MAX_CONNECTIONS": CONNECTIONS,
-        "dowse.serving.endpoint.MAX_BODIES_BYTES": MAX_BODY_BYTES + 1,
-        "dowse.serving.endpoint.MAX_SESSIONS": SESSIONS,
+        "dowse.http.mcp_endpoint.BODY_SECONDS": SECONDS,
+        "dowse.http.uvicorn_server.HEAD_SECONDS": SECONDS,
+        "dowse.http.uvicorn_server.READ_SECONDS": SECONDS,
+        "dowse.http.uvicorn_server.KEEP_ALIVE_SECONDS": SECONDS,
+        "dowse.http.uvicorn_server.MAX_CONNECTIONS": CONNECTIONS,
+        "dowse.http.mcp_endpoint.MAX_BODIES_BYTES": MAX_BODY_BYTES + 1,
+        "dowse.http.mcp_endpoint.MAX_SESSIONS": SESSIONS,
     }
     with Served(fruit, constants=constants, home=fruit.parent) as served:
         yield served
@@ -225,7 +225,7 @@ def test_more_sessions_than_there_may_be_are_refused_until_one_ends(served: Serv
 
 def test_one_client_on_another_machine_cannot_take_all_connections(fruit: Path) -> None:
     outside = address_of_this_machine()
-    constants = {"dowse.serving.listening.MAX_CONNECTIONS_OF_ONE": 3}
+    constants = {"dowse.http.uvicorn_server.MAX_CONNECTIONS_OF_ONE": 3}
     options = ("--http", "0.0.0.0:0", "--allow-remote")
     with Served(fruit, options=options, constants=constants, home=fruit.parent, token=TOKEN) as served:
         lines = [Line(socket.create_connection((outside, served.port))) for _ in range(3)]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dowse.serving.keeping import Keeper
-from dowse.serving.project import ProjectIndex
+from dowse.indexes.index import ProjectIndex
+from dowse.keeping.keeper import Keeper
 from tests.making import write_tree
 
 WAIT_SECONDS = 30.0

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from dowse.freshness import indexer
-from dowse.freshness.dirty import read_dirty
-from dowse.freshness.watching import Watcher
-from dowse.serving import session as sessions
-from dowse.serving.indexing import Run, start_run
-from dowse.serving.project import ProjectIndex
-from dowse.serving.watches import watch_of
+from dowse.freshness.pending_paths import read_dirty
+from dowse.freshness.watcher import Watcher
+from dowse.indexes.index import ProjectIndex
+from dowse.keeping import watch_session as sessions
+from dowse.keeping.indexing_run import Run, start_run
+from dowse.keeping.watch_status import watch_of
 from dowse.types import Document, Put
 from tests.freshness.test_githead import git
 from tests.keeping.conftest import Keep, Paths, eventually
@@ -240,7 +240,7 @@ def test_where_nothing_can_be_watched_it_is_looked_at_again_and_again(
 def test_a_part_that_fails_is_started_again(
     root: Path, project: ProjectIndex, keep: Keep, paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dowse.serving.keeping.RETRY_SECONDS", 0.1)
+    monkeypatch.setattr("dowse.keeping.keeper.RETRY_SECONDS", 0.1)
     really_wait = Watcher.wait
     failures = [RuntimeError("the watcher crashed")]
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from dowse.notes import index as index_module
+from dowse.notes import named_index as index_module
 from dowse.notes import segments
-from dowse.notes.index import NamedIndex
-from dowse.notes.library import Library
-from dowse.notes.records import note
+from dowse.notes.named_index import NamedIndex
+from dowse.notes.notes_documents import note
+from dowse.notes.registry import Library
 
 Make = Callable[..., NamedIndex]
 

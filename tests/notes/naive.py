@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Mapping
 
-from dowse.notes.tokens import Tokenizer
+from dowse.notes.notes_tokens import Tokenizer
 
 PIECE = re.compile(r'(?<!\w)([+-]?)"([^"]*)"|([^\s"]+)')
 

@@ -11,9 +11,9 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from dowse.serving.protocol import make_server
-from dowse.serving.surfaces.notes import NotesSurface
-from dowse.serving.tools import BUDGET_TOKENS
+from dowse.mcp.protocol import make_server
+from dowse.mcp.tools import BUDGET_TOKENS
+from dowse.surfaces.notes.notes_handlers import NotesSurface
 from tests.serving.talking import Reply, content_of
 
 Got = TypeVar("Got")
@@ -80,7 +80,7 @@ def program() -> StdioServerParameters:
 
 
 def main() -> None:
-    from dowse.serving.stdio import run_on, take_the_wire
+    from dowse.mcp.stdio import run_on, take_the_wire
 
     run_on(take_the_wire(), notes_server(NotesSurface()))
 

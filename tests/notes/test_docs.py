@@ -8,7 +8,7 @@ import pytest
 
 from dowse.cli import main
 from dowse.notes import limits
-from dowse.notes.records import note
+from dowse.notes.notes_documents import note
 from tests.notes.conftest import Make
 
 PAGE = (Path(__file__).parents[2] / "docs" / "notes.md").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ import pytest
 
 from dowse.errors import UsageError
 from dowse.notes.filters import filter_of, holds
-from dowse.notes.records import note
+from dowse.notes.notes_documents import note
 from tests.notes.conftest import Make
 
 METADATA: dict[str, Any] = {

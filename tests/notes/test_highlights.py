@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dowse.notes.highlights import highlights
-from dowse.notes.question import ask
-from dowse.notes.tokens import Tokenizer
-from dowse.syntax import parse
+from dowse.notes.notes_query import ask
+from dowse.notes.notes_tokens import Tokenizer
+from dowse.query_syntax import parse
 
 FILLER = "lorem ipsum dolor sit amet consectetur adipiscing elit " * 4
 

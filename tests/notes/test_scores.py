@@ -7,10 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dowse.notes.index import NamedIndex
-from dowse.notes.library import Library
-from dowse.notes.records import note
-from dowse.notes.tokens import Tokenizer
+from dowse.notes.named_index import NamedIndex
+from dowse.notes.notes_documents import note
+from dowse.notes.notes_tokens import Tokenizer
+from dowse.notes.registry import Library
 from tests.notes.conftest import Make
 from tests.notes.naive import answer
 

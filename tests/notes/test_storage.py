@@ -13,15 +13,15 @@ import pytest
 from mcp import Client
 
 from dowse.errors import DowseError, NotFound, StoreDamaged, StoreTooNew, UsageError
-from dowse.notes.library import Library, file_of, names_on_disk
-from dowse.notes.records import note
-from dowse.store import home
+from dowse.notes.notes_documents import note
+from dowse.notes.registry import Library, file_of, names_on_disk
+from dowse.store import storage_layout
 from tests.notes.served import Assistant, program
 
 ADDER = """
 import sys
-from dowse.notes.library import Library
-from dowse.notes.records import note
+from dowse.notes.registry import Library
+from dowse.notes.notes_documents import note
 library = Library()
 index = library.use("kept", lambda index: index)
 for number in range(10_000):
@@ -153,7 +153,9 @@ def test_whoever_has_it_open_while_it_is_deleted_adds_nothing_to_a_ghost(library
         index.add([note("a", "words")])
     other.create("shared", "disk")
     assert found(other, "shared", "words") == 0
-    assert sorted(file.name for file in home.notes_folder().iterdir() if file.suffix == ".db") == ["index-shared.db"]
+    assert sorted(file.name for file in storage_layout.notes_folder().iterdir() if file.suffix == ".db") == [
+        "index-shared.db"
+    ]
     other.close()
 
 
@@ -177,7 +179,7 @@ def test_names_that_differ_in_case_have_different_files(library: Library) -> Non
 
 def test_only_the_user_can_enter_the_folder(library: Library) -> None:
     library.create("mine", "disk")
-    assert home.notes_folder().stat().st_mode & 0o777 == 0o700
+    assert storage_layout.notes_folder().stat().st_mode & 0o777 == 0o700
 
 
 def test_a_file_that_is_no_index_is_told_and_left_alone(library: Library) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from dowse.errors import UsageError
-from dowse.notes.tokens import Tokenizer, tokenizer_of
+from dowse.notes.notes_tokens import Tokenizer, tokenizer_of
 
 TEXTS = {
     "Python rate limiting with token buckets": ["python", "rate", "limiting", "with", "token", "buckets"],

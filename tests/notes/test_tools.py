@@ -7,8 +7,8 @@ from typing import Any
 import anyio
 import pytest
 
-from dowse.notes import library as library_module
-from dowse.serving.surfaces.notes import NotesSurface
+from dowse.notes import registry as library_module
+from dowse.surfaces.notes.notes_handlers import NotesSurface
 from tests.notes.served import Assistant, talk
 from tests.serving.talking import DECLINE, Person, yes
 
@@ -273,7 +273,7 @@ def test_only_the_tools_of_the_specification_are_always_offered() -> None:
 
 def test_nothing_heavy_is_imported_before_the_first_call() -> None:
     program = (
-        "import sys; from dowse.serving.surfaces.notes import NotesSurface; NotesSurface().tools; "
+        "import sys; from dowse.surfaces.notes.notes_handlers import NotesSurface; NotesSurface().tools; "
         "print(sorted({'numpy', 'regex', 'tantivy', 'sqlite3'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from dowse import __version__
 from dowse.errors import DowseError
-from dowse.serving.project import ProjectIndex, Status
+from dowse.indexes.index import ProjectIndex, Status
 
 
 def status(folder: Path) -> Status | None:
@@ -100,7 +100,7 @@ def test_its_types_are_seen_by_a_strict_checker(installed: Environment, tmp_path
 def test_what_is_lent_is_only_what_the_wheel_declares(installed: Environment, tmp_path: Path) -> None:
     """Modules of every dependency are imported by the program; none comes from the tools of developers."""
     developers = {"hypothesis", "mypy", "networkx", "pydot", "pytest", "ruff", "boto3"}
-    program = "import sys; from dowse.cli import main; main(['--help']); main(['projects']); import dowse.serving.composing; print(*sys.modules)"
+    program = "import sys; from dowse.cli import main; main(['--help']); main(['projects']); import dowse.server.composition; print(*sys.modules)"
     said = subprocess.run(
         [str(installed.python), "-c", program],
         cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, check=True,

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.reading.bases import site_bases
-from dowse.reading.linking import Internal, resolve
-from dowse.reading.lookup import Lookup
+from dowse.reading.link_resolution import Internal, resolve
+from dowse.reading.link_targets import Lookup
+from dowse.reading.site_prefixes import site_bases
 
 NAMES = ["html", "css", "http", "svg", "dom", "events", "forms"]
 TREE = Lookup(f"files/en-us/web/{name}/index.md" for name in NAMES)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.reading.frontmatter import FrontMatter, front_matter
+from dowse.reading.front_matter import FrontMatter, front_matter
 
 
 @pytest.mark.parametrize(

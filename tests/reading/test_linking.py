@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dowse.reading import read_document
-from dowse.reading.linking import Broken, External, Fault, Foreign, Internal, Resolved, resolve
-from dowse.reading.lookup import Lookup, Page
+from dowse.reading.link_resolution import Broken, External, Fault, Foreign, Internal, Resolved, resolve
+from dowse.reading.link_targets import Lookup, Page
 
 TREE = Lookup(
     [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dowse.reading.naming import stated_tags, stated_title
+from dowse.reading.placeholder_titles import stated_tags, stated_title
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.reading.parsing import parse
-from dowse.reading.writing import code_span, fenced, heading, link, paragraph, table
+from dowse.reading.markdown_events import parse
+from dowse.reading.markdown_writer import code_span, fenced, heading, link, paragraph, table
 
 lines = st.text(st.characters(exclude_categories=["Cs", "Cc"]))
 

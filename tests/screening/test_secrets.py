@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dowse.errors import Failed
-from dowse.screening import rules as rules_module
+from dowse.screening import secret_rules as rules_module
 from dowse.screening import secrets
-from dowse.screening.rules import rules
+from dowse.screening.masking import UNCHECKED, label, shown, surroundings
+from dowse.screening.secret_rules import rules
 from dowse.screening.secrets import secrets_in
-from dowse.screening.showing import UNCHECKED, label, shown, surroundings
 from tests.security.fakes import ANTHROPIC, AWS, BY_KIND, GENERIC, GITHUB, SLACK, private_key, rolled
 
 
@@ -162,7 +162,7 @@ def test_the_code_of_the_package_that_brings_the_rules_does_not_run() -> None:
     import sys
 
     program = (
-        "import sys; from dowse.screening.showing import shown; shown('key'); print('maskerlogger' in sys.modules)"
+        "import sys; from dowse.screening.masking import shown; shown('key'); print('maskerlogger' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

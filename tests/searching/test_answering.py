@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from dowse.errors import UsageError
-from dowse.searching.answering import Answer, Hit, Options, answer
+from dowse.indexes.index import ProjectIndex
 from dowse.searching.candidates import Meaning
-from dowse.searching.exact import exact_text, occurrences, pattern
-from dowse.searching.explaining import place
-from dowse.serving.project import ProjectIndex
+from dowse.searching.exact_search import exact_text, occurrences, pattern
+from dowse.searching.explain import place
+from dowse.searching.search import Answer, Hit, Options, answer
 from tests.making import write_tree
 
 if TYPE_CHECKING:

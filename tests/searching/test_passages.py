@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.lines import line_starts
+from dowse.line_numbers import line_starts
 from dowse.searching.passages import MAX_LINES, Passage, holds_phrase, matches_in, merged, passage_of
 from dowse.store.analysis import terms_of
 from dowse.types import StoredChunk, Symbol

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.searching.query import MAX_CHARACTERS, Query, parse
+from dowse.searching.query_terms import MAX_CHARACTERS, Query, parse
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.searching import constants
-from dowse.searching.paths import kinds_of, unasked
+from dowse.searching import ranking_constants
+from dowse.searching.path_kinds import kinds_of, unasked
 from dowse.searching.ranking import Evidence, Leg, chunks_of, leg_scores, promising, rank, rarity
 from dowse.types import Scored
 
@@ -66,9 +66,9 @@ def test_paths_show_what_their_files_are() -> None:
 
 
 def test_every_kind_of_path_has_its_weight() -> None:
-    from dowse.searching.paths import _ASKED, _KINDS
+    from dowse.searching.path_kinds import _ASKED, _KINDS
 
-    assert set(_KINDS) == set(_ASKED) == set(constants.PENALTIES)
+    assert set(_KINDS) == set(_ASKED) == set(ranking_constants.PENALTIES)
 
 
 def test_signals_add_up_to_the_score() -> None:

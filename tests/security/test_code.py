@@ -45,11 +45,11 @@ NETWORK = {
     "boto3",
 }
 MAY_USE_NETWORK = {
-    "sites/web.py": "brings an index from an address that the command line names",
-    "sites/bucket.py": "the same, from a bucket",
-    "encoding/downloading.py": "brings the original model, which only the user's own settings ask for",
-    "serving/listening.py": "listens where --http says",
-    "serving/rooting.py": "url2pathname, which is about paths",
+    "sites/https_source.py": "brings an index from an address that the command line names",
+    "sites/s3_source.py": "the same, from a bucket",
+    "encoding/model_download.py": "brings the original model, which only the user's own settings ask for",
+    "http/uvicorn_server.py": "listens where --http says",
+    "surfaces/root_detection.py": "url2pathname, which is about paths",
 }
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from dowse.archives.places import Places
-from dowse.store import home
+from dowse.archives.archive_locations import Places
+from dowse.store import storage_layout
 from tests.archives import test_surface as archives
 from tests.archives.making import captured, make_archives
 from tests.archives.making import indexed as indexed_archive
@@ -56,8 +56,8 @@ def by_path(reply: dict[str, Any], path: str) -> dict[str, Any]:
 
 
 def switch_off() -> None:
-    home.global_config().parent.mkdir(parents=True, exist_ok=True)
-    home.global_config().write_text('{"maskSecrets": false}', encoding="utf-8")
+    storage_layout.global_config().parent.mkdir(parents=True, exist_ok=True)
+    storage_layout.global_config().write_text('{"maskSecrets": false}', encoding="utf-8")
 
 
 # Projects
@@ -106,7 +106,7 @@ def test_a_user_can_switch_masks_off_and_nobody_else(mode: str, root: Path) -> N
     write_tree(root, {"config.json": '{"maskSecrets": false}', "dowse.toml": "maskSecrets = false\n"})
     write_tree(root, {".mcp/search/config.json": '{"maskSecrets": false}'})
     without_secrets(projects.tell(mode, "search_code", root, query="deploy orchard"))
-    settings = home.index_folder(root) / "config.json"
+    settings = storage_layout.index_folder(root) / "config.json"
     settings.write_text('{"maskSecrets": false}', encoding="utf-8")
     hit = by_path(projects.tell(mode, "search_code", root, query="deploy orchard"), "src/deploy.py")
     assert AWS in hit["text"]

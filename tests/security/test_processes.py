@@ -85,7 +85,9 @@ def test_a_server_uses_no_network_and_starts_no_foreign_program(watched: Watched
         wire.call("search_documents", query="apple")
         wire.call("search_add_document", doc_id="a", content="apples")
         wire.request("resources/read", uri="docs://docs/odd.adoc")
-    assert any("dowse.serving.worker" in program for program in watched.programs())  # the hook is in those as well
+    assert any(
+        "dowse.keeping.indexing_worker" in program for program in watched.programs()
+    )  # the hook is in those as well
     assert watched.on_network() == []
     assert _foreign(watched.programs()) == []
     assert not list(root.rglob("hacked"))

@@ -6,8 +6,8 @@ import anyio
 import pytest
 from mcp import Client
 
-from dowse.serving.composing import Composed, Offer
-from dowse.serving.service import Service
+from dowse.keeping.service import Service
+from dowse.server.composition import Composed, Offer
 from tests.cli.conftest import Run, run  # noqa: F401 - a fixture
 from tests.making import write_tree
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.serving.project import ProjectIndex
+from dowse.indexes.index import ProjectIndex
 from tests.making import write_tree
 
 FRUIT = {

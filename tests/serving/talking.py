@@ -13,9 +13,9 @@ from mcp.client.stdio import StdioServerParameters
 from mcp_types import CallToolResult, ElicitResult, TextContent
 from mcp_types import Tool as ListedTool
 
-from dowse.serving.composing import Composed, Offer
-from dowse.serving.service import Service
-from dowse.serving.tools import BUDGET_TOKENS
+from dowse.keeping.service import Service
+from dowse.mcp.tools import BUDGET_TOKENS
+from dowse.server.composition import Composed, Offer
 
 Got = TypeVar("Got")
 Reply = dict[str, Any]

@@ -12,10 +12,10 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
 from dowse.errors import UsageError
-from dowse.serving.arguments import checked
-from dowse.serving.service import Service
-from dowse.serving.surfaces.project import ProjectSurface
-from dowse.serving.tools import Schema, Tool
+from dowse.keeping.service import Service
+from dowse.mcp.arguments import checked
+from dowse.mcp.tools import Schema, Tool
+from dowse.surfaces.project.project_surface import ProjectSurface
 from tests.making import write_tree
 from tests.serving.talking import Assistant, content_of, talk
 from tests.sources.test_hostile_names import strings

@@ -14,10 +14,10 @@ import pytest
 from mcp.client.stdio import StdioServerParameters
 
 from dowse.errors import error_with
-from dowse.serving import asking
-from dowse.serving.catalogue import CATALOGUE, rendered
-from dowse.store import home
-from dowse.system import Lock
+from dowse.indexes import project_search
+from dowse.mcp.error_catalog import CATALOGUE, rendered
+from dowse.platform import Lock
+from dowse.store import storage_layout
 from tests.making import write_tree
 from tests.serving.conftest import INDEXED, index
 from tests.serving.talking import Assistant, fail, over_stdio, talk, tell, until
@@ -28,7 +28,7 @@ UNREADABLE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh
 
 def place_of(root: Path) -> str:
     """The index of a root, as a developer reads it: the home is short, as in the specification."""
-    return f"~/dowse/indexes/{home.index_folder(root).name}/"
+    return f"~/dowse/indexes/{storage_layout.index_folder(root).name}/"
 
 
 def test_index_not_found(root: Path, mode: str) -> None:
@@ -59,7 +59,7 @@ def test_docs_index_not_found(root: Path, mode: str) -> None:
 
 
 def test_docs_that_are_not_wanted_are_not_found(indexed: Path) -> None:
-    write_tree(home.index_folder(indexed), {"config.json": '{"indexDocs": false}'})
+    write_tree(storage_layout.index_folder(indexed), {"config.json": '{"indexDocs": false}'})
     error = fail("auto", "search_docs", indexed, query="apple")
     assert (error["code"], "indexDocs" in error["developerMessage"]) == ("DOCS_INDEX_NOT_FOUND", True)
 
@@ -72,7 +72,7 @@ def test_a_project_without_documents_has_none(tmp_path: Path) -> None:
 
 def damage(root: Path) -> None:
     """Overwrite what is not the header, so that it is still a database."""
-    file = home.index_folder(root) / "catalog.sqlite"
+    file = storage_layout.index_folder(root) / "catalog.sqlite"
     size = file.stat().st_size
     with file.open("r+b") as stream:
         stream.seek(100)
@@ -95,7 +95,7 @@ def test_index_corrupt_is_said_and_mended_by_itself(indexed: Path, mode: str) ->
         assert (await assistant.tell("get_index_status"))["totalFiles"] == len(INDEXED)
 
     talk(mode, conversation, indexed)
-    assert list(home.index_folder(indexed).glob("*.bak*"))
+    assert list(storage_layout.index_folder(indexed).glob("*.bak*"))
 
 
 def test_create_index_mends_a_corrupt_index(indexed: Path) -> None:
@@ -106,7 +106,7 @@ def test_create_index_mends_a_corrupt_index(indexed: Path) -> None:
 
 
 def test_index_too_new(indexed: Path) -> None:
-    with sqlite3.connect(home.index_folder(indexed) / "catalog.sqlite") as connection:
+    with sqlite3.connect(storage_layout.index_folder(indexed) / "catalog.sqlite") as connection:
         connection.execute("PRAGMA user_version = 999")
     connection.close()
     error = fail("auto", "search_code", indexed, query="apple")
@@ -114,15 +114,15 @@ def test_index_too_new(indexed: Path) -> None:
 
 
 def test_index_busy(indexed: Path, mode: str) -> None:
-    with Lock(home.index_folder(indexed) / "index.lock").held(1.0):
+    with Lock(storage_layout.index_folder(indexed) / "index.lock").held(1.0):
         assert fail(mode, "delete_index", indexed, confirm=True)["code"] == "INDEX_BUSY"
-    assert home.index_folder(indexed).exists()
+    assert storage_layout.index_folder(indexed).exists()
 
 
 def test_an_index_that_was_begun_and_is_not_there_yet_is_busy(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "FIRST_HITS_SECONDS", 0.1)
-    home.index_folder(root).mkdir(parents=True)
-    with Lock(home.index_folder(root) / "index.lock").held(1.0):
+    monkeypatch.setattr(project_search, "FIRST_HITS_SECONDS", 0.1)
+    storage_layout.index_folder(root).mkdir(parents=True)
+    with Lock(storage_layout.index_folder(root) / "index.lock").held(1.0):
         assert fail("auto", "search_code", root, query="apple")["code"] == "INDEX_BUSY"
 
 

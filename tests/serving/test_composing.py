@@ -9,10 +9,10 @@ import pytest
 from mcp import Client
 
 from dowse.errors import UsageError
-from dowse.serving.composing import Composed, Offer
-from dowse.serving.service import Service
-from dowse.serving.surfaces.sites import open_sites
-from dowse.serving.tools import SURFACES, Level, Surface
+from dowse.keeping.service import Service
+from dowse.mcp.tools import SURFACES, Level, Surface
+from dowse.server.composition import Composed, Offer
+from dowse.surfaces.sites.sites_surface import open_sites
 from tests.making import write_tree
 from tests.sites.making import SITE, index
 

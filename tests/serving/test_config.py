@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dowse.store import home
+from dowse.store import storage_layout
 from tests.making import write_tree
 from tests.serving.conftest import FRUIT, INDEXED, index
 from tests.serving.talking import Assistant, talk, tell
@@ -50,7 +50,7 @@ INVALID: dict[str, Any] = {
 
 def configure(root: Path, settings: dict[str, Any]) -> None:
     """Change some of a project's settings, as a user would with an editor."""
-    file = home.index_folder(root) / "config.json"
+    file = storage_layout.index_folder(root) / "config.json"
     known = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     write_tree(file.parent, {"config.json": json.dumps(known | settings)})
 
@@ -71,7 +71,7 @@ def test_an_invalid_setting_is_named_in_every_reply_and_its_default_holds(indexe
 def test_settings_that_are_no_settings_are_said_and_ignored(indexed: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         for content in ("{", "[]", "null", "\x00", '{"maxFiles": 1', "[" * 100_000):
-            write_tree(home.index_folder(indexed), {"config.json": content})
+            write_tree(storage_layout.index_folder(indexed), {"config.json": content})
             reply = await assistant.tell("search_code", query="peel")
             assert reply["results"]
             assert "config.json" in reply["warnings"][0]
@@ -94,7 +94,7 @@ def test_the_settings_of_a_project_come_before_the_ones_for_all(indexed: Path, s
         return (await assistant.tools())["search_code"].description
 
     write_tree(storage, {"config.json": '{"enhancedToolDescriptions": true}'})
-    write_tree(home.index_folder(indexed), {"config.json": "{}"})
+    write_tree(storage_layout.index_folder(indexed), {"config.json": "{}"})
     assert talk("auto", described, indexed) == ENHANCED["search_code"]
     configure(indexed, {"enhancedToolDescriptions": False})
     assert talk("auto", described, indexed) == STANDARD["search_code"]
@@ -119,10 +119,10 @@ def test_only_the_two_descriptions_change(indexed: Path) -> None:
 
 def test_settings_and_unknown_keys_survive_a_rebuild(indexed: Path) -> None:
     configure(indexed, {"exclude": ["**/pear.py"], "mine": {"kept": True}, "_note": "of a user"})
-    before = (home.index_folder(indexed) / "config.json").read_bytes()
+    before = (storage_layout.index_folder(indexed) / "config.json").read_bytes()
     assert tell("auto", "reindex_project", indexed, confirm=True)["filesIndexed"] == len(INDEXED) - 1
     assert tell("auto", "create_index", indexed)["filesIndexed"] == len(INDEXED) - 1
-    assert (home.index_folder(indexed) / "config.json").read_bytes() == before
+    assert (storage_layout.index_folder(indexed) / "config.json").read_bytes() == before
 
 
 def test_a_setting_is_obeyed_from_the_next_index_on(indexed: Path) -> None:
@@ -140,7 +140,7 @@ def test_a_setting_is_obeyed_from_the_next_index_on(indexed: Path) -> None:
 def made(root: Path, storage: Path) -> Path:
     """The folder of an index that a client had made."""
     tell("auto", "create_index", root)
-    return home.index_folder(root)
+    return storage_layout.index_folder(root)
 
 
 def read(file: Path) -> Any:

@@ -7,8 +7,8 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import ErrorData, InputRequiredResult
 
-from dowse.serving.project import ProjectIndex
-from dowse.store import home
+from dowse.indexes.index import ProjectIndex
+from dowse.store import storage_layout
 from tests.making import write_tree
 from tests.serving.conftest import INDEXED
 from tests.serving.talking import CANCEL, DECLINE, Assistant, Person, content_of, talk, tell, yes
@@ -23,7 +23,7 @@ NOT_YES = {"decline": DECLINE, "cancel": CANCEL, "accept with false": yes(x=Fals
 
 def kept(root: Path) -> dict[str, object]:
     """What an index is: its files for the outside, which database it is, and what that holds."""
-    folder = home.index_folder(root)
+    folder = storage_layout.index_folder(root)
     names = ("config.json", "fingerprints.json", "docs-fingerprints.json")
     project = ProjectIndex(root)
     documents = [(document.id, document.path, document.content_hash) for document in project.store.documents()]
@@ -38,7 +38,7 @@ def test_a_person_is_asked_and_a_yes_is_done(root: Path, mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
         for tool in QUESTIONS:  # made, rebuilt, deleted
             assert (await assistant.tell(tool))["status"] == "success", tool
-            assert home.index_folder(root).exists() == (tool != "delete_index")
+            assert storage_layout.index_folder(root).exists() == (tool != "delete_index")
 
     talk(mode, conversation, root, **person.client)
     assert person.questions == list(QUESTIONS.values())
@@ -122,14 +122,14 @@ LARGE = f"This project is very large ({len(INDEXED)} files). Indexing may take s
 def test_a_large_project_needs_a_word_when_nobody_can_be_asked(large: Path, mode: str) -> None:
     reply = tell(mode, "create_index", large)
     assert (reply["status"], reply["code"], reply["question"]) == ("cancelled", "FILE_LIMIT_WARNING", LARGE)
-    assert not home.index_folder(large).exists()
+    assert not storage_layout.index_folder(large).exists()
     assert tell(mode, "create_index", large, confirm=True)["filesIndexed"] == len(INDEXED)
 
 
 def test_the_question_for_a_large_project_says_so(large: Path, mode: str) -> None:
     person = Person(DECLINE, yes())
     assert tell(mode, "create_index", large, client=person.client)["status"] == "cancelled"
-    assert not home.index_folder(large).exists()
+    assert not storage_layout.index_folder(large).exists()
     assert tell(mode, "create_index", large, client=person.client)["status"] == "success"
     assert person.questions == [LARGE, LARGE]
 

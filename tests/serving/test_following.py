@@ -9,9 +9,9 @@ from typing import Any
 import anyio
 import pytest
 
-from dowse.serving.surfaces import following
-from dowse.store import home
-from dowse.system import Lock
+from dowse.platform import Lock
+from dowse.store import storage_layout
+from dowse.surfaces.project import progress
 from tests.making import write_tree
 from tests.serving.talking import Assistant, content_of, talk, tell, until
 
@@ -84,22 +84,24 @@ def test_a_client_that_leaves_finds_what_was_done_when_it_comes_back(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(following, "FOLLOW_SECONDS", 0.0)
+        patch.setattr(progress, "FOLLOW_SECONDS", 0.0)
         assert tell("auto", "create_index", tree)["status"] == "indexing"
-    assert not Lock(home.index_folder(tree) / "index.lock").is_taken(), "nobody works for a client that is gone"
+    assert not Lock(storage_layout.index_folder(tree) / "index.lock").is_taken(), (
+        "nobody works for a client that is gone"
+    )
     assert tell("auto", "create_index", tree)["filesIndexed"] == FILES
 
 
 def test_a_long_run_is_left_to_itself_and_a_second_call_reports_it(
     tree: Path, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(following, "FOLLOW_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "FOLLOW_SECONDS", 0.0)
 
-    home.index_folder(tree).mkdir(parents=True)
+    storage_layout.index_folder(tree).mkdir(parents=True)
 
     async def conversation(assistant: Assistant) -> None:
         assert_indexing(await assistant.tell("create_index"))
-        with Lock(home.index_folder(tree) / "index.lock").held(60):  # so that it cannot end meanwhile
+        with Lock(storage_layout.index_folder(tree) / "index.lock").held(60):  # so that it cannot end meanwhile
             assert_indexing(await assistant.tell("create_index"))
             assert_indexing(await assistant.tell("reindex_project", confirm=True))
 
@@ -144,7 +146,7 @@ def test_search_works_while_the_index_grows_and_states_coverage(tree: Path, mode
 
 
 def test_while_another_process_indexes_that_is_said(indexed: Path, mode: str) -> None:
-    with Lock(home.index_folder(indexed) / "index.lock").held(1.0):
+    with Lock(storage_layout.index_folder(indexed) / "index.lock").held(1.0):
 
         async def conversation(assistant: Assistant) -> None:
             found = await assistant.tell("search_code", query="peel_apple")
@@ -158,7 +160,7 @@ def test_while_another_process_indexes_that_is_said(indexed: Path, mode: str) ->
 
 
 def test_a_lock_that_a_dead_process_left_does_not_matter(indexed: Path) -> None:
-    write_tree(home.index_folder(indexed), {"index.lock": "process 999999999\n"})
+    write_tree(storage_layout.index_folder(indexed), {"index.lock": "process 999999999\n"})
     assert tell("auto", "get_index_status", indexed)["status"] == "ready"
     assert tell("auto", "create_index", indexed)["status"] == "success"
 
@@ -193,6 +195,6 @@ async def workers_of(root: Path) -> list[int]:
             parent = int((folder / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
         except OSError:
             continue
-        if parent == os.getpid() and b"dowse.serving.worker" in command and str(root).encode() in command:
+        if parent == os.getpid() and b"dowse.keeping.indexing_worker" in command and str(root).encode() in command:
             found.append(int(folder.name))
     return found

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dowse.system import NAMES_FOLD_CASE
+from dowse.platform import NAMES_FOLD_CASE
 from tests.making import write_tree
 from tests.serving.conftest import index
 from tests.serving.talking import Assistant, talk

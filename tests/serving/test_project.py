@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import Failed, NotIndexed, PathRefused, StoreBusy, TooManyFiles, UsageError
-from dowse.searching.answering import Options
-from dowse.serving import asking
-from dowse.serving.asking import explain_rank, find_all, search
-from dowse.serving.locating import find_project, forget_project, list_projects
-from dowse.serving.project import ProjectIndex
-from dowse.store import home
-from dowse.system import Lock
+from dowse.indexes import project_search
+from dowse.indexes.index import ProjectIndex
+from dowse.indexes.project_lookup import find_project, forget_project, list_projects
+from dowse.indexes.project_search import explain_rank, find_all, search
+from dowse.platform import Lock
+from dowse.searching.search import Options
+from dowse.store import storage_layout
 from tests.making import write_tree
 
 
@@ -56,7 +56,7 @@ def test_files_that_a_kill_left_stale_are_written_by_the_next_run(
 
     write_tree(project.root, {"src/new.py": "x = 1\n"})
     with monkeypatch.context() as patch:
-        patch.setattr("dowse.serving.project.write_files", die)
+        patch.setattr("dowse.indexes.index.write_files", die)
         with pytest.raises(SystemExit):
             project.update()
     again = reopened(project)
@@ -67,7 +67,7 @@ def test_files_that_a_kill_left_stale_are_written_by_the_next_run(
 
 def test_a_project_is_listed_from_its_first_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = ProjectIndex(write_tree(tmp_path / "p", {"a.py": "x = 1\n"}))
-    monkeypatch.setattr("dowse.serving.project.bring_up_to_date", lambda *_, **__: sys.exit("killed"))
+    monkeypatch.setattr("dowse.indexes.index.bring_up_to_date", lambda *_, **__: sys.exit("killed"))
     with pytest.raises(SystemExit):
         project.update()
     assert [listed.root for listed in list_projects()] == [project.root]
@@ -134,7 +134,7 @@ def test_metadata_tells_when_everything_was_indexed(project: ProjectIndex) -> No
     metadata = json.loads((project.folder / "metadata.json").read_text(encoding="utf-8"))
     assert metadata["lastFullIndex"] is not None
     assert metadata["stats"]["totalFiles"] + metadata["docsStats"]["totalDocs"] == 3
-    assert home.read_project(project.folder) is not None
+    assert storage_layout.read_project(project.folder) is not None
 
 
 def test_a_search_brings_a_stale_index_up_to_date(project: ProjectIndex) -> None:
@@ -148,7 +148,7 @@ def test_a_file_changed_behind_the_scan_is_indexed_again_for_the_answer(
     project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project.store.refresh()
-    monkeypatch.setattr(asking, "bring_near", lambda *_, **__: 0)
+    monkeypatch.setattr(project_search, "bring_near", lambda *_, **__: 0)
     write_tree(project.root, {"src/apple.py": "def apple_tree(): ...\n"})
     found, _ = search(project, "apple", Options())
     assert any("apple_tree" in passage.text for hit in found.hits for passage in hit.passages)
@@ -159,8 +159,8 @@ def test_many_changes_are_left_to_the_background_and_said(
     project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[list[str]] = []
-    monkeypatch.setattr(asking, "start_in_background", started.append)
-    monkeypatch.setattr(asking, "AT_ONCE_FILES", 2)
+    monkeypatch.setattr(project_search, "start_in_background", started.append)
+    monkeypatch.setattr(project_search, "AT_ONCE_FILES", 2)
     write_tree(project.root, {f"many/{number}.py": "x = 1\n" for number in range(5)})
     found, coverage = search(project, "apple", Options())
     assert found.hits[0].path == "src/apple.py"

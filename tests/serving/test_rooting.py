@@ -7,7 +7,7 @@ import pytest
 from mcp_types import ErrorData, ListRootsResult, Root
 from pydantic import FileUrl
 
-from dowse.store import home
+from dowse.store import storage_layout
 from tests.making import write_tree
 from tests.serving.conftest import index
 from tests.serving.talking import CANCEL, DECLINE, Assistant, Person, fail, talk, tell, yes
@@ -163,7 +163,7 @@ def test_the_root_and_the_consent_are_asked_in_turn(plain: Path, mode: str) -> N
 def test_a_root_without_a_consent_is_not_indexed(plain: Path, mode: str) -> None:
     person = Person(yes(path="1"), DECLINE)
     assert tell(mode, "create_index", start=plain, client=person.client) == {"status": "cancelled"}
-    assert not home.index_folder(plain).exists()
+    assert not storage_layout.index_folder(plain).exists()
 
 
 # Roots of a client of the older protocol

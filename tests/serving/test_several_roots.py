@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from dowse.serving.project import ProjectIndex
-from dowse.serving.status import as_size
-from dowse.store import home
+from dowse.indexes.index import ProjectIndex
+from dowse.indexes.index_status import as_size
+from dowse.store import storage_layout
 from tests.making import write_tree
 from tests.serving.conftest import index
 from tests.serving.talking import DECLINE, Assistant, Person, talk, tell, yes
@@ -155,9 +155,9 @@ def test_what_destroys_needs_one_project(indexed_roots: list[Path], mode: str) -
             error = await assistant.fail(tool, confirm=True)
             assert (error["code"], "app, app-2, web" in error["userMessage"]) == ("INVALID_ARGUMENT", True)
             assert (await assistant.fail(tool, confirm=True, project="nobody"))["code"] == "INVALID_ARGUMENT"
-            assert all(home.index_folder(root).exists() for root in indexed_roots)
+            assert all(storage_layout.index_folder(root).exists() for root in indexed_roots)
             assert (await assistant.tell(tool, confirm=True, project="app-2"))["status"] == "success"
-        assert [home.index_folder(root).exists() for root in indexed_roots] == [True, False, True]
+        assert [storage_layout.index_folder(root).exists() for root in indexed_roots] == [True, False, True]
 
     talk(mode, conversation, *indexed_roots)
 
@@ -184,4 +184,4 @@ def test_all_are_indexed_after_one_question(roots: list[Path], mode: str) -> Non
 def test_one_of_several_can_be_indexed_alone(roots: list[Path]) -> None:
     reply = tell("auto", "create_index", *roots, project="web")
     assert (reply["projectPath"], reply["filesIndexed"]) == (str(roots[2]), 1)
-    assert [home.index_folder(root).exists() for root in roots] == [False, False, True]
+    assert [storage_layout.index_folder(root).exists() for root in roots] == [False, False, True]

@@ -12,16 +12,16 @@ import pytest
 from mcp import Client
 
 from dowse.chunking import MAX_CHUNKS
-from dowse.freshness import dirty, strategies
+from dowse.freshness import pending_paths, strategies
+from dowse.indexes import index_log
+from dowse.keeping.service import Service
+from dowse.mcp.error_catalog import CATALOGUE
 from dowse.notes import limits
-from dowse.serving import logs
-from dowse.serving.catalogue import CATALOGUE
-from dowse.serving.composing import Composed, Offer
-from dowse.serving.service import Service
-from dowse.serving.surfaces.sites import open_sites
+from dowse.server.composition import Composed, Offer
 from dowse.settings import MAX_JSON_BYTES, Settings, write_default
-from dowse.sites.constants import FIELD_WEIGHTS
+from dowse.sites.site_constants import FIELD_WEIGHTS
 from dowse.sources import binary, policy
+from dowse.surfaces.sites.sites_surface import open_sites
 from tests.making import write_tree
 from tests.serving.conftest import FRUIT, index
 from tests.serving.talking import Assistant, talk
@@ -154,7 +154,7 @@ def test_the_numbers_are_those_of_the_specifications() -> None:
     assert (defaults.max_files, defaults.max_file_bytes, defaults.integrity_hours) == (50_000, 2**20, 24)
     assert FIELD_WEIGHTS == (0.35, 0.30, 0.20, 0.15)
     assert limits.HIGHLIGHTS == 3
-    assert dirty.FILE == "dirty-files.json"
+    assert pending_paths.FILE == "dirty-files.json"
 
 
 USERS_READ = {
@@ -216,13 +216,16 @@ def test_the_settings_file_is_the_specification_s_and_one_key_more(tmp_path: Pat
 
 
 def test_the_log_of_an_index_rolls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logs, "MAX_BYTES", 2000)
-    log = logs.open_log(tmp_path)
+    monkeypatch.setattr(index_log, "MAX_BYTES", 2000)
+    log = index_log.open_log(tmp_path)
     for number in range(500):
         log.info("line %d of a log that goes on", number)
-    logs.close_log(tmp_path)
+    index_log.close_log(tmp_path)
     files = sorted((tmp_path / "logs").iterdir())
-    assert [file.name for file in files] == ["dowse.log", *(f"dowse.log.{n}" for n in range(1, logs.KEPT_FILES + 1))]
+    assert [file.name for file in files] == [
+        "dowse.log",
+        *(f"dowse.log.{n}" for n in range(1, index_log.KEPT_FILES + 1)),
+    ]
     assert all(file.stat().st_size <= 2000 for file in files)
     assert "line 499 " in files[0].read_text(encoding="utf-8")
 

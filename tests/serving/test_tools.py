@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from dowse.store import home
+from dowse.store import storage_layout
 from dowse.store.local import LocalStore
 from tests.making import write_tree
 from tests.serving.conftest import INDEXED, index
@@ -167,7 +167,7 @@ def test_coverage_is_said_with_every_search(indexed: Path, mode: str) -> None:
 
 
 def test_a_vector_search_is_refused_where_there_is_no_encoder(indexed: Path, mode: str) -> None:
-    config = home.index_folder(indexed) / "config.json"
+    config = storage_layout.index_folder(indexed) / "config.json"
     config.write_text(json.dumps({"encoder": "none"}), encoding="utf-8")
     error = fail(mode, "search_code", indexed, query="peel", mode="vector")
     assert (error["code"], "encoder" in error["userMessage"]) == ("INVALID_ARGUMENT", True)
@@ -371,7 +371,7 @@ def test_a_file_is_indexed_again_by_its_name(indexed: Path, mode: str) -> None:
 
 
 def test_the_fingerprints_follow_a_file_that_is_indexed_again(indexed: Path) -> None:
-    file = home.index_folder(indexed) / "fingerprints.json"
+    file = storage_layout.index_folder(indexed) / "fingerprints.json"
     before = json.loads(file.read_text(encoding="utf-8"))
     write_tree(indexed, {"src/apple.py": "def slice_apple():\n    return 'thin'\n"})
     tell("auto", "reindex_file", indexed, path="src/apple.py")
@@ -403,7 +403,7 @@ def test_a_deleted_index_is_gone_and_the_files_stay(indexed: Path, mode: str) ->
         await assistant.tell("search_code", query="apple")
         reply = await assistant.tell("delete_index", confirm=True)
         assert (reply["status"], reply["projectPath"]) == ("success", str(indexed))
-        assert not home.index_folder(indexed).exists()
+        assert not storage_layout.index_folder(indexed).exists()
         assert (indexed / "src/apple.py").exists()
         assert (await assistant.tell("get_index_status"))["status"] == "not_found"
         assert (await assistant.fail("delete_index", confirm=True))["code"] == "INDEX_NOT_FOUND"
@@ -454,7 +454,7 @@ def test_a_project_whose_folder_has_no_unicode_name_is_served(tmp_path: Path) ->
 def test_who_is_not_asked_for_a_while_lets_go_of_memory_and_answers_as_before(
     indexed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dowse.serving.service.REST_SECONDS", 0.05)
+    monkeypatch.setattr("dowse.keeping.service.REST_SECONDS", 0.05)
     let_go = threading.Event()
     plain = LocalStore.let_go
 

@@ -9,9 +9,9 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from mcp import Client
 from mcp_types import CallToolResult, TextContent, Tool
 
-from dowse.serving.composing import Composed, Offer
-from dowse.serving.surfaces.sites import open_sites
-from dowse.serving.tools import BUDGET_TOKENS
+from dowse.mcp.tools import BUDGET_TOKENS
+from dowse.server.composition import Composed, Offer
+from dowse.surfaces.sites.sites_surface import open_sites
 
 Got = TypeVar("Got")
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from dowse.errors import Failed, UsageError
-from dowse.sites.fetching import keeper_of
-from dowse.sites.live import LiveSite
+from dowse.sites.index_sources import keeper_of
+from dowse.sites.served_site import LiveSite
 from tests.sites.making import PAGES, encoded, index
 
 boto3 = pytest.importorskip("boto3", reason="needs the extra s3")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from dowse.sites.inspecting import inspect_bytes
+from dowse.sites.inspection import inspect_bytes
 from tests.sites.making import PAGES, SITE, encoded, index
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "site-index.schema.json").read_text(encoding="utf-8"))

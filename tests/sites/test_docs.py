@@ -9,13 +9,13 @@ from pathlib import Path
 import click
 import pytest
 
-from dowse.cli.site import site
-from dowse.serving.surfaces.sites import MOST_RESULTS
-from dowse.sites import constants, web
-from dowse.sites.building.detecting import NAMES
-from dowse.sites.building.settings import NAMES_OF_SETTINGS, gathered
-from dowse.sites.inspecting import inspect_bytes
-from dowse.sites.model import MAX_BYTES
+from dowse.cli.site_command import site
+from dowse.sites import https_source, site_constants
+from dowse.sites.building.generator_detection import NAMES
+from dowse.sites.building.generator_settings import NAMES_OF_SETTINGS, gathered
+from dowse.sites.index_model import MAX_BYTES
+from dowse.sites.inspection import inspect_bytes
+from dowse.surfaces.sites.sites_surface import MOST_RESULTS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "site.md").read_text(encoding="utf-8")
 
@@ -63,6 +63,6 @@ def test_the_example_of_the_format_is_good() -> None:
 
 def test_limits_and_weights_are_those_of_the_program() -> None:
     assert f"1 to {MOST_RESULTS}" in PAGE
-    assert f"at most {MAX_BYTES >> 20} MB and {web.FETCH_SECONDS:.0f} seconds" in PAGE
-    body, title, abstract, topics = constants.FIELD_WEIGHTS
+    assert f"at most {MAX_BYTES >> 20} MB and {https_source.FETCH_SECONDS:.0f} seconds" in PAGE
+    body, title, abstract, topics = site_constants.FIELD_WEIGHTS
     assert f"body {body}, title {title:.2f}, abstract {abstract:.2f}, topics {topics}" in PAGE

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import DowseError
-from dowse.sites.fetching import REMOTE_SECONDS, Fetched, keeper_of
-from dowse.sites.live import LiveSite
+from dowse.sites.index_sources import REMOTE_SECONDS, Fetched, keeper_of
+from dowse.sites.served_site import LiveSite
 from tests.sites.making import PAGES, encoded, index, write_index
 from tests.sites.talking import Reader, talk
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.sites import parsing
-from dowse.sites.parsing import NotAnIndex, parse
+from dowse.sites import index_parsing
+from dowse.sites.index_parsing import NotAnIndex, parse
 from tests.sites.making import encoded, index
 
 TEXT = st.text(st.sampled_from('ab "\\\n{}[],:é漢🍎0'), max_size=20)
@@ -32,11 +32,11 @@ def test_in_pieces_of_any_size_it_is_the_same(
     root: dict[str, Any], ascii_only: bool, indent: int | None, step: int
 ) -> None:
     data = json.dumps(root, ensure_ascii=ascii_only, indent=indent).encode("utf-8", "surrogatepass")
-    old, parsing._STEP = parsing._STEP, step
+    old, index_parsing._STEP = index_parsing._STEP, step
     try:
         found, pages = parsed(data)
     finally:
-        parsing._STEP = old
+        index_parsing._STEP = old
     expected = json.loads(data)
     if isinstance(expected.get("pages"), list):
         assert pages == expected["pages"]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from dowse.errors import DowseError
-from dowse.serving.surfaces.sites import open_sites
-from dowse.sites.opening import named_place
+from dowse.sites.site_locations import named_place
+from dowse.surfaces.sites.sites_surface import open_sites
 from tests.sites.making import SITE, index, write_index
 from tests.sites.talking import Reader, talk
 

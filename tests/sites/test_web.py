@@ -18,10 +18,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from dowse.errors import DowseError, Failed, UsageError
-from dowse.sites import web
-from dowse.sites.fetching import Fetched, keeper_of
-from dowse.sites.live import LiveSite
-from dowse.sites.web import is_public
+from dowse.sites import https_source
+from dowse.sites.https_source import is_public
+from dowse.sites.index_sources import Fetched, keeper_of
+from dowse.sites.served_site import LiveSite
 from tests.sites.making import PAGES, encoded, index
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
@@ -216,7 +216,7 @@ def test_a_redirect_to_anything_odd_is_not_followed(site: Site, place: str, mess
 
 
 def test_what_is_too_long_is_not_read_to_its_end(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web, "MAX_BYTES", 1 << 20)
+    monkeypatch.setattr(https_source, "MAX_BYTES", 1 << 20)
     for data, headers in ((b"x" * (2 << 20), {}), (gzip.compress(b"x" * (64 << 20)), {"Content_Encoding": "gzip"})):
         site.answer = giving(data, **headers)
         with pytest.raises(Failed, match="more than 1 MB"):
@@ -224,7 +224,7 @@ def test_what_is_too_long_is_not_read_to_its_end(site: Site, monkeypatch: pytest
 
 
 def test_what_comes_too_slowly_is_not_waited_for(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web, "FETCH_SECONDS", 0.3)
+    monkeypatch.setattr(https_source, "FETCH_SECONDS", 0.3)
     ended = threading.Event()
 
     def dripping(request: BaseHTTPRequestHandler) -> None:

@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.sites.model import Page
-from dowse.sites.numbering import Numbering
-from dowse.sites.postings import BODY, FIELDS, Poster
-from dowse.sites.tokens import Tokenizer
+from dowse.sites.index_model import Page
+from dowse.sites.site_postings import BODY, FIELDS, Poster
+from dowse.sites.site_tokens import Tokenizer
+from dowse.sites.word_ids import Numbering
 
 TOKENIZER = Tokenizer()
 WORD = re.compile(

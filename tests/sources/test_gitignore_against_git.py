@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dowse.settings import Settings
-from dowse.sources.asking import judge
+from dowse.sources.path_decision import judge
 from dowse.sources.policy import Policy
 from dowse.types import Reason, Verdict
 from tests.sources.repositories import git, make_repository

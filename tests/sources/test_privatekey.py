@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import PathRefused
-from dowse.sources.privatekey import private_key_in
+from dowse.sources.private_keys import private_key_in
 from dowse.types import Document, Entry, Reason, Rule, Verdict
 from tests.making import write_tree
 from tests.sources.repositories import decisions, source

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import PathRefused
+from dowse.platform import read_at_most
 from dowse.sources import ProjectSource
-from dowse.system import read_at_most
 from dowse.types import Document, Entry, Reason, Stat, Verdict
 from tests.making import make_stat, write_tree
 from tests.sources.repositories import decisions, source
@@ -143,7 +143,7 @@ def meddle_while_reading(monkeypatch: pytest.MonkeyPatch, path: Path, times: int
             path.write_bytes(path.read_bytes() + b"+")
         return data
 
-    monkeypatch.setattr("dowse.sources.project.read_at_most", meddling)
+    monkeypatch.setattr("dowse.sources.project_files.read_at_most", meddling)
 
 
 def stat_now(path: Path) -> Stat:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import Failed
-from dowse.sources.listing import OpenFolders
+from dowse.sources.open_folders import OpenFolders
 from dowse.types import Entry, Reason, Verdict
 from tests.making import write_tree
 from tests.sources.repositories import decisions, refused, seen, source
@@ -132,7 +132,7 @@ def test_a_root_that_cannot_be_listed_is_no_empty_project(tmp_path: Path, monkey
     def refusing(*args: object) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    monkeypatch.setattr("dowse.sources.listing.os.scandir", refusing)
+    monkeypatch.setattr("dowse.sources.open_folders.os.scandir", refusing)
     with pytest.raises(Failed, match=r"cannot be read \(Input/output error\)"):
         list(source(tmp_path).entries())
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from dowse.serving.framing import NotAMessage, line_of, message_of
+from dowse.mcp.jsonrpc_lines import NotAMessage, line_of, message_of
 from tests.stdio.wire import checked
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dowse.serving.project import ProjectIndex
+from dowse.indexes.index import ProjectIndex
 from tests.foreign.everything import served_over_http, write_everything
 from tests.http.served import Served
 from tests.stdio.wire import NEWER, OLDER

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.serving.project import ProjectIndex
+from dowse.indexes.index import ProjectIndex
 from tests.crash.project import assert_equal_to_a_new_index
 from tests.stdio.wire import Wire, go_on, index, is_alive, wait_until
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dowse.serving.project import ProjectIndex
-from dowse.store import home
+from dowse.indexes.index import ProjectIndex
+from dowse.store import storage_layout
 from tests.making import write_tree
 from tests.stdio.wire import NEWER, Message, Wire, content_of, go_on, is_alive, is_half_way, wait_until
 
@@ -55,7 +55,7 @@ def test_a_project_is_searched_while_another_process_indexes_it(orchard: Path) -
 
 
 def test_a_warning_about_the_settings(indexed: Path) -> None:
-    home.global_config().write_text('{"maxFiles": "many"', encoding="utf-8")
+    storage_layout.global_config().write_text('{"maxFiles": "many"', encoding="utf-8")
     with Wire(indexed) as wire:
         assert wire.shake_hands().call("get_index_status")["warnings"]
         assert wire.call("search_code", query="apple")["warnings"]

@@ -22,7 +22,7 @@ def test_nothing_heavy_is_imported_before_the_tools_are_listed(indexed: Path) ->
         wire.shake_hands().request("tools/list")
         print(f"ready in {time.monotonic() - started:.2f} s")
         imported = {line.rpartition("|")[2].strip() for line in wire.stderr.splitlines() if line.startswith("import")}
-    assert {"mcp.server", "dowse.serving.stdio"} <= imported
+    assert {"mcp.server", "dowse.mcp.stdio"} <= imported
     assert [name for name in sorted(imported) if name.partition(".")[0] in HEAVY] == []
 
 

@@ -18,7 +18,7 @@ from typing import Any, Self
 import pytest
 from mcp_types import jsonrpc_message_adapter
 
-from dowse.serving.project import ProjectIndex
+from dowse.indexes.index import ProjectIndex
 
 Message = dict[str, Any]
 

@@ -13,11 +13,11 @@ import pytest
 
 from dowse import __version__
 from dowse.errors import Failed, StoreDamaged, StoreTooNew
+from dowse.platform import Lock
 from dowse.store import catalog, lexical, matrix
 from dowse.store.catalog import Catalog
+from dowse.store.catalog_schema import APPLICATION_ID, STEPS
 from dowse.store.local import LocalStore, set_aside
-from dowse.store.schema import APPLICATION_ID, STEPS
-from dowse.system import Lock
 from dowse.types import Batch, StoredDocument, TextQuery
 from tests.making import World
 from tests.store.test_contract import found_paths

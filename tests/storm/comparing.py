@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from dowse.serving.project import ProjectIndex
+from dowse.indexes.index import ProjectIndex
 from dowse.types import Store
 
 Contents = dict[str, object]

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dowse.serving.watches import watch_lease
-from dowse.store import home
+from dowse.keeping.watch_status import watch_lease
+from dowse.store import storage_layout
 from tests.stdio.wire import Message, Wire
 
 Got = TypeVar("Got")
@@ -83,7 +83,7 @@ def eventually(condition: Callable[[], Got], problem: Callable[[], object] = lam
 
 def watching_process(root: Path) -> int:
     """The id of the process that holds the watch lease; 0 when none does."""
-    lease = watch_lease(home.index_folder(root))
+    lease = watch_lease(storage_layout.index_folder(root))
     with contextlib.suppress(ValueError):
         return int(lease.owner().removeprefix("process ")) if lease.is_taken() else 0
     return 0

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from dowse.freshness.stalls import STALL_SECONDS
-from dowse.serving.keeping import Keeper
-from dowse.serving.project import ProjectIndex
+from dowse.freshness.suspend_detection import STALL_SECONDS
+from dowse.indexes.index import ProjectIndex
+from dowse.keeping.keeper import Keeper
 from tests.making import write_tree
 from tests.storm.comparing import assert_as_from_scratch
 from tests.storm.servers import Server, eventually
@@ -324,7 +324,7 @@ LIMITED = """
 import sys
 from pathlib import Path
 Path("/proc/sys/user/max_inotify_watches").write_text("3")
-from dowse.serving import session
+from dowse.server import session
 from tests.storm.test_holes import Kept, eventually, save
 session.POLL_SECONDS = 0.2
 kept = Kept(Path(sys.argv[1]))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.serving.project import ProjectIndex
+from dowse.indexes.index import ProjectIndex
 from tests.crash.project import make_project
 from tests.making import write_tree
 from tests.storm.comparing import assert_as_from_scratch

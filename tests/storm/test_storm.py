@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.serving.project import ProjectIndex
+from dowse.indexes.index import ProjectIndex
 from tests.storm.comparing import difference, from_scratch, indexed
 from tests.storm.searching import Search, Searcher, lies, stale_hits
 from tests.storm.servers import Server

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dowse.archives.identities import ARXIV, arxiv_identity, doi_identity, identity, is_web, trim_doi
+from dowse.archives.url_identities import ARXIV, arxiv_identity, doi_identity, identity, is_web, trim_doi
 
 _ENTRY = re.compile(r"@\s*(?P<type>[A-Za-z]+)\s*[{(]\s*(?P<key>[^\s,{}()\"=#%~\\]+)\s*,")
 _NO_ENTRIES = {"comment", "string", "preamble"}

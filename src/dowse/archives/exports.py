@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from dowse.archives.database import ArchiveDatabase
-from dowse.archives.replies import citation_reply, document_reply
-from dowse.archives.types import Stored
+from dowse.archives.archive_database import ArchiveDatabase
+from dowse.archives.archive_replies import citation_reply, document_reply
+from dowse.archives.archive_types import Stored
 
 _TEX = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}  # fmt: skip
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")

@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from dowse.archives.words import as_word, spans
+from dowse.archives.archive_words import as_word, spans
 from dowse.screening.instructions import flags_in
-from dowse.screening.showing import hidden_in, label, surroundings
+from dowse.screening.masking import hidden_in, label, surroundings
 
 BEFORE, AFTER = 60, 140
 """Characters of a snippet before and after the word it is shown for."""

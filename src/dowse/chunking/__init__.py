@@ -14,6 +14,6 @@ MAX_CHUNKS = 1000
 def chunk(text: str, language: str, kind: Kind) -> tuple[tuple[Chunk, ...], bool]:
     """Cut a text into chunks; also whether it had more than are kept."""
     # 70 ms, which only indexing pays for.
-    from dowse.chunking.cutting import cut
+    from dowse.chunking.dispatch import cut
 
     return cut(text, language, kind, MAX_CHUNKS)

@@ -8,7 +8,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from dowse.system import make_private_folder, storage_root
+from dowse.platform import make_private_folder, storage_root
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Query, Tree

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dowse.chunking.blocks import TARGET, WHOLE, Layout
 from dowse.chunking.definitions import SCOPE, Definition, Surroundings, definitions
 from dowse.chunking.grammars import Grammar, grammar_of, parse
 from dowse.chunking.spans import Span, Text
 from dowse.chunking.splitter import CODE, Measure, split
+from dowse.chunking.tree_blocks import TARGET, WHOLE, Layout
 from dowse.types import Symbol
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _stop_at_once)
     # Imported under that handler: a Ctrl-C while modules load is then no traceback either.
-    from dowse.cli.running import run
+    from dowse.cli.program import run
 
     return run(arguments)
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dowse.errors import Failed
-from dowse.system import Lock
+from dowse.platform import Lock
 from dowse.types import Progress
 
 if TYPE_CHECKING:
-    from dowse.serving.project import ProjectIndex
+    from dowse.indexes.index import ProjectIndex
 
 _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"

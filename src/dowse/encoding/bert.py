@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 
-from dowse.encoding.graphs import OWN, Graph, Stored
+from dowse.encoding.onnx_writer import OWN, Graph, Stored
 from dowse.errors import Failed
 
 MOST_HEADER_BYTES = 10_000_000

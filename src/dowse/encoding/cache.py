@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from dowse.encoding.packing import packed, unpacked
-from dowse.system import make_private_folder
+from dowse.platform import make_private_folder
 
 if TYPE_CHECKING:
     from dowse.types import Vectors

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dowse.encoding.bert import graph_of
-from dowse.encoding.graphs import replace_attribute
+from dowse.encoding.onnx_writer import replace_attribute
 from dowse.encoding.wordpiece import WordPiece
 from dowse.errors import Failed
 

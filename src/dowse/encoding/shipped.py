@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dowse.encoding.static import StaticEncoder
 from dowse.errors import Failed
-from dowse.system import is_arm
+from dowse.platform import is_arm
 
 if TYPE_CHECKING:
     from dowse.encoding.minilm import MiniLM

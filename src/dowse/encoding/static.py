@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dowse.encoding.words import Words
+from dowse.encoding.static_tokens import Words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

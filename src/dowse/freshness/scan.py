@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from dowse.system import IS_WINDOWS
+from dowse.platform import IS_WINDOWS
 from dowse.types import Entered, Entry, Source, Stat, Store, StoredDocument, Verdict
 
 _FINE_NS = 20_000_000

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from dowse.freshness.dirty import Times
+from dowse.freshness.pending_paths import Times
 from dowse.settings import Settings
 
 QUIET_SECONDS = 0.5

@@ -15,8 +15,8 @@ from dowse.notes.limits import (
     HIGHLIGHT_TOKENS,
     HIGHLIGHTS,
 )
-from dowse.notes.question import Question
-from dowse.notes.tokens import Span, Tokenizer, is_word
+from dowse.notes.notes_query import Question
+from dowse.notes.notes_tokens import Span, Tokenizer, is_word
 
 CUT = "..."
 _SIGMA = "\N{GREEK CAPITAL LETTER SIGMA}"

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dowse.notes.parts import Ids, Part
-from dowse.notes.question import Question
-from dowse.notes.question import Sequence as Tokens
-from dowse.notes.runs import Flags, Numbers
+from dowse.notes.notes_postings import Flags, Numbers
+from dowse.notes.notes_query import Question
+from dowse.notes.notes_query import Sequence as Tokens
+from dowse.notes.segment_readers import Ids, Part
 
 Keep = Callable[[Ids], Flags]
 """Which of these documents a filter lets through."""

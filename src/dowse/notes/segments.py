@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from dowse.notes.limits import DEAD_SHARE, FULL_TOKENS, SMALL_SEGMENTS
-from dowse.notes.parts import NONE, Ids, Outline, ranks_of
-from dowse.notes.runs import Numbers, Run, as_view, blocks_of, joined, numbers, run_from, run_of, without
-from dowse.notes.tokens import Tokenizer
+from dowse.notes.notes_postings import Numbers, Run, as_view, blocks_of, joined, numbers, run_from, run_of, without
+from dowse.notes.notes_tokens import Tokenizer
+from dowse.notes.segment_readers import NONE, Ids, Outline, ranks_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dowse.reading.guessing import guess_encoding
+from dowse.reading.encoding_detection import guess_encoding
 from dowse.types import Link, Reading
 
 _WIDE_MARKS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16

@@ -6,9 +6,9 @@ from typing import Any
 from urllib.parse import unquote
 
 from dowse.reading.decoding import decode
+from dowse.reading.html_scan import bare_text, hrefs, without_unseen
 from dowse.reading.links import find_links
-from dowse.reading.markup import bare_text, hrefs, without_unseen
-from dowse.reading.trimming import TITLE_CHARS, file_stem, shorten
+from dowse.reading.shorten import TITLE_CHARS, file_stem, shorten
 from dowse.types import Link, Reading
 
 _CHARSET = re.compile(

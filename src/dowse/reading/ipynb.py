@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from dowse.reading.decoding import decode
-from dowse.reading.frontmatter import front_matter
+from dowse.reading.front_matter import front_matter
 from dowse.reading.markdown import read_converted
+from dowse.reading.markdown_writer import fenced, heading
 from dowse.reading.plain import read_plain
-from dowse.reading.trimming import TITLE_CHARS
-from dowse.reading.writing import fenced, heading
+from dowse.reading.shorten import TITLE_CHARS
 from dowse.types import Reading
 
 

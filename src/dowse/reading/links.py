@@ -7,9 +7,9 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from dowse.lines import line_at, line_starts
-from dowse.reading.markup import tokens
-from dowse.reading.parsing import is_inline, parse
+from dowse.line_numbers import line_at, line_starts
+from dowse.reading.html_scan import tokens
+from dowse.reading.markdown_events import is_inline, parse
 from dowse.reading.urls import bare_urls, trim_url
 from dowse.types import Link
 

@@ -1,11 +1,11 @@
 """What a Markdown file says of itself: title, description, tags and links."""
 
 from dowse.reading.decoding import Decoded
-from dowse.reading.frontmatter import FrontMatter, front_matter
+from dowse.reading.front_matter import FrontMatter, front_matter
+from dowse.reading.lead import Opening
 from dowse.reading.links import find_links
-from dowse.reading.opening import Opening
-from dowse.reading.parsing import parse
-from dowse.reading.trimming import TITLE_CHARS, file_stem, shorten
+from dowse.reading.markdown_events import parse
+from dowse.reading.shorten import TITLE_CHARS, file_stem, shorten
 from dowse.types import Reading
 
 _HEAD_CHARS = 100_000

@@ -3,9 +3,9 @@
 import re
 
 from dowse.reading.decoding import Decoded, decode
-from dowse.reading.frontmatter import front_matter
+from dowse.reading.front_matter import front_matter
 from dowse.reading.markdown import read_markdown
-from dowse.reading.writing import link
+from dowse.reading.markdown_writer import link
 from dowse.types import Reading
 
 # Strings and braces end at the next one of their kind, so no text is read over and over.

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from dowse.lines import line_at, line_starts
-from dowse.reading.frontmatter import front_matter
-from dowse.reading.marks import Mark, find_marks
+from dowse.line_numbers import line_at, line_starts
+from dowse.reading.anchors import Mark, find_marks
+from dowse.reading.front_matter import front_matter
 
 _NO_PART_OF_A_SLUG = re.compile(r"[^\w\- ]", re.ASCII)
 _BARE_MARKUP = re.compile(rb"(?:\s|<!--(?s:.*?)-->|</?[A-Za-z][^<>]*>)*")

@@ -4,7 +4,7 @@ import re
 from itertools import islice
 
 from dowse.reading.decoding import Decoded
-from dowse.reading.trimming import file_name, shorten
+from dowse.reading.shorten import file_name, shorten
 from dowse.types import Reading
 
 _LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")

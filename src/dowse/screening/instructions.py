@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from dowse.screening.words import Words
+from dowse.screening.keyword_matcher import Words
 
 FlagKind = Literal["instructions", "hidden-characters"]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from dowse.screening.rules import Allowed, Rule, entropy, rules
+from dowse.screening.secret_rules import Allowed, Rule, entropy, rules
 
 if TYPE_CHECKING:
     import regex

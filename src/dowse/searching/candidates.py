@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from dowse.searching import constants
-from dowse.searching.query import Query
+from dowse.searching import ranking_constants
+from dowse.searching.query_terms import Query
 from dowse.searching.ranking import Evidence, Leg, rarity
 from dowse.store.analysis import terms_of, unjoined, whole_terms_of
 from dowse.types import Kind, Scored, Store, TextQuery
@@ -52,18 +52,18 @@ class Manner:
     mode: Mode = "hybrid"
     alpha: float | None = None
 
-    def balance(self, query: Query, kind: Kind | None, covered: float) -> constants.Balance:
+    def balance(self, query: Query, kind: Kind | None, covered: float) -> ranking_constants.Balance:
         """The weights, where the model has seen so much of the index."""
         if self.mode == "lexical":
-            return constants.WORDS_ALONE
+            return ranking_constants.WORDS_ALONE
         if self.mode == "vector":
-            return constants.Balance(0.0, 1.0)
+            return ranking_constants.Balance(0.0, 1.0)
         if self.alpha is not None:
-            return constants.Balance(2 * (1 - self.alpha), 2 * self.alpha)
+            return ranking_constants.Balance(2 * (1 - self.alpha), 2 * self.alpha)
         if query.shape != "prose":
-            return constants.OF_NAMES
-        model, table = constants.BY_MODEL[kind or "code"], constants.BY_TABLE[kind or "code"]
-        return constants.Balance(
+            return ranking_constants.OF_NAMES
+        model, table = ranking_constants.BY_MODEL[kind or "code"], ranking_constants.BY_TABLE[kind or "code"]
+        return ranking_constants.Balance(
             *(covered * one + (1 - covered) * other for one, other in zip(model, table, strict=True))
         )
 
@@ -82,23 +82,25 @@ def gather(
     corrected = corrections(store, query.positive)
     words = (*query.positive, *corrected.values())
     covered = max((meaning.coverage for meaning in meanings if meaning.is_model), default=0.0)
-    balance = manner.balance(query, scope.kind, covered) if meanings else constants.WORDS_ALONE
+    balance = manner.balance(query, scope.kind, covered) if meanings else ranking_constants.WORDS_ALONE
     near = _near_legs(store, meanings, scope, balance.meaning) if balance.meaning else []
     if manner.mode == "vector":
         near = [_near_enough(leg, ()) for leg in near]
         return Evidence(near, paths={}, definers=[], terms=weights, nearness=_nearness(near))
-    by_words = store.find_chunks(_asked(words, _weights(query), scope), constants.CHUNK_CANDIDATES)
-    by_path = store.find_documents(_asked(words, constants.PATH_WEIGHTS, scope), constants.DOCUMENT_CANDIDATES)
+    by_words = store.find_chunks(_asked(words, _weights(query), scope), ranking_constants.CHUNK_CANDIDATES)
+    by_path = store.find_documents(
+        _asked(words, ranking_constants.PATH_WEIGHTS, scope), ranking_constants.DOCUMENT_CANDIDATES
+    )
     named = _asked(query.names, {"names": 1.0}, scope)
-    definers = store.find_chunks(named, constants.DOCUMENT_CANDIDATES) if query.names else []
+    definers = store.find_chunks(named, ranking_constants.DOCUMENT_CANDIDATES) if query.names else []
     found = {hit.document_id for hit in (*by_words, *by_path, *definers)}
     missing = 0.0
     for asked, known in corrected.items():
         for term in terms_of(asked):
             weight = weights.pop(term, 0.0)
-            missing += weight * (1 - constants.CORRECTED)
+            missing += weight * (1 - ranking_constants.CORRECTED)
             for stand_in in terms_of(known):
-                weights.setdefault(stand_in, weight * constants.CORRECTED)
+                weights.setdefault(stand_in, weight * ranking_constants.CORRECTED)
     near = [_near_enough(leg, found) for leg in near]
     return Evidence(
         legs=[Leg("words", by_words, balance.words), *near],
@@ -129,12 +131,16 @@ def _near_legs(store: Store, meanings: Sequence[Meaning], scope: Scope, weight: 
 
 
 def _nearest(store: Store, meaning: Meaning, scope: Scope) -> list[Scored]:
-    return store.nearest(meaning.encoder, meaning.vector, constants.NEAR_CANDIDATES, kind=scope.kind, among=scope.among)
+    return store.nearest(
+        meaning.encoder, meaning.vector, ranking_constants.NEAR_CANDIDATES, kind=scope.kind, among=scope.among
+    )
 
 
 def _near_enough(leg: Leg, found: Collection[int]) -> Leg:
     """Without documents that no word leads to and that are not near either."""
-    held = {hit.document_id for hit in leg.hits if hit.score >= constants.MEANING_FLOOR or hit.document_id in found}
+    held = {
+        hit.document_id for hit in leg.hits if hit.score >= ranking_constants.MEANING_FLOOR or hit.document_id in found
+    }
     return replace(leg, among=frozenset(held if leg.among is None else held & leg.among))
 
 
@@ -154,8 +160,8 @@ def corrections(store: Store, words: Iterable[str]) -> dict[str, str]:
     for word in unknown_words(store, words):
         for whole in whole_terms_of(word):
             near = (
-                _most_alike(whole, store.words_with_prefix(whole[:2], constants.CORRECTION_CANDIDATES))
-                if len(whole) >= constants.CORRECTED_LENGTH
+                _most_alike(whole, store.words_with_prefix(whole[:2], ranking_constants.CORRECTION_CANDIDATES))
+                if len(whole) >= ranking_constants.CORRECTED_LENGTH
                 else None
             )
             if near and near != whole:
@@ -174,7 +180,7 @@ def _most_alike(word: str, known: list[tuple[str, int]]) -> str | None:
     # 25 ms, which only a misspelled query pays for.
     from rapidfuzz.distance import OSA
 
-    most = 1 if len(word) < 2 * constants.CORRECTED_LENGTH else 2
+    most = 1 if len(word) < 2 * ranking_constants.CORRECTED_LENGTH else 2
     near = [
         (distance, -frequency, candidate)
         for candidate, frequency in known
@@ -188,7 +194,7 @@ def _asked(words: tuple[str, ...], weights: "Mapping[Field, float]", scope: Scop
 
 
 def _weights(query: Query) -> "Mapping[Field, float]":
-    return constants.CHUNK_WEIGHTS if query.shape == "prose" else constants.SYMBOL_CHUNK_WEIGHTS
+    return ranking_constants.CHUNK_WEIGHTS if query.shape == "prose" else ranking_constants.SYMBOL_CHUNK_WEIGHTS
 
 
 def _narrowed(store: Store, query: Query, scope: Scope) -> Scope:

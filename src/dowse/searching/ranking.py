@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log
 
-from dowse.searching import constants
-from dowse.searching.paths import is_named, is_path, name_terms, unasked
+from dowse.searching import ranking_constants
+from dowse.searching.path_kinds import is_named, is_path, name_terms, unasked
 from dowse.types import Scored
 
 
@@ -74,8 +74,8 @@ def promising(evidence: Evidence, scores: LegScores, limit: int) -> list[int]:
     found = {*scores, *paths, *definers}
     rough = {
         document: sum(scores.get(document, {}).values())
-        + constants.PATH * paths.get(document, 0.0)
-        + constants.DEFINITION * (document in definers)
+        + ranking_constants.PATH * paths.get(document, 0.0)
+        + ranking_constants.DEFINITION * (document in definers)
         for document in found
     }
     return sorted(rough, key=lambda document: (-rough[document], document))[:limit]
@@ -89,8 +89,8 @@ def rank(evidence: Evidence, scores: LegScores, paths: Mapping[int, str]) -> lis
     for document, path in paths.items():
         found = {
             **scores.get(document, {}),
-            "path words": constants.PATH * by_path.get(document, 0.0),
-            "definition": constants.DEFINITION * (document in definers),
+            "path words": ranking_constants.PATH * by_path.get(document, 0.0),
+            "definition": ranking_constants.DEFINITION * (document in definers),
         }
         ranked.append(_ranked(document, path, found, evidence))
     return sorted(ranked, key=lambda file: (-file.score, paths[file.document_id]))
@@ -102,13 +102,13 @@ def _ranked(document: int, path: str, found: Mapping[str, float], evidence: Evid
     spelled = sum(weight for term, weight in evidence.terms.items() if is_named(term, names)) / total
     signals = {
         **found,
-        "share of the query in the name": constants.PATH_SHARE * spelled,
-        "the path itself": constants.NAMED_PATH * is_path(evidence.path, path),
+        "share of the query in the name": ranking_constants.PATH_SHARE * spelled,
+        "the path itself": ranking_constants.NAMED_PATH * is_path(evidence.path, path),
     }
     score = sum(signals.values())
     for kind in sorted(unasked(path, frozenset(evidence.terms))):
-        signals[f"{kind} file"] = score * (constants.PENALTIES[kind] - 1)
-        score *= constants.PENALTIES[kind]
+        signals[f"{kind} file"] = score * (ranking_constants.PENALTIES[kind] - 1)
+        score *= ranking_constants.PENALTIES[kind]
     return RankedFile(document, score, {name: value for name, value in signals.items() if value})
 
 
@@ -128,13 +128,13 @@ def _word_scores(leg: Leg) -> dict[int, tuple[float, float]]:
     best = _by_document(leg.hits)
     top = _scaled({document: found[0] for document, found in best.items()})
     three = _scaled({document: sum(found[:3]) / 3 for document, found in best.items()})
-    return {document: (top[document], constants.TOP_THREE * three[document]) for document in best}
+    return {document: (top[document], ranking_constants.TOP_THREE * three[document]) for document in best}
 
 
 def _near_scores(leg: Leg) -> dict[int, tuple[float, float]]:
     lowest = _lowest(leg)
     above = _by_document([Scored(hit.id, hit.document_id, hit.score - lowest) for hit in leg.hits])
-    share = constants.MEANING_TOP_THREE
+    share = ranking_constants.MEANING_TOP_THREE
     parts = {document: ((1 - share) * found[0], share * sum(found[:3]) / 3) for document, found in above.items()}
     highest = max(map(sum, parts.values()), default=0.0) or 1.0
     return {document: (best / highest, three / highest) for document, (best, three) in parts.items()}
@@ -143,7 +143,7 @@ def _near_scores(leg: Leg) -> dict[int, tuple[float, float]]:
 def _lowest(leg: Leg) -> float:
     """From where on nearness counts: what just missed being a candidate, or nothing at all where all became one."""
     last = leg.hits[-1].score if leg.hits else 0.0
-    return last if len(leg.hits) >= constants.NEAR_CANDIDATES else min(last, 0.0)
+    return last if len(leg.hits) >= ranking_constants.NEAR_CANDIDATES else min(last, 0.0)
 
 
 def _by_document(hits: Sequence[Scored]) -> dict[int, list[float]]:
@@ -156,7 +156,7 @@ def _by_document(hits: Sequence[Scored]) -> dict[int, list[float]]:
 def chunks_of(evidence: Evidence, documents: Collection[int]) -> dict[int, list[Scored]]:
     """Of some documents the chunks that any leg found or that define what is asked for, best first."""
     wanted, combined = set(documents), dict[tuple[int, int], float]()
-    for leg in (*evidence.legs, Leg("definition", evidence.definers, constants.DEFINITION)):
+    for leg in (*evidence.legs, Leg("definition", evidence.definers, ranking_constants.DEFINITION)):
         lowest = _lowest(leg) if leg.is_near else 0.0
         highest = leg.hits[0].score - lowest if leg.hits else 0.0
         for hit in leg.hits:

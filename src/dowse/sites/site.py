@@ -12,16 +12,16 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from dowse.errors import Failed
-from dowse.screening.showing import Screened
-from dowse.sites import addresses
-from dowse.sites.checking import Checker, Problem
-from dowse.sites.model import MAX_BYTES, Header, Page
-from dowse.sites.parsing import parse
-from dowse.sites.passages import passage
-from dowse.sites.postings import ABSTRACT, BODY, TITLE, Poster
-from dowse.sites.searching import Found, Searcher
-from dowse.sites.tokens import Tokenizer
-from dowse.system import release_memory
+from dowse.platform import release_memory
+from dowse.screening.masking import Screened
+from dowse.sites import page_urls
+from dowse.sites.index_check import Checker, Problem
+from dowse.sites.index_model import MAX_BYTES, Header, Page
+from dowse.sites.index_parsing import parse
+from dowse.sites.site_passages import passage
+from dowse.sites.site_postings import ABSTRACT, BODY, TITLE, Poster
+from dowse.sites.site_search import Found, Searcher
+from dowse.sites.site_tokens import Tokenizer
 
 NEAREST = 3
 """So many addresses are proposed for one that is not there."""
@@ -124,21 +124,21 @@ class LoadedSite:
 
     def full_url(self, number: int) -> str:
         """Where a page can be opened."""
-        return addresses.full_url(self.header.site.domain, self._listed[number].url)
+        return page_urls.full_url(self.header.site.domain, self._listed[number].url)
 
     def find(self, address: str) -> int | None:
         """The page at a path or full address."""
-        host, path = addresses.split(address)
-        if host is not None and not addresses.is_same_host(host, self.header.site.domain):
+        host, path = page_urls.split(address)
+        if host is not None and not page_urls.is_same_host(host, self.header.site.domain):
             return None
-        for candidate in (path, addresses.without_query(path)):
-            if (number := self._by_address.get(addresses.key(candidate))) is not None:
+        for candidate in (path, page_urls.without_query(path)):
+            if (number := self._by_address.get(page_urls.key(candidate))) is not None:
                 return number
         return None
 
     def nearest(self, address: str) -> list[str]:
         """The URLs that are most like an address."""
-        key = addresses.key(addresses.split(address[:500])[1])
+        key = page_urls.key(page_urls.split(address[:500])[1])
         near = process.extract(
             key, self._by_address.keys(), scorer=OSA.normalized_similarity, limit=NEAREST, score_cutoff=0.5
         )
@@ -171,7 +171,7 @@ class LoadedSite:
     def _by_address(self) -> dict[str, int]:
         found: dict[str, int] = {}
         for number, listed in enumerate(self._listed):
-            found.setdefault(addresses.key(addresses.split(listed.url)[1]), number)
+            found.setdefault(page_urls.key(page_urls.split(listed.url)[1]), number)
         return found
 
     @cached_property

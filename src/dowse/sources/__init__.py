@@ -1,6 +1,6 @@
 """Where documents come from, behind one policy."""
 
-from dowse.sources.project import ProjectSource
+from dowse.sources.project_files import ProjectSource
 from dowse.sources.roots import DetectedRoot, detect_root
 
 __all__ = ["VERSION", "DetectedRoot", "ProjectSource", "detect_root"]

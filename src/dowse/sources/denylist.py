@@ -9,9 +9,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from dowse.sources.names import normalised
-from dowse.sources.privatekey import private_key_in
-from dowse.system import NAMES_FOLD_CASE
+from dowse.platform import NAMES_FOLD_CASE
+from dowse.sources.filenames import normalised
+from dowse.sources.private_keys import private_key_in
 from dowse.types import Rule
 
 _STAR = "[^/]*"

@@ -16,13 +16,13 @@ from dowse.errors import Failed
 from dowse.settings import Settings
 from dowse.sources.binary import binary_suffix, nul_byte_at
 from dowse.sources.denylist import DenyList
+from dowse.sources.filenames import printable
 from dowse.sources.gitignore import TooManyRules
-from dowse.sources.ignoring import GIT_FILE, OWN_FILE, Ignores, TakenBack
-from dowse.sources.names import printable
+from dowse.sources.ignore_stack import GIT_FILE, OWN_FILE, Ignores, TakenBack
 from dowse.sources.repository import Repository, is_repository, repository_around, repository_at
 from dowse.sources.roots import require_allowed, resolved_storage
-from dowse.sources.rulefiles import RuleFiles
-from dowse.sources.wanted import PatternList
+from dowse.sources.rule_files import RuleFiles
+from dowse.sources.setting_patterns import PatternList
 from dowse.types import Kind, Reason, Rule, Verdict
 
 MAX_DEPTH = 20

@@ -5,8 +5,8 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from dowse.platform import open_beneath, read_at_most
 from dowse.sources.gitconfig import submodule_paths
-from dowse.system import open_beneath, read_at_most
 
 MAX_RULE_BYTES = 1024 * 1024
 """As much as is read of a file of rules; who understands it sets narrower limits to what is costly."""

@@ -4,9 +4,9 @@ import errno
 import os
 from collections.abc import Iterator
 
-from dowse.sources.listing import Item, OpenFolders
+from dowse.platform import stat_of
+from dowse.sources.open_folders import Item, OpenFolders
 from dowse.sources.policy import Folder, Form, Policy
-from dowse.system import stat_of
 from dowse.types import Entered, Entry, Reason, Verdict
 
 _REASONS = {

@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 from dowse.encoding.packing import dimensions_of, packed
 from dowse.errors import StoreDamaged
-from dowse.store.database import Database
-from dowse.store.matrix import Row
-from dowse.store.rows import (
+from dowse.store.catalog_database import Database
+from dowse.store.catalog_rows import (
     CHUNK_COLUMNS,
     DOCUMENT_COLUMNS,
     chunk_row,
@@ -25,7 +24,8 @@ from dowse.store.rows import (
     stored_chunk,
     stored_document,
 )
-from dowse.store.schema import STEPS
+from dowse.store.catalog_schema import STEPS
+from dowse.store.matrix import Row
 from dowse.types import Batch, Document, Kind, Link, Put, Reason, Stat, StoredChunk, StoredDocument, Totals, Verdict
 
 KEPT_CHANGES = 100_000

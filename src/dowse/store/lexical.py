@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import tantivy
 
 from dowse.errors import DowseError
+from dowse.platform import disk_errors, make_private_folder
 from dowse.store.analysis import PARTS, WHOLE, parts, squashed, terms_of, whole, whole_terms_of
-from dowse.system import disk_errors, make_private_folder
 from dowse.types import Kind, Scored, TextQuery
 
 FORMAT = 1

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from dowse.encoding.packing import packed
 from dowse.errors import Failed, StoreBusy
+from dowse.platform import Lock, make_private_folder
 from dowse.store import lexical
 from dowse.store.catalog import Applied, Catalog, Changes
-from dowse.store.database import is_current
+from dowse.store.catalog_database import is_current
 from dowse.store.lexical import Damaged, Indexed, Lexical, Marker
+from dowse.store.matrices import READ_WAIT_SECONDS, Matrices
 from dowse.store.matrix import matrix_files
-from dowse.store.vectors import READ_WAIT_SECONDS, Matrices
-from dowse.system import Lock, make_private_folder
 from dowse.types import (
     KINDS,
     Batch,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dowse.encoding.packing import SCALE
-from dowse.system import disk_errors
+from dowse.platform import disk_errors
 from dowse.types import Kind
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from dowse.errors import DowseError, SettingsError, UsageError
-from dowse.sites.building.composing import build
-from dowse.sites.building.matter import day_of
-from dowse.sites.building.settings import Settings, gathered
-from dowse.sites.building.words import words_of_markdown
-from dowse.sites.inspecting import inspect_bytes
+from dowse.sites.building.builder import build
+from dowse.sites.building.generator_settings import Settings, gathered
+from dowse.sites.building.page_front_matter import day_of
+from dowse.sites.building.plain_text import words_of_markdown
+from dowse.sites.inspection import inspect_bytes
 from tests.making import write_tree
 
 SETTINGS = Settings(name="Site", domain="site.example")

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from dowse.sites.building.composing import Built, build
-from dowse.sites.building.detecting import detect
-from dowse.sites.building.settings import Settings
-from dowse.sites.building.tree import Tree
-from dowse.sites.inspecting import inspect_bytes
+from dowse.sites.building.builder import Built, build
+from dowse.sites.building.generator_detection import detect
+from dowse.sites.building.generator_settings import Settings
+from dowse.sites.building.source_tree import Tree
+from dowse.sites.inspection import inspect_bytes
 from tests.making import write_tree
 
 SETTINGS = Settings(name="Site", domain="site.example")

@@ -4,7 +4,7 @@ import re
 
 from dowse.reading.asciidoc.blocks import Blocks
 from dowse.reading.decoding import decode
-from dowse.reading.frontmatter import FrontMatter, front_matter
+from dowse.reading.front_matter import FrontMatter, front_matter
 from dowse.reading.markdown import read_converted
 from dowse.types import Reading
 

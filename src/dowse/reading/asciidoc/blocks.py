@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 from dowse.reading.asciidoc.attributes import Attributes
 from dowse.reading.asciidoc.inline import inline, label_of
-from dowse.reading.asciidoc.lines import DELIMITER, MACRO, PREPROCESSOR, STYLE, Lines, is_start
+from dowse.reading.asciidoc.line_reader import DELIMITER, MACRO, PREPROCESSOR, STYLE, Lines, is_start
 from dowse.reading.asciidoc.lists import TERM, Nesting, item_of
 from dowse.reading.asciidoc.tables import table
-from dowse.reading.writing import fenced, heading, link, paragraph
+from dowse.reading.markdown_writer import fenced, heading, link, paragraph
 
 _HEADING = re.compile(r"(?P<marks>={1,6}|#{1,6})[ \t]+(?P<text>\S.*?)(?:[ \t]+(?P=marks))?$")
 _BLOCK_TITLE = re.compile(r"\.(?P<text>[^\s.].*)")

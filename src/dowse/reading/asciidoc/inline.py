@@ -2,7 +2,7 @@
 
 import re
 
-from dowse.reading.writing import code_span, link
+from dowse.reading.markdown_writer import code_span, link
 
 _MARKUP = re.compile(
     r"""

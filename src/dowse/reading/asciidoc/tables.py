@@ -4,7 +4,7 @@ import csv
 import re
 
 from dowse.reading.asciidoc.inline import inline
-from dowse.reading.writing import table as written
+from dowse.reading.markdown_writer import table as written
 
 _CELL = re.compile(r"(?:(?:^|(?<=\s))(?:\d{1,3}\*|[\d.]{1,6}\+)?[<^>.]{0,3}[aehlmdsv]?)?(?<!\\)\|", re.MULTILINE)
 _COLUMNS = re.compile(r"""\bcols\s*=\s*(?:"(?P<quoted>[^"]*)"|(?P<bare>[^,\s\]]+))""")

@@ -1,12 +1,12 @@
 """Word documents as Markdown: headings, lists, tables, links and notes; no macros, nothing from outside."""
 
 from dowse.reading.docx.body import Body
-from dowse.reading.docx.package import Package, Relation, open_package
 from dowse.reading.docx.paragraphs import Setting, joined
 from dowse.reading.docx.styles import Lists, Styles
-from dowse.reading.frontmatter import FrontMatter
+from dowse.reading.docx.zip_package import Package, Relation, open_package
+from dowse.reading.front_matter import FrontMatter
 from dowse.reading.markdown import read_converted
-from dowse.reading.naming import stated_tags, stated_title
+from dowse.reading.placeholder_titles import stated_tags, stated_title
 from dowse.types import Reading
 
 

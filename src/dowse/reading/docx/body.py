@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from dowse.reading.docx.paragraphs import Block, Paragraph, Setting, joined
 from dowse.reading.docx.styles import whole
-from dowse.reading.writing import indented, link, table
+from dowse.reading.markdown_writer import indented, link, table
 
 _UNSEEN = {
     *("w:del", "w:moveFrom", "w:pPrChange", "w:rPrChange"),  # no longer there, or no longer so

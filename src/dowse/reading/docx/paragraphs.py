@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from dowse.reading.docx.styles import Lists, Styles, whole
-from dowse.reading.writing import fenced, heading, paragraph
+from dowse.reading.markdown_writer import fenced, heading, paragraph
 
 _INDENT = "   "
 """Enough to stand below a bullet as well as below a number, and not so much as to be code."""

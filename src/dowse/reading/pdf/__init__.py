@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from dowse.reading.frontmatter import FrontMatter
+from dowse.reading.front_matter import FrontMatter
 from dowse.reading.markdown import read_converted
-from dowse.reading.naming import stated_tags, stated_title
-from dowse.reading.pdf.pages import NO_PARSER, SECONDS
-from dowse.reading.trimming import file_stem
+from dowse.reading.markdown_writer import heading, paragraph
+from dowse.reading.pdf.page_text import NO_PARSER, SECONDS
+from dowse.reading.placeholder_titles import stated_tags, stated_title
+from dowse.reading.shorten import file_stem
 from dowse.reading.unreadable import NotReadable
-from dowse.reading.writing import heading, paragraph
 from dowse.types import Reading
 
 _MARK = b"%PDF-"
-_PROGRAM = Path(__file__).with_name("pages.py")
+_PROGRAM = Path(__file__).with_name("page_text.py")
 _KILL_SECONDS = SECONDS + 10
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
 """Among them the mark that PDFium leaves where a word was broken at the end of a line."""

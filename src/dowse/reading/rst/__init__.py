@@ -4,7 +4,7 @@ import re
 from pathlib import PurePosixPath
 
 from dowse.reading.decoding import decode
-from dowse.reading.frontmatter import FrontMatter
+from dowse.reading.front_matter import FrontMatter
 from dowse.reading.markdown import read_converted
 from dowse.reading.rst.blocks import Blocks
 from dowse.reading.rst.inline import learn_names

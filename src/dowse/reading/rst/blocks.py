@@ -2,11 +2,11 @@
 
 import re
 
+from dowse.reading.markdown_writer import fenced, heading, indented, paragraph
 from dowse.reading.rst.directives import explicit
+from dowse.reading.rst.indentation import dedented, indented_end, line_after, moved_left, next_filled, trimmed
 from dowse.reading.rst.inline import Names, inline
-from dowse.reading.rst.lines import dedented, indented_end, line_after, moved_left, next_filled, trimmed
 from dowse.reading.rst.tables import is_border, table, table_end
-from dowse.reading.writing import fenced, heading, indented, paragraph
 
 _RULE = re.compile(r"(?P<sign>[!-/:-@\[-`{-~])(?P=sign)*$")
 _BULLET = re.compile(r"(?P<marker>[-*+•‣⁃])(?:\s+|$)")

@@ -4,10 +4,10 @@ import csv
 import re
 from typing import TYPE_CHECKING
 
+from dowse.reading.markdown_writer import code_span, fenced, indented, link, table
+from dowse.reading.rst.directive_names import kinds, names
+from dowse.reading.rst.indentation import dedented, trimmed
 from dowse.reading.rst.inline import inline, reference
-from dowse.reading.rst.lines import dedented, trimmed
-from dowse.reading.rst.names import kinds, names
-from dowse.reading.writing import code_span, fenced, indented, link, table
 
 if TYPE_CHECKING:
     from dowse.reading.rst.blocks import Blocks

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from dowse.reading.rst.names import names
-from dowse.reading.writing import code_span, link
+from dowse.reading.markdown_writer import code_span, link
+from dowse.reading.rst.directive_names import names
 
 _MARKUP = re.compile(
     r"""

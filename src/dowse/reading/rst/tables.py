@@ -3,9 +3,9 @@
 import re
 from itertools import pairwise
 
+from dowse.reading.markdown_writer import fenced
+from dowse.reading.markdown_writer import table as written
 from dowse.reading.rst.inline import Names, inline
-from dowse.reading.writing import fenced
-from dowse.reading.writing import table as written
 
 _GRID = re.compile(r"\+(?:[-=]+\+)+$")
 _SIMPLE = re.compile(r"=+(?: +=+)+$")

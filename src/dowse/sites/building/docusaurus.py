@@ -5,7 +5,7 @@ import re
 
 from dowse.sites.building import slugs
 from dowse.sites.building.generator import About, Generator, NoPage, Source
-from dowse.sites.building.matter import day_of
+from dowse.sites.building.page_front_matter import day_of
 
 _DATED = re.compile(r"^(?P<folder>.*?)(?P<date>\d{4}[-/]\d{1,2}[-/]\d{1,2})[-/]?(?P<name>.*?)(?:/index)?$")
 

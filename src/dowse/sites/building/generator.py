@@ -8,10 +8,10 @@ from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
 from dowse.reading.decoding import decode
-from dowse.reading.frontmatter import all_front_matter
+from dowse.reading.front_matter import all_front_matter
 from dowse.reading.mdx import read_mdx
-from dowse.sites.building.matter import Matter
-from dowse.sites.building.tree import Tree
+from dowse.sites.building.page_front_matter import Matter
+from dowse.sites.building.source_tree import Tree
 
 MARKDOWN = (".md", ".markdown", ".mdown", ".mkd")
 MDX = (".mdx",)

@@ -8,8 +8,8 @@ from urllib.parse import unquote, urlsplit
 
 from dowse.reading.decoding import decode
 from dowse.sites.building.generator import NoPage
-from dowse.sites.building.matter import day_of
-from dowse.sites.building.words import tidy
+from dowse.sites.building.page_front_matter import day_of
+from dowse.sites.building.plain_text import tidy
 
 ENDINGS = (".html", ".htm", ".xhtml")
 _CHARSET = re.compile(rb"""<meta\b[^>]{0,400}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from dowse.sites.building import slugs
 from dowse.sites.building.generator import About, Generator, NoPage, Source
-from dowse.sites.building.matter import Matter, day_of
+from dowse.sites.building.page_front_matter import Matter, day_of
 
 _MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december")  # fmt: skip
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from dowse.sites.building import slugs
 from dowse.sites.building.generator import MARKDOWN, About, Generator, NoPage, Source
-from dowse.sites.building.matter import Matter, day_of
+from dowse.sites.building.page_front_matter import Matter, day_of
 
 _STYLES = {
     "date": "/:categories/:year/:month/:day/:title:output_ext",

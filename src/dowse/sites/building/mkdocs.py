@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dowse.sites.building.generator import MARKDOWN, About, Generator, NoPage, Source
-from dowse.sites.building.matter import Matter
+from dowse.sites.building.page_front_matter import Matter
 
 
 class MkDocs(Generator):

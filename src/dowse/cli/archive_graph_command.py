@@ -1,0 +1,185 @@
+"""`dowse archive citations|path|most-cited|orphans|broken|duplicates`: questions about what cites what."""
+
+from typing import Any
+
+import click
+
+from dowse.cli.archive_command import database_option, inferred_option, opened
+from dowse.cli.archive_output import show_document
+from dowse.cli.common_arguments import json_option
+from dowse.cli.output import Reply, counted, say, show, shown
+
+limit_option = click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="How many.")
+
+
+@click.command()
+@click.argument("document")
+@click.option("--only", type=click.Choice(["citing", "cited"]), help="Only what it cites, or what cites it.")
+@limit_option
+@inferred_option
+@database_option
+@json_option
+def citations(
+    document: str, only: str | None, database: str | None, *, limit: int, inferred: bool, as_json: bool
+) -> int | Reply:
+    """What DOCUMENT cites and is cited by; it is named by its id, path, URL or title. Exit code 1 when by nothing."""
+    from dowse.archives.archive_replies import citations_reply
+
+    with opened(database) as archives:
+        reply = citations_reply(
+            archives, archives.document(document), direction=only or "both", depth=1, limit=limit, inferred=inferred
+        )
+    reply = _screened(reply)
+    exit_code = 0 if reply.get("citing") or reply.get("cited") else 1
+    if as_json:
+        return Reply(reply, exit_code)
+    show_document(reply["document"])
+    for name, words in (("citing", "cites"), ("cited", "is cited by")):
+        if name in reply:
+            show()
+            show(f"{words} ({reply[f'total{name.capitalize()}']:,}):")
+            for one in reply[name]:
+                _show_citation(one, name)
+    return exit_code
+
+
+@click.command()
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO")
+@click.option("--either", is_flag=True, help="Follow citations in both directions.")
+@inferred_option
+@database_option
+@json_option
+def path(source: str, target: str, database: str | None, *, either: bool, inferred: bool, as_json: bool) -> int | Reply:
+    """The shortest chain of citations from FROM to TO. Exit code 1 when there is none."""
+    from dowse.archives.archive_replies import path_reply
+
+    with opened(database) as archives:
+        reply = path_reply(
+            archives, archives.document(source), archives.document(target),
+            direction="either" if either else "citing", inferred=inferred,
+        )  # fmt: skip
+    reply = _screened(reply)
+    exit_code = 0 if reply["found"] else 1
+    if as_json:
+        return Reply(reply, exit_code)
+    if not reply["found"]:
+        say("No chain of citations leads there." + ("" if either else " --either looks in both directions."))
+    for number, document in enumerate(reply["path"]):
+        if number:
+            show("    ", shown(reply["steps"][number - 1].get("context", ""), dim=True))
+        show_document(document)
+    return exit_code
+
+
+@click.command("most-cited")
+@limit_option
+@inferred_option
+@database_option
+@json_option
+def most_cited(database: str | None, *, limit: int, inferred: bool, as_json: bool) -> int | Reply:
+    """What most documents cite, in the archives and outside of them."""
+    from dowse.archives import graph_queries
+    from dowse.archives.archive_replies import most_cited_reply
+
+    with opened(database) as archives:
+        reply = most_cited_reply(
+            graph_queries.most_cited(archives, limit, inferred=inferred),
+            graph_queries.most_cited_outside(archives, limit),
+        )
+    if as_json:
+        return Reply(reply)
+    for one in reply["documents"]:
+        show_document(one, f"  cited by {counted(one['citedBy'], 'document')}")
+    if reply["outside"]:
+        show()
+        show("not archived:")
+    for one in reply["outside"]:
+        show(f"  {one['citedBy']:>5,}  ", one["url"])
+    return 0
+
+
+@click.command()
+@limit_option
+@inferred_option
+@database_option
+@json_option
+def orphans(database: str | None, *, limit: int, inferred: bool, as_json: bool) -> int | Reply:
+    """Documents without any citation to or from another."""
+    from dowse.archives import graph_queries
+    from dowse.archives.archive_replies import orphans_reply
+
+    with opened(database) as archives:
+        reply = orphans_reply(*graph_queries.orphans(archives, limit, inferred=inferred))
+    if as_json:
+        return Reply(reply)
+    for one in reply["documents"]:
+        show_document(one)
+    _say_more(len(reply["documents"]), reply["total"], "orphan")
+    return 0
+
+
+@click.command()
+@limit_option
+@database_option
+@json_option
+def broken(database: str | None, *, limit: int, as_json: bool) -> int | Reply:
+    """Links between documents that lead nowhere. Exit code 1 when there are some."""
+    from dowse.archives import graph_queries
+    from dowse.archives.archive_replies import broken_reply
+
+    with opened(database) as archives:
+        reply = broken_reply(archives, *graph_queries.broken(archives, limit))
+    reply = _screened(reply)
+    exit_code = 1 if reply["total"] else 0
+    if as_json:
+        return Reply(reply, exit_code)
+    for one in reply["links"]:
+        place = f":{one['line']}: " if one["line"] else ": "
+        show(shown(one["sourcePath"], bold=True), place, one["targetUrl"], "  ", shown(f"({one['problem']})", dim=True))
+    _say_more(len(reply["links"]), reply["total"], "broken link")
+    return exit_code
+
+
+@click.command()
+@limit_option
+@database_option
+@json_option
+def duplicates(database: str | None, *, limit: int, as_json: bool) -> int | Reply:
+    """Pages that are kept more than once: captured again, or found under several URLs."""
+    from dowse.archives import graph_queries
+    from dowse.archives.archive_replies import duplicates_reply
+
+    with opened(database) as archives:
+        reply = duplicates_reply(*graph_queries.duplicates(archives, limit))
+    if as_json:
+        return Reply(reply)
+    for group in reply["groups"]:
+        show(f"{group['why']}:")
+        for one in group["documents"]:
+            show("  ", shown(one["id"], fg="cyan"), "  ", one["path"], "  ", one.get("url", ""))
+    _say_more(len(reply["groups"]), reply["total"], "page")
+    return 0
+
+
+def _show_citation(one: dict[str, Any], name: str) -> None:
+    leads = one.get("targetId", "(not archived)") if name == "citing" else one["sourceId"]
+    title = one.get("targetTitle", one["targetUrl"]) if name == "citing" else one["sourceTitle"]
+    problem = f"  ({one['problem']})" if one.get("problem") else ""
+    show("  ", shown(leads, fg="cyan"), "  ", shown(title, bold=True), problem)
+    show("    ", shown(one["context"], dim=True))
+
+
+def _screened(reply: dict[str, Any]) -> dict[str, Any]:
+    """A reply with text of documents in it, as it may be shown."""
+    from dowse.archives.reply_screening import screened
+    from dowse.indexes.masking_setting import masks_secrets
+
+    return screened(reply, masks=masks_secrets())
+
+
+def _say_more(shown_count: int, total: int, noun: str) -> None:
+    if not total:
+        say(f"No {noun}.")
+    elif shown_count < total:
+        say(f"{shown_count:,} of {counted(total, noun)}; --limit shows more.")

@@ -1,0 +1,55 @@
+"""The `dowse` command and its subcommands, each imported when it is asked for."""
+
+from importlib import import_module
+
+import click
+
+from dowse import __version__
+from dowse.errors import SettingsError
+from dowse.platform import storage_root
+
+COMMANDS = {
+    "serve": "dowse.cli.serve_command:serve",
+    "site": "dowse.cli.site_command:site",
+    "index": "dowse.cli.index_command:index",
+    "docs": "dowse.cli.docs_command:docs",
+    "search": "dowse.cli.search_command:search",
+    "status": "dowse.cli.projects_command:status",
+    "projects": "dowse.cli.projects_command:projects",
+    "forget": "dowse.cli.projects_command:forget",
+    "why": "dowse.cli.why_command:why",
+    "doctor": "dowse.cli.doctor_command:doctor",
+    "archive": "dowse.cli.archive_command:archive",
+    "notes": "dowse.cli.notes_command:notes",
+}
+
+
+class _Commands(click.Group):
+    """Imports a subcommand when it is asked for, so that none slows the others down."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done, 1 the answer is no, 2 wrong usage, 3 could not be done, 130 interrupted.",
+)
+@click.version_option(__version__, prog_name="dowse")
+def dowse() -> None:
+    """Search code and documents on this machine, offline, for you and your assistant.
+
+    Indexes live below ~/.mcp/search (DOWSE_HOME moves them). Every command but serve takes --json.
+    """
+    try:
+        storage_root()
+    except RuntimeError as error:  # a home that nobody has
+        raise SettingsError("There is no such home; set DOWSE_HOME to a folder for the indexes.") from error

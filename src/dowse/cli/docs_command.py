@@ -1,0 +1,204 @@
+"""`dowse docs`: a folder of documents, served to an assistant or listed, searched and read by a person."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dowse.cli.common_arguments import json_option, named_folder
+from dowse.cli.http_options import http_options
+from dowse.cli.output import (
+    Reply,
+    Shown,
+    counted,
+    progress_bar,
+    say,
+    say_if_waiting,
+    show,
+    show_text,
+    show_warnings,
+    shown,
+)
+from dowse.cli.result_output import flagged
+from dowse.cli.serve_command import budget_option, run_server, tools_option
+from dowse.cli.serve_options import Wish
+from dowse.errors import NoSuchDocument, UsageError
+from dowse.mcp.tools import Level
+
+if TYPE_CHECKING:
+    from dowse.indexes.index import ProjectIndex
+
+SERVE = "[DIR]"
+
+
+class _Docs(click.Group):
+    """What is not the name of a subcommand is a folder to serve."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
+            args = [SERVE, *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=_Docs, options_metavar="", subcommand_metavar="[DIR] [OPTIONS] | COMMAND [ARGS]...")
+def docs() -> None:
+    """Serve a folder of documents to an assistant; or list, search and read it here.
+
+    DIR is the working directory unless it is named; a folder called list is written ./list.
+    All options of serving: dowse docs . --help. The commands list, search and read take --json.
+    """
+
+
+@docs.command(SERVE, hidden=False)
+@click.argument("folder", metavar="", required=False)
+@tools_option
+@budget_option
+@http_options
+def serve_documents(folder: str | None, *, level: Level, budget: int, **web: Any) -> int:
+    """Serve DIR as docs:// resources with the tool search_documents."""
+    return run_server(Wish(("documents",), level, budget, (_root(folder),)), web)
+
+
+@docs.command("list")
+@click.argument("folder", metavar="[DIR]", required=False)
+@json_option
+def list_command(folder: str | None, *, as_json: bool) -> int | Reply:
+    """List the documents of DIR with their titles."""
+    from dowse.indexes.document_search import list_documents
+    from dowse.surfaces.documents.doc_uris import mime_type_of, uri_of
+
+    project = _indexed(folder)
+    try:
+        found = list_documents(project)
+    finally:
+        project.close()
+    exit_code = 0 if found else 1
+    if as_json:
+        listed = [
+            {
+                "uri": uri_of(one.path),
+                "path": one.path,
+                "title": one.title,
+                "description": one.description,
+                "tags": list(one.tags),
+                "mimeType": mime_type_of(one.path),
+            }
+            for one in found
+        ]
+        return Reply({"documents": listed, "totalDocuments": len(found)}, exit_code)
+    for one in found:
+        show(shown(one.path, bold=True), "  ", one.title)
+    say(counted(len(found), "document") if found else f"No documents in {project.root}. See: dowse why PATH")
+    return exit_code
+
+
+@docs.command("search")
+@click.argument("query")
+@click.argument("folder", metavar="[DIR]", required=False)
+@click.option(
+    "--in", "place", type=click.Choice(["title", "content", "both"]), default="both", show_default=True,
+    help="Where to look.",
+)  # fmt: skip
+@click.option("--type", "types", metavar="EXT", multiple=True, help="Only documents of this kind, such as md.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Documents to show.")
+@json_option
+def search_command(
+    query: str, folder: str | None, *, place: Any, types: tuple[str, ...], limit: int, as_json: bool
+) -> int | Reply:
+    """Search the documents of DIR for QUERY, by title and content.
+
+    Words and questions; +word must be there, -word must not, "these words" stand together.
+    Exit code 1 when nothing is found.
+    """
+    from dowse.indexes.document_search import Wanted, find_documents
+    from dowse.searching.title_index import Titles
+    from dowse.surfaces.documents.doc_uris import extensions_of, uri_of
+    from dowse.surfaces.documents.document_replies import result_of
+
+    query = query.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    if not query.strip():
+        raise UsageError("The query is empty. Say what to look for.")
+    wanted = Wanted(query, place, limit, extensions_of(list(types)))
+    project = _indexed(folder)
+    try:
+        found = find_documents(project, wanted, Titles()).matches
+    finally:
+        project.close()
+    results = [
+        {**result_of(uri_of(one.document.path), one, found.terms), "path": one.document.path} for one in found.found
+    ]
+    exit_code = 0 if results else 1
+    if as_json:
+        corrected = dict(found.corrected)
+        return Reply({"totalMatches": found.total, "results": results, "corrected": corrected}, exit_code)
+    for one in results:
+        lines = f":{one['startLine']}" if "startLine" in one else ""
+        show(
+            shown(f"{one['path']}{lines}", bold=True), f"  {one['title']}  ", shown(f"{one['relevance']:.2f}", dim=True),
+            *flagged(one.get("flags", ()), one.get("flaggedLines", ())),
+        )  # fmt: skip
+        if one["excerpt"]:
+            show("    ", one["excerpt"])
+    if found.corrected:
+        say("taken for: " + ", ".join(f"{known} for {asked}" for asked, known in found.corrected.items()))
+    more = f", {len(results)} shown" if found.total > len(results) else ""
+    say(f"{counted(found.total, 'document')}{more}" if results else "nothing found")
+    return exit_code
+
+
+@docs.command("read")
+@click.argument("document", metavar="DOCUMENT")
+@click.argument("folder", metavar="[DIR]", required=False)
+@click.option("--section", metavar="ANCHOR", help="Only this section; also DOCUMENT#ANCHOR.")
+@json_option
+def read_command(document: str, folder: str | None, *, section: str | None, as_json: bool) -> int | Reply:
+    """Print DOCUMENT, a path in DIR or a docs:// address, as an assistant gets it."""
+    from dowse.indexes.document_search import read_now, text_of
+    from dowse.indexes.index import ProjectIndex
+    from dowse.line_numbers import lines_of
+    from dowse.surfaces.documents.doc_uris import SCHEME, mime_type_of, parts_of, uri_of
+
+    project = ProjectIndex(_root(folder), "documents")
+    path, anchor = parts_of(document) if document.startswith(SCHEME) else (document.removeprefix("./"), "")
+    found = read_now(project, path)
+    if found is None and not document.startswith(SCHEME) and "#" in path:
+        path, _, anchor = path.rpartition("#")
+        found = read_now(project, path)
+    if found is None:
+        raise NoSuchDocument(f"There is no document {document} in {project.root}. See: dowse docs list {project.root}")
+    anchor = section or anchor
+    text = text_of(found, anchor)
+    if text is None:
+        raise NoSuchDocument(f"{path} has no section {anchor}.")
+    if as_json:
+        title, mime_type = found.reading.title, mime_type_of(path)
+        return Reply({"uri": uri_of(path, anchor), "title": title, "mimeType": mime_type, "text": text})
+    if sys.stdout.isatty():
+        show_text(Shown("\n".join(shown(line.rstrip("\r\n"), keeps_tabs=True) for line in lines_of(text))))
+    else:  # a file or a program gets it letter by letter
+        click.echo(text.encode(), nl=False)
+    return 0
+
+
+def _indexed(folder: str | None) -> "ProjectIndex":
+    """The documents of a folder, with their index brought up to date."""
+    from dowse.indexes.index import ProjectIndex
+
+    project = ProjectIndex(_root(folder), "documents")
+    show_warnings(project.warnings)
+    say_if_waiting(project)
+    with progress_bar(f"Reading {project.root.name}", is_expected=False) as progress:
+        if not project.update(progress).is_complete:  # whoever pressed Ctrl-C does not want half an answer
+            raise KeyboardInterrupt
+    return project
+
+
+def _root(folder: str | None) -> Path:
+    """The folder that is meant; a home or a whole disk has to be named."""
+    from dowse.indexes.project_lookup import is_too_wide
+
+    named = named_folder(folder)
+    if named is None and is_too_wide(Path.cwd()):
+        raise UsageError("The working directory is a home or a whole disk. Name it if it is meant: dowse docs .")
+    return named or Path.cwd()

@@ -1,0 +1,48 @@
+"""`dowse doctor`: the index against the files, the derived parts against the catalog."""
+
+import click
+
+from dowse.cli.common_arguments import json_option, named_folder
+from dowse.cli.output import Reply, counted, progress_bar, show, show_warnings
+
+
+@click.command()
+@click.argument("folder", metavar="[DIR]", required=False)
+@click.option("--fix", is_flag=True, help="Repair what is wrong.")
+@json_option
+def doctor(folder: str | None, *, fix: bool, as_json: bool) -> int | Reply:
+    """Compare the index of DIR with its files, and every part of it with the catalog.
+
+    Reads every file of the project. Exit code 0 when all is well or repaired, 1 when something
+    is (still) wrong.
+    """
+    from dowse.indexes.project_lookup import open_or_find
+
+    project = open_or_find(named_folder(folder))
+    with progress_bar(f"Checking {project.root.name}") as progress:
+        findings = project.check(progress)
+    repaired = fix and bool(findings)
+    left = findings
+    if repaired:
+        with progress_bar(f"Repairing {project.root.name}") as progress:
+            left = project.repair(findings, progress)
+    show_warnings(project.warnings)
+    project.close()
+    exit_code = 1 if left else 0
+    if as_json:
+        found = [{"part": finding.part, "problem": finding.problem} for finding in findings]
+        remaining = [{"part": finding.part, "problem": finding.problem} for finding in left]
+        value = {"projectPath": str(project.root), "findings": found, "repaired": repaired, "remaining": remaining}
+        return Reply(value, exit_code)
+    for finding in findings:
+        show(f"{finding.part}: {finding.problem}")
+    show(f"{project.root}: {_verdict(len(findings), len(left), is_repaired=repaired)}")
+    return exit_code
+
+
+def _verdict(found: int, left: int, *, is_repaired: bool) -> str:
+    if not found:
+        return "the index is whole and equal to the files"
+    if not is_repaired:
+        return f"{counted(found, 'problem')}; repair with: dowse doctor --fix"
+    return "repaired" if not left else f"{counted(left, 'problem')} could not be repaired"

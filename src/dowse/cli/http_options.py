@@ -1,0 +1,154 @@
+"""The options of every server that can be reached over HTTP, and what they demand of each other."""
+
+import logging
+import math
+import os
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dowse.cli.output import say
+from dowse.errors import Failed, UsageError
+
+if TYPE_CHECKING:
+    from dowse.server.composition import Composed
+
+MIN_TOKEN_CHARACTERS = 16
+TOKEN_VARIABLE = "DOWSE_TOKEN"  # noqa: S105 - the name of a variable
+
+_ORIGIN = re.compile(r"(https?)://(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::([0-9]{1,5}))?")
+_DEFAULT_PORTS = {"http": "80", "https": "443"}
+_NAME = re.compile(r"[a-z0-9_.:-]+", re.IGNORECASE)
+
+
+def http_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def _with_http(context: click.Context, option: click.Parameter, value: Any) -> Any:
+    """Refuse what would be without effect, and perhaps taken for protection."""
+    if value not in (None, False, ()) and not context.params.get("address"):
+        raise click.UsageError(f"{option.opts[0]} needs --http", context)
+    return value
+
+
+def _not_empty(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    if value == "":  # a variable that is not set; without --http we would listen to stdin
+        raise click.UsageError(f"{option.opts[0]} needs HOST:PORT, such as 127.0.0.1:8321", context)
+    return value
+
+
+def _option(name: str, *more: str, **how: Any) -> Callable[..., Any]:
+    return click.option(name, *more, callback=_with_http, **how)
+
+
+_OPTIONS = [
+    click.option(
+        "--http", "address", metavar="HOST:PORT", is_eager=True, callback=_not_empty,
+        help="Serve over HTTP, at /mcp; port 0 takes a free one.",
+    ),
+    _option("--allow-remote", is_flag=True, help="Let HOST be an address that other machines reach."),
+    _option("--token-file", metavar="FILE", help="Demand the token in FILE; or in the variable DOWSE_TOKEN."),
+    _option("--public", is_flag=True, help="No token: only what may be read by anybody is offered."),
+    _option("--allow-origin", "origins", metavar="ORIGIN", multiple=True, help="Let pages of ORIGIN use it."),
+    _option("--allow-host", "hosts", metavar="NAME", multiple=True, help="Also answer to this name."),
+    _option("--rate", metavar="N", type=click.FloatRange(0), help="Requests a second of one client (0: any)."),
+    _option("--log-queries", is_flag=True, help="Write tools and arguments to the log, too."),
+]  # fmt: skip
+
+
+def serve_over_http(
+    make: "Callable[[bool], Composed]",
+    *,
+    address: str,
+    allow_remote: bool,
+    token_file: str | None,
+    public: bool,
+    origins: tuple[str, ...],
+    hosts: tuple[str, ...],
+    rate: float | None,
+    log_queries: bool,
+) -> int:
+    """Serve what `make` makes, to anybody or not, until a signal comes."""
+    host, port = _address(address)
+    known_origins, known_hosts = frozenset(map(_origin, origins)), frozenset(map(_host, hosts))
+    token = _token(token_file)
+    if rate is not None and not math.isfinite(rate):
+        raise UsageError(f"--rate {rate} is not a number of requests.")
+    from dowse.http.access import LOOPBACK_NAMES, Admission
+    from dowse.http.rate_limit import is_loopback
+
+    is_local = is_loopback(host)
+    if not is_local and not allow_remote:
+        raise UsageError(f"{host} can be reached by other machines. Say so with --allow-remote.")
+    if not is_local and not (token or public):
+        raise UsageError("Other machines need a token: set DOWSE_TOKEN or --token-file; or offer little with --public.")
+    if public and token:
+        raise UsageError("--public and a token exclude each other.")
+    _log(log_queries=log_queries)
+    from dowse.http.app import bind, make_app, run_web
+
+    made = make(public)
+    names = LOOPBACK_NAMES | {host.lower()} | known_hosts
+    admission = Admission(names if is_local or hosts else None, known_origins, token)
+    try:
+        listening = bind(host, port)
+    except OSError as error:
+        raise Failed(f"{address} cannot be listened on ({error.strerror or error}). Choose another port.") from error
+    shown = f"[{host}]" if ":" in host else host
+    say(f"dowse: serving {made.names()} at http://{shown}:{listening.getsockname()[1]}/mcp")
+    run_web(make_app(made.server(), made.sources, admission, rate), listening)
+    return 0
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not port.isdecimal() or int(port) > 65535 or not _NAME.fullmatch(host or "127.0.0.1"):
+        raise UsageError(f"--http {text} is not HOST:PORT, such as 127.0.0.1:8321.")
+    return "127.0.0.1" if host in ("", "localhost") else host, int(port)
+
+
+def _token(file: str | None) -> str | None:
+    token = os.environ.pop(TOKEN_VARIABLE, None)  # not for the processes that we start
+    if file is not None:
+        try:
+            token = Path(file).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"--token-file {file} cannot be read ({error}).") from error
+    if token is None:
+        return None
+    if len(token) < MIN_TOKEN_CHARACTERS or not token.isascii() or not token.isprintable() or " " in token:
+        raise UsageError(f"The token has to be at least {MIN_TOKEN_CHARACTERS} ASCII characters without spaces.")
+    return token
+
+
+def _origin(text: str) -> str:
+    """An origin as browsers spell it: in lower case, without the port that goes without saying."""
+    found = _ORIGIN.fullmatch(text.lower())
+    if found is None:
+        raise UsageError(f"--allow-origin {text} is not an origin such as https://example.org.")
+    scheme, host, port = found.groups()
+    return f"{scheme}://{host}" if port in (None, _DEFAULT_PORTS[scheme]) else f"{scheme}://{host}:{port}"
+
+
+def _host(text: str) -> str:
+    name = text.removeprefix("[").removesuffix("]").lower()
+    is_address = ":" in name
+    if not _NAME.fullmatch(name) or is_address != text.startswith("["):
+        raise UsageError(f"--allow-host {text} is not a name such as search.example.org, without a port.")
+    return name
+
+
+def _log(*, log_queries: bool) -> None:
+    logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(message)s", level=logging.WARNING)
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # a line for every stranger's bad request is too much
+    logging.getLogger("dowse.access").setLevel(logging.INFO)
+    logging.getLogger("dowse.calls").setLevel(logging.INFO if log_queries else logging.WARNING)

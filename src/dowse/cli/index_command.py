@@ -1,0 +1,118 @@
+"""`dowse index`: make the index of a project equal to its files."""
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dowse.cli import INTERRUPTED
+from dowse.cli.common_arguments import json_option, named_folder
+from dowse.cli.encoding_output import meaning_line, wait_for_vectors
+from dowse.cli.output import Reply, counted, progress_bar, say, say_if_waiting, show, show_warnings
+from dowse.errors import TooManyFiles
+from dowse.platform import lower_priority
+
+if TYPE_CHECKING:
+    from dowse.indexes.index import ProjectIndex, Report
+    from dowse.indexes.index_status import Status
+
+
+@click.command()
+@click.argument("folder", metavar="[DIR]", required=False)
+@click.option("--yes", is_flag=True, help="Do not ask before indexing more files than maxFiles.")
+@click.option("--wait", is_flag=True, help="Wait until all chunks are encoded for search by meaning.")
+@click.option("--first", hidden=True, help="Index files whose path has these words before the others.")
+@json_option
+def index(folder: str | None, *, yes: bool, wait: bool, first: str | None, as_json: bool) -> int | Reply:
+    """Index DIR, or the project around the working directory.
+
+    Only what changed since the last run is read again. Ctrl-C keeps what is done; the next run
+    goes on from there. What is left out and why: dowse why PATH. Exit code 1 when no file is
+    indexed, or the question about the size is answered with no.
+
+    Search by meaning gets better while a server encodes the chunks in the background; --wait
+    encodes them now, some 20 a second, on battery as well.
+    """
+    from dowse.indexes.project_lookup import open_project
+
+    if first is not None:  # started by a search, in the background
+        lower_priority()
+    project = open_project(named_folder(folder))
+    show_warnings(project.warnings)
+    said = len(project.warnings)
+    report = _update(project, first or "", is_confirmed=yes)
+    if report is None:
+        say("Cancelled; nothing was indexed.")
+        return Reply({"status": "cancelled", "projectPath": str(project.root)}, 1) if as_json else 1
+    show_warnings(project.warnings[said:])
+    if wait and report.is_complete:
+        wait_for_vectors(project)
+    status = project.status()
+    project.close()
+    exit_code = INTERRUPTED if not report.is_complete else 0 if status.files else 1
+    if as_json:
+        return Reply(_as_json(report, status), exit_code)
+    _show(report, status)
+    if not report.is_complete:
+        say("dowse: Interrupted; what was done is kept.")
+    return exit_code
+
+
+def _update(project: "ProjectIndex", first: str, *, is_confirmed: bool) -> "Report | None":
+    """Index, after a question where the project is larger than anyone expects; None when the answer is no."""
+    try:
+        if not is_confirmed and not project.exists:
+            project.require_size()  # before anything is written
+        say_if_waiting(project)
+        with progress_bar(f"Indexing {project.root.name}") as progress:
+            return project.update(progress, first=first, is_confirmed=is_confirmed)
+    except TooManyFiles as error:
+        if is_confirmed or not sys.stdin.isatty():
+            raise
+        return _update(project, first, is_confirmed=True) if _is_agreed(error) else None
+
+
+def _is_agreed(error: TooManyFiles) -> bool:
+    click.echo(str(error).partition(" Continue")[0] + " Continue? [y/N]: ", nl=False, err=True)
+    answer = sys.stdin.readline()
+    if not answer:  # Ctrl-D leaves the cursor behind the question
+        say()
+    return answer.strip().lower() in ("y", "yes")
+
+
+def _as_json(report: "Report", status: "Status") -> dict[str, Any]:
+    return {
+        "status": "success" if report.is_complete else "interrupted",
+        "projectPath": str(status.root),
+        "filesIndexed": status.files,
+        "chunksCreated": status.chunks,
+        "added": report.added,
+        "updated": report.updated,
+        "removed": report.removed,
+        "unchanged": report.unchanged,
+        "skipped": report.skipped_by_reason(),
+        "truncated": [path for totals in status.totals.values() for path in totals.truncated],
+        "problem": status.problem,
+        "seconds": round(report.seconds, 3),
+        "encoding": status.encoding.as_json if status.encoding else None,
+    }
+
+
+def _show(report: "Report", status: "Status") -> None:
+    show(f"{status.root}: {counted(status.files, 'file')}, {counted(status.chunks, 'chunk')}")
+    show(f"  {_changes(report)} in {report.seconds:.2f} s")
+    for reason, count in report.skipped_by_reason().items():
+        show(f"  skipped {count:,}: {reason}")
+    for totals in status.totals.values():
+        for path in totals.truncated:
+            show(f"  cut after 1,000 chunks: {path}")
+    if status.problem:
+        show(f"  problem: {status.problem}")
+    if status.encoding and status.chunks:
+        show(f"  {meaning_line(status.encoding)}")
+
+
+def _changes(report: "Report") -> str:
+    counts = {"added": report.added, "updated": report.updated, "removed": report.removed}
+    said = [f"{count:,} {what}" for what, count in counts.items() if count]
+    return ", ".join([*said, f"{report.unchanged:,} unchanged"])

@@ -1,0 +1,126 @@
+"""One run of the program: a command is found and run, and whatever comes of it ends as one answer."""
+
+import contextlib
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from dowse.cli import INTERRUPTED
+from dowse.cli.command_list import dowse
+from dowse.cli.common_arguments import asks_for_json
+from dowse.cli.output import Reply, as_json_text, say, show_text
+from dowse.cli.streams import flush_or_silence, prepare_streams, silence_streams
+from dowse.errors import DowseError, Failed
+from dowse.platform import interrupt_on_terminate
+
+
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """Why there is no answer."""
+
+    code: str
+    message: str
+    exit_code: int
+
+    @property
+    def as_json(self) -> dict[str, Any]:
+        return {"error": {"code": self.code, "message": self.message}}
+
+
+def run(arguments: list[str] | None) -> int:
+    """Run one command; the exit code. Without arguments, those of the process, whose streams are made fit."""
+    if arguments is None:
+        prepare_streams()
+    outcome = _outcome(arguments)
+    # Only here JSON is printed, after everything that can go wrong or be interrupted: it is one object.
+    exit_code = _deliver(outcome, as_json=asks_for_json(sys.argv[1:] if arguments is None else arguments))
+    if arguments is None:
+        _let_signals_end_us()
+    return exit_code if flush_or_silence() else Failed.exit_code
+
+
+def _outcome(arguments: list[str] | None) -> int | Reply | _Problem:
+    try:
+        _raise_on_signals(is_program=arguments is None)
+        return _invoke(sys.argv[1:] if arguments is None else arguments)
+    except DowseError as error:
+        return _Problem(error.code, str(error), error.exit_code)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return error.exit_code
+    except click.ClickException as error:
+        return _Problem("INVALID_ARGUMENT", _usage_message(error), 2)
+    except (KeyboardInterrupt, click.Abort):
+        return _Problem("INTERRUPTED", "Interrupted; what was done is kept.", INTERRUPTED)
+    except BrokenPipeError:
+        silence_streams()  # the reader has seen enough
+        return 0
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        return _Problem("FAILED", f"{error.strerror or error}{where}.", Failed.exit_code)
+    except Exception as error:
+        if os.environ.get("DOWSE_DEBUG"):
+            raise
+        message = f"Unexpected {type(error).__name__}: {error}. Set DOWSE_DEBUG=1 for details and report it."
+        return _Problem("UNEXPECTED", message, Failed.exit_code)
+
+
+def _invoke(arguments: list[str]) -> int | Reply:
+    # Not click's own main: it takes broken pipes and Ctrl-C before we can.
+    if "_DOWSE_COMPLETE" in os.environ:
+        dowse(prog_name="dowse")
+    try:
+        with dowse.make_context("dowse", list(arguments)) as context:
+            result = dowse.invoke(context)
+            return result if isinstance(result, Reply) else int(result or 0)
+    except click.exceptions.Exit as done:  # after --help and --version
+        return done.exit_code
+
+
+def _deliver(outcome: int | Reply | _Problem, *, as_json: bool) -> int:
+    if isinstance(outcome, int):
+        return outcome
+    try:
+        if isinstance(outcome, Reply):
+            show_text(as_json_text(outcome.value))
+            return outcome.exit_code
+        if outcome.exit_code == INTERRUPTED and sys.stderr.isatty():
+            say()  # the terminal wrote ^C into this line
+        say(f"dowse: {outcome.message}")
+        if as_json:
+            show_text(as_json_text(outcome.as_json))
+        return outcome.exit_code
+    except BrokenPipeError:
+        silence_streams()
+        return 0
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except (OSError, Failed) as error:
+        with contextlib.suppress(OSError, Failed):
+            if isinstance(outcome, Reply):  # a problem was said before
+                say(f"dowse: {error}")
+        return Failed.exit_code
+
+
+def _raise_on_signals(*, is_program: bool) -> None:
+    interrupt_on_terminate()
+    if is_program and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _let_signals_end_us() -> None:
+    """Nothing is left to be kept: from here on a signal may end the process without a word."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _usage_message(error: click.ClickException) -> str:
+    message = " ".join(error.format_message().split())
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "dowse"
+    return f"{message}{'' if message.endswith(('.', '?')) else '.'} See: {command} --help"

@@ -1,0 +1,169 @@
+"""`dowse status`, `dowse projects`, `dowse forget`: what is indexed, and how to undo it."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dowse.cli.common_arguments import json_option, named_folder, named_path
+from dowse.cli.encoding_output import meaning_line
+from dowse.cli.output import Reply, counted, say, show, show_warnings
+from dowse.cli.serve_options import config_options, manifest_of, wish_of
+from dowse.indexes.index_status import as_size
+
+if TYPE_CHECKING:
+    from dowse.indexes.index_status import Status
+    from dowse.indexes.project_lookup import Project
+    from dowse.keeping.watch_status import Watch
+
+
+@click.command()
+@click.argument("folder", metavar="[DIR]", required=False)
+@click.option("--all", "is_all", is_flag=True, help="Show every source that dowse serve would serve here.")
+@config_options
+@json_option
+def status(folder: str | None, *, is_all: bool, config: str | None, no_config: bool, as_json: bool) -> int | Reply:
+    """Show the index of DIR, or of the project around the working directory; and of its documents.
+
+    Where a dowse.toml in the working directory names sources, and with --all, every source that
+    dowse serve would serve. The state is one of not_found, indexing, ready, incomplete, failed.
+    Exit code 1 when there is no index, or none that can be used.
+    """
+    manifest = manifest_of(config, no_config=no_config, has_folders=folder is not None)
+    if is_all or manifest:
+        from dowse.cli.source_status import show_sources
+
+        named = named_folder(folder)
+        return show_sources(wish_of({"roots": (named,) if named else ()}, manifest), as_json=as_json)
+    from dowse.indexes.index import ProjectIndex
+    from dowse.indexes.project_lookup import open_or_find
+    from dowse.keeping.watch_status import watch_of
+
+    project = open_or_find(named_folder(folder))
+    documents = ProjectIndex(project.root, "documents")
+    found, watch = project.status(), watch_of(project)
+    read, reading = documents.status(), watch_of(documents)
+    project.close()
+    documents.close()
+    show_warnings(found.warnings)
+    unusable = ("not_found", "failed")
+    exit_code = 1 if found.state in unusable and read.state in unusable else 0
+    has_documents = read.state != "not_found"
+    if as_json:
+        return Reply(
+            {**_as_json(found, watch), "documents": _as_json(read, reading) if has_documents else None}, exit_code
+        )
+    _show(found, watch)
+    if has_documents:
+        _show_documents(read, reading)
+    return exit_code
+
+
+@click.command()
+@json_option
+def projects(*, as_json: bool) -> int | Reply:
+    """List every indexed project and folder of documents."""
+    from dowse.indexes.project_lookup import list_projects
+
+    found = list_projects()
+    if as_json:
+        return Reply({"projects": [_project_as_json(project) for project in found]})
+    for project in found:
+        gone = "" if project.exists else "  (the folder is gone; dowse forget removes the index)"
+        size = project.size_bytes + (project.documents.size_bytes if project.documents else 0)
+        show(f"{project.root}  {_held(project)}, {as_size(size)}{gone}")
+    if not found:
+        say("Nothing is indexed. Start with: dowse index DIR, or dowse docs list DIR")
+    return 0
+
+
+def _held(project: "Project") -> str:
+    files = counted(project.files, "document" if project.is_documents else "file")
+    return f"{files} and {counted(project.documents.files, 'document')}" if project.documents else files
+
+
+def _project_as_json(project: "Project") -> dict[str, Any]:
+    documents = project if project.is_documents else project.documents
+    return {
+        **project.metadata,
+        "exists": project.exists,
+        "isProject": not project.is_documents,
+        "totalDocuments": documents.files if documents else None,
+    }
+
+
+@click.command()
+@click.argument("folder", metavar="DIR")
+@json_option
+def forget(folder: str, *, as_json: bool) -> int | Reply:
+    """Remove the index of DIR, as a project and as a folder of documents. The files are not touched."""
+    from dowse.indexes.project_lookup import forget_project
+
+    root = forget_project(named_path(folder))
+    if as_json:
+        return Reply({"status": "success", "projectPath": str(root), "message": "Index deleted successfully"})
+    show(f"Forgot {root}; its files are untouched.")
+    return 0
+
+
+def _as_json(found: "Status", watch: "Watch") -> dict[str, Any]:
+    return {
+        "status": found.state,
+        "projectPath": str(found.root),
+        "indexPath": str(found.folder),
+        "totalFiles": found.files,
+        "totalChunks": found.chunks,
+        "expectedFiles": found.expected_files,
+        "lastUpdated": found.last_updated,
+        "storageSize": as_size(found.size_bytes),
+        "storageSizeBytes": found.size_bytes,
+        "kinds": {
+            kind: {"files": totals.documents, "chunks": totals.chunks, "languages": totals.languages}
+            for kind, totals in found.totals.items()
+        },
+        "skipped": found.skipped,
+        "problem": found.problem,
+        "lastCheck": found.last_check,
+        "lastError": found.last_error,
+        "encoding": found.encoding.as_json if found.encoding else None,
+        "strategy": watch.strategy,
+        "watcher": watch.mode,
+        "watcherActive": watch.mode == "elsewhere",
+        "watcherDetail": watch.why,
+        "pendingFiles": len(watch.pending),
+        "pending": list(watch.pending[:20]),
+        "warnings": list(found.warnings),
+    }
+
+
+def _show_documents(found: "Status", watch: "Watch") -> None:
+    show(
+        f"  documents ({found.state}): {counted(found.files, 'document')}, {as_size(found.size_bytes)} in {found.folder}"
+    )
+    if found.problem:
+        show(f"    problem: {found.problem}")
+    if found.last_error and found.last_error != found.problem:
+        show(f"    last error: {found.last_error}")
+    show(f"    {'kept fresh' if watch.mode == 'elsewhere' else 'not kept fresh'}: {watch.why}")
+
+
+def _show(found: "Status", watch: "Watch") -> None:
+    show(f"{found.root}: {found.state}")
+    if found.state == "not_found":
+        show(f"  index it with: dowse index {found.root}")
+        return
+    if found.problem:
+        show(f"  problem: {found.problem}")
+    if found.last_error and found.last_error != found.problem:
+        show(f"  last error: {found.last_error}")
+    for kind, totals in found.totals.items():
+        languages = ", ".join(f"{name} {count:,}" for name, count in list(totals.languages.items())[:8])
+        show(f"  {kind}: {counted(totals.documents, 'file')}, {counted(totals.chunks, 'chunk')}  {languages}".rstrip())
+    for reason, count in found.skipped.items():
+        show(f"  skipped {count:,}: {reason}")
+    show(f"  updated {found.last_updated or 'never'}, {as_size(found.size_bytes)} in {found.folder}")
+    kept = "kept fresh" if watch.mode == "elsewhere" else "not kept fresh"
+    show(f"  {kept}: {watch.why}; strategy {watch.strategy}, last check {found.last_check or 'never'}")
+    if found.encoding and found.chunks:
+        show(f"  {meaning_line(found.encoding)}")
+    if watch.pending:
+        show(f"  pending: {counted(len(watch.pending), 'path')}, {', '.join(watch.pending[:5])}")

@@ -1,0 +1,193 @@
+"""`dowse search`: ranked hits with the lines that matter, or every occurrence of a text."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dowse.cli.common_arguments import json_option, named_folder
+from dowse.cli.output import Reply, counted, progress_bar, say, say_if_waiting, show_warnings
+from dowse.cli.result_output import show_hits, show_occurrences
+from dowse.errors import UsageError
+
+if TYPE_CHECKING:
+    from dowse.indexes.index import ProjectIndex
+    from dowse.indexes.project_search import Coverage
+    from dowse.searching.exact_search import Occurrence, Occurrences
+    from dowse.searching.passages import Passage
+    from dowse.searching.search import Answer, Hit
+
+MAX_PAGE = 1000
+
+
+@click.command()
+@click.argument("query")
+@click.argument("folder", metavar="[DIR]", required=False)
+@click.option("--limit", type=click.IntRange(1, MAX_PAGE), default=None, help="Hits to show (10; occurrences: 100).")
+@click.option("--path", "glob", metavar="GLOB", help="Only files whose path matches, such as 'src/**/*.py'.")
+@click.option("--language", metavar="NAME", help="Only files in this language, such as python.")
+@click.option("--code", "kind", flag_value="code", help="Only code.")
+@click.option("--docs", "kind", flag_value="docs", help="Only documentation.")
+@click.option("--budget", metavar="TOKENS", type=click.IntRange(1), default=20_000, help="Show no more than this.")
+@click.option("--exact", is_flag=True, help="Every occurrence of QUERY, letter by letter.")
+@click.option("--regex", "is_pattern", is_flag=True, help="Every match of the regular expression QUERY.")
+@click.option("--offset", type=click.IntRange(0), default=0, help="Skip so many occurrences (--exact, --regex).")
+@click.option("--seconds", type=click.FloatRange(0.1, 600), default=10.0, help="Time limit (--exact, --regex).")
+@click.option(
+    "--mode",
+    type=click.Choice(["hybrid", "vector", "lexical"]),
+    default="hybrid",
+    help="By words and meaning, or one of them.",
+)
+@click.option("--alpha", type=click.FloatRange(0, 1), default=None, help="How much of a hybrid search is meaning.")
+@click.option("--wait", is_flag=True, help="Index everything before answering.")
+@json_option
+def search(query: str, folder: str | None, *, exact: bool, is_pattern: bool, **how: Any) -> int | Reply:
+    """Search DIR, or the project around the working directory, for QUERY.
+
+    Words, names, questions; +word must be there, -word must not, "these words" stand together
+    (after --, a QUERY may begin with a dash). A project without an index is indexed: the first
+    hits come while that goes on, and the answer says how much was searched. Exit code 1 when
+    nothing is found.
+    """
+    from dowse.indexes.project_lookup import open_or_find
+
+    if exact and is_pattern:
+        raise click.UsageError("--exact and --regex exclude each other")
+    query = _as_unicode(query)
+    if not query:
+        raise UsageError("The query is empty. Say what to look for.")
+    project = open_or_find(named_folder(folder))
+    show_warnings(project.warnings)
+    if exact or is_pattern or how["wait"]:
+        say_if_waiting(project)
+    try:
+        if exact or is_pattern:
+            return _find_all(project, query, is_pattern=is_pattern, **how)
+        return _ask(project, query, **how)
+    finally:
+        project.close()
+
+
+def _ask(project: "ProjectIndex", query: str, *, wait: bool, as_json: bool, **how: Any) -> int | Reply:
+    from dowse.indexes.project_search import Options
+    from dowse.indexes.project_search import search as ask
+    from dowse.indexes.query_vectors import OwnEncoder
+
+    options = Options(
+        how["limit"] or 10, how["kind"], how["glob"], how["language"], how["budget"], how["mode"], how["alpha"]
+    )
+    with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
+        answer, coverage = ask(
+            project, query, options, waits=wait, progress=progress, encoder=OwnEncoder(project.settings)
+        )
+    exit_code = 0 if answer.hits else 1
+    if as_json:
+        return Reply(_answer_as_json(answer, coverage), exit_code)
+    show_hits(answer)
+    for note in _notes(answer, coverage):
+        say(note)
+    return exit_code
+
+
+def _find_all(project: "ProjectIndex", query: str, *, is_pattern: bool, as_json: bool, **how: Any) -> int | Reply:
+    from dowse.indexes.project_search import Options, find_all
+
+    options = Options(how["limit"] or 100, how["kind"], how["glob"], how["language"], how["budget"])
+    page = {"offset": how["offset"], "seconds": how["seconds"]}
+    with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
+        found, coverage = find_all(project, query, options, is_pattern=is_pattern, progress=progress, **page)
+    exit_code = 0 if found.total else 1
+    following = found.offset + len(found.found)
+    more = following if found.found and following < found.total else None
+    if as_json:
+        return Reply(_occurrences_as_json(found, coverage, more), exit_code)
+    show_occurrences(found, query, is_pattern=is_pattern)
+    complete = "yes" if found.is_complete else "no"
+    say(f"{counted(found.total, 'occurrence')} in {counted(found.files, 'file')}, complete: {complete}")
+    for note in [*([f"more with --offset {more}"] if more else []), *_coverage_notes(coverage)]:
+        say(note)
+    return exit_code
+
+
+def _as_unicode(text: str) -> str:
+    """A query whose bytes are not UTF-8 as it would be read in a file."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _notes(answer: "Answer", coverage: "Coverage") -> list[str]:
+    notes = []
+    if not answer.hits:
+        notes.append("nothing found")
+    if answer.corrected:
+        notes.append("taken for: " + ", ".join(f"{known} for {asked}" for asked, known in answer.corrected.items()))
+    if answer.is_cut:
+        notes.append("the budget is spent; see more with --budget")
+    if answer.outdated:
+        notes.append(f"left out, changed while we looked: {', '.join(answer.outdated[:5])}")
+    return [*notes, *_coverage_notes(coverage)]
+
+
+def _coverage_notes(coverage: "Coverage") -> list[str]:
+    if coverage.is_indexing:
+        of = f" of {coverage.expected:,}" if coverage.expected else ""
+        return [f"searched {coverage.files:,}{of} files; indexing goes on in the background (--wait waits for it)"]
+    if coverage.pending:
+        return [f"{counted(coverage.pending, 'file')} changed and are being indexed in the background"]
+    return []
+
+
+def _answer_as_json(answer: "Answer", coverage: "Coverage") -> dict[str, Any]:
+    return {
+        "query_parsed": answer.query.as_json(),
+        "results": [_hit_as_json(hit) for hit in answer.hits],
+        "totalResults": len(answer.hits),
+        "corrected": dict(answer.corrected),
+        "cut": answer.is_cut,
+        "outdated": list(answer.outdated),
+        "searchedBy": dict(answer.ways),
+        "without": answer.lacks or None,
+        "coverage": _coverage_as_json(coverage),
+        "searchTimeMs": round(answer.seconds * 1000, 1),
+    }
+
+
+def _hit_as_json(hit: "Hit") -> dict[str, Any]:
+    return {
+        "path": hit.path,
+        "score": hit.relevance,
+        "startLine": hit.passages[0].start_line if hit.passages else 1,
+        "endLine": hit.passages[0].end_line if hit.passages else 1,
+        "language": hit.language,
+        "kind": hit.kind,
+        "title": hit.title,
+        "passages": [_as_json(passage) for passage in hit.passages],
+    }
+
+
+def _occurrences_as_json(found: "Occurrences", coverage: "Coverage", more: int | None) -> dict[str, Any]:
+    return {
+        "occurrences": [_as_json(one) for one in found.found],
+        "total": found.total,
+        "files": found.files,
+        "complete": found.is_complete,
+        "nextOffset": more,
+        "coverage": _coverage_as_json(coverage),
+        "searchTimeMs": round(found.seconds * 1000, 1),
+    }
+
+
+def _as_json(one: "Passage | Occurrence") -> dict[str, Any]:
+    """What was found; what was masked in it and what is flagged, where there is something to say."""
+    seldom = ("masked", "flags", "flagged_lines")
+    return {key: value for key, value in asdict(one).items() if value or key not in seldom}
+
+
+def _coverage_as_json(coverage: "Coverage") -> dict[str, Any]:
+    return {
+        "files": coverage.files,
+        "expected": coverage.expected,
+        "is_indexing": coverage.is_indexing,
+        "pending": coverage.pending,
+        "is_complete": coverage.is_complete,
+    }

@@ -1,0 +1,129 @@
+"""`dowse site`: a static site's index served, checked and built."""
+
+import os
+from typing import Any
+
+import click
+
+from dowse.cli.common_arguments import json_option, named_folder, named_path
+from dowse.cli.http_options import http_options
+from dowse.cli.output import Reply, Shown, counted, progress_bar, say, show, show_warnings, shown
+from dowse.cli.serve_command import budget_option, run_server
+from dowse.cli.serve_options import Wish
+from dowse.errors import UsageError
+
+MOST_WARNINGS = 20
+"""Shown after a build."""
+
+
+@click.group()
+def site() -> None:
+    """A static site's search index: serve it to assistants, check it, build it.
+
+    docs/site.md describes the format and shows how each step is used. All but serve take --json.
+    """
+
+
+@site.command()
+@click.argument("places", metavar="[NAME=]FILE|URL...", nargs=-1, required=True)
+@budget_option
+@http_options
+def serve(places: tuple[str, ...], *, budget: int, **web: Any) -> int:
+    """Serve the site of each index to assistants, on stdin and stdout or over HTTP.
+
+    An index is a file, or at an https:// or s3:// address. It is searched with the tool
+    search_PREFIX, by the prefix that it states; NAME= before it gives another one. An index
+    that is replaced is picked up by itself.
+    """
+    return run_server(Wish(("site",), "standard", budget, sites=places), web)
+
+
+@site.command()
+@click.argument("place", metavar="FILE|URL")
+@click.option("--strict", is_flag=True, help="Warnings are errors.")
+@json_option
+def check(place: str, *, strict: bool, as_json: bool) -> int | Reply:
+    """Check an index: every problem, where it is and how to mend it.
+
+    Exit code 0 when the index is good, 1 when it has errors; with --strict also when it has
+    warnings.
+    """
+    from dowse.sites.inspection import inspect
+
+    report = inspect(place)
+    problems = report.problems
+    errors = sum(1 for problem in problems if strict or problem.grade == "error")
+    exit_code = 1 if errors else 0
+    if as_json:
+        found = [
+            {"path": one.path, "grade": "error" if strict else one.grade, "problem": one.what, "remedy": one.remedy}
+            for one in problems
+        ]
+        value = {
+            "file": place, "valid": not errors, "version": report.version, "pageCount": report.pages,
+            "errors": errors, "warnings": len(problems) - errors, "problems": found,
+        }  # fmt: skip
+        return Reply(value, exit_code)
+    for problem in problems:
+        is_error = strict or problem.grade == "error"
+        grade = shown("error" if is_error else "warning", fg="red" if is_error else "yellow")
+        show(grade, f" {problem.path or place}: {problem.what}. {problem.remedy}.")
+    show(f"{place}: {_verdict(report.pages, errors, len(problems) - errors)}")
+    return exit_code
+
+
+def _verdict(pages: int, errors: int, warnings: int) -> Shown:
+    found = [counted(number, noun) for number, noun in ((errors, "error"), (warnings, "warning")) if number]
+    return shown(f"{counted(pages, 'page')}, {' and '.join(found) or 'no problems'}")
+
+
+@site.command()
+@click.argument("source", metavar="SRC")
+@click.option("-o", "--output", metavar="FILE", help="Where the index is written.")
+@click.option("--name", help="The site's name.")
+@click.option("--domain", help="Its domain, without https://.")
+@click.option("--description", help="A sentence about it.")
+@click.option("--prefix", help="The search tool is called search_PREFIX.")
+@click.option("--generator", metavar="NAME", help="markdown, hugo, astro, jekyll, docusaurus, mkdocs or html.")
+@click.option("--base", metavar="PATH", help="All addresses begin with this path.")
+@click.option("--exclude", metavar="GLOB", multiple=True, help="Leave out files that match.")
+@click.option("--drafts", is_flag=True, default=None, help="Drafts, too.")
+@click.option("--future", is_flag=True, default=None, help="Pages whose date is to come, too.")
+@json_option
+def build(source: str, *, as_json: bool, **given: Any) -> int | Reply:
+    """Build the index of the site in SRC: Markdown as a generator has it, or HTML that it made.
+
+    The generator is found by its settings file, which also gives name and domain. What is not
+    given here comes from DOWSE_SITE_NAME and the like, then from dowse-site.toml in SRC or in
+    the working directory. Exit code 1 when there is no page.
+    """
+    folder = named_folder(source)
+    assert folder is not None  # noqa: S101 - it was named
+    from dowse.platform import write_atomically
+    from dowse.sites.building.builder import build as built_from
+    from dowse.sites.building.generator_settings import gathered
+
+    settings = gathered(folder, {**given, "exclude": given["exclude"] or None}, os.environ)
+    if not settings.output:
+        raise UsageError("Say where the index is to be written: -o FILE.")
+    target = named_path(settings.output)
+    if not target.parent.is_dir():
+        raise UsageError(f"{target.parent} is not a folder. Make it first.")
+    with progress_bar(f"Building {folder.name}", is_expected=False) as progress:
+        built = built_from(folder, settings, progress)
+    write_atomically(target, built.data)
+    show_warnings(built.warnings[:MOST_WARNINGS])
+    if len(built.warnings) > MOST_WARNINGS:
+        show_warnings([f"and {len(built.warnings) - MOST_WARNINGS} more; --json has them all"])
+    if as_json:
+        value = {
+            "file": str(target), "generator": built.generator, "pageCount": built.pages, "bytes": len(built.data),
+            "skipped": built.skipped, "warnings": list(built.warnings),
+        }  # fmt: skip
+        return Reply(value)
+    for reason, paths in built.skipped.items():
+        some = ", ".join(paths[:3]) + (", …" if len(paths) > 3 else "")
+        say(f"dowse: left out {counted(len(paths), 'file')}: {reason} ({some})")
+    size = f"{len(built.data) / 1e6:.1f} MB" if len(built.data) >= 1e5 else f"{len(built.data):,} bytes"
+    show(f"{settings.output}: {counted(built.pages, 'page')} of {built.identity.name} ({built.generator}), {size}")
+    return 0

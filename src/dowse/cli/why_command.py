@@ -1,0 +1,141 @@
+"""`dowse why`: the rule that put a file into the index or kept it out."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dowse.cli.common_arguments import json_option, named_path
+from dowse.cli.output import Reply, counted, say_if_waiting, show, show_warnings
+from dowse.errors import ProjectNotDetected
+
+if TYPE_CHECKING:
+    from dowse.indexes.index import Explanation, ProjectIndex
+    from dowse.searching.explain import Placement
+
+
+@click.command()
+@click.argument("arguments", metavar="[QUERY] PATH", nargs=-1, required=True)
+@json_option
+def why(arguments: tuple[str, ...], *, as_json: bool) -> int | Reply:
+    """Say why PATH is or is not indexed: the very rule, and the file and line it comes from.
+
+    With a QUERY before it: which signals put PATH where it is among the hits, each with its
+    number. Exit code 0 when the file is indexed or may be, 1 when a rule keeps it out, there is
+    no such file, or the query does not find it.
+    """
+    from dowse.indexes.project_search import explain_rank
+    from dowse.indexes.query_vectors import OwnEncoder
+
+    if len(arguments) > 2:
+        raise click.UsageError("why takes a PATH, or a QUERY and a PATH; quote a query of several words")
+    named = named_path(arguments[-1])
+    project = _project_of(named)
+    show_warnings(project.warnings)
+    try:
+        found = project.explain(str(named))
+        if len(arguments) == 1 or not found.verdict.is_allowed:
+            return _explained(found, as_json=as_json)
+        say_if_waiting(project)
+        return _placed(explain_rank(project, arguments[0], str(named), OwnEncoder(project.settings)), as_json=as_json)
+    finally:
+        project.close()
+
+
+def _project_of(named: Path) -> "ProjectIndex":
+    """The project that a path is asked about: a link is a thing of the folder it stands in, not of its target."""
+    from dowse.indexes.project_lookup import find_indexed, find_project
+
+    for link in (path for path in (*reversed(named.parents), named) if path.is_symlink()):
+        if project := find_indexed(link.parent):
+            return project
+    if named.is_symlink():
+        try:
+            return find_project(named.parent)
+        except ProjectNotDetected:  # a link in the home folder: then the folder behind it
+            pass
+    return find_project(named)
+
+
+def _explained(found: "Explanation", *, as_json: bool) -> int | Reply:
+    exit_code = 0 if found.verdict.is_allowed else 1
+    if as_json:
+        return Reply(_explanation_as_json(found), exit_code)
+    for line in _lines(found):
+        show(line)
+    return exit_code
+
+
+def _placed(found: "Placement", *, as_json: bool) -> int | Reply:
+    exit_code = 0 if found.rank else 1
+    if as_json:
+        return Reply(_placement_as_json(found), exit_code)
+    _show_placement(found)
+    return exit_code
+
+
+def _show_placement(found: "Placement") -> None:
+    if not found.rank:
+        show(f"{found.path} has nothing of this query ({', '.join(found.terms) or 'no words'})")
+        return
+    show(f"{found.path} is number {found.rank} of {found.of} with {found.score:.3f} ({found.query.shape} query)")
+    for name, value in found.signals.items():
+        show(f"  {value:+.3f}  {name}")
+    if found.rank > 1:
+        show(f"  first is {found.best_path} with {found.best_score:.3f}")
+    rarest = sorted(found.terms.items(), key=lambda item: -item[1])
+    show("  words by weight: " + ", ".join(f"{term} {weight:.1f}" for term, weight in rarest))
+
+
+def _lines(found: "Explanation") -> list[str]:
+    verdict = found.verdict
+    lines = [_state(found)]
+    if verdict.rule:
+        where = verdict.rule.origin + (f", line {verdict.rule.line}" if verdict.rule.line else "")
+        lines.append(f"  rule: {verdict.rule.pattern}  ({where})")
+    if verdict.detail and not _is_folder(found):
+        lines.append(f"  {verdict.detail}")
+    return lines
+
+
+def _state(found: "Explanation") -> str:
+    path = found.verdict.path
+    if not found.verdict.is_allowed:
+        return f"{path} is not indexed: {found.verdict.reason}"
+    if _is_folder(found):
+        return f"{path or found.root} is a folder; what is allowed in it is indexed"
+    if found.stored:
+        return f"{path} is indexed: {found.stored.language}, {counted(found.stored.chunk_count, 'chunk')}"
+    state = "may be indexed, and is not yet" if found.is_indexed_project else "would be indexed"
+    return f"{path} {state}: run dowse index {found.root}"
+
+
+def _is_folder(found: "Explanation") -> bool:
+    return found.verdict.is_allowed and (not found.verdict.path or found.verdict.path.endswith("/"))
+
+
+def _explanation_as_json(found: "Explanation") -> dict[str, Any]:
+    verdict, rule = found.verdict, found.verdict.rule
+    return {
+        "path": verdict.path,
+        "projectPath": str(found.root),
+        "allowed": verdict.is_allowed,
+        "indexed": found.stored is not None,
+        "reason": verdict.reason,
+        "rule": {"pattern": rule.pattern, "origin": rule.origin, "line": rule.line} if rule else None,
+        "detail": verdict.detail or None,
+    }
+
+
+def _placement_as_json(found: "Placement") -> dict[str, Any]:
+    return {
+        "path": found.path,
+        "query_parsed": found.query.as_json(),
+        "shape": found.query.shape,
+        "rank": found.rank,
+        "of": found.of,
+        "score": round(found.score, 4),
+        "signals": {name: round(value, 4) for name, value in found.signals.items()},
+        "best": {"path": found.best_path, "score": round(found.best_score, 4)} if found.best_path else None,
+        "terms": {term: round(weight, 3) for term, weight in found.terms.items()},
+    }

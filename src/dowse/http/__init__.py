@@ -1,0 +1,1 @@
+"""The protocol over HTTP: who may connect, how often, and the application."""

@@ -1,0 +1,1 @@
+"""The index of one root: opened, searched, described, checked."""

@@ -1,0 +1,104 @@
+"""Whose vectors an index has, which of them serve, and which are still to be made.
+
+Notes in the store: `encoder`, whose vectors serve; for each encoder the chunk up to which none lacks one; and which
+encoder was taken instead of one whose model could not be loaded.
+"""
+
+import contextlib
+
+from dowse.encoding.selection import second_version, uses_static
+from dowse.encoding.shipped import STATIC_VERSION
+from dowse.errors import ModelMissing
+from dowse.settings import Settings
+from dowse.store.local import LocalStore
+from dowse.types import Store
+
+_SERVES = "encoder"
+_ENCODED = "encoded to:"
+_INSTEAD = "instead of:"
+
+
+def wanted_versions(store: Store, settings: Settings) -> tuple[str, ...]:
+    """The encoders whose vectors every chunk is to have, in the order in which they are made.
+
+    ModelMissing where the settings name a model that is not there.
+    """
+    static = (STATIC_VERSION,) if uses_static(settings) else ()
+    second = second_wanted(store, settings)
+    return (*static, second) if second else static
+
+
+def second_wanted(store: Store, settings: Settings) -> str | None:
+    """The encoder of the second phase, or the one that was taken where its model could not be loaded."""
+    version = second_version(settings)
+    return (store.noted(f"{_INSTEAD}{version}") or version) if version else None
+
+
+def serving_version(store: Store, settings: Settings) -> str | None:
+    """The encoder of the second phase whose vectors answer; None where the settings want none.
+
+    After a change of the settings it is the old one, until the new one has a vector for every chunk: the two are
+    never compared. Where the settings want none the vectors are kept, for the next change of mind.
+    """
+    if settings.encoder == "none":
+        return None
+    noted = store.noted(_SERVES)
+    if noted is not None:
+        return noted
+    with contextlib.suppress(ModelMissing):
+        return second_wanted(store, settings)
+    return None
+
+
+def lacking_version(store: LocalStore, settings: Settings) -> str | None:
+    """The first encoder of those wanted that some chunk has no vector of; looks only at chunks that are new."""
+    return next((version for version in wanted_versions(store, settings) if lacks(store, version)), None)
+
+
+def take_stock(store: LocalStore, settings: Settings) -> str | None:
+    """The same, for those who write: what was looked at and lacks nothing is not looked at again."""
+    for version in wanted_versions(store, settings):
+        newest = store.newest_chunk()
+        if lacks(store, version):
+            return version
+        note_encoded_to(store, version, newest)
+    return None
+
+
+def lacks(store: LocalStore, version: str) -> bool:
+    """Whether some chunk has no vector of its own of an encoder."""
+    return bool(store.without_vectors(version, 1, after=encoded_to(store, version)))
+
+
+def encoded_to(store: Store, version: str) -> int:
+    """The chunk up to which all have a vector of an encoder."""
+    return int(store.noted(f"{_ENCODED}{version}") or 0)
+
+
+def note_encoded_to(store: Store, version: str, chunk: int) -> None:
+    """Remember up to which chunk none lacks a vector, so that they are not looked at again."""
+    if chunk > encoded_to(store, version):
+        store.note(f"{_ENCODED}{version}", str(chunk))
+
+
+def note_instead(store: Store, version: str, taken: str) -> None:
+    """The model of a version could not be loaded, and another one was taken: its vectors are made from now on."""
+    store.note(f"{_INSTEAD}{version}", taken)
+
+
+def note_begin(store: LocalStore, settings: Settings) -> None:
+    """The vectors that are made now serve at once, unless there are some of another encoder that can go on serving."""
+    second, serving = second_wanted(store, settings), store.noted(_SERVES)
+    if second and serving != second and (serving is None or not store.vector_counts(serving)[0]):
+        store.note(_SERVES, second)
+
+
+def note_complete(store: LocalStore, settings: Settings) -> None:
+    """Every chunk has all its vectors: those serve from now on, and all others go."""
+    second, wanted = second_wanted(store, settings), wanted_versions(store, settings)
+    if second and store.noted(_SERVES) != second:
+        store.note(_SERVES, second)
+    for version in store.encoders():
+        if second and version not in wanted:
+            store.forget_vectors(version)
+            store.note(f"{_ENCODED}{version}", None)

@@ -1,0 +1,106 @@
+"""How far the vectors of an index are, as every surface tells it and whichever process makes them."""
+
+import contextlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from dowse.errors import DowseError, ModelMissing
+from dowse.indexes.encoder_state import lacking_version, serving_version, wanted_versions
+from dowse.mcp.error_catalog import CatalogueError
+from dowse.platform import POWER_SUPPLIES, Lock, is_on_battery, write_atomically
+from dowse.settings import Settings, read_json
+from dowse.store.local import LocalStore
+from dowse.types import KINDS
+
+State = Literal["complete", "working", "waiting", "paused", "off", "failed"]
+
+ON_BATTERY = "on battery; encodeOnBattery in config.json goes on all the same"
+
+_STATE = "encoding.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """How far the vectors of the slowest encoder are."""
+
+    state: State
+    encoder: str | None = None
+    done: int = 0
+    total: int = 0
+    problem: str | None = None
+    """Why it does not go on."""
+    serving: str | None = None
+    """The encoder whose vectors serve meanwhile, where that is another one."""
+
+    @property
+    def as_json(self) -> dict[str, Any]:
+        """What replies say."""
+        said = {"encoder": self.encoder, "state": self.state, "done": self.done, "total": self.total}
+        more = {"serving": self.serving, "problem": self.problem}
+        return said | {key: value for key, value in more.items() if value}
+
+
+def encoding_of(store: LocalStore, settings: Settings, supplies: Path = POWER_SUPPLIES) -> Encoding:
+    """How far an index is; cheap, whatever its size."""
+    serving = serving_version(store, settings)
+    try:
+        wanted = wanted_versions(store, settings)
+    except ModelMissing as error:
+        chunks = sum(store.totals(kind).chunks for kind in KINDS)
+        return Encoding("failed", settings.encoder, 0, chunks, said_of(error), serving)
+    if not wanted:
+        return Encoding("off")
+    encoder = wanted[-1]
+    done, total = store.vector_counts(encoder)
+    state, problem = _state(store, settings, supplies)
+    other = serving if serving != encoder else None
+    return Encoding(state, encoder, total if state == "complete" else done, total, problem, other)
+
+
+def _state(store: LocalStore, settings: Settings, supplies: Path) -> tuple[State, str | None]:
+    if lacking_version(store, settings) is None:
+        return "complete", None
+    lease = encoding_lease(store.folder)
+    if lease.path.exists() and lease.is_taken():
+        return "working", None
+    if problem := _told_problem(store.folder):
+        return "failed", problem
+    if is_paused(settings, supplies):
+        return "paused", ON_BATTERY
+    return "waiting", None
+
+
+def is_paused(settings: Settings, supplies: Path = POWER_SUPPLIES) -> bool:
+    """Whether nothing is to be encoded now because the machine runs on its battery."""
+    return not settings.encode_on_battery and is_on_battery(supplies)
+
+
+def said_of(error: BaseException) -> str:
+    """An error as a status shows it: with the catalogue's words where it is about a model that cannot be had."""
+    if isinstance(error, ModelMissing):
+        return f"{CatalogueError(error.code)} ({error})"
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+def encoding_lease(folder: Path) -> Lock:
+    """What the one process holds that makes the vectors of an index."""
+    return Lock(folder / "encode.lock")
+
+
+def tell_problem(folder: Path, problem: str | None) -> None:
+    """Write down, for all processes, why the vectors cannot be made; None once they can."""
+    with contextlib.suppress(DowseError, OSError):
+        if problem is None:
+            (folder / _STATE).unlink(missing_ok=True)
+        elif problem != _told_problem(folder):
+            write_atomically(folder / _STATE, json.dumps({"problem": problem}).encode())
+
+
+def _told_problem(folder: Path) -> str | None:
+    if not (folder / _STATE).exists():
+        return None
+    with contextlib.suppress(DowseError, KeyError, TypeError):
+        return str(read_json(folder / _STATE)["problem"])
+    return None

@@ -1,0 +1,356 @@
+"""One indexed project as every surface sees it: updated, described, checked, forgotten."""
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Literal
+
+from dowse.errors import DowseError, Failed, NotIndexed, StoreBusy, StoreDamaged, TooManyFiles, UsageError
+from dowse.freshness.indexer import (
+    Report,
+    apply_drift,
+    bring_up_to_date,
+    find_drift,
+    find_drift_at,
+    reindex,
+    text_reader,
+)
+from dowse.freshness.integrity import check_index
+from dowse.freshness.scan import Drift
+from dowse.indexes.encoding_progress import Encoding, encoding_of
+from dowse.indexes.index_log import open_log
+from dowse.indexes.index_status import Status, describe
+from dowse.indexes.sidecar_files import file_findings, write_files
+from dowse.platform import Lock, make_private_folder
+from dowse.settings import Settings, load_settings, write_default
+from dowse.sources.project_files import ProjectSource
+from dowse.store import storage_layout
+from dowse.store.local import LocalStore, remove, set_aside
+from dowse.types import Encoder, Entered, Entry, Finding, Progress, StoredDocument, Verdict
+
+__all__ = ["Explanation", "ProjectIndex", "Report", "Status"]
+
+What = Literal["project", "documents"]
+
+TURN_WAIT_SECONDS = 600.0
+"""How long a full run waits for another one of the same project."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a file is or is not in the index."""
+
+    root: Path
+    verdict: Verdict
+    stored: StoredDocument | None
+    is_indexed_project: bool
+
+
+class ProjectIndex:
+    """The index of one root; opens what it needs when it is needed.
+
+    A root may have two: of its files as a project, and of its documents as a reader gets them.
+    """
+
+    def __init__(self, root: Path, what: What = "project") -> None:
+        if not root.is_dir():
+            raise UsageError(f"{root} is not a folder.")
+        self.root = root.resolve()
+        self.what = what
+        self.folder = folder_of(self.root, what)
+        self.settings_files = (storage_layout.global_config(), storage_layout.index_folder(self.root) / "config.json")
+        self.settings, self.warnings = load_settings(*self.settings_files)
+        self.source = _source(root, self.settings, what)
+        self._store: LocalStore | None = None
+        self._turn = Lock(self.folder / "index.lock")
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is an index, in whatever state."""
+        return (self.folder / "catalog.sqlite").exists()
+
+    def is_in_place(self) -> bool:
+        """Whether the index is there, and the one that we have open."""
+        return self.exists and (self._store is None or self._store.is_in_place())
+
+    def settings_stamp(self) -> tuple[int, ...]:
+        """What is another one after a settings file was changed."""
+        stamps: list[int] = []
+        for file in self.settings_files:
+            with contextlib.suppress(OSError):
+                seen = os.stat(file)  # noqa: PTH116 - 3 µs instead of 12, at every question
+                stamps += [seen.st_mtime_ns, seen.st_size, seen.st_ino]
+        return tuple(stamps)
+
+    @property
+    def store(self) -> LocalStore:
+        """The open store; NotIndexed where there is none."""
+        if not self.exists:
+            self.close()
+            raise NotIndexed(f"{self.root} is not indexed. Run: dowse index {self.root}")
+        return self._open_store()
+
+    def update(
+        self,
+        progress: Progress | None = None,
+        *,
+        drift: Drift | None = None,
+        first: str = "",
+        is_confirmed: bool = True,
+    ) -> Report:
+        """Make the index equal to the files, once no other process is doing so.
+
+        Only the drift is looked at where it is given. Files whose path has words of `first` come
+        before the others. Unless it `is_confirmed`, a project that outgrows maxFiles is refused.
+        """
+        make_private_folder(self.folder)
+        with self._turn.held(TURN_WAIT_SECONDS):
+            write_default(self.settings_files[1], self.settings_files[0])
+            try:
+                return self._run(progress, drift, first, is_confirmed=is_confirmed)
+            except StoreDamaged as error:
+                self._start_over(error)
+                return self._run(progress, None, first, is_confirmed=is_confirmed)
+
+    def rebuild(self, progress: Progress | None = None) -> Report:
+        """Throw away all that is indexed and index it again; the settings stay."""
+        with self._turn.held(TURN_WAIT_SECONDS):
+            self.close()
+            remove(self.folder)
+            return self._run(progress, None, "", is_confirmed=True)
+
+    def require_size(self, drift: Drift | None = None) -> None:
+        """Refuse, unless somebody said yes, to let an index grow beyond maxFiles."""
+        limit = self.settings.max_files
+        if drift is None:
+            count, held = self.count_files(), 0
+        else:
+            count, held = drift.files, drift.unchanged + len(drift.changed) + len(drift.gone)
+        if count > limit >= held:
+            raise TooManyFiles(
+                f"This project is very large ({count} files). Indexing may take several minutes. "
+                f"Continue with --yes, name a smaller folder, or raise maxFiles ({limit})."
+            )
+
+    def count_files(self) -> int:
+        """How many files there are to index, by their names alone."""
+        return sum(isinstance(found, Entry) for found in self.source.entries())
+
+    def text_bytes(self) -> int:
+        """How many bytes there are to index."""
+        return sum(found.stat.size for found in self.source.entries() if isinstance(found, Entry))
+
+    def drift_at(self, paths: Iterable[str], entered: Entered | None = None) -> Drift:
+        """How what stands at some paths differs from the index."""
+        return find_drift_at(self.source, self.store, paths, entered)
+
+    def apply(self, drift: Drift) -> Report:
+        """Apply what a look found, without the ceremony of a run; `settle` is called when there is time."""
+        report = Report(unchanged=drift.unchanged, skipped=drift.skipped)
+        apply_drift(self.source, self.store, drift, report, encoder=self.table())
+        return report
+
+    def settle(self) -> None:
+        """Renew the JSON files after single changes."""
+        write_files(self.folder, self.root, self.store, is_full=False)
+        if not self.is_settled():
+            self.store.note("unsettled", None)
+
+    def note_unsettled(self) -> None:
+        """The JSON files are behind; whoever has time renews them."""
+        self.store.note("unsettled", "yes")
+
+    def is_settled(self) -> bool:
+        """Whether the JSON files are not known to be behind."""
+        return self.store.noted("unsettled") is None
+
+    def verify(self, progress: Progress | None = None) -> Report:
+        """Read every file and compare it with the index; goes on where it was stopped."""
+        store = self.store
+        began = store.noted("verifying") or str(time.time_ns())
+        store.note("verifying", began)
+        store.repair()
+        report = self.update(progress, drift=find_drift(self.source, store, distrusted_ns=int(began)))
+        if report.is_complete:
+            self.store.note("verifying", None)
+            self.store.note("verified", _now())
+            self.store.forget_unused_vectors()  # of what was here since the last time, and may have come back
+        return report
+
+    def needs_verification(self) -> bool:
+        """Whether the files were last read, all of them, longer ago than integrityHours."""
+        if self.store.noted("state") != "complete" or self.is_being_updated():
+            return False
+        verified = self.store.noted("verified")
+        if verified is None:
+            return True
+        age = datetime.now(UTC) - datetime.fromisoformat(verified)
+        return age > timedelta(hours=self.settings.integrity_hours)
+
+    def note_check(self) -> None:
+        """Remember that everything was compared, just now."""
+        self.store.note("checked", _now())
+
+    def drift(self) -> Drift:
+        """How the files differ from the index, by their stat."""
+        return find_drift(self.source, self.store)
+
+    def is_being_updated(self) -> bool:
+        """Whether some process is making the index equal to the files right now."""
+        return self._turn.path.exists() and self._turn.is_taken()
+
+    def explain(self, path: str) -> Explanation:
+        """The policy's word on one path, and what the index has of it."""
+        verdict, stored = self.source.verdict(path), None
+        with contextlib.suppress(NotIndexed, Failed):  # the policy needs no catalog
+            stored = self.store.document(verdict.path)
+        return Explanation(self.root, verdict, stored, self.exists)
+
+    def status(self) -> Status:
+        """What is kept of the index, without a look at the project's files."""
+        found = describe(self.root, self.folder, lambda: self.store, self.warnings, is_indexing=self.is_being_updated())
+        if found.state != "not_found" and not self.root.is_dir():
+            return replace(found, state="failed", problem="the project's folder is not there; its index is kept")
+        return found if found.state in ("not_found", "failed") else replace(found, encoding=self.encoding())
+
+    def table(self) -> Encoder | None:
+        """The encoder whose vectors every chunk has from the start; None for an index that gets none."""
+        if self.what == "documents":
+            return None
+        from dowse.encoding.selection import uses_static
+        from dowse.encoding.shipped import static_encoder
+
+        try:
+            return static_encoder() if uses_static(self.settings) else None
+        except Failed as error:
+            if (warning := f"{error} Search goes on by words.") not in self.warnings:
+                self.warnings.append(warning)
+            return None
+
+    def reindex(self, paths: Iterable[str]) -> Report:
+        """Read a few files now and bring them up to date; the JSON files follow when there is time."""
+        report = reindex(self.source, self.store, paths, self.table())
+        if report.changed_anything:
+            self.note_unsettled()
+        return report
+
+    def encoding(self) -> Encoding | None:
+        """How far the vectors are; None for an index that gets none."""
+        if self.what == "documents":
+            return None
+        with contextlib.suppress(NotIndexed, Failed):
+            return encoding_of(self.store, self.settings)
+        return None
+
+    def check(self, progress: Progress | None = None) -> list[Finding]:
+        """Everything that is wrong with the index; nothing is changed."""
+        if self.is_being_updated():
+            raise StoreBusy(
+                f"{self.root} is being indexed by {self._turn.owner()}. Wait for it to end, then try again."
+            )
+        try:
+            return [*check_index(self.source, self.store, progress), *file_findings(self.folder, self.root, self.store)]
+        except StoreDamaged as error:
+            return [Finding("catalog", str(error))]
+
+    def repair(self, findings: list[Finding], progress: Progress | None = None) -> list[Finding]:
+        """Mend what a check found; what is left. Every file is read once more."""
+        if any(finding.part == "catalog" for finding in findings):
+            with self._turn.held(TURN_WAIT_SECONDS):
+                self._start_over(StoreDamaged(f"The catalog of {self.root} is damaged."))
+        else:
+            self.store.repair()
+        report = self.update(progress, drift=find_drift(self.source, self._open_store(), distrusted_ns=time.time_ns()))
+        if not report.is_complete:
+            raise KeyboardInterrupt
+        write_files(self.folder, self.root, self.store, is_full=False)
+        return [*self.store.check(), *file_findings(self.folder, self.root, self.store)]
+
+    def close(self) -> None:
+        """Let go of the files."""
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    def _open_store(self) -> LocalStore:
+        if self._store is not None and not self._store.is_in_place():
+            self.close()
+        if self._store is None:
+            read_text = text_reader(self.source)
+
+            def read_if_there(document: StoredDocument) -> str | None:
+                if not self.root.is_dir():  # a disk that is not mounted is no reason to forget what was on it
+                    raise Failed(f"{self.root} is not there; its index is left as it is.")
+                return read_text(document)
+
+            self._store = LocalStore(self.folder, read_if_there)
+        return self._store
+
+    def _run(self, progress: Progress | None, drift: Drift | None, first: str, *, is_confirmed: bool) -> Report:
+        store, log = self._open_store(), open_log(self.folder)
+        for warning in self.warnings:
+            log.warning(warning)
+        drift = drift or find_drift(self.source, store)
+        if not is_confirmed:
+            self.require_size(drift)
+        before = store.noted("state")
+        if before is None:
+            write_files(self.folder, self.root, store, is_full=False)  # so that it is listed from the start
+        store.note("state", "running")
+        try:
+            table = self.table() if drift.pending else None  # 0.1 s, which a run without changes need not take
+            report = bring_up_to_date(self.source, store, progress, drift=drift, first=first, encoder=table)
+            if not self.root.is_dir():
+                raise Failed(f"{self.root} went away while it was indexed.")
+        except DowseError as error:
+            log.error(str(error))
+            with contextlib.suppress(DowseError, OSError):  # a full disk has no room for its own complaint
+                store.note("error", str(error))
+            raise
+        is_known = before == "complete" and storage_layout.has_fingerprints(self.folder) and self.is_settled()
+        if report.changed_anything or not is_known or storage_layout.read_project(self.folder) is None:
+            write_files(self.folder, self.root, store, is_full=report.is_complete and before != "complete")
+            store.note("unsettled", None)
+            log.info(
+                "added %d, updated %d, removed %d files in %.2f s",
+                report.added, report.updated, report.removed, report.seconds,
+            )  # fmt: skip
+        store.note("skipped", json.dumps(report.skipped_by_reason()))
+        store.note("state", "complete" if report.is_complete else "interrupted")
+        store.note("error", None)
+        store.note("checked", _now())
+        if report.is_complete and before is None:
+            store.note("verified", _now())
+        if table:
+            store.vector_counts(table.version)  # the matrix follows here, where nobody waits for it
+        return report
+
+    def _start_over(self, error: StoreDamaged) -> None:
+        self.close()
+        backup = set_aside(self.folder)
+        message = f"{error} It was set aside as {backup.name} and the index is built again."
+        open_log(self.folder).error(message)
+        self.warnings.append(message)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def folder_of(root: Path, what: What) -> Path:
+    """Where an index of a root lives, whether or not there is one."""
+    folder = storage_layout.index_folder(root)
+    return folder / storage_layout.DOCUMENTS if what == "documents" else folder
+
+
+def _source(root: Path, settings: Settings, what: What) -> ProjectSource:
+    if what == "project":
+        return ProjectSource(root, settings)
+    from dowse.sources.document_files import DocumentsSource  # and the readers that only documents need
+
+    return DocumentsSource(root, settings)

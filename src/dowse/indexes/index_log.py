@@ -1,0 +1,41 @@
+"""Rolling logs, one set an index: what was repaired, refused or failed, for whoever asks later."""
+
+import logging
+from pathlib import Path
+
+from dowse.platform import make_private_folder
+
+MAX_BYTES = 1_000_000
+KEPT_FILES = 3
+
+
+def open_log(folder: Path) -> logging.Logger:
+    """The log of an index; the same one however often it is asked for."""
+    log = _logger(folder)
+    if not any(Path(getattr(handler, "baseFilename", "")).parent == folder / "logs" for handler in log.handlers):
+        # 25 ms, which a search of an unchanged project need not pay.
+        from logging.handlers import RotatingFileHandler
+
+        make_private_folder(folder / "logs")
+        handler = RotatingFileHandler(
+            folder / "logs" / "dowse.log", maxBytes=MAX_BYTES, backupCount=KEPT_FILES, encoding="utf-8", delay=True
+        )
+        # A log that cannot be written says nothing: a full disk is reported by the work, not by its log.
+        handler.handleError = lambda record: None  # type: ignore[method-assign]  # noqa: ARG005 - logging's signature
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+        log.addHandler(handler)
+        log.setLevel(logging.INFO)
+        log.propagate = False
+    return log
+
+
+def close_log(folder: Path) -> None:
+    """Let go of the log's file."""
+    log = _logger(folder)
+    for handler in list(log.handlers):
+        handler.close()
+        log.removeHandler(handler)
+
+
+def _logger(folder: Path) -> logging.Logger:
+    return logging.getLogger(f"dowse.index.{folder.parent.name}.{folder.name}")  # many are called `documents`

@@ -1,0 +1,100 @@
+"""The truth about an index that every surface tells: its state, what it holds, what it left out."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from dowse.errors import Failed, NotIndexed
+from dowse.indexes.encoding_progress import Encoding
+from dowse.store import storage_layout
+from dowse.types import KINDS, Kind, Store, Totals
+
+State = Literal["not_found", "indexing", "ready", "incomplete", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What is known of an index without looking at the project's files."""
+
+    state: State
+    root: Path
+    folder: Path
+    totals: dict[Kind, Totals] = field(default_factory=dict)
+    size_bytes: int = 0
+    last_updated: str | None = None
+    expected_files: int = 0
+    """Files that the last run set out to have indexed."""
+    skipped: dict[str, int] = field(default_factory=dict)
+    problem: str | None = None
+    last_check: str | None = None
+    """When everything was last compared with the files."""
+    last_error: str | None = None
+    """Why the last run failed, until one succeeds."""
+    warnings: tuple[str, ...] = ()
+    encoding: Encoding | None = None
+    """How far the vectors are, where there are to be any."""
+
+    @property
+    def files(self) -> int:
+        """Files in the index, of every kind."""
+        return sum(totals.documents for totals in self.totals.values())
+
+    @property
+    def chunks(self) -> int:
+        """Chunks in the index, of every kind."""
+        return sum(totals.chunks for totals in self.totals.values())
+
+
+def as_size(size_bytes: int) -> str:
+    """`640B`, `1.2KB`, `45MB`."""
+    size = float(size_bytes)
+    for unit in ("B", "KB", "MB"):
+        if size < 1000:
+            return f"{size:.0f}{unit}" if size >= 10 or unit == "B" else f"{size:.1f}{unit}"
+        size /= 1000
+    return f"{size:.1f}GB"
+
+
+def describe(
+    root: Path, folder: Path, open_store: Callable[[], Store], warnings: list[str], *, is_indexing: bool
+) -> Status:
+    """The status of the index in a folder."""
+    try:
+        store = open_store()
+        totals = {kind: store.totals(kind) for kind in KINDS}
+        skipped = json.loads(store.noted("skipped") or "{}")
+        expected = int(store.noted("expected") or 0)
+        state = _state(store.noted("state"), is_indexing=is_indexing)
+        last_check, last_error = store.noted("checked"), store.noted("error")
+        wrong = [] if is_indexing else store.glance()
+    except NotIndexed:
+        return Status("not_found", root, folder, warnings=tuple(warnings))
+    except Failed as error:
+        return Status("failed", root, folder, problem=str(error), last_error=str(error), warnings=tuple(warnings))
+    project = storage_layout.read_project(folder)
+    status = Status(
+        state, root, folder, totals, store.size_bytes(),
+        project.metadata.get("lastIncrementalUpdate") if project else None,
+        expected, skipped, last_check=last_check, last_error=last_error, warnings=tuple(warnings),
+    )  # fmt: skip
+    if wrong and state == "ready":
+        problem = f"{wrong[0].part}: {wrong[0].problem}; run dowse index to rebuild it"
+        return replace(status, state="incomplete", problem=problem)
+    return replace(status, problem=_problem(status))
+
+
+def _state(noted: str | None, *, is_indexing: bool) -> State:
+    if is_indexing:
+        return "indexing"
+    return "ready" if noted == "complete" else "incomplete"
+
+
+def _problem(status: Status) -> str | None:
+    if status.state == "incomplete":
+        return f"the last run was cut off with {status.files} of {status.expected_files} files done; run dowse index to go on"
+    if status.state == "ready" and not status.files:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in status.skipped.items())
+        return f"no file is indexed: {reasons or 'the folder is empty'}"
+    return None

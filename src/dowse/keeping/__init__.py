@@ -1,0 +1,1 @@
+"""Keeping the indexes of a running server equal to their files."""

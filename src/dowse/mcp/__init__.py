@@ -1,0 +1,1 @@
+"""The Model Context Protocol: tools, arguments, elicitation, resources, errors and replies."""

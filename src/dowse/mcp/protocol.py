@@ -1,0 +1,170 @@
+"""Tools as the protocol knows them: listed, called, their replies and errors on the wire.
+
+Built on the SDK's `Server` and not on its `MCPServer`: that one derives schemas from functions, drops
+arguments it does not know, and announces prompts and resources that are not there (docs/design.md).
+"""
+
+import contextlib
+import json
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+from anyio import move_on_after
+from mcp.server.lowlevel import Server
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    InputRequiredResult,
+    ListRootsRequest,
+    ListRootsResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    ToolAnnotations,
+)
+from mcp_types import Tool as ListedTool
+
+from dowse import __version__
+from dowse.errors import DowseError
+from dowse.mcp.arguments import checked
+from dowse.mcp.elicitation import Asked, Asker
+from dowse.mcp.error_catalog import CatalogueError, rendered
+from dowse.mcp.resources import Announcer, Resources, ResourceServer, serve_resources
+from dowse.mcp.tools import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, Call, Schema, Told, Tool
+
+NAME = "dowse"
+
+ROOTS_SECONDS = 5.0
+"""A client that does not say in this time which folders it works in has none."""
+
+Lifespan = Callable[[Any], AbstractAsyncContextManager[None]]
+
+LOGGED_CHARACTERS = 500
+
+_log = logging.getLogger(__name__)
+_calls = logging.getLogger("dowse.calls")
+"""What is asked for; written only where somebody wants that."""
+
+
+def make_server(
+    tools: Callable[[Call], Awaitable[list[Tool]]],
+    *,
+    instructions: str,
+    lifespan: Lifespan | None = None,
+    budget_tokens: int = BUDGET_TOKENS,
+    resources: tuple[Resources, Announcer] | None = None,
+) -> Server[Any]:
+    """A server of these tools, whose descriptions may change between calls, and of resources."""
+
+    def client_of(context: Any) -> _Call:
+        return _Call(context, CallToolRequestParams(name=""), {}, budget_tokens)
+
+    async def list_tools(context: Any, _params: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=[_listed(tool) for tool in await tools(client_of(context))])
+
+    async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
+        client = _Call(context, params, {}, budget_tokens)
+        tool = next((tool for tool in await tools(client) if tool.name == params.name), None)
+        if tool is None:
+            raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {params.name}")
+        return await _called(tool, client, params)
+
+    server = ResourceServer(
+        NAME,
+        version=__version__,
+        title="dowse: search on this machine",
+        instructions=instructions,
+        lifespan=lifespan or _nothing,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+    server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=NAME))
+    if resources:
+        serve_resources(server, *resources, client_of)
+    return server
+
+
+@asynccontextmanager
+async def _nothing(_server: Any) -> AsyncIterator[None]:
+    yield
+
+
+def _listed(tool: Tool) -> ListedTool:
+    return ListedTool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        output_schema=tool.output,
+        annotations=ToolAnnotations(
+            read_only_hint=tool.is_read_only,
+            destructive_hint=tool.is_destructive,
+            idempotent_hint=tool.is_idempotent,
+            open_world_hint=False,
+        ),
+    )
+
+
+async def _called(tool: Tool, call: "_Call", params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
+    try:
+        call.arguments = checked(tool, params.arguments)
+        _calls.info("%s %s", tool.name, json.dumps(params.arguments or {})[:LOGGED_CHARACTERS])
+        return _result(await tool.run(call))
+    except Asked as asked:
+        return asked.result
+    except DowseError as error:
+        return _failed(tool, error)
+    except Exception as error:
+        _log.exception("%s failed", tool.name)
+        return _failed(tool, CatalogueError("UNEXPECTED", detail=f"{type(error).__name__}: {error}"))
+
+
+def _failed(tool: Tool, error: DowseError) -> CallToolResult:
+    return _result(tool.failure(error) if tool.failure else rendered(error), is_error=True)
+
+
+def _result(reply: dict[str, Any] | Told, *, is_error: bool = False) -> CallToolResult:
+    content, prose = reply if isinstance(reply, Told) else (reply, None)
+    dumped = json.dumps(content, ensure_ascii=False)
+    sendable = dumped.encode(errors="replace").decode()
+    if sendable != dumped:  # a folder's name need not be Unicode, the wire has to be
+        content = json.loads(sendable)
+    text = sendable if prose is None else prose.encode(errors="replace").decode()
+    return CallToolResult(content=[TextContent(text=text)], structured_content=content, is_error=is_error)
+
+
+class _Call:
+    """A call as the SDK brings it."""
+
+    def __init__(
+        self, context: Any, params: CallToolRequestParams, arguments: Mapping[str, Any], budget_tokens: int
+    ) -> None:
+        self.arguments = arguments
+        self.budget_characters = budget_tokens * CHARACTERS_PER_TOKEN
+        self._session = context.session
+        self._asker = Asker(context.session, context.request_id, params)
+
+    @property
+    def can_ask(self) -> bool:
+        return self._asker.can_ask
+
+    async def ask(self, key: str, question: str, fields: Mapping[str, Schema] | None = None) -> dict[str, Any] | None:
+        return await self._asker.ask(key, question, fields or {})
+
+    async def roots(self) -> list[str]:
+        capabilities = self._session.client_capabilities
+        if not capabilities or capabilities.roots is None or not self._session.can_send_request:
+            return []
+        with contextlib.suppress(MCPError, ValueError), move_on_after(ROOTS_SECONDS):
+            # Not `list_roots`, which warns of its end in later revisions at every call.
+            listed = await self._session.send_request(ListRootsRequest(), ListRootsResult)
+            return [str(root.uri) for root in listed.roots]
+        return []
+
+    async def progress(self, done: float, total: float | None, message: str) -> None:
+        await self._session.report_progress(done, total, message)

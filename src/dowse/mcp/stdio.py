@@ -1,0 +1,152 @@
+"""A server on stdin and stdout: nothing but the protocol on the wire, and gone when the client is."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+    from mcp.server.lowlevel import Server
+    from mcp.shared.message import SessionMessage
+
+LEAVE_SECONDS = 1.5
+"""How long what goes on may take to end once the client has gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """The descriptors that the client reads and writes."""
+
+    reading: int
+    writing: int
+
+
+def take_the_wire() -> Wire:
+    """Keep stdin and stdout for the protocol: from here on all that is printed goes to stderr.
+
+    Done before anything heavy is imported, since a library may print while it is. A signal that comes
+    meanwhile ends us at once: nothing is to be kept yet, and an interrupt may get lost in an import.
+    """
+    _on_signals(lambda *_: _end(0))
+    wire = Wire(os.dup(0), os.dup(1))
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    try:
+        os.dup2(2, 1)
+    except OSError:  # there is no stderr
+        os.dup2(nothing, 1)
+    os.close(nothing)
+    return wire
+
+
+def run_on(wire: Wire, server: "Server[Any]") -> None:
+    """Serve until the client goes away or a signal comes, then end the process.
+
+    By `os._exit`: the thread that reads stdin cannot be stopped, and the interpreter would wait for it.
+    """
+    import anyio
+
+    code = 0
+    try:
+        anyio.run(_serve, wire, server)
+    except KeyboardInterrupt:
+        pass
+    except BaseException:
+        logging.getLogger(__name__).exception("the server failed")
+        code = 3
+    finally:
+        _end(code)
+
+
+async def _serve(wire: Wire, server: "Server[Any]") -> None:
+    import anyio
+    from mcp.shared.message import SessionMessage
+
+    incoming, given = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    said, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+    loop = asyncio.get_running_loop()
+    async with anyio.create_task_group() as tasks:
+
+        def leave(*_: object) -> None:
+            """Go as we do when the client goes: in order, and in any case soon."""
+            _leave_soon()
+            with contextlib.suppress(RuntimeError):  # the loop has ended already
+                loop.call_soon_threadsafe(tasks.cancel_scope.cancel)
+
+        _on_signals(leave)
+        tasks.start_soon(_read, wire.reading, incoming, said.clone())
+        tasks.start_soon(_write, wire.writing, outgoing, leave)
+        await server.run(given, said, server.create_initialization_options())
+
+
+async def _read(
+    descriptor: int,
+    incoming: "MemoryObjectSendStream[SessionMessage | Exception]",
+    said: "MemoryObjectSendStream[SessionMessage]",
+) -> None:
+    """Hand on what the client writes until it goes away."""
+    from anyio import BrokenResourceError, to_thread
+    from mcp.shared.message import SessionMessage
+
+    from dowse.mcp.jsonrpc_lines import NotAMessage, message_of
+
+    file = os.fdopen(descriptor, "rb", closefd=False)
+    with contextlib.suppress(BrokenResourceError):  # the server has ended before its client
+        async with incoming, said:
+            while line := await to_thread.run_sync(file.readline, abandon_on_cancel=True):
+                if not line.strip():
+                    continue
+                try:
+                    await incoming.send(SessionMessage(message_of(line)))
+                except NotAMessage as error:
+                    await said.send(SessionMessage(error.refusal))
+            _leave_soon()
+
+
+async def _write(
+    descriptor: int, outgoing: "MemoryObjectReceiveStream[SessionMessage]", leave: Callable[[], None]
+) -> None:
+    """Write what is said until all is said, or nobody reads it any more."""
+    from anyio import to_thread
+
+    from dowse.mcp.jsonrpc_lines import line_of
+
+    with os.fdopen(descriptor, "wb", buffering=0, closefd=False) as file:
+        async with outgoing:
+            async for one in outgoing:
+                try:
+                    await to_thread.run_sync(_write_all, file, line_of(one.message))
+                except OSError:
+                    leave()
+
+
+def _write_all(file: Any, line: bytes) -> None:
+    left = memoryview(line)
+    while left:
+        left = left[file.write(left) :]
+
+
+def _on_signals(handle: Callable[..., None]) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handle)
+
+
+def _leave_soon() -> None:
+    timer = threading.Timer(LEAVE_SECONDS, _end, (0,))
+    timer.daemon = True
+    timer.start()
+
+
+def _end(code: int) -> None:
+    try:
+        sys.stderr.flush()
+    finally:
+        os._exit(code)

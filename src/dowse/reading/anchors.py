@@ -1,0 +1,196 @@
+"""The places in a Markdown text that a link can lead to: headings and anchors, in Markdown and in HTML."""
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from dowse.reading.markdown_events import parse
+
+_TAG = re.compile(
+    r"<!--(?s:.*?)(?:-->|\Z)"
+    r"|<(?P<raw>script|style|template)\b(?s:.*?)(?:</(?P=raw)\s*>|\Z)"
+    r"|<(?P<close>/?)(?P<name>[a-z][a-z0-9-]*)(?P<attributes>[^<>]*)>",
+    re.IGNORECASE,
+)
+_ID = re.compile(r"""(?:^|[\s"'])(?P<name>id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
+_HTML_HEADING = re.compile(r"h([1-6])$", re.IGNORECASE)
+_HEADING_CHARS = 2000
+"""An HTML heading that is still open after so much text is a mistake, and no heading."""
+_STATED = re.compile(r"\{(?::|/\*)?[ \t]*(?P<attributes>[#.][^{}\r\n]*?)(?:\*/)?\}")
+"""`{#id}`, `{: #id .class}`, in MDX `{/* #id */}`, at the end of a heading."""
+_NESTING = frozenset({"BlockQuote", "List", "Item", "FootnoteDefinition", "Table"})
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A heading, or an anchor (level 0), by its bytes in UTF-8."""
+
+    start: int
+    end: int
+    id: str = ""
+    """As the author states it."""
+    level: int = 0
+    words: str = ""
+    is_nested: bool = False
+    """Inside a quotation, a list or a table."""
+
+
+def find_marks(markdown: str) -> list[Mark]:
+    """Headings and anchors in order; those in code, comments and scripts are none."""
+    finder = _Finder(markdown.encode("utf-8"))
+    for event, span in parse(markdown):
+        finder.see(event, span["start"], span["end"])
+    return sorted(finder.marks, key=lambda mark: mark.start)
+
+
+class _Finder:
+    """Watches events go by and keeps what can be led to."""
+
+    def __init__(self, source: bytes) -> None:
+        self.marks: list[Mark] = []
+        self._source = source
+        self._depth = 0
+        self._image_depth = 0
+        self._html: list[tuple[str, int]] = []
+        self._open: Mark | None = None
+        """The heading that is being read."""
+        self._has_attributes = False
+        self._words: list[str] = []
+        self._images: list[str] = []
+
+    def see(self, event: Any, start: int, end: int) -> None:
+        """Take in the next event and where it stands."""
+        if isinstance(event, str):
+            self._add(" ")
+            return
+        ((kind, value),) = event.items()
+        if kind == "Start":
+            self._start(value if isinstance(value, str) else next(iter(value)), value, start, end)
+        elif kind == "End":
+            self._end(value if isinstance(value, str) else next(iter(value)), end)
+        elif kind in {"Text", "Code"}:
+            self._add(value)
+        elif kind == "Html":
+            self._html.append((value, start))
+        elif kind == "InlineHtml":
+            self._see_html([(value, start)])
+
+    def _start(self, name: str, tag: Any, start: int, end: int) -> None:
+        if name == "Heading":
+            stated = _stated(self._source[start:end].decode("utf-8", "ignore"))
+            level = int(tag["Heading"]["level"].removeprefix("H"))
+            self._begin(Mark(start, end, _stated_id(stated), level), has_attributes=bool(stated))
+        elif name == "CodeBlock":
+            self._open = None
+        elif name in _NESTING:
+            self._depth += 1
+        elif name == "Image":
+            self._image_depth += 1
+
+    def _end(self, name: str, end: int) -> None:
+        if name == "Heading":
+            self._finish(end)
+        elif name == "HtmlBlock":
+            self._see_html(self._html)
+            self._html.clear()
+        elif name in _NESTING:
+            self._depth -= 1
+        elif name == "Image":
+            self._image_depth -= 1
+
+    def _add(self, words: str) -> None:
+        if self._open:
+            (self._images if self._image_depth else self._words).append(words)
+
+    def _begin(self, heading: Mark, *, has_attributes: bool = False) -> None:
+        self._open = heading
+        self._has_attributes = has_attributes
+        self._words.clear()
+        self._images.clear()
+
+    def _finish(self, end: int) -> None:
+        heading, self._open = self._open, None
+        if heading is None:
+            return
+        words = "".join(self._words)
+        if self._has_attributes:
+            words = words.rpartition("{")[0].rstrip()
+        if not words.strip():
+            words = "".join(self._images)
+        self.marks.append(Mark(heading.start, end, heading.id, heading.level, words, self._depth > 0))
+
+    def _see_html(self, pieces: list[tuple[str, int]]) -> None:
+        """Look for headings and anchors in lines of HTML, each given with its place in the source."""
+        markup = "".join(line for line, _ in pieces)
+        places = _Places(pieces)
+        done = 0
+        for tag in _TAG.finditer(markup):
+            self._add(html.unescape(markup[done : tag.start()]))
+            done = tag.end()
+            if tag["name"]:
+                self._see_tag(tag, places.byte_of(tag.start()))
+        self._add(html.unescape(markup[done:]))
+
+    def _see_tag(self, tag: re.Match[str], at: int) -> None:
+        level = _HTML_HEADING.match(tag["name"])
+        end = at + len(tag[0].encode("utf-8"))
+        if tag["close"]:
+            if level:
+                self._close_html_heading(end)
+            return
+        stated = next(_ids(tag["name"], tag["attributes"]), "")
+        if level:
+            self._begin(Mark(at, end, stated, int(level[1])))
+        elif stated:
+            self.marks.append(Mark(at, end, stated, is_nested=self._depth > 0))
+        elif tag["name"].lower() == "br":
+            self._add(" ")
+
+    def _close_html_heading(self, end: int) -> None:
+        if sum(map(len, self._words)) <= _HEADING_CHARS:
+            self._finish(end)
+        self._open = None
+        self._words.clear()
+
+
+class _Places:
+    """Bytes in the source for characters of lines taken from it, asked for from the first to the last."""
+
+    def __init__(self, lines: list[tuple[str, int]]) -> None:
+        self._lines = lines
+        self._line = self._chars = self._bytes = 0
+        self._before = 0
+
+    def byte_of(self, at: int) -> int:
+        while at - self._before >= len(self._lines[self._line][0]):
+            self._before += len(self._lines[self._line][0])
+            self._line, self._chars, self._bytes = self._line + 1, 0, 0
+        text, start = self._lines[self._line]
+        inside = at - self._before
+        self._bytes += len(text[self._chars : inside].encode("utf-8"))
+        self._chars = inside
+        return start + self._bytes
+
+
+def _stated(heading: str) -> str:
+    """The attributes at the end of a heading's source, before its closing signs or the line below it."""
+    text = heading.strip()
+    underline = max(text.rfind("\n"), text.rfind("\r"), 0)
+    text = (text.rstrip("#") if text.startswith("#") else text[:underline]).rstrip()
+    at = text.rfind("{")
+    match = _STATED.fullmatch(text, at) if at >= 0 else None
+    return match["attributes"] if match else ""
+
+
+def _stated_id(attributes: str) -> str:
+    return next((word[1:] for word in attributes.split() if word.startswith("#")), "")
+
+
+def _ids(name: str, attributes: str) -> Iterator[str]:
+    """What a tag can be led to by: its `id`, or the `name` of an `<a>`."""
+    for match in _ID.finditer(attributes):
+        value = html.unescape(match[2] or match[3] or match[4] or "").strip()
+        if value and (match["name"].lower() == "id" or name.lower() == "a"):
+            yield value

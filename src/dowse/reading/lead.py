@@ -1,0 +1,90 @@
+"""How a Markdown document begins: its first main heading, its first paragraph."""
+
+import re
+from typing import Any
+
+from dowse.reading.html_scan import bare_text, without_unseen
+from dowse.reading.markdown_events import is_inline
+
+_HTML_HEADING = re.compile(r"<h1\b[^<>]*>(?P<text>(?s:(?!<h1).){0,2000}?)</h1", re.IGNORECASE)
+_MODULE_LINE = re.compile(r"(?:import|export)\s.*(?:['\"]|=>|\{)")
+"""What MDX writes above its text."""
+_TEMPLATE_CALL = re.compile(r"\{\{[^{}]*\}\}|\{%[^{}]*%\}")
+"""What site generators replace: `{{APIRef("DOM")}}`, `{% toc %}`; alone it says nothing."""
+_HEADING_ID = re.compile(r"\s*\{[#.][^{}]*\}\s*$")
+
+_BLOCKS = {"Paragraph": "paragraph", "Item": "item", "H1": "heading", "HtmlBlock": "html"}
+
+
+class Opening:
+    """Watches events go by and keeps the first text of each kind; images and markup are no text."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, str] = {}
+        self._block: str | None = None
+        self._words: list[str] = []
+        self._images: list[str] = []
+        self._image_depth = 0
+
+    @property
+    def heading(self) -> str:
+        """The first H1, written in Markdown or in HTML."""
+        return self._found.get("heading", "")
+
+    @property
+    def paragraph(self) -> str:
+        """The first paragraph that says something."""
+        return self._found.get("paragraph", "")
+
+    @property
+    def item(self) -> str:
+        """The first list item, for a document that is only a list."""
+        return self._found.get("item", "")
+
+    def see(self, event: Any) -> None:
+        """Take in the next event."""
+        if isinstance(event, str):
+            self._words.append(" ")
+            return
+        ((kind, value),) = event.items()
+        if kind == "Start":
+            self._start(value)
+        elif kind == "End":
+            self._end(value)
+        elif kind in {"Text", "Code", "Html"}:
+            (self._images if self._image_depth else self._words).append(value)
+        elif kind == "InlineHtml" and value.startswith("<br"):
+            self._words.append(" ")
+
+    def _start(self, tag: Any) -> None:
+        if "Image" in tag:
+            self._image_depth += 1
+        elif not is_inline(tag):
+            self._keep()
+            self._block = _BLOCKS.get(tag["Heading"]["level"] if "Heading" in tag else str(tag))
+            self._words.clear()
+            self._images.clear()
+
+    def _end(self, tag: Any) -> None:
+        if tag == "Image":
+            self._image_depth -= 1
+        elif not is_inline(tag):
+            self._keep()
+            self._block = None
+
+    def _keep(self) -> None:
+        """Remember the block that ends here, if it is the first of its kind with any text."""
+        block, text = self._block, "".join(self._words).strip()
+        if block == "html":
+            block, text = "heading", _html_heading(text)
+        elif block == "heading":
+            text = _HEADING_ID.sub("", text) or "".join(self._images)
+        elif _MODULE_LINE.match(text) or not _TEMPLATE_CALL.sub("", text).strip():
+            text = ""
+        if block and text:
+            self._found.setdefault(block, text)
+
+
+def _html_heading(markup: str) -> str:
+    match = _HTML_HEADING.search(without_unseen(markup))
+    return bare_text(match["text"]) if match else ""

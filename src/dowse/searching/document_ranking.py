@@ -1,0 +1,221 @@
+"""Documents by their titles and by what they say, in one order: a title outranks the same words in the text."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
+from dataclasses import dataclass, replace
+from heapq import nlargest
+
+from dowse.screening.masking import shown
+from dowse.searching.candidates import corrections
+from dowse.searching.document_matching import Matcher, Place
+from dowse.searching.passage_screening import screened
+from dowse.searching.passages import Passage, passage_of
+from dowse.searching.query_terms import Query
+from dowse.searching.ranking_constants import CHUNK_CANDIDATES, CHUNK_WEIGHTS, CORRECTED
+from dowse.searching.search import Answer, Hit
+from dowse.searching.title_index import Followed, Titles
+from dowse.searching.verification import Current, ReadBytes, verify
+from dowse.store.analysis import terms_of
+from dowse.types import StoredDocument, TextQuery
+
+__all__ = ["Ask", "Asked", "Found", "Matches", "Place", "find"]
+
+TITLE_LEAST = 0.8
+"""Every word of the query in the title; the rest of the way to 1 is how little else the title says."""
+CONTENT_MOST = 0.79
+CONTENT = 0.7
+PART_OF_TITLE = 0.15
+"""The content counts less than a whole title, and a part of the title a little beside it."""
+AHEAD = 2
+"""Candidates beyond the limit, for those that turn out to be gone."""
+EXACT = 2.0
+"""How much a title says of a query that is this very title."""
+
+Ask = Callable[[int, frozenset[int] | None], Answer]
+"""So many texts that answer, of some documents or of all that are wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is looked for, where, and in documents with which endings; without any, all."""
+
+    query: Query
+    place: Place
+    limit: int
+    endings: tuple[str, ...] = ()
+    masks_secrets: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A document that was found, where, and what it says there."""
+
+    document: StoredDocument
+    relevance: float
+    place: Place
+    passage: Passage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """What was found, how much there is, and how the query was understood."""
+
+    found: list[Found]
+    total: int
+    terms: Mapping[str, float]
+    corrected: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    number: int
+    relevance: float
+    rank: int
+    """Its place among the texts: of equals the better text comes first."""
+    passage: Passage | None
+
+
+def find(store: Followed, read: ReadBytes, titles: Titles, asked: Asked, ask: Ask) -> Matches:
+    """The best documents by title and content, up to the asked limit."""
+    titles.follow(store)
+    matches = _find(store, read, titles, asked, ask)
+    # Files that were found to have changed were indexed again, under other numbers.
+    return _find(store, read, titles, asked, ask) if titles.follow(store) else matches
+
+
+def _find(store: Followed, read: ReadBytes, titles: Titles, asked: Asked, ask: Ask) -> Matches:
+    query, corrected = asked.query, corrections(store, asked.query.positive)
+    matcher = Matcher(store, read, titles, asked.place)
+    among = titles.of_kinds(asked.endings) if asked.endings else None
+    matched, texts = matcher.matched(query, tuple(corrected.values()), among)
+    wanted = _wanted(titles, query, corrected)
+    shares = _shares(titles, query, wanted, matched) if asked.place != "content" else {}
+    best = nlargest(asked.limit + AHEAD, shares, key=shares.__getitem__)
+    hits = _hits(titles, ask, texts, asked.limit, {number for number in best if shares[number] >= 1})
+    ranks, last = {number: rank for rank, number in enumerate(hits)}, len(hits)
+    ranked = sorted(
+        (
+            _candidate(number, shares.get(number, 0.0), ranks.get(number, last), hits.get(number))
+            for number in {*hits, *best}
+        ),
+        key=lambda one: (-one.relevance, one.rank, titles.documents[one.number].path),
+    )
+    there, gone = _as_they_are(store, read, ranked, asked.limit)
+    passages = _passages(store, [current for _, _, current in there if current], asked, wanted)
+    found = [
+        Found(
+            _without_secrets(document) if asked.masks_secrets else document,
+            one.relevance,
+            _place(shares.get(one.number), one.number in texts),
+            one.passage or passages.get(one.number),
+        )
+        for one, document, _ in there
+    ]
+    return Matches(found, len(matched) - gone, wanted, corrected)
+
+
+def _without_secrets(document: StoredDocument) -> StoredDocument:
+    """A document whose title and description may be shown: its first line can be anything."""
+    title, description = shown(document.title), shown(document.description)
+    return replace(document, title=title.text, description=description.text)
+
+
+def _wanted(titles: Titles, query: Query, corrected: Mapping[str, str]) -> dict[str, float]:
+    """The terms that are looked for; one that stands in for a misspelled word counts half."""
+    wanted: dict[str, float] = {}
+    for word in query.positive:
+        terms, stand_in = terms_of(word), corrected.get(word.lower())
+        if stand_in and not any(map(titles.is_known, terms)):
+            wanted |= dict.fromkeys(terms_of(stand_in), CORRECTED)
+        else:
+            wanted |= dict.fromkeys(terms, 1.0)
+    return wanted
+
+
+def _shares(titles: Titles, query: Query, wanted: Mapping[str, float], matched: Set[int]) -> dict[int, float]:
+    """Of each document how much of the query, up to 1, its title says; up to 2 for all of it and little else."""
+    if not wanted:
+        return dict.fromkeys(matched, EXACT)  # found by this very title, which has no words
+    words = frozenset(terms_of(" ".join((*query.terms, *query.must, *query.phrases))))
+    shares: dict[int, float] = {}
+    for number, weight in titles.shares(wanted, matched).items():
+        share, there = weight / len(wanted), titles.documents[number].terms
+        if share >= 1:
+            share = (
+                EXACT if words.issuperset(there) and len(there) == len(words) else 1 + len(wanted) / (len(there) + 1)
+            )
+        shares[number] = share
+    return shares
+
+
+def _hits(titles: Titles, ask: Ask, texts: Set[int], limit: int, named: set[int]) -> dict[int, Hit]:
+    """The best texts, where there is room for any beside the documents whose titles say it all."""
+    if not texts or len(named) >= limit:
+        return {}
+    hits = _by_number(titles, ask(limit - len(named - texts), None).hits, texts)
+    while (missing := limit - len(hits.keys() | named)) > 0 and len(hits) < len(texts):
+        # The best passages were all of a few, or of documents that only their path speaks for: others come after them.
+        rest = frozenset(texts - hits.keys())
+        more = _by_number(titles, ask(missing, rest).hits, rest)
+        if not more:
+            break
+        least = min((hit.relevance for hit in hits.values()), default=1.0)
+        hits |= {number: replace(hit, relevance=min(hit.relevance, least)) for number, hit in more.items()}
+    return hits
+
+
+def _by_number(titles: Titles, hits: Iterable[Hit], among: Collection[int]) -> dict[int, Hit]:
+    numbered = ((titles.number_of(hit.path), hit) for hit in hits)
+    return {number: hit for number, hit in numbered if number is not None and number in among}
+
+
+def _candidate(number: int, share: float, rank: int, hit: Hit | None) -> _Candidate:
+    relevance = min(CONTENT_MOST, CONTENT * hit.relevance + PART_OF_TITLE * min(share, 1.0)) if hit else CONTENT * share
+    if share >= 1:
+        relevance = TITLE_LEAST + (1 - TITLE_LEAST) * min(1.0, share - 1)
+    return _Candidate(number, round(min(relevance, 1.0), 4), rank, hit.passages[0] if hit and hit.passages else None)
+
+
+def _as_they_are(
+    store: Followed, read: ReadBytes, ranked: list[_Candidate], limit: int
+) -> tuple[list[tuple[_Candidate, StoredDocument, Current | None]], int]:
+    """The first candidates, read now unless they were for their passage, and how many are gone or changed."""
+    there: list[tuple[_Candidate, StoredDocument, Current | None]] = []
+    gone = 0
+    documents = store.documents_by_id([one.number for one in ranked])
+    for one in ranked:
+        if len(there) == limit:
+            break
+        document = documents.get(one.number)
+        current = verify(store, read, document) if document and not one.passage else None
+        if document and (one.passage or isinstance(current, Current)):
+            there.append((one, document, current if isinstance(current, Current) else None))
+        else:
+            gone += 1
+    return there, gone
+
+
+def _passages(
+    store: Followed, documents: list[Current], asked: Asked, wanted: Mapping[str, float]
+) -> dict[int, Passage]:
+    """What documents that were found by their titles say of it: the best passage of each that has any."""
+    if not documents:
+        return {}
+    numbers = frozenset(current.document.id for current in documents)
+    best: dict[int, int] = {}
+    for scored in store.find_chunks(TextQuery(asked.query.positive, CHUNK_WEIGHTS, among=numbers), CHUNK_CANDIDATES):
+        best.setdefault(scored.document_id, scored.id)
+    chunks = store.chunks_by_id(best.values())
+    found: dict[int, Passage] = {}
+    for current in documents:
+        chunk = chunks.get(best.get(current.document.id, 0))
+        if chunk and current.has(chunk):
+            passage = passage_of(current.data, chunk, wanted, asked.query.names)
+            path, masks = current.document.path, asked.masks_secrets
+            (found[current.document.id],) = screened([passage], current.data, [chunk], path, masks=masks)
+    return found
+
+
+def _place(share: float | None, in_text: bool) -> Place:
+    if not share:
+        return "content"
+    return "both" if in_text else "title"

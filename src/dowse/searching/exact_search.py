@@ -1,0 +1,168 @@
+"""Every occurrence of a text or pattern, in the files as they are now, within a time that holds."""
+
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from dowse.errors import PathRefused, UsageError
+from dowse.line_numbers import line_starts
+from dowse.searching.passage_screening import screened_line
+from dowse.searching.search import Options, scope_of
+from dowse.searching.verification import ReadBytes
+from dowse.types import Store, StoredDocument
+
+DEFAULT_SECONDS = 10.0
+_SHOWN_CHARACTERS = 400
+"""Of a longer line only the part around the match is shown."""
+
+Find = Callable[[str, float], Iterator[tuple[int, int]]]
+"""Where a text matches, given the moment by which it has to end; TimeoutError when it does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """One match: its line, the character in it where the match begins, both from 1, and the line's text."""
+
+    path: str
+    line: int
+    column: int
+    text: str
+    masked: tuple[str, ...] = ()
+    """The kinds of secrets that are masked in the line; its column is that in the file."""
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Occurrences:
+    """A page of matches, and how many there are in all."""
+
+    offset: int = 0
+    limit: int = 100
+    masks_secrets: bool = True
+    found: list[Occurrence] = field(default_factory=list)
+    total: int = 0
+    files: int = 0
+    is_complete: bool = True
+    """False when time ran out: there may be more than was counted."""
+    seconds: float = 0.0
+
+
+def exact_text(needle: str) -> Find:
+    """Finds a text letter by letter."""
+    if not needle:
+        raise UsageError("There is no text to look for.")
+
+    def find(text: str, _: float) -> Iterator[tuple[int, int]]:
+        start = text.find(needle)
+        while start >= 0:
+            yield start, start + len(needle)
+            start = text.find(needle, start + len(needle))
+
+    return find
+
+
+def pattern(expression: str) -> Find:
+    """Finds a regular expression; `^` and `$` mean a line's ends."""
+    # The standard library's matcher cannot be stopped; this one takes a time limit.
+    import regex
+
+    try:
+        compiled = regex.compile(expression, regex.MULTILINE)
+    except (regex.error, RecursionError, OverflowError) as error:
+        raise UsageError(f"The pattern is not a regular expression: {error}.") from error
+
+    def find(text: str, deadline: float) -> Iterator[tuple[int, int]]:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        for match in compiled.finditer(text, timeout=left):
+            if match.end() > match.start():
+                yield match.span()
+
+    return find
+
+
+def occurrences(
+    store: Store,
+    read: ReadBytes,
+    find: Find,
+    options: Options,
+    *,
+    offset: int = 0,
+    seconds: float = DEFAULT_SECONDS,
+) -> Occurrences:
+    """All matches in the indexed files, by path and line; listed are `limit` of them from `offset` on."""
+    started = time.monotonic()
+    deadline, result = started + seconds, Occurrences(offset, options.limit, options.masks_secrets)
+    try:
+        for document in _documents(store, options):
+            if time.monotonic() > deadline:
+                raise TimeoutError
+            _search_one(document.path, _text_now(store, read, document), find, deadline, result)
+    except TimeoutError:
+        result.is_complete = False
+    result.seconds = time.monotonic() - started
+    return result
+
+
+def _documents(store: Store, options: Options) -> Iterator[StoredDocument]:
+    scope = scope_of(store, options)
+    for document in store.documents():
+        if scope.kind in (None, document.kind) and (scope.among is None or document.id in scope.among):
+            yield document
+
+
+def _text_now(store: Store, read: ReadBytes, document: StoredDocument) -> str:
+    try:
+        data, _ = read(document.path)
+    except (OSError, PathRefused):
+        return ""
+    if document.is_verbatim:
+        return data[document.text_start :].decode("utf-8", "replace")
+    return store.converted_text(document.id) or ""
+
+
+def _search_one(path: str, text: str, find: Find, deadline: float, result: Occurrences) -> None:
+    starts: list[int] = []
+    before = result.total
+    try:
+        for start, _ in find(text, deadline):
+            if result.offset <= result.total < result.offset + result.limit:
+                starts = starts or _line_starts(text)
+                result.found.append(_occurrence(path, text, starts, start, masks=result.masks_secrets))
+            result.total += 1
+            if result.total % 10_000 == 0 and time.monotonic() > deadline:
+                raise TimeoutError
+    finally:
+        result.files += result.total > before
+
+
+def _line_starts(text: str) -> list[int]:
+    """Where lines begin, in characters."""
+    if text.isascii():
+        return line_starts(text.encode())
+    data = text.encode()
+    positions = line_starts(data)
+    starts, at, characters = [], 0, 0
+    for position in positions:
+        characters += len(data[at:position].decode("utf-8", "replace"))
+        starts.append(characters)
+        at = position
+    return starts
+
+
+def _occurrence(path: str, text: str, starts: list[int], start: int, *, masks: bool) -> Occurrence:
+    line = bisect_right(starts, start)
+    begin = starts[line - 1]
+    end = starts[line] if line < len(starts) else len(text)
+    end = begin + len(text[begin:end].rstrip("\r\n"))
+    first, last = begin, end
+    if end - begin > _SHOWN_CHARACTERS:
+        first = max(begin, start - _SHOWN_CHARACTERS // 4)
+        last = min(end, first + _SHOWN_CHARACTERS)
+    found = screened_line(text, first, last, path, masks=masks)
+    shown = ("…" if first > begin else "") + found.text + ("…" if end - begin > _SHOWN_CHARACTERS else "")
+    masked = tuple(sorted({mask.kind for mask in found.masked}))
+    flags = tuple(sorted({flag.kind for flag in found.flags}))
+    return Occurrence(path, line, start - begin + 1, shown, masked, flags)

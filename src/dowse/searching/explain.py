@@ -1,0 +1,48 @@
+"""Why a file stands where it stands: each signal with its number."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from dowse.searching import ranking_constants
+from dowse.searching.candidates import Meaning, Scope, gather
+from dowse.searching.query_terms import Query, parse
+from dowse.searching.ranking import leg_scores, promising, rank
+from dowse.types import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a file came in for a query, and what put it there."""
+
+    query: Query
+    path: str
+    rank: int | None
+    """From 1; None when nothing was found for it."""
+    of: int
+    score: float = 0.0
+    signals: dict[str, float] = field(default_factory=dict)
+    best_path: str | None = None
+    best_score: float = 0.0
+    terms: dict[str, float] = field(default_factory=dict)
+
+
+def place(store: Store, text: str, path: str, meanings: Sequence[Meaning] = ()) -> Placement:
+    """Rank for a query and look at one file."""
+    query = parse(text)
+    document = store.document(path)
+    evidence = gather(store, query, Scope(), meanings)
+    if evidence is None or document is None:
+        return Placement(query, path, None, 0)
+    scores = leg_scores(evidence.legs)
+    ids = promising(evidence, scores, ranking_constants.RANKED_FILES)
+    if document.id not in ids:
+        ids.append(document.id)
+    paths = {number: held.path for number, held in store.documents_by_id(ids).items()}
+    ranked = rank(evidence, scores, paths)
+    position = next(index for index, file in enumerate(ranked) if file.document_id == document.id)
+    own, best = ranked[position], ranked[0]
+    found = position + 1 if own.signals else None
+    return Placement(
+        query, path, found, len(ranked), own.score, dict(own.signals),
+        paths[best.document_id], best.score, dict(evidence.terms),
+    )  # fmt: skip

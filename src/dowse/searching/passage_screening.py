@@ -1,0 +1,53 @@
+"""Passages and lines of files as they may be shown: secrets masked, and what is to be said of the rest."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from dowse.screening.masking import KEY_CHARACTERS, Screened, notes, shown, surroundings
+from dowse.searching.passages import Passage
+from dowse.types import StoredChunk
+
+_KEY = b"PRIVATE KEY"
+
+
+def screened(
+    passages: Iterable[Passage], data: bytes, chunks: Sequence[StoredChunk], path: str, *, masks: bool
+) -> tuple[Passage, ...]:
+    """Passages of a document, whose text is `data`, without its secrets."""
+    around = _around(data, chunks) if masks else ""
+    return tuple(_screened(passage, around, path, masks=masks) for passage in passages)
+
+
+def screened_line(text: str, start: int, end: int, path: str, *, masks: bool) -> Screened:
+    """A part of a text, as a rule a line of it."""
+    around = surroundings(text, start, end) if masks else ""
+    return shown(text[start:end], around=around, path=path, masks=masks)
+
+
+def _screened(passage: Passage, around: str, path: str, *, masks: bool) -> Passage:
+    found = shown(passage.text, around=around, path=path, masks=masks)
+    headings = _headings(passage.headings, masks=masks)
+    said = notes([(found, passage.start_line), *((one, passage.start_line) for one in headings)])
+    if not said:
+        return passage
+    return replace(
+        passage,
+        text=found.text,
+        headings=tuple(one.text for one in headings),
+        masked=tuple(said.get("masked", ())),
+        flags=tuple(said.get("flags", ())),
+        flagged_lines=tuple(said.get("flaggedLines", ())),
+    )
+
+
+def _headings(headings: tuple[str, ...], *, masks: bool) -> list[Screened]:
+    """Headings one by one where there is something to say of any."""
+    if not shown("\n".join(headings), masks=masks).notes():
+        return [Screened(heading) for heading in headings]
+    return [shown(heading, masks=masks) for heading in headings]
+
+
+def _around(data: bytes, chunks: Sequence[StoredChunk]) -> str:
+    """What stands around chunks that a private key may reach into; a passage has whole lines, but not a whole key."""
+    regions = (data[max(0, one.start_byte - KEY_CHARACTERS) : one.end_byte + KEY_CHARACTERS] for one in chunks)
+    return "\n".join(region.decode("utf-8", "replace") for region in regions if _KEY in region)

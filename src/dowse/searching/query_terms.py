@@ -1,0 +1,71 @@
+"""What a person or an assistant asks: words, `+required`, `-excluded`, `"phrases"`, and its shape."""
+
+import re
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib import resources
+from typing import Literal
+
+from dowse import query_syntax
+
+Shape = Literal["symbol", "path", "prose"]
+
+MAX_CHARACTERS = 10_000
+"""Of a longer query only the beginning counts."""
+
+_IDENTIFIER = re.compile(r"[A-Za-z_$@#][\w$@#!?]*(?:(?:\.|::|->|#|\\|/)[A-Za-z_$][\w$!?]*)*(?:\(\))?")
+_ENDINGS = (
+    "bash c cc cfg clj conf cpp cs css csv dart ex exs go gradle h hpp hs html ini java jl js json jsx kt lua m md ml "
+    "mjs mm php pl proto ps1 py pyi r rb rs rst sc scala scss sh sql svelte swift tf toml ts tsx txt vue xml yaml yml zig"
+)
+_PATH = re.compile(rf"[\w.@+-]*/[\w./@+-]*|[\w@+.-]+\.(?:{_ENDINGS.replace(' ', '|')})")
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
+_MIXED = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|\w_\w|^_+\w|\w\$|\$\w|[A-Za-z]\d|^[A-Z][a-z]+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Query(query_syntax.Query):
+    """A query taken apart, and what it looks like."""
+
+    text: str = ""
+    shape: Shape = "prose"
+
+    @property
+    def positive(self) -> tuple[str, ...]:
+        """All words that score, in order; without those that say nothing, if others remain."""
+        words = (*self.terms, *self.must, *(word for phrase in self.phrases for word in phrase.split()))
+        telling = tuple(word for word in words if word.lower().strip("?!.,;:") not in stop_words())
+        return telling or words
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Words that look like the name of something defined; of a symbol its last part counts too."""
+        if self.shape == "symbol":
+            parts = _NAME.findall(self.text)
+            return tuple(dict.fromkeys(reversed(parts)))
+        candidates = (name for word in self.positive for name in _NAME.findall(word))
+        return tuple(dict.fromkeys(name for name in candidates if _is_mixed(name)))
+
+
+def parse(text: str) -> Query:
+    """Take a query apart."""
+    text = text[:MAX_CHARACTERS].replace("\0", " ")
+    return Query(**asdict(query_syntax.parse(text)), text=text.strip(), shape=_shape(text.strip()))
+
+
+@cache
+def stop_words() -> frozenset[str]:
+    """Words that say nothing about what is looked for."""
+    lines = (resources.files(__package__) / "stopwords.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+
+
+def _shape(text: str) -> Shape:
+    if _PATH.fullmatch(text):
+        return "path"
+    return "symbol" if _IDENTIFIER.fullmatch(text) else "prose"
+
+
+def _is_mixed(name: str) -> bool:
+    """Whether a name is written as nobody writes a word: `getUser`, `max_size`, `_private`, `Session`."""
+    return _MIXED.search(name) is not None

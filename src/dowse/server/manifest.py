@@ -1,0 +1,236 @@
+"""`dowse.toml`: what a server serves, written down once instead of in flags.
+
+One that is merely found, in the working directory, may be a stranger's: it names nothing outside its own folder and
+nothing of the network. One that the user names with `--config` may name all of it.
+"""
+
+import difflib
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast, get_args
+
+from dowse.errors import SettingsError
+from dowse.mcp.tools import SURFACES, Level, Surface
+
+FILE = "dowse.toml"
+MAX_BYTES = 1 << 20
+LEAST_BUDGET = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Archives:
+    """Where archives are; what is not named is where it always is."""
+
+    research: Path | None = None
+    url_content: Path | None = None
+    database: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a file says; None for what it does not say."""
+
+    file: Path
+    roots: tuple[Path, ...] | None = None
+    documents: tuple[Path, ...] = ()
+    sites: tuple[str, ...] = ()
+    archives: Archives | None = None
+    indexes: bool | None = None
+    only: tuple[Surface, ...] | None = None
+    level: Level | None = None
+    budget: int | None = None
+    http: Mapping[str, Any] = field(default_factory=dict)
+
+
+def find_manifest(folder: Path) -> Manifest | None:
+    """The manifest in a folder, if there is one, with the rights of one that was found."""
+    file = folder / FILE
+    return read_manifest(file, is_trusted=False) if file.is_file() else None
+
+
+def read_manifest(file: Path, *, is_trusted: bool) -> Manifest:
+    """What a file says; SettingsError names the file, the key and the remedy."""
+    reader = _Reader(file, is_trusted=is_trusted)
+    return reader.manifest(_parsed(file))
+
+
+def _parsed(file: Path) -> dict[str, Any]:
+    try:
+        data = file.read_bytes()
+        if len(data) > MAX_BYTES:
+            raise SettingsError(f"{file} is larger than 1 MB. Make it smaller.")
+        return tomllib.loads(data.decode("utf-8-sig"))
+    except OSError as error:
+        raise SettingsError(f"{file} cannot be read ({error.strerror}).") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise SettingsError(
+            f"{file} is not valid TOML ({error}). Correct it, or leave it out with --no-config."
+        ) from error
+
+
+class _Reader:
+    """Reads one file: every key is known, every value is what it has to be, and nothing goes too far."""
+
+    def __init__(self, file: Path, *, is_trusted: bool) -> None:
+        self._file, self._is_trusted = file, is_trusted
+        self._folder = file.parent.resolve()
+
+    def manifest(self, content: dict[str, Any]) -> Manifest:
+        self._require_known(content, _KEYS, "")
+        return Manifest(
+            self._file,
+            self._optional(content, "roots", self._folders),
+            self._optional(content, "documents", self._folders) or (),
+            self._optional(content, "sites", self._sites) or (),
+            self._optional(content, "archives", self._archives),
+            self._optional(content, "indexes", self._flag),
+            self._optional(content, "only", self._only),
+            self._optional(content, "tools", self._level),
+            self._optional(content, "budget", self._budget),
+            self._optional(content, "http", self._http) or {},
+        )
+
+    def _optional(self, content: dict[str, Any], key: str, read: "Callable[[str, Any], Any]") -> Any:
+        return read(key, content[key]) if key in content else None
+
+    # Values
+
+    def _folders(self, key: str, value: Any) -> tuple[Path, ...]:
+        found = tuple(self._path(f"{key}[{at}]", one) for at, one in enumerate(self._texts(key, value)))
+        for at, folder in enumerate(found):
+            if not folder.is_dir():
+                raise self._wrong(f"{key}[{at}]", f"is no folder: {folder}", "Name one that is there")
+        return found
+
+    def _sites(self, key: str, value: Any) -> tuple[str, ...]:
+        from dowse.errors import UsageError
+        from dowse.sites.site_locations import named_place
+
+        found = []
+        for at, text in enumerate(self._texts(key, value)):
+            try:
+                name, place = named_place(text)
+            except UsageError as error:
+                raise self._wrong(f"{key}[{at}]", "names no index", "Write FILE or NAME=FILE") from error
+            if "://" in place:
+                self._require_trust(f"{key}[{at}]", "an address of the network")
+            else:
+                place = str(self._path(f"{key}[{at}]", place))
+            found.append(f"{name}={place}" if name else place)
+        return tuple(found)
+
+    def _archives(self, key: str, value: Any) -> Archives:
+        names = ("research", "urlContent", "database")
+        table = self._table(key, value, names)
+        if "database" in table:  # which is written
+            self._require_trust(f"{key}.database", "where to write")
+        each = (table.get(name) for name in names)
+        paths = (
+            self._path(f"{key}.{name}", one) if one is not None else None for name, one in zip(names, each, strict=True)
+        )
+        return Archives(*paths)
+
+    def _only(self, key: str, value: Any) -> tuple[Surface, ...]:
+        named = self._texts(key, value)
+        for at, name in enumerate(named):
+            if name not in SURFACES:
+                raise self._wrong(f"{key}[{at}]", f"is no surface: '{name[:40]}'", f"There are {', '.join(SURFACES)}")
+        if not named:
+            raise self._wrong(key, "is empty", f"Name some of {', '.join(SURFACES)}")
+        return tuple(name for name in SURFACES if name in named)
+
+    def _level(self, key: str, value: Any) -> Level:
+        if value not in get_args(Level):
+            raise self._wrong(key, "is no set of tools", f"There are {', '.join(get_args(Level))}")
+        return cast("Level", value)
+
+    def _budget(self, key: str, value: Any) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or value < LEAST_BUDGET:
+            raise self._wrong(key, "is not a number of tokens", f"Write a whole number from {LEAST_BUDGET:,} on")
+        return value
+
+    def _http(self, key: str, value: Any) -> dict[str, Any]:
+        self._require_trust(key, "an address to listen on")
+        table = self._table(key, value, tuple(_HTTP))
+        found = {}
+        for name, one in table.items():
+            option, read = _HTTP[name]
+            found[option] = read(self, f"{key}.{name}", one)
+        if "address" not in found:
+            raise self._wrong(key, "has no address", 'Write address = "127.0.0.1:8321"')
+        return found
+
+    def _flag(self, key: str, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise self._wrong(key, "is not true or false", "Write one of the two")
+        return value
+
+    def _text(self, key: str, value: Any) -> str:
+        if not isinstance(value, str) or not value or "\0" in value:
+            raise self._wrong(key, "is not a text", 'Write it in quotes: "…"')
+        return value
+
+    def _texts(self, key: str, value: Any) -> tuple[str, ...]:
+        if not isinstance(value, list):
+            raise self._wrong(key, "is not a list", f'Write {key} = ["…"]')
+        return tuple(self._text(f"{key}[{at}]", one) for at, one in enumerate(value))
+
+    def _number(self, key: str, value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+            raise self._wrong(key, "is not a number", "Write a number from 0 on")
+        return float(value)
+
+    def _file_path(self, key: str, value: Any) -> str:
+        return str(self._path(key, value))
+
+    def _path(self, key: str, value: Any) -> Path:
+        """A path relative to the file; one that leads out of its folder only where the user named the file."""
+        text = self._text(key, value)
+        try:
+            path = self._folder / (Path(text).expanduser() if self._is_trusted else Path(text))
+            resolved = path.resolve()
+        except (OSError, RuntimeError, ValueError) as error:
+            raise self._wrong(key, "is no path", "Name a file or folder") from error
+        if not resolved.is_relative_to(self._folder):
+            self._require_trust(key, f"a place outside the folder of {FILE}")
+        return path if self._is_trusted else resolved
+
+    def _table(self, key: str, value: Any, known: tuple[str, ...]) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise self._wrong(key, "is not a table", f"Write [{key}] and its keys below")
+        self._require_known(value, known, f"{key}.")
+        return value
+
+    # What is wrong
+
+    def _require_known(self, table: dict[str, Any], known: tuple[str, ...], before: str) -> None:
+        for name in table:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, 1)
+                meant = f"Did you mean {before}{near[0]}?" if near else f"There are {', '.join(known)}"
+                raise self._wrong(f"{before}{name[:60]}", "is no key of this file", meant)
+
+    def _require_trust(self, key: str, what: str) -> None:
+        if not self._is_trusted:
+            remedy = f"Leave it out with --no-config; or, if it is your own, name it with --config {self._file}"
+            raise self._wrong(key, f"names {what}, which a file that was merely found may not", remedy)
+
+    def _wrong(self, key: str, problem: str, remedy: str) -> SettingsError:
+        end = "" if remedy.endswith("?") else "."
+        return SettingsError(f"{self._file}: {key} {problem}. {remedy}{end}")
+
+
+_KEYS = ("roots", "documents", "sites", "archives", "indexes", "only", "tools", "budget", "http")
+_HTTP: dict[str, tuple[str, Callable[[_Reader, str, Any], Any]]] = {
+    "address": ("address", _Reader._text),
+    "allowRemote": ("allow_remote", _Reader._flag),
+    "tokenFile": ("token_file", _Reader._file_path),
+    "public": ("public", _Reader._flag),
+    "allowOrigin": ("origins", _Reader._texts),
+    "allowHost": ("hosts", _Reader._texts),
+    "rate": ("rate", _Reader._number),
+    "logQueries": ("log_queries", _Reader._flag),
+}
+"""The keys of `[http]`, the option of the command line that each stands for, and how it is read."""

@@ -1,9 +1,0 @@
-"""Whether the user wants secrets masked in what is found outside of projects, which have settings of their own."""
-
-from dowse.settings import load_settings
-from dowse.store import home
-
-
-def masks_secrets() -> bool:
-    """As the user's own settings say; read each time, so that a change holds at once."""
-    return load_settings(home.global_config())[0].mask_secrets

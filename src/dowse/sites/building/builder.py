@@ -1,0 +1,255 @@
+"""An index made of a folder: every page by its generator's rules, in the order of addresses."""
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from dowse.errors import Failed, UsageError
+from dowse.globs import compile_glob
+from dowse.sites.building.generator import About, Generator, NoPage, Source
+from dowse.sites.building.generator_detection import HTML, detect, make
+from dowse.sites.building.generator_settings import Identity, Settings, identity
+from dowse.sites.building.html_pages import ENDINGS, HtmlPage
+from dowse.sites.building.plain_text import first_paragraph, tidy, words_of_markdown
+from dowse.sites.building.source_tree import Tree
+from dowse.sites.index_model import VERSION, Page
+from dowse.sites.inspection import inspect_bytes
+from dowse.sites.page_urls import is_same_host
+from dowse.types import Progress
+
+ABSTRACT_CHARACTERS = 200
+"""Of a summary that is the page's own beginning."""
+_MORE = re.compile(r"<!--\s*(?:more|truncate)\s*-->|\{/\*\s*truncate\s*\*/\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """An index, and what did not get into it."""
+
+    data: bytes
+    generator: str
+    identity: Identity
+    pages: int
+    skipped: dict[str, list[str]] = field(default_factory=dict)
+    """Files by the reason they were left out for."""
+    warnings: tuple[str, ...] = ()
+
+
+def build(
+    source: Path,
+    settings: Settings,
+    progress: Progress = lambda *_: None,
+    environment: Mapping[str, str] = os.environ,
+) -> Built:
+    """The index of the site in a folder."""
+    tree = Tree(source)
+    name = settings.generator or detect(tree)
+    now = _now(environment)
+    work = _Work(settings, now.date().isoformat(), progress)
+    if name == HTML:
+        work.total = sum(1 for _ in tree.files("", ENDINGS))
+        work.take(_html_pages(tree, work, settings))
+        site = identity(settings, work.about)
+    else:
+        generator = make(tree, name)
+        site = identity(settings, generator.about())
+        work.total = sum(1 for folder in generator.folders() for _ in tree.files(folder, generator.endings))
+        work.take(_markdown_pages(generator, work))
+    if not work.pages:
+        raise NothingFound(f"{source} has no page that can be built{_because(work.skipped)}.")
+    data = _written(site, work.ordered(site.base), now)
+    problems = inspect_bytes(data).problems
+    if broken := [problem for problem in problems if problem.grade == "error"]:
+        raise Failed(f"The index would have an error: {broken[0]}")
+    return Built(data, name, site, len(work.pages), work.skipped, (*work.warnings, *map(str, problems)))
+
+
+class NothingFound(Failed):
+    """A folder without pages."""
+
+    exit_code = 1
+
+
+def _because(skipped: Mapping[str, list[str]]) -> str:
+    reasons = [f"{len(paths)} because {reason}" for reason, paths in skipped.items()]
+    return f" ({', '.join(reasons)})" if reasons else ". Name the folder with its Markdown or HTML files"
+
+
+class _Work:
+    """Pages as they come, each address once, and why others did not."""
+
+    def __init__(self, settings: Settings, today: str, progress: Progress) -> None:
+        self._progress = progress
+        self.total = 0
+        """Files to be looked at, for whoever watches."""
+        self._settings = settings
+        self._today = today
+        self._excluded = [compile_glob(pattern) for pattern in settings.exclude or ()]
+        self.pages: dict[str, Page] = {}
+        self.skipped: dict[str, list[str]] = {}
+        self.warnings: list[str] = []
+        self.about = About()
+
+    def take(self, pages: Iterator[tuple[str, Page | str]]) -> None:
+        for count, (path, page) in enumerate(pages, 1):
+            self._progress(min(count, self.total), self.total)
+            if isinstance(page, str):
+                self.skip(path, page)
+            elif page.url in self.pages:
+                self.skip(path, "another file has its address")
+                self.warnings.append(f"{path} is left out: {page.url} is the address of another page, too.")
+            else:
+                self.pages[page.url] = page
+
+    def skip(self, path: str, reason: str) -> None:
+        self.skipped.setdefault(reason, []).append(path)
+
+    def ordered(self, base: str) -> list[Page]:
+        """All pages by their addresses, which begin with the base."""
+        pages = [
+            Page(_below(base, page.url), page.title, page.abstract, page.date, page.topics, page.body)
+            for page in self.pages.values()
+        ]
+        return sorted(pages, key=lambda page: page.url)
+
+    def refusal(self, path: str, day: str, *, is_draft: bool) -> str:
+        """Why a page is not to be seen; empty where it is."""
+        if any(pattern.fullmatch(path) for pattern in self._excluded):
+            return "it is excluded by the settings"
+        if is_draft and not self._settings.drafts:
+            return "it is a draft"
+        if day > self._today and not self._settings.future:
+            return "its date is in the future"
+        return ""
+
+
+def _markdown_pages(generator: Generator, work: _Work) -> Iterator[tuple[str, Page | str]]:
+    for source in generator.sources():
+        if not isinstance(source, Source):
+            yield source
+            continue
+        try:
+            yield source.path, _markdown_page(generator, source, work)
+        except NoPage as error:
+            yield source.path, str(error)
+
+
+def _markdown_page(generator: Generator, source: Source, work: _Work) -> Page | str:
+    url = _path(generator.address(source))
+    day = generator.day(source)
+    if refusal := work.refusal(source.path, day, is_draft=generator.is_draft(source)):
+        return refusal
+    if source.matter.odd_day and not day:
+        work.warnings.append(
+            f"{source.path}: {source.matter.odd_day[:60]!r} is no date that can be read; it is left out."
+        )
+    if source.has_broken_matter:
+        work.warnings.append(f"{source.path}: its front matter is neither YAML nor TOML that can be read.")
+    words = words_of_markdown(source.text)
+    stated = source.matter.text("description", "summary", "excerpt", "abstract", "subtitle")
+    opening = words_of_markdown(_MORE.split(source.text, 1)[0]).text if _MORE.search(source.text) else words.text
+    abstract = tidy(stated) or first_paragraph(_without_heading(opening, words.heading), ABSTRACT_CHARACTERS)
+    title = tidy(generator.title(source)) or words.heading or _title_of(source.stem)
+    body = words.text or abstract
+    if not body:
+        return "it has no text"
+    return Page(url, title, abstract, day, tuple(map(tidy, generator.topics(source))), body)
+
+
+def _html_pages(tree: Tree, work: _Work, settings: Settings) -> Iterator[tuple[str, Page | str]]:
+    for path in tree.files("", ENDINGS):
+        data = tree.read(path)
+        if data is None:
+            yield path, "it cannot be read, or is too long for a page"
+            continue
+        try:
+            yield path, _html_page(HtmlPage(path, data), work, settings)
+        except NoPage as error:
+            yield path, str(error)
+
+
+def _html_page(page: HtmlPage, work: _Work, settings: Settings) -> Page | str:
+    host = urlsplit(page.canonical).netloc
+    if host and not work.about.url:
+        work.about = About(url=f"https://{host}")
+    domain = settings.domain or urlsplit(work.about.url).netloc
+    if host and domain and not is_same_host(host.lower(), domain):
+        return "it says that it belongs to another site"
+    if refusal := work.refusal(page.path, page.day, is_draft=False):
+        return refusal
+    body = page.words
+    if not body:
+        return "it has no text"
+    abstract = tidy(page.abstract) or first_paragraph(_without_heading(body, page.title), ABSTRACT_CHARACTERS)
+    title = tidy(page.title) or _title_of(page.path.rpartition("/")[2].rpartition(".")[0])
+    return Page(_path(page.address), title, abstract, page.day, tuple(map(tidy, page.topics)), body)
+
+
+def _path(address: str) -> str:
+    """An address as the format wants it: a path from the top, without a slash at its end."""
+    if "://" in address or address.startswith("//"):
+        raise NoPage("its address is on another site")
+    path = re.sub(r"/{2,}", "/", "/" + address.partition("#")[0].partition("?")[0].strip())
+    path = re.sub(r"(?<=/)index\.html?$", "", path)
+    return "/" + re.sub(r"\s", "%20", path.strip("/"))
+
+
+def _below(base: str, url: str) -> str:
+    if not base or url == base or url.startswith(f"{base}/"):
+        return url
+    return base if url == "/" else base + url
+
+
+def _without_heading(text: str, heading: str) -> str:
+    """A text without the heading that it begins with, which its title repeats."""
+    first, _, rest = text.partition("\n\n")
+    return rest if rest and " ".join(first.split()) == heading else text
+
+
+def _title_of(stem: str) -> str:
+    """A title for a page that has none, of its file's name."""
+    words = re.sub(r"[-_]+", " ", stem).strip()
+    return words[:1].upper() + words[1:] or "Untitled"
+
+
+def _now(environment: Mapping[str, str]) -> datetime:
+    """The time, or the one that builds which are to be the same again state in SOURCE_DATE_EPOCH."""
+    stated = environment.get("SOURCE_DATE_EPOCH")
+    if not stated:
+        return datetime.now(UTC)
+    try:
+        return datetime.fromtimestamp(int(stated), UTC)
+    except (ValueError, OverflowError, OSError) as error:
+        raise UsageError(f"SOURCE_DATE_EPOCH is {stated[:40]!r}; it has to be a number of seconds.") from error
+
+
+def _written(site: Identity, pages: list[Page], now: datetime) -> bytes:
+    """The index as JSON with a page on each line, so that a change of one page is a change of one line."""
+    about = {"name": site.name, "domain": site.domain, "description": site.description, "toolPrefix": site.prefix}
+    head = {
+        "version": VERSION,
+        "generated": now.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "site": {name: value for name, value in about.items() if value},
+        "pageCount": len(pages),
+    }
+    lines = ",\n".join(_json(_as_json(page)) for page in pages)
+    text = _json(head)[:-1] + f',"pages":[\n{lines}\n]}}\n'
+    return text.encode("utf-8", "replace")
+
+
+def _as_json(page: Page) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "url": page.url, "title": page.title, "abstract": page.abstract, "date": page.date,
+        "topics": list(dict.fromkeys(filter(None, page.topics))), "body": page.body,
+    }  # fmt: skip
+    return {name: value for name, value in values.items() if value}
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

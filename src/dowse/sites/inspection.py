@@ -1,0 +1,46 @@
+"""An index looked at for what is wrong with it, and not to be served."""
+
+from dataclasses import dataclass
+
+from dowse.errors import Failed
+from dowse.sites.index_check import Checker, Problem
+from dowse.sites.index_model import MAX_BYTES
+from dowse.sites.index_parsing import NotAnIndex, parse
+from dowse.sites.index_sources import keeper_of
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What was found."""
+
+    version: str
+    pages: int
+    problems: tuple[Problem, ...]
+
+
+def inspect(place: str) -> Inspection:
+    """All problems of the index at a place; Failed where there is nothing that could be looked at."""
+    fetched = keeper_of(place).fetch(None)
+    if fetched is None:
+        raise Failed(f"{place} could not be read.")
+    return inspect_bytes(fetched.data)
+
+
+def inspect_bytes(data: bytes | bytearray) -> Inspection:
+    """All problems of an index."""
+    if len(data) > MAX_BYTES:
+        problem = Problem("", f"it is larger than {MAX_BYTES >> 20} MB", "Split the site, or shorten the bodies")
+        return Inspection("", 0, (problem,))
+    checker = Checker()
+    try:
+        root = parse(data, lambda number, page: void(checker.page(number, page)), checker.restart)
+    except NotAnIndex as error:
+        what, _, remedy = str(error).partition(". ")
+        return Inspection("", 0, (Problem("", what[0].lower() + what[1:], remedy.rstrip(".") or "Write an object"),))
+    header, problems = checker.header(root)
+    pages = root.get("pages")
+    return Inspection(header.version, pages if isinstance(pages, int) else 0, tuple(problems))
+
+
+def void(_value: object) -> None:
+    """Nothing."""

@@ -1,0 +1,63 @@
+"""An index in a bucket of a store that speaks S3; needs the extra `s3`."""
+
+from typing import Any
+
+from dowse.errors import Failed, UsageError
+from dowse.sites.index_model import MAX_BYTES
+from dowse.sites.index_sources import Fetched
+
+CONNECT_SECONDS = 10
+READ_SECONDS = 60
+_NOT_CHANGED = ("304", "NotModified", "PreconditionFailed")
+_MEANINGS = {
+    "NoSuchKey": "there is nothing of this name",
+    "NoSuchBucket": "there is no such bucket",
+    "AccessDenied": "access is denied to these credentials",
+    "403": "access is denied to these credentials",
+    "InvalidAccessKeyId": "the access key is not known there",
+    "SignatureDoesNotMatch": "the secret key is not the right one",
+}
+
+
+class BucketKeeper:
+    """A bucket, reached as the AWS tools reach it: credentials, region and endpoint come from where they look."""
+
+    is_remote = True
+
+    def __init__(self, url: str) -> None:
+        self._bucket, _, self._key = url.partition("://")[2].partition("/")
+        self.name = url
+        if not self._bucket or not self._key:
+            raise UsageError(f"{url} is not an address such as s3://bucket/search-index.json.")
+        try:
+            import boto3  # type: ignore[import-untyped]
+            from botocore.config import Config  # type: ignore[import-untyped]
+        except ImportError as error:
+            raise UsageError("s3:// needs the extra s3. Install it with: pip install 'dowse[s3]'") from error
+        from botocore.exceptions import BotoCoreError  # type: ignore[import-untyped]
+
+        config = Config(connect_timeout=CONNECT_SECONDS, read_timeout=READ_SECONDS, retries={"max_attempts": 2})
+        try:
+            self._client: Any = boto3.Session().client("s3", config=config)
+        except (BotoCoreError, ValueError) as error:
+            raise UsageError(f"{url} cannot be reached: {error}") from error
+
+    def has_changed(self, mark: str) -> bool:  # noqa: ARG002 - the store is asked when it is fetched
+        """Nobody knows without asking."""
+        return True
+
+    def fetch(self, mark: str | None) -> Fetched | None:
+        """The index; nothing where the store says it is as it was at that mark."""
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        asked = {"IfNoneMatch": mark} if mark else {}
+        try:
+            reply = self._client.get_object(Bucket=self._bucket, Key=self._key, **asked)
+            return Fetched(bytearray(reply["Body"].read(MAX_BYTES + 1)), str(reply["ETag"]))
+        except ClientError as error:
+            code = str(error.response.get("Error", {}).get("Code", ""))
+            if mark and code in _NOT_CHANGED:
+                return None
+            raise Failed(f"{self.name} cannot be fetched: {_MEANINGS.get(code, str(error))}.") from error
+        except (BotoCoreError, OSError) as error:
+            raise Failed(f"{self.name} cannot be fetched: {error}") from error

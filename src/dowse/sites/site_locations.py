@@ -1,0 +1,32 @@
+"""Sites as they are named on a command line."""
+
+import logging
+import re
+from collections.abc import Iterable
+
+from dowse.errors import UsageError
+from dowse.sites.index_sources import keeper_of
+from dowse.sites.served_site import LiveSite
+
+_NAMED = re.compile(r"([a-z][a-z0-9_]*)=(.*)", re.DOTALL)
+_log = logging.getLogger(__name__)
+
+
+def named_place(text: str) -> tuple[str | None, str]:
+    """What `[NAME=]FILE|URL` says; a name is what could be one of a tool."""
+    match = _NAMED.fullmatch(text)
+    name, place = match.groups() if match else (None, text)
+    if not place:
+        raise UsageError(
+            f"{text!r} names no index. Write [NAME=]FILE, or an address that begins with https:// or s3://."
+        )
+    return name, place
+
+
+def open_places(places: Iterable[str]) -> list[tuple[str | None, LiveSite]]:
+    """The sites at these places, loaded, each with the name that was given, if one was."""
+    sites = [(name, LiveSite(keeper_of(place))) for name, place in map(named_place, places)]
+    for _, live in sites:
+        if count := len(live.current.problems):
+            _log.warning("%s: %d problem%s; `dowse site check` tells", live.source, count, "" if count == 1 else "s")
+    return sites

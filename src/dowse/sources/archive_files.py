@@ -1,0 +1,36 @@
+"""A research archive as a source: its documents, and the JSON and BibTeX files that belong to them."""
+
+from pathlib import Path
+
+from dowse.settings import Settings
+from dowse.sources.document_files import DocumentPolicy, DocumentsSource, suffix_of
+from dowse.types import Entry, Kind, Stat, Verdict
+
+METADATA = "metadata.json"
+RESULT = "result.json"
+
+MAX_BYTES = 10 * 1024 * 1024
+"""The largest file that is read: an archive has long reports and whole pages, where a project has generated files."""
+
+
+class ArchivePolicy(DocumentPolicy):
+    """The rules of an archive: documents, and what says more of them."""
+
+    def kind_of(self, path: str, size: int) -> Kind | Verdict:
+        """All is of one kind."""
+        if path.rpartition("/")[2] in (METADATA, RESULT) or suffix_of(path) == ".bib":
+            return self.too_large(path, size) if size > self.limit_of(path) else "docs"
+        return super().kind_of(path, size)
+
+
+class ArchiveSource(DocumentsSource):
+    """The files of one archive. What git ignores is read: archives often lie in a project that ignores them."""
+
+    policy_type = ArchivePolicy
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root, Settings(respect_gitignore=False, max_file_bytes=MAX_BYTES))
+
+    def bytes_of(self, entry: Entry) -> tuple[bytes, Stat] | Verdict:
+        """A file's bytes and the stat they belong to, or why they are not read."""
+        return self._allowed_bytes(entry.path)

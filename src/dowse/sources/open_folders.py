@@ -1,0 +1,130 @@
+"""Folders opened one below the other, so that none swapped for a symlink is ever listed."""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from dowse.errors import Failed
+from dowse.sources.filenames import printable
+from dowse.sources.policy import Form
+
+Item = tuple[os.DirEntry[str], Form]
+
+_Handle = int | str
+"""An open folder: its descriptor, or its path where folders cannot be opened."""
+
+_CAN_OPEN_FOLDERS = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
+_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NONBLOCK", 0)
+_FLAGS_BELOW = _FLAGS | getattr(os, "O_NOFOLLOW", 0)
+
+
+class OpenFolders:
+    """The root and the folders entered from it, each opened relative to the one before.
+
+    The root may be reached through symlinks: the user named it. One that cannot be read is not an
+    empty project: Failed.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._handles: list[_Handle] = []
+        with self._root_errors():
+            self._handles.append(os.open(root, _FLAGS) if _CAN_OPEN_FOLDERS else str(root))
+            if not _CAN_OPEN_FOLDERS:
+                os.scandir(root).close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        while self._handles:
+            self.leave()
+
+    def enter(self, name: str) -> None:
+        """Go down into a folder; OSError when it is not, or no longer, a folder."""
+        self._handles.append(_open_below(self._handles[-1], name))
+
+    def leave(self) -> None:
+        """Go back up."""
+        handle = self._handles.pop()
+        if isinstance(handle, int):
+            os.close(handle)
+
+    def lstat(self, name: str) -> os.stat_result:
+        """What stands under a name in the folder entered last."""
+        handle = self._handles[-1]
+        if isinstance(handle, int):
+            return os.stat(name, dir_fd=handle, follow_symlinks=False)
+        return os.lstat(os.path.join(handle, name))  # noqa: PTH118
+
+    def holds(self, name: str) -> bool:
+        """Whether anything stands under a name in the folder entered last."""
+        try:
+            self.lstat(name)
+        except OSError:
+            return False
+        return True
+
+    def listed(self) -> list[Item]:
+        """What stands in the folder entered last, in the order of whole paths."""
+        with (
+            self._root_errors() if len(self._handles) == 1 else nullcontext(),
+            os.scandir(self._handles[-1]) as entries,
+        ):
+            items = [(entry, _form_of_entry(entry)) for entry in entries]
+        items.sort(key=_path_order)
+        return items
+
+    @contextmanager
+    def _root_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise Failed(
+                f"{printable(str(self._root))} cannot be read ({error.strerror or error}). "
+                "See that it is there and that you may read it, and try again."
+            ) from error
+
+
+def form_of(seen: os.stat_result) -> Form:
+    """The form of what an lstat saw; Windows' junctions count as symlinks."""
+    if stat.S_ISLNK(seen.st_mode) or getattr(seen, "st_reparse_tag", 0) != 0:
+        return Form.SYMLINK
+    if stat.S_ISDIR(seen.st_mode):
+        return Form.FOLDER
+    return Form.FILE if stat.S_ISREG(seen.st_mode) else Form.SPECIAL
+
+
+def _open_below(parent: _Handle, name: str) -> _Handle:
+    if isinstance(parent, int):
+        return os.open(name, _FLAGS_BELOW, dir_fd=parent)
+    path = os.path.join(parent, name)  # noqa: PTH118 - a handle is a plain string
+    if form_of(os.lstat(path)) is not Form.FOLDER:
+        raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
+    return path
+
+
+def _form_of_entry(entry: os.DirEntry[str]) -> Form:
+    try:
+        if not _CAN_OPEN_FOLDERS:
+            return form_of(entry.stat(follow_symlinks=False))
+        if entry.is_file(follow_symlinks=False):
+            return Form.FILE
+        if entry.is_dir(follow_symlinks=False):
+            return Form.FOLDER
+        return Form.SYMLINK if entry.is_symlink() else Form.SPECIAL
+    except OSError:
+        return Form.SPECIAL
+
+
+def _path_order(item: Item) -> str:
+    """A folder `a` sorts as what lies in it: after `a.py`, before `aa.py`."""
+    entry, form = item
+    return f"{entry.name}/" if form is Form.FOLDER else entry.name

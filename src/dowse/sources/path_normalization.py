@@ -1,0 +1,69 @@
+"""Paths as users and programs spell them, brought to the one form below the root."""
+
+import os
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import unquote
+
+from dowse.sources.filenames import as_the_system_finds_it, visible
+
+_MAX_SPELLINGS = 32
+_NETWORK = ("//", os.sep * 2)
+
+
+def below_root(root: Path, spelled: str) -> str | None:
+    """A path relative to the root with forward slashes and no dots; None when it leads outside.
+
+    `..` is taken by the letter, which is safe because no symlink is ever followed.
+    """
+    if spelled.startswith(_NETWORK):
+        return None
+    target = os.path.normpath(os.path.join(root, spelled))  # noqa: PTH118 - Path would keep the dots
+    below = _after(str(root), target)
+    if below is None and os.path.isabs(spelled):  # noqa: PTH117
+        below = _after_same_folder(root, Path(target))
+    return None if below is None else as_the_system_finds_it(below.replace(os.sep, "/"))
+
+
+def other_spellings(path: str) -> list[str]:
+    """What else may be meant by a path that does not exist as it is written.
+
+    Percent signs decoded, backslashes as slashes, characters that are not seen removed, composed
+    or decomposed; each of these on top of the others.
+    """
+    found = [path]
+    for spelling in found:
+        for respell in _RESPELL:
+            other = respell(spelling)
+            if other not in found and len(found) < _MAX_SPELLINGS:
+                found.append(other)
+    return found[1:]
+
+
+_RESPELL: tuple[Callable[[str], str], ...] = (
+    visible,
+    lambda path: unquote(path, errors="surrogateescape"),
+    lambda path: path.replace("\\", "/"),
+    lambda path: unicodedata.normalize("NFC", path),
+    lambda path: unicodedata.normalize("NFD", path),
+)
+
+
+def _after(root: str, target: str) -> str | None:
+    """What follows the root in a path, by the letter."""
+    top, asked = os.path.normcase(root).rstrip(os.sep), os.path.normcase(target)
+    if asked == top:
+        return ""
+    return target[len(top) + 1 :] if asked.startswith(top + os.sep) else None
+
+
+def _after_same_folder(root: Path, target: Path) -> str | None:
+    """The same where the path names the root in another way: another case, through a symlink."""
+    for folder in (target, *target.parents):
+        try:
+            if folder.samefile(root):
+                return "" if folder == target else str(target.relative_to(folder))
+        except (OSError, ValueError):
+            continue
+    return None

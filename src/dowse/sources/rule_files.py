@@ -1,0 +1,90 @@
+"""Which files of ignore rules hold where: above the root, in each folder, at a repository's top."""
+
+import os
+from collections.abc import Collection
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from dowse.platform import NAMES_FOLD_CASE
+from dowse.sources.gitconfig import global_excludes_file
+from dowse.sources.gitignore import TooManyRules, parse
+from dowse.sources.ignore_stack import GIT_FILE, OWN_FILE, Ignores, Placed
+from dowse.sources.repository import MAX_RULE_BYTES, Repository, common_folder, read_own_rules, read_rules
+
+
+class RuleFiles:
+    """Reads the files of rules of one root, each time anew.
+
+    Raises TooManyRules, naming the file, where one cannot be honoured as a whole.
+    """
+
+    def __init__(self, root: Path, *, respects_git: bool) -> None:
+        self._root = root
+        self._respects_git = respects_git
+
+    def above_root(self, repository: Repository | None) -> Ignores:
+        """The rules that hold in the root before its own files are read."""
+        if repository is None:
+            return Ignores(git=self._of_user())
+        folders = list(reversed(self._root.parents[: repository.lead.count("/")]))
+        git = [self._above(folder, repository, GIT_FILE) for folder in folders] if self._respects_git else []
+        own = [self._above(folder, repository, OWN_FILE) for folder in folders]
+        return Ignores(self.of_repository(repository) + _present(git), _present(own))
+
+    def of_repository(self, repository: Repository) -> tuple[Placed, ...]:
+        """Git's rules that hold in a whole repository: the user's and those of `info/exclude`."""
+        common = common_folder(repository.top) if self._respects_git else None
+        if common is None:
+            return self._of_user()
+        data = read_rules(common, "info/exclude")
+        origin = self._shown(common / "info" / "exclude", repository.top)
+        placed = _placed(data, origin, os.fsencode(repository.lead), len(os.fsencode(repository.cut)))
+        return self._of_user() + _present([placed])
+
+    def in_folder(self, ignores: Ignores, path: str, names: Collection[str]) -> Ignores:
+        """The rules with those that stand in a folder itself, given what names it holds."""
+        if GIT_FILE in names and self._respects_git:
+            ignores = replace(ignores, git=ignores.git + self._of_folder(path, GIT_FILE))
+        if OWN_FILE in names:
+            ignores = replace(ignores, own=ignores.own + self._of_folder(path, OWN_FILE))
+        return ignores
+
+    def _of_folder(self, path: str, name: str) -> tuple[Placed, ...]:
+        return _present([_placed(read_rules(self._root, path + name), path + name, cut=len(path.encode()))])
+
+    def _above(self, folder: Path, repository: Repository, name: str) -> Placed | None:
+        file = (folder / name).relative_to(repository.top).as_posix()
+        lead = os.fsencode(self._root.relative_to(folder).as_posix() + "/")
+        return _placed(read_rules(repository.top, file), self._shown(folder / name, repository.top), lead)
+
+    def _of_user(self) -> tuple[Placed, ...]:
+        if not self._respects_git or self._user_file is None:
+            return ()
+        data = read_own_rules(self._user_file)
+        return _present([_placed(data, self._shown(self._user_file, self._root))]) if data else ()
+
+    @cached_property
+    def _user_file(self) -> Path | None:
+        return global_excludes_file()
+
+    def _shown(self, file: Path, near: Path) -> str:
+        """A file as a user would name it: from the root, or from home."""
+        if file.is_relative_to(near) or file.is_relative_to(self._root):
+            return Path(os.path.relpath(file, self._root)).as_posix()
+        home = Path("~").expanduser()
+        return f"~/{file.relative_to(home).as_posix()}" if file.is_relative_to(home) else file.as_posix()
+
+
+def _placed(data: bytes, origin: str, lead: bytes = b"", cut: int = 0) -> Placed | None:
+    try:
+        if len(data) > MAX_RULE_BYTES:
+            raise TooManyRules(f"is larger than {MAX_RULE_BYTES // 1024 // 1024} MB")
+        rules = parse(data, folds_case=NAMES_FOLD_CASE)
+    except TooManyRules as error:
+        raise TooManyRules(f"{origin} {error}, too much to be read safely") from None
+    return Placed(rules, origin, lead, cut) if rules.rules else None
+
+
+def _present(files: Collection[Placed | None]) -> tuple[Placed, ...]:
+    return tuple(placed for placed in files if placed is not None)

@@ -1,0 +1,188 @@
+"""SQLite with our rules: a connection a thread, one format, real transactions, errors as ours."""
+
+import contextlib
+import shutil
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from dowse import __version__
+from dowse.errors import DiskFull, Failed, StoreBusy, StoreDamaged, StoreTooNew
+from dowse.store.catalog_schema import APPLICATION_ID, STEPS
+
+Row = tuple[Any, ...]
+
+_BUSY_SECONDS = 5.0
+_IDS_AT_ONCE = 500
+_SHARED_BYTES = 65_536
+"""More than the file has that all openings of a catalog share."""
+
+
+class Database:
+    """An open catalog file in the current format, migrated if it was older; with other steps, another database."""
+
+    def __init__(self, file: Path, steps: Sequence[str] = STEPS, application_id: int = APPLICATION_ID) -> None:
+        self.file = file
+        self._steps = steps
+        self._application_id = application_id
+        self._local = threading.local()
+        self._connections: list[sqlite3.Connection] = []
+        try:
+            with self._translated():
+                self._prepare(self._connection())
+        except BaseException:
+            self.close()
+            raise
+
+    def rows(self, query: str, values: Sequence[object] = ()) -> list[Row]:
+        """All rows of a query."""
+        with self._translated():
+            return self._connection().execute(query, values).fetchall()
+
+    def rows_in(self, query: str, ids: Iterable[int], before: Sequence[object] = ()) -> Iterator[Row]:
+        """All rows of a query that ends in `IN`, a bounded number of ids at a time."""
+        wanted = list(ids)
+        for start in range(0, len(wanted), _IDS_AT_ONCE):
+            some = wanted[start : start + _IDS_AT_ONCE]
+            yield from self.rows(f"{query} ({', '.join('?' * len(some))})", (*before, *some))
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Several reads of one state."""
+        with self._translated():
+            connection = self._connection()
+            connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                connection.execute("ROLLBACK")
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All or nothing."""
+        with self._translated():
+            connection = self._connection()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+                raise
+
+    def let_go(self) -> None:
+        """Give back what is held in memory for the next question of this thread."""
+        with self._translated():
+            self._connection().execute("PRAGMA shrink_memory")
+
+    def close(self) -> None:
+        """Close every thread's connection."""
+        for connection in self._connections:
+            connection.close()
+        self._connections.clear()
+        self._local = threading.local()
+
+    def _connection(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = sqlite3.connect(
+                self.file, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
+            )
+            self._local.connection = connection
+            self._connections.append(connection)
+            connection.execute("PRAGMA foreign_keys = ON")
+            # A process that dies loses nothing; a machine that loses power may lose the last
+            # batches, which the next scan finds missing. FULL costs an fsync a batch.
+            connection.execute("PRAGMA synchronous = NORMAL")
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if application != self._application_id and (version or _has_tables(connection)):
+            raise StoreDamaged(f"{self.file} is not a catalog of dowse.")
+        if version > len(self._steps):
+            raise self._too_new(connection, version)
+        if version < len(self._steps):
+            connection.execute("PRAGMA journal_mode = WAL")
+            self._migrate()
+
+    def _migrate(self) -> None:
+        with self.transaction() as connection:
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            for step in self._steps[version:]:
+                for statement in _statements(step):
+                    connection.execute(statement)
+            connection.execute("INSERT OR REPLACE INTO facts VALUES ('written_by', ?)", (__version__,))
+            connection.execute(f"PRAGMA application_id = {self._application_id}")
+            connection.execute(f"PRAGMA user_version = {len(self._steps)}")
+
+    def _too_new(self, connection: sqlite3.Connection, version: int) -> StoreTooNew:
+        row = connection.execute("SELECT value FROM facts WHERE key = 'written_by'").fetchone()
+        return StoreTooNew(
+            f"The index was written by dowse {row[0] if row else 'of a later version'} (format {version}); "
+            f"this is dowse {__version__} (format {len(self._steps)}). "
+            "Upgrade dowse, or forget the index and build it again."
+        )
+
+    def _is_disk_full(self) -> bool:
+        """Whether an error in writing is one of space: the file that all openings share fails without saying so."""
+        try:
+            return shutil.disk_usage(self.file.parent).free < _SHARED_BYTES
+        except OSError:
+            return False
+
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        """SQLite's errors as ours."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorname", "")
+            if code.startswith("SQLITE_FULL") or (code.startswith("SQLITE_IOERR") and self._is_disk_full()):
+                raise DiskFull(
+                    f"No space left on the disk that holds {self.file}. "
+                    "Free some space and run the command again; nothing was lost."
+                ) from error
+            if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+                raise StoreBusy(f"The index at {self.file.parent} is busy. Try again in a moment.") from error
+            if code.startswith(("SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
+                raise Failed(
+                    f"The catalog {self.file} cannot be read or written ({error}). "
+                    "Check the disk and the folder's permissions; nothing was lost."
+                ) from error
+            raise StoreDamaged(f"The catalog {self.file} cannot be used ({error}).") from error
+
+
+def is_current(file: Path) -> bool:
+    """Whether a catalog can be opened without writing to it.
+
+    Asked through SQLite: to open and close the file ourselves would drop the locks that other
+    connections of this process hold on it, and the next writer would damage it.
+    """
+    if not file.exists():
+        return False
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True)) as connection:
+            version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    except sqlite3.Error:
+        return False
+    return version == len(STEPS)
+
+
+def _has_tables(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script; `executescript` would commit between them."""
+    statement = ""
+    for line in script.splitlines():
+        statement += line.partition("--")[0] + "\n"
+        if statement.strip() and sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

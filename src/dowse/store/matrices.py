@@ -1,0 +1,129 @@
+"""The vector matrices of one store: each follows the catalog when it is next used, and what a search reads is kept."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dowse.errors import StoreBusy
+from dowse.platform import Lock
+from dowse.store import matrix, vector_search
+from dowse.store.catalog import Catalog
+from dowse.types import Kind, Scored
+
+if TYPE_CHECKING:
+    from dowse.types import Vectors
+
+READ_WAIT_SECONDS = 0.3
+"""How long an answer waits to bring what is derived up to date before it goes without."""
+
+
+class Matrices:
+    """One matrix an encoder."""
+
+    def __init__(self, folder: Path, catalog: Catalog, lock: Lock) -> None:
+        self._folder, self._catalog, self._lock = folder, catalog, lock
+        self._rows: dict[str, vector_search.Rows] = {}
+
+    def nearest(
+        self,
+        encoder: str,
+        vector: "Vectors",
+        limit: int,
+        *,
+        kind: Kind | None = None,
+        among: frozenset[int] | None = None,
+    ) -> list[Scored]:
+        """Chunks with the highest dot product, best first."""
+        rows = self._current_rows(encoder)
+        if rows is None or rows.header.dimensions != len(vector) or limit <= 0:
+            return []
+        return vector_search.nearest(rows, vector, limit, kind=kind, among=among)
+
+    def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
+        """Those of some documents that have a vector of an encoder."""
+        rows = self._current_rows(encoder) if documents else None
+        return vector_search.held_documents(rows, documents) if rows else frozenset()
+
+    def count(self, encoder: str) -> int:
+        """How many chunks have a vector of an encoder."""
+        header = self._current(encoder)
+        return header.rows - header.dead if header else 0
+
+    def let_go(self) -> None:
+        """Keep nothing in memory."""
+        self._rows.clear()
+
+    # For whoever holds the write lock
+
+    def forget(self, encoder: str) -> None:
+        """Remove the matrix of an encoder."""
+        self._rows.pop(encoder, None)
+        matrix.matrix_file(self._folder, encoder).unlink(missing_ok=True)
+
+    def problems(self) -> list[str]:
+        """How the matrices differ from the catalog."""
+        return [problem for file in matrix.matrix_files(self._folder) for problem in self._problems_of(file)]
+
+    def repair(self) -> None:
+        """Remove what is wrong; it is written anew when it is next used."""
+        for file in matrix.matrix_files(self._folder):
+            if self._problems_of(file):
+                file.unlink()
+
+    def _problems_of(self, file: Path) -> list[str]:
+        header = matrix.read_header(file)
+        if header is None:
+            return [f"{file.name} is damaged"]
+        if header.catalog != self._catalog.id:
+            return [f"{file.name} belongs to another catalog"]
+        if header.sequence != self._catalog.sequence():
+            return []  # it follows when it is next used
+        expected = {row.chunk_id: row.vector for row in self._catalog.vectors(header.encoder)}
+        return [] if matrix.live_rows(file, header) == expected else [f"{file.name} differs from the catalog"]
+
+    # Following
+
+    def _current_rows(self, encoder: str) -> vector_search.Rows | None:
+        """What a search reads; kept as long as the header of the matrix is the same."""
+        header, known = self._current(encoder), self._rows.get(encoder)
+        if header is None or not header.rows:
+            return None
+        if known is None or known.header != header:
+            file = matrix.matrix_file(self._folder, encoder)
+            known = self._rows[encoder] = vector_search.load(file, header, known)
+        return known
+
+    def _current(self, encoder: str) -> matrix.Header | None:
+        """The matrix as it is now, or as it was while another process writes; None when there is nothing in it."""
+        header = matrix.read_header(matrix.matrix_file(self._folder, encoder))
+        if header is not None and header[:2] != (self._catalog.id, encoder):
+            header = None
+        if header is not None and header.sequence == self._catalog.sequence():
+            return header
+        if header is None and self._catalog.dimensions(encoder) is None:
+            return None  # there is nothing to follow, which needs no lock
+        try:
+            with self._lock.held(READ_WAIT_SECONDS):
+                return self._follow(encoder)
+        except StoreBusy:
+            return header
+
+    def _follow(self, encoder: str) -> matrix.Header | None:
+        file = matrix.matrix_file(self._folder, encoder)
+        dimensions = self._catalog.dimensions(encoder)
+        if dimensions is None:
+            return None
+        header = matrix.read_header(file)
+        fresh = matrix.Header(self._catalog.id, encoder, dimensions, 0, 0, self._catalog.sequence())
+        if header is None or header[:3] != fresh[:3]:
+            return matrix.write_matrix(file, fresh, self._catalog.vectors(encoder))
+        if header.sequence == fresh.sequence:
+            return header
+        changes = self._catalog.changes_since(header.sequence)
+        encoded = self._catalog.encoded_since(header.sequence)
+        if changes is None or encoded is None or header.dead > header.rows * matrix.DEAD_SHARE:
+            return matrix.write_matrix(file, fresh, self._catalog.vectors(encoder))
+        rows = {row.chunk_id: row for row in self._catalog.vectors_of_documents(encoder, changes.added)}
+        rows |= {row.chunk_id: row for row in self._catalog.vectors_of_chunks(encoder, encoded)}
+        return matrix.follow(
+            file, header._replace(sequence=changes.sequence), set(changes.removed), list(rows.values())
+        )

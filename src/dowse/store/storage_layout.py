@@ -1,0 +1,170 @@
+"""The storage root: one folder an indexed project, and the JSON files that stand in it."""
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from dowse import __version__
+from dowse.errors import SettingsError
+from dowse.platform import storage_root, write_atomically
+from dowse.settings import read_json
+from dowse.types import Kind, Totals
+
+DOCUMENTS = "documents"
+"""The folder, in that of a root, with the index of its documents."""
+
+_FINGERPRINTS: dict[Kind, str] = {"code": "fingerprints.json", "docs": "docs-fingerprints.json"}
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """An indexed project as its `metadata.json` describes it."""
+
+    folder: Path
+    root: Path
+    metadata: dict[str, Any]
+    documents: "Project | None" = None
+    """The same root as a folder of documents, if that is indexed beside it."""
+
+    @property
+    def is_documents(self) -> bool:
+        """Whether only its documents are indexed, as `dowse docs` does."""
+        return self.folder.name == DOCUMENTS
+
+    @property
+    def exists(self) -> bool:
+        """Whether the project's own folder is still there."""
+        return self.root.is_dir()
+
+    @property
+    def files(self) -> int:
+        """Files in the index, as far as the metadata tells."""
+        return self._number("stats", "totalFiles") + self._number("docsStats", "totalDocs")
+
+    @property
+    def chunks(self) -> int:
+        """Chunks in the index, as far as the metadata tells."""
+        return self._number("stats", "totalChunks") + self._number("docsStats", "totalDocChunks")
+
+    @property
+    def size_bytes(self) -> int:
+        """The index on disk, as far as the metadata tells."""
+        return self._number("stats", "storageSizeBytes") + self._number("docsStats", "docsStorageSizeBytes")
+
+    def _number(self, part: str, key: str) -> int:
+        value = self.metadata.get(part)
+        number = value.get(key) if isinstance(value, dict) else None
+        return number if isinstance(number, int) else 0
+
+
+def index_folder(root: Path) -> Path:
+    """Where the index of a project lives, whether or not there is one."""
+    digest = hashlib.sha256(os.path.realpath(root).encode("utf-8", "surrogateescape")).hexdigest()
+    indexes = storage_root() / "indexes"
+    short = indexes / digest[:16]
+    return short if short.is_dir() else indexes / digest[:32]
+
+
+def notes_folder() -> Path:
+    """Where named indexes live that survive a restart."""
+    return storage_root() / "notes"
+
+
+def vector_cache() -> Path:
+    """Where vectors of all projects are kept, so that none is made twice; another format gets another name."""
+    return storage_root() / "vectors-1.sqlite"
+
+
+def global_config() -> Path:
+    """The settings that hold for every project."""
+    return storage_root() / "config.json"
+
+
+def projects() -> list[Project]:
+    """All indexed projects and folders of documents, by path."""
+    indexes = storage_root() / "indexes"
+    folders = sorted(indexes.iterdir()) if indexes.is_dir() else []
+    found = (_read_either(folder) for folder in folders if folder.is_dir())
+    return sorted((project for project in found if project), key=lambda project: project.root)
+
+
+def _read_either(folder: Path) -> Project | None:
+    """What a folder holds the index of: a project, a folder of documents, or one root as both."""
+    project, documents = read_project(folder), read_project(folder / DOCUMENTS)
+    return replace(project, documents=documents) if project else documents
+
+
+def read_project(folder: Path) -> Project | None:
+    """The project whose index is in a folder; None when its metadata is missing or makes no sense."""
+    try:
+        metadata = read_json(folder / "metadata.json")
+        return Project(folder, Path(metadata["projectPath"]), metadata)
+    except (SettingsError, KeyError, TypeError, ValueError):
+        return None
+
+
+def write_metadata(folder: Path, root: Path, totals: dict[Kind, Totals], size_bytes: int, *, is_full: bool) -> None:
+    """Renew `metadata.json`; `is_full` when everything was indexed and not only what changed."""
+    before = read_project(folder)
+    known = before.metadata if before else {}
+    now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    metadata = known | {
+        "version": __version__,
+        "projectPath": str(root),
+        "createdAt": known.get("createdAt", now),
+        "lastFullIndex": now if is_full else known.get("lastFullIndex"),
+        "lastIncrementalUpdate": now,
+        **stats(totals, size_bytes),
+        "lastDocsIndex": now if is_full else known.get("lastDocsIndex"),
+    }
+    write_json(folder / "metadata.json", metadata)
+
+
+def stats(totals: dict[Kind, Totals], size_bytes: int) -> dict[str, dict[str, int]]:
+    """The counts of `metadata.json`; the size is shared out by chunks, since both kinds live in one store."""
+    code, docs = totals["code"], totals["docs"]
+    docs_bytes = size_bytes * docs.chunks // max(1, code.chunks + docs.chunks)
+    return {
+        "stats": {
+            "totalFiles": code.documents,
+            "totalChunks": code.chunks,
+            "storageSizeBytes": size_bytes - docs_bytes,
+        },
+        "docsStats": {
+            "totalDocs": docs.documents,
+            "totalDocChunks": docs.chunks,
+            "docsStorageSizeBytes": docs_bytes,
+        },
+    }
+
+
+def write_fingerprints(folder: Path, hashes: dict[Kind, dict[str, str]]) -> None:
+    """Renew the maps from path to SHA-256, one for code and one for docs."""
+    for kind, name in _FINGERPRINTS.items():
+        write_json(folder / name, hashes[kind])
+
+
+def has_fingerprints(folder: Path, hashes: dict[Kind, dict[str, str]] | None = None) -> bool:
+    """Whether the maps are there and, where hashes are given, are exactly those."""
+    for kind, name in _FINGERPRINTS.items():
+        try:
+            data = (folder / name).read_bytes()
+        except OSError:
+            return False
+        if hashes is not None and data != _rendered(hashes[kind]):
+            return False
+    return True
+
+
+def write_json(file: Path, value: Any) -> None:
+    """Replace a JSON file of ours atomically."""
+    write_atomically(file, _rendered(value))
+
+
+def _rendered(value: Any) -> bytes:
+    # Escaped, because a path on disk need not be valid Unicode.
+    return (json.dumps(value, indent=2) + "\n").encode()

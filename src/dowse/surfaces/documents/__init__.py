@@ -1,0 +1,1 @@
+"""The tools and resources over folders of documents."""

@@ -1,0 +1,121 @@
+"""The folders of documents that a server has: found, indexed, kept fresh, and their addresses understood."""
+
+import asyncio
+import contextlib
+from functools import partial
+from pathlib import Path
+
+from dowse.errors import DowseError
+from dowse.indexes.document_search import read_now
+from dowse.indexes.index import ProjectIndex
+from dowse.keeping.service import Served, Service
+from dowse.mcp.error_catalog import CatalogueError
+from dowse.mcp.resources import Announcer, NoSuchResource
+from dowse.mcp.tools import Call
+from dowse.searching.title_index import Titles
+from dowse.surfaces.documents.doc_uris import SCHEME, parts_of, uri_of
+from dowse.surfaces.documents.resource_list import Listing
+from dowse.surfaces.root_detection import find_roots
+from dowse.types import Document
+
+AGAIN_SECONDS = 1.0
+"""How long to wait before the list is compared again with an index that is being written."""
+
+
+class Shelves:
+    """The documents of a service's folders."""
+
+    def __init__(self, service: Service, start: Path, announcer: Announcer) -> None:
+        self.service = service
+        self._start = start
+        """Where a root is looked for when none was named."""
+        self._announcer = announcer
+        self._titles: dict[Served, Titles] = {}
+        self._listings: dict[Served, Listing] = {}
+        self._waiting: dict[Served, asyncio.TimerHandle] = {}
+        self._looking: set[asyncio.Task[None]] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def live_in(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Announce changes from now on, by this loop."""
+        self._loop = loop
+
+    def close(self) -> None:
+        """Announce nothing any more."""
+        for handle in self._waiting.values():
+            handle.cancel()
+        self._waiting.clear()
+        self._loop = None
+
+    async def folders(self, client: Call, *, may_ask: bool = False) -> list[Served]:
+        """All folders, indexed or being indexed; none where nobody knows which are meant."""
+        if not self.service.projects:
+            try:
+                await find_roots(self.service, client, self._start, may_ask=may_ask)
+            except CatalogueError:
+                if may_ask:
+                    raise
+        return self.open()
+
+    def open(self) -> list[Served]:
+        """Index the folders that are known, and keep them fresh."""
+        folders = self.service.documents()
+        for served in folders:
+            served.keep_fresh(partial(self._changed, served))
+            served.make_index()
+        return folders
+
+    async def document(self, client: Call, uri: str) -> tuple[Document, Served, str]:
+        """A document as it is now, where it stands, and the anchor in its address."""
+        served, path, anchor = await self.place(client, uri)
+        found = await served.do(read_now, path)
+        if found is None:
+            raise NoSuchResource(f"Resource not found: {uri}")
+        return found, served, anchor
+
+    async def place(self, client: Call, uri: str) -> tuple[Served, str, str]:
+        """Where an address leads."""
+        if not uri.startswith(SCHEME):
+            raise NoSuchResource(f"Unsupported URI scheme: {uri}")
+        path, anchor = parts_of(uri)
+        for served in await self.folders(client):
+            if not self.service.has_several:
+                return served, path, anchor
+            if path.startswith(f"{served.name}/"):
+                return served, path.removeprefix(f"{served.name}/"), anchor
+        raise NoSuchResource(f"Resource not found: {uri}")
+
+    def uri(self, served: Served, path: str, anchor: str = "") -> str:
+        """The address of a document."""
+        return uri_of(self.service.shown(served, path), anchor)
+
+    def titles(self, served: Served) -> Titles:
+        """The titles of a folder, as they were last looked at; for the folder's thread."""
+        return self._titles.setdefault(served, Titles())
+
+    def listing(self, served: Served) -> Listing:
+        """What clients believe of a folder."""
+        return self._listings.setdefault(served, Listing())
+
+    def _changed(self, served: Served, project: ProjectIndex) -> None:
+        """Tell clients when the list is another one; on a thread that works for the folder."""
+        if self._loop is None or self._loop.is_closed():
+            return
+        if project.is_being_updated() or project.store.noted("state") != "complete":
+            self._loop.call_soon_threadsafe(self._wait, served)  # meanwhile the list comes from the files
+        elif self.listing(served).is_another(project.store):
+            asyncio.run_coroutine_threadsafe(self._announcer.announce(), self._loop)
+
+    def _wait(self, served: Served) -> None:
+        if served not in self._waiting and self._loop:
+            self._waiting[served] = self._loop.call_later(AGAIN_SECONDS, self._look, served)
+
+    def _look(self, served: Served) -> None:
+        async def look() -> None:
+            with contextlib.suppress(DowseError, RuntimeError):  # deleted meanwhile, or we are leaving
+                await served.do(lambda project: self._changed(served, project))
+
+        del self._waiting[served]
+        task = asyncio.ensure_future(look())
+        self._looking.add(task)
+        task.add_done_callback(self._looking.discard)

@@ -1,0 +1,140 @@
+"""The tools of named indexes as they are announced: what each takes and replies, and what is true of it."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dowse.mcp.schemas import FLAG, NUMBER, TEXT, TEXTS, described, item
+from dowse.mcp.tools import Schema, Tool
+from dowse.notes.limits import DEFAULT_INDEX, DEFAULT_K, MAX_K, MAX_OFFSET, MAX_QUERY
+
+if TYPE_CHECKING:
+    from dowse.surfaces.notes.notes_handlers import NotesSurface
+
+INSTRUCTIONS = (
+    "Keep notes and findings of your own with search_add_document, and find them with search_index; indexes made "
+    "with backend disk outlast this session."
+)
+
+OBJECT: Schema = {"type": "object"}
+INTEGER: Schema = {"type": "integer"}
+
+_INDEX = {"index_name": described(TEXT, "Target index", default=DEFAULT_INDEX)}
+_ID = {"doc_id": described(TEXT, "Unique document identifier")}
+_OFFSET = described(INTEGER, "Skip this many", default=0, minimum=0, maximum=MAX_OFFSET)
+
+
+def _reply(*required: str, **properties: Schema) -> Schema:
+    """An object with these properties and perhaps others, or an error."""
+    choices = [{"required": list(required)}, {"required": ["error"]}]
+    return {"type": "object", "properties": {**properties, "error": TEXT}, "anyOf": choices}
+
+
+_ADDED = {"status": TEXT, "doc_id": TEXT, "token_count": INTEGER}
+
+
+def offered_tools(surface: "NotesSurface") -> list[Tool]:
+    """Every tool."""
+    from dowse.surfaces.notes.notes_handlers import error_of
+
+    reads: Callable[..., Tool] = partial(Tool, failure=error_of)
+    changes: Callable[..., Tool] = partial(Tool, is_read_only=False, failure=error_of)
+    return [
+        reads(
+            "search_index", "Search an index",
+            "Search documents you added to a named index; ranked, with highlights. "
+            'Query: words, +must, -not, "a phrase"',
+            surface.search_index,
+            _reply(
+                "results", "total_matches",
+                results={
+                    "type": "array",
+                    "items": item(
+                        ("doc_id", "score", "highlights", "metadata"),
+                        doc_id=TEXT, score=NUMBER, highlights=TEXTS, metadata=OBJECT,
+                    ),
+                },
+                total_matches=INTEGER, query_parsed=OBJECT, next_offset=INTEGER,
+            ),
+            {
+                "query": described(TEXT, "Search query (supports +/- and phrase operators)", maxLength=MAX_QUERY),
+                "k": described(INTEGER, "Maximum results to return", default=DEFAULT_K, minimum=1, maximum=MAX_K),
+                **_INDEX,
+                "offset": _OFFSET,
+                "filter": described(
+                    OBJECT,
+                    'On metadata: {"author": "Smith", "tag": ["a", "b"], "year": {"gte": 2020, "lt": 2030}, '
+                    '"draft": {"exists": false}}; also eq, ne, in, gt, lte',
+                ),
+            },
+            ("query",),
+        ),
+        changes(
+            "search_add_document", "Add a document",
+            "Add a document to a named index, or replace the one of this id",
+            surface.add_document, _reply("status", "doc_id", "token_count", **_ADDED),
+            {
+                **_ID, "content": described(TEXT, "Text content to index"),
+                "metadata": described(OBJECT, "Arbitrary key-value metadata"), **_INDEX,
+            },
+            ("doc_id", "content"), is_destructive=True,
+        ),
+        changes(
+            "search_create_index", "Create an index",
+            "Create a named index: in memory for the life of the server, or on disk",
+            surface.create_index,
+            _reply("status", "index_name", "backend", status=TEXT, index_name=TEXT, backend=TEXT),
+            {
+                "index_name": described(TEXT, "Name for the new index: letters, digits, - and _"),
+                "backend": described(TEXT, "memory or disk (survives a restart)", default="memory"),
+                "tokenizer_config": {
+                    "type": "object", "description": "Tokenizer settings",
+                    "properties": {
+                        "lowercase": described(FLAG, "Convert tokens to lowercase", default=True),
+                        "min_length": described(INTEGER, "Minimum token character length", default=2),
+                    },
+                },
+            },
+            ("index_name",), is_idempotent=False,
+        ),
+        changes(
+            "search_add_documents", "Add many documents",
+            "Add or replace many documents at once: all of them, or none and an error for each that cannot be",
+            surface.add_documents,
+            _reply("status", status=TEXT, added=INTEGER, replaced=INTEGER, documents={"type": "array"}),
+            {
+                "documents": {
+                    "type": "array", "description": "Objects with doc_id, content and metadata",
+                    "items": OBJECT,
+                },
+                **_INDEX,
+            },
+            ("documents",), is_destructive=True, is_extra=True,
+        ),
+        reads(
+            "search_get_document", "Get a document", "A document of a named index as it was added",
+            surface.get_document,
+            _reply("doc_id", "content", "metadata", **_ADDED, content=TEXT, metadata=OBJECT, next_offset=INTEGER),
+            {**_ID, **_INDEX, "offset": described(INTEGER, "Skip this many characters", default=0, minimum=0)},
+            ("doc_id",), is_extra=True,
+        ),
+        changes(
+            "search_delete_document", "Delete a document", "Delete a document of a named index",
+            surface.delete_document, _reply("status", "doc_id", status=TEXT, doc_id=TEXT),
+            {**_ID, **_INDEX}, ("doc_id",), is_destructive=True, is_extra=True,
+        ),
+        reads(
+            "search_list_indexes", "List indexes", "Every named index with its documents, tokens, size and tokenizer",
+            surface.list_indexes,
+            _reply("indexes", "total_indexes", indexes={"type": "array"}, total_indexes=INTEGER), is_extra=True,
+        ),
+        changes(
+            "search_delete_index", "Delete an index", "Delete a named index and all its documents",
+            surface.delete_index, _reply("status", status=TEXT, index_name=TEXT, documents=INTEGER),
+            {
+                "index_name": described(TEXT, "Which index"),
+                "confirm": described(FLAG, "Yes to the question, where the client cannot ask", default=False),
+            },
+            ("index_name",), is_destructive=True, is_extra=True,
+        ),
+    ]  # fmt: skip

@@ -1,0 +1,1 @@
+"""The tools over the code and documentation of a project."""

@@ -1,0 +1,86 @@
+"""Single files of a project: found by a glob, brought up to date by name."""
+
+import os
+import re
+from collections.abc import Callable
+
+from dowse.errors import UsageError
+from dowse.freshness.indexer import Report
+from dowse.globs import compile_glob
+from dowse.indexes.index import ProjectIndex
+from dowse.indexes.project_search import Coverage, coverage
+from dowse.keeping.service import CatchUp
+from dowse.mcp.error_catalog import CatalogueError, is_absolute
+from dowse.types import Reason, Verdict
+
+
+def compiled(pattern: str) -> re.Pattern[str]:
+    """The expression of a glob over relative paths, or INVALID_PATTERN saying what is wrong with it."""
+    bare = relative(pattern)
+    try:
+        return compile_glob(bare)
+    except UsageError as error:
+        raise CatalogueError("INVALID_PATTERN", pattern=pattern, detail=str(error)) from error
+
+
+def relative(pattern: str) -> str:
+    """A glob without a leading `./`; INVALID_PATTERN where it leads out of the project."""
+    bare = pattern.removeprefix("./")
+    if is_absolute(bare) or ".." in bare.replace("\\", "/").split("/"):
+        raise CatalogueError("INVALID_PATTERN", pattern=pattern, detail="patterns are relative to the project")
+    return bare
+
+
+def matches(
+    project: ProjectIndex, catch_up: CatchUp, expression: re.Pattern[str], shown: Callable[[str], str]
+) -> tuple[list[str], list[str], Coverage]:
+    """The indexed files that are there and whose shown path matches; what is pending, and how much is indexed."""
+    left = catch_up(project)
+    store = project.store
+    paths = ((document.path, shown(document.path)) for document in store.documents())
+    found = [
+        told for path, told in paths if expression.fullmatch(told) and os.path.lexists(f"{project.source.root}/{path}")
+    ]
+    return found, left, coverage(project, len(left))
+
+
+def hint_for(pattern: str) -> str:
+    """What somebody may have meant whose pattern matches nothing."""
+    if pattern.endswith("/"):
+        return f"A pattern matches files; '{pattern}**' matches all in that folder."
+    if "/" not in pattern:
+        return f"'{pattern}' matches at the top only; '**/{pattern}' matches in every folder."
+    return ""
+
+
+def reindexed(project: ProjectIndex, path: str) -> tuple[str, int]:
+    """Bring one file up to date; its path as the index has it, and how many chunks it became."""
+    store = project.store
+    if is_absolute(path):
+        raise CatalogueError("FILE_NOT_FOUND", path=path, detail="paths are relative to the project")
+    entry = project.source.entry(path)
+    if isinstance(entry, Verdict):
+        if store.document(entry.path):
+            _reindex(project, entry.path)
+        raise _refusal(path, entry)
+    report = _reindex(project, entry.path)
+    document = store.document(entry.path)
+    if document is None:
+        raise _refusal(path, report.skipped[0] if report.skipped else Verdict(entry.path, Reason.VANISHED))
+    return entry.path, len(store.chunks(document.id))
+
+
+def _reindex(project: ProjectIndex, path: str) -> Report:
+    report = project.reindex([path])
+    if report.changed_anything:
+        project.settle()
+    return report
+
+
+def _refusal(asked: str, verdict: Verdict) -> CatalogueError:
+    if verdict.reason is Reason.SYMLINK:
+        return CatalogueError("SYMLINK_NOT_ALLOWED", path=asked)
+    if verdict.reason is Reason.UNREADABLE:
+        return CatalogueError("PERMISSION_DENIED", path=asked)
+    detail = str(verdict.reason or verdict.detail) + (f", {verdict.rule.pattern}" if verdict.rule else "")
+    return CatalogueError("FILE_NOT_FOUND", path=asked, detail=detail)

@@ -1,0 +1,86 @@
+"""Which folders are served when none was named: the client's, the one around us, or the one a person says."""
+
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from dowse.errors import DowseError, ProjectNotDetected
+from dowse.keeping.service import Service
+from dowse.mcp.error_catalog import CatalogueError
+from dowse.mcp.tools import Call
+from dowse.sources.roots import detect_root, is_too_wide
+
+QUESTION = "Could not detect project root.\n[1] Use current directory: {folder}\n[2] Enter a custom path"
+QUESTION_WITHOUT_FOLDER = "Could not detect project root. Enter the path of the project's directory."
+
+
+async def find_roots(service: Service, call: Call, start: Path, *, may_ask: bool = True) -> None:
+    """Give a service that has no project the ones that are meant; PROJECT_NOT_DETECTED where that cannot be known."""
+    can_ask = may_ask and call.can_ask
+    await take_client_roots(service, call)
+    if service.projects:
+        return
+    folder: Path | None = None
+    try:
+        detected = detect_root(start)
+        folder = detected.path
+        if detected.marker:
+            _add(service, folder)
+            return
+    except ProjectNotDetected as error:
+        if not can_ask:
+            raise CatalogueError("PROJECT_NOT_DETECTED", detail=str(error)) from error
+    if can_ask:
+        _add(service, await _asked(call, folder))
+    elif folder:
+        _add(service, folder)
+        service.warnings.append(f"No project marker was found; '{folder.name}' itself is taken for the project.")
+
+
+async def take_client_roots(service: Service, call: Call) -> None:
+    """Serve the folders that the client says it works in."""
+    for uri in await call.roots():
+        parts = urlsplit(uri)
+        folder = Path(url2pathname(parts.path))
+        try:
+            if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+                raise ProjectNotDetected("It is not on this machine.")
+            service.add(_required(folder))
+        except DowseError:
+            warning = f"A root of the client is not served: '{folder.name or folder}' is no project's folder."
+            if warning not in service.warnings:
+                service.warnings.append(warning)
+
+
+def _add(service: Service, folder: Path) -> None:
+    try:
+        service.add(folder)
+    except DowseError as error:
+        raise CatalogueError("PROJECT_NOT_DETECTED", detail=str(error)) from error
+
+
+async def _asked(call: Call, folder: Path | None) -> Path:
+    question = QUESTION.format(folder=folder) if folder else QUESTION_WITHOUT_FOLDER
+    field = {"type": "string", "title": "Project directory", **({"default": str(folder)} if folder else {})}
+    answer = await call.ask("root", question, {"path": field})
+    said = str((answer or {}).get("path") or "").strip()
+    if answer is None or not (said or folder):
+        raise CatalogueError("PROJECT_NOT_DETECTED", detail="Nobody said which directory it is.")
+    if folder and said in ("", "1"):
+        return folder
+    try:
+        return _required(Path(said).expanduser())
+    except (ProjectNotDetected, RuntimeError) as error:  # or the home of a user who does not exist
+        raise CatalogueError(
+            "PROJECT_NOT_DETECTED", detail=f"What was answered is no project's directory. {error}"
+        ) from error
+
+
+def _required(folder: Path) -> Path:
+    """A folder that may be served though nobody named it on the command line."""
+    if not folder.is_absolute() or not os.path.isdir(folder):  # noqa: PTH112 - unlike Path's, False where we may not look
+        raise ProjectNotDetected("It is not the absolute path of a folder.")
+    if is_too_wide(folder):
+        raise ProjectNotDetected("A home or a whole disk has to be named on the command line.")
+    return folder
