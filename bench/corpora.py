@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dowse.settings import Settings
 from dowse.sources.binary import HEAD_BYTES, nul_byte_at
-from dowse.sources.project_files import ProjectSource
+from dowse.sources.project_files import ProjectFiles
 from dowse.types import Verdict
 
 MISSING = """\
@@ -98,7 +98,7 @@ def warm(corpus: Corpus) -> None:
 @cache
 def indexable(root: Path) -> tuple[str, ...]:
     """The files that the policy allows and that are text, by path."""
-    paths = (found.path for found in ProjectSource(root, Settings()).entries() if not isinstance(found, Verdict))
+    paths = (found.path for found in ProjectFiles(root, Settings()).entries() if not isinstance(found, Verdict))
     return tuple(path for path in paths if _is_text(root / path))
 
 

@@ -20,10 +20,10 @@ from bench import corpora, meter, program
 from bench.report import Row, Table
 from dowse.indexes.index import ProjectIndex
 from dowse.reading.link_resolution import Broken, Internal, resolve
-from dowse.reading.link_targets import Lookup, Page
+from dowse.reading.link_targets import LinkTarget, LinkTargets
 from dowse.reading.site_prefixes import site_bases
 from dowse.settings import Settings
-from dowse.sources.document_files import DocumentsSource
+from dowse.sources.document_files import DocumentFiles
 from dowse.types import Entry, StoredDocument
 
 PLACE = "bench documents"
@@ -58,7 +58,7 @@ def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
 
 
 def _count(root: Path) -> int:
-    return sum(isinstance(one, Entry) for one in DocumentsSource(root, Settings()).entries())
+    return sum(isinstance(one, Entry) for one in DocumentFiles(root, Settings()).entries())
 
 
 def _measured(folder: Path, work: Path, options: argparse.Namespace) -> Table:
@@ -95,7 +95,7 @@ def _full_index(folder: Path, home: Path) -> meter.Run:
 
 def _links(project: ProjectIndex, documents: list[StoredDocument]) -> "Counter[type]":
     paths = {one.id: one.path for one in documents}
-    pages = Lookup(Page(one.path, one.title) for one in documents)
+    pages = LinkTargets(LinkTarget(one.path, one.title) for one in documents)
     pages = pages.with_bases(site_bases(((paths[one], target) for one, _, target in project.store.targets()), pages))
     return Counter(type(resolve(target, paths[one], pages)) for one, _, target in project.store.targets())
 

@@ -13,7 +13,7 @@ from bench.report import Row, Table
 from dowse.chunking import chunk
 from dowse.encoding.inputs import text_for
 from dowse.settings import Settings
-from dowse.sources.project_files import ProjectSource
+from dowse.sources.project_files import ProjectFiles
 from dowse.types import Document, Entry
 
 PLACE = "bench encoders"
@@ -52,7 +52,7 @@ def _chunks(roots: list[Path]) -> list[str]:
     """What is encoded for the chunks of real files, in a random order that is always the same."""
     found: list[str] = []
     for root in roots:
-        source = ProjectSource(root, Settings())
+        source = ProjectFiles(root, Settings())
         entries = [one for one in source.entries() if isinstance(one, Entry)]
         for entry in random.Random(SEED).sample(entries, min(len(entries), FILES // len(roots))):  # noqa: S311
             document = source.read(entry)

@@ -20,16 +20,16 @@ from bench.mixed import Judged, Mixed
 from bench.report import Row, Table
 from bench.rules import RULES
 from dowse.archives.archive_database import create_database
-from dowse.archives.archive_locations import Places, find_places
+from dowse.archives.archive_locations import ArchiveLocations, find_places
 from dowse.archives.archive_watcher import index_once
-from dowse.federation.federated_search import Asked, search_all
-from dowse.federation.federation_types import KINDS, Item, Wanted
-from dowse.federation.source_list import Nobody
+from dowse.federation.federated_search import FederatedQuery, search_all
+from dowse.federation.federation_types import SOURCE_KINDS, Item, SourceQuery
+from dowse.federation.source_list import NoClient
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.service import Service
 from dowse.mcp.tools import CHARACTERS_PER_TOKEN, Level
 from dowse.notes.notes_documents import note
-from dowse.server.composition import Composed, Offer
+from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
 
 PLACE = "bench federation"
@@ -76,7 +76,7 @@ def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
         print(f"Speed needs {DOCUMENTS} in {options.corpora}.", file=sys.stderr)
         return tables
     project = _large_project(options.corpora, code, home / "code")
-    speed: Callable[[Composed], Awaitable[Table]] = lambda made: _speed(made, judged, options.searches)  # noqa: E731
+    speed: Callable[[ComposedServer], Awaitable[Table]] = lambda made: _speed(made, judged, options.searches)  # noqa: E731
     return [*tables, _with([project], [documents], judged, places, speed)]
 
 
@@ -91,7 +91,7 @@ def _large_project(folder: Path, code: Path, into: Path) -> Path:
 # What is asked
 
 
-def _archived(judged: Mixed, home: Path) -> Places:
+def _archived(judged: Mixed, home: Path) -> ArchiveLocations:
     places = find_places(judged.archive, home / "none", home / "archive.db")
     database = create_database(places.database)
     index_once(database, places)
@@ -103,8 +103,8 @@ def _with(
     roots: Sequence[Path],
     documents: Sequence[Path],
     judged: Mixed,
-    places: Places,
-    measure: Callable[[Composed], Awaitable[Table]],
+    places: ArchiveLocations,
+    measure: Callable[[ComposedServer], Awaitable[Table]],
 ) -> Table:
     """Measure a server of some roots and folders of documents, beside sites, archive and notes."""
     for root in roots:
@@ -114,7 +114,7 @@ def _with(
     # The first site alone where speed is measured: five sources are five.
     sites = judged.sites if len(roots) > 1 else judged.sites[:1]
     sites_surface = open_sites([f"{mixed.site_name(file)}={file}" for file in sites])
-    made = Composed(
+    made = ComposedServer(
         Service(list(roots)), roots[0], Offer(), sites_surface, library=Service(list(documents)), places=places
     )
 
@@ -139,12 +139,12 @@ def _index(root: Path, what: Any) -> None:
 # Fairness
 
 
-async def _fairness(made: Composed, judged: Mixed) -> Table:
+async def _fairness(made: ComposedServer, judged: Mixed) -> Table:
     answers = [(query, await _answers(made, query.text)) for query in judged.queries]
     alone = _by_kind(
         [(query, max((_ndcg(items, query) for items in found.values()), default=0.0)) for query, found in answers]
     )
-    rows: list[Row] = [("rule", "all", *KINDS, "first half", "second half", "share of the first ten")]
+    rows: list[Row] = [("rule", "all", *SOURCE_KINDS, "first half", "second half", "share of the first ten")]
     rows.append(("the source that has the answer, asked alone", *_figures(alone), "", "", ""))
     for name, rule in RULES.items():
         orders = [(query, rule(query.text, found)) for query, found in answers]
@@ -157,8 +157,8 @@ async def _fairness(made: Composed, judged: Mixed) -> Table:
     )
 
 
-async def _answers(made: Composed, text: str) -> dict[str, tuple[Item, ...]]:
-    outcome = await search_all(made.holdings, Nobody(), Asked(Wanted(text, LIMIT)))
+async def _answers(made: ComposedServer, text: str) -> dict[str, tuple[Item, ...]]:
+    outcome = await search_all(made.holdings, NoClient(), FederatedQuery(SourceQuery(text, LIMIT)))
     if outcome.problems:
         print(text, dict(outcome.problems), file=sys.stderr)
     return {name: found.items for name, found in outcome.answers.items()}
@@ -180,7 +180,7 @@ def _gained(gains: Sequence[float]) -> float:
 
 
 def _by_kind(scored: Sequence[tuple[Judged, float]]) -> dict[str, float]:
-    each = {kind: [score for query, score in scored if query.kind == kind] for kind in KINDS}
+    each = {kind: [score for query, score in scored if query.kind == kind] for kind in SOURCE_KINDS}
     return {kind: statistics.mean(values) if values else 0.0 for kind, values in each.items()}
 
 
@@ -189,19 +189,19 @@ def _mean(by_kind: Mapping[str, float]) -> float:
 
 
 def _figures(by_kind: Mapping[str, float]) -> list[str]:
-    return [f"{_mean(by_kind):.3f}", *(f"{by_kind[kind]:.3f}" for kind in KINDS)]
+    return [f"{_mean(by_kind):.3f}", *(f"{by_kind[kind]:.3f}" for kind in SOURCE_KINDS)]
 
 
 def _shares(orders: Sequence[Sequence[Item]]) -> str:
     counts = Counter(item.source.partition("/")[0] for order in orders for item in order[:LIMIT])
     total = sum(counts.values()) or 1
-    return ", ".join(f"{kind} {counts[kind] * 100 // total} %" for kind in KINDS)
+    return ", ".join(f"{kind} {counts[kind] * 100 // total} %" for kind in SOURCE_KINDS)
 
 
 # Speed
 
 
-async def _speed(made: Composed, judged: Mixed, searches: int) -> Table:
+async def _speed(made: ComposedServer, judged: Mixed, searches: int) -> Table:
     queries = [query.text for query in judged.queries]
     chosen = [queries[at * len(queries) // searches] for at in range(searches)]
     server = made.server()
@@ -246,7 +246,7 @@ async def _schemas(work: Path) -> Table:
     rows: list[Row] = [("", "tools", "tokens", "to reach")]
     for level, most in GOALS.items():
         has_all = level == "full"
-        made = Composed(
+        made = ComposedServer(
             Service([root]), root, Offer(level=level), open_sites([str(root / "index.json")]) if has_all else None,
             places=find_places(folder=root) if has_all else None,
         )  # fmt: skip

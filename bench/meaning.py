@@ -12,7 +12,7 @@ from bench.report import Row, Table
 from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION, open_minilm, static_encoder
 from dowse.encoding_worker.encode_now import encode_now
 from dowse.indexes.index import ProjectIndex
-from dowse.searching.candidates import Meaning
+from dowse.searching.candidates import QueryVector
 
 PLACE = "bench meaning"
 HOME = Path(__file__).parents[1] / ".bench" / "meaning"
@@ -105,15 +105,15 @@ def _encoded(root: Path) -> ProjectIndex:
     return project
 
 
-def _meanings(encoders: Sequence[str], _corpus: str, text: str) -> list[Meaning]:
+def _meanings(encoders: Sequence[str], _corpus: str, text: str) -> list[QueryVector]:
     return [_meaning(encoder, text) for encoder in encoders]
 
 
 @cache
-def _meaning(encoder: str, text: str) -> Meaning:
+def _meaning(encoder: str, text: str) -> QueryVector:
     is_model = encoder == MINILM_VERSION
     vector = (_minilm() if is_model else static_encoder()).encode([text])[0]
-    return Meaning(encoder, vector, 1.0, is_model=is_model)
+    return QueryVector(encoder, vector, 1.0, is_model=is_model)
 
 
 _minilm = cache(open_minilm)

@@ -17,8 +17,8 @@ from typing import Any
 from bench import meter, program
 from bench.report import Row, Table
 from dowse.notes.filters import filter_of
-from dowse.notes.notes_documents import Note
-from dowse.notes.registry import Library
+from dowse.notes.notes_documents import NewNote
+from dowse.notes.registry import NotesRegistry
 
 PLACE = "bench notes"
 DOCUMENTS = 100_000
@@ -68,13 +68,15 @@ def _measured(backend: str, count: int, queries: int) -> dict[str, Any]:
     chance = random.Random(1)  # noqa: S311 - the same documents every time
     words = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randint(3, 10))) for _ in range(WORDS)]
     weights = list(itertools.accumulate(1 / (rank + 1) for rank in range(WORDS)))
-    library = Library()
+    library = NotesRegistry()
     library.create("bench", backend)
     before, resident = meter.memory(os.getpid())
     seconds, worked, text_bytes = 0.0, 0.0, 0
     for start in range(0, count, BATCH):
         texts = [_text(chance, words, weights) for _ in range(BATCH)]
-        notes = [Note(f"doc-{start + place:07}", text, f'{{"year":{place % 30}}}') for place, text in enumerate(texts)]
+        notes = [
+            NewNote(f"doc-{start + place:07}", text, f'{{"year":{place % 30}}}') for place, text in enumerate(texts)
+        ]
         text_bytes += sum(map(len, texts))
         began, begun = time.perf_counter(), time.process_time()
         library.use("bench", lambda index, notes=notes: (index.add(notes), index.tidy()))  # type: ignore[misc]
@@ -91,7 +93,7 @@ def _measured(backend: str, count: int, queries: int) -> dict[str, Any]:
     if backend == "disk":
         library.close()
         figures |= _opened()
-        library = Library()
+        library = NotesRegistry()
     asked = [_query(chance, _text(chance, words, weights).split(), words) for _ in range(queries)]
     return figures | _searched(library, asked, words)
 
@@ -103,7 +105,7 @@ def _text(chance: random.Random, words: list[str], weights: list[float]) -> str:
 def _opened() -> dict[str, float]:
     opening, first = [], []
     for _ in range(5):
-        library = Library()
+        library = NotesRegistry()
         began = time.perf_counter()
         index = library.use("bench", lambda index: index)
         opening.append(time.perf_counter() - began)
@@ -124,7 +126,7 @@ def _query(chance: random.Random, near: list[str], words: list[str]) -> str:
     return " ".join(chance.sample(near, chance.randint(1, 4)))
 
 
-def _searched(library: Library, asked: list[str], words: list[str]) -> dict[str, float]:
+def _searched(library: NotesRegistry, asked: list[str], words: list[str]) -> dict[str, float]:
     index = library.use("bench", lambda index: index)
     index.search("warm")
     times, worked = [], []

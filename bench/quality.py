@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 from dowse.indexes.index import ProjectIndex
 from dowse.searching import ranking_constants
-from dowse.searching.candidates import Meaning, Scope, gather
+from dowse.searching.candidates import QueryVector, Scope, gather
 from dowse.searching.query_terms import parse
 from dowse.searching.ranking import leg_scores, promising, rank
 from dowse.types import Kind, Store
@@ -72,11 +72,11 @@ def _rows(file: Path) -> Iterator[dict[str, Any]]:
     return map(json.loads, file.read_text(encoding="utf-8").splitlines())
 
 
-Meant = Callable[[str, str], Sequence[Meaning]]
+Meant = Callable[[str, str], Sequence[QueryVector]]
 """What a question to a corpus means to the encoders."""
 
 
-def words_alone(_corpus: str, _text: str) -> Sequence[Meaning]:
+def words_alone(_corpus: str, _text: str) -> Sequence[QueryVector]:
     """No encoder has a say."""
     return ()
 
@@ -95,7 +95,7 @@ def score(queries: list[Judged], stores: Mapping[str, Store], meant: Meant = wor
     return {"all": overall, **{name: statistics.mean(values) for name, values in sorted(by_category.items())}}
 
 
-def ranked_paths(store: Store, text: str, meanings: Sequence[Meaning] = (), kind: Kind | None = None) -> list[str]:
+def ranked_paths(store: Store, text: str, meanings: Sequence[QueryVector] = (), kind: Kind | None = None) -> list[str]:
     """The first files for a query."""
     evidence = gather(store, parse(text), Scope(kind), meanings)
     if evidence is None:

@@ -21,7 +21,7 @@ from bench import corpora, fuse, meter, program
 from bench.report import Row, Table
 from dowse.errors import DowseError
 from dowse.sites.building.builder import build
-from dowse.sites.building.generator_settings import Settings
+from dowse.sites.building.generator_settings import GeneratorSettings
 from dowse.sites.site import load
 
 PLACE = "bench sites"
@@ -85,7 +85,9 @@ def _index(folder: Path, count: int, work: Path) -> Path:
     pages: list[dict[str, Any]] = []
     for root in roots:
         try:
-            built = build(root, Settings(name="Bench", domain="bench.example", generator="markdown", future=True))
+            built = build(
+                root, GeneratorSettings(name="Bench", domain="bench.example", generator="markdown", future=True)
+            )
         except DowseError as error:  # a corpus may have no Markdown
             _say(str(error))
             continue

@@ -13,9 +13,9 @@ from mcp import Client
 from mcp_types import Tool
 
 from dowse.keeping.service import Service
-from dowse.mcp.error_catalog import CATALOGUE
+from dowse.mcp.error_catalog import CATALOG
 from dowse.mcp.tools import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, Level
-from dowse.server.composition import Composed, Offer
+from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.project.project_surface import CREATE_QUESTION, DELETE_QUESTION, HINTS, REBUILD_QUESTION, SAY_YES
 
 Schema = Mapping[str, Any]
@@ -161,7 +161,7 @@ def reference() -> str:
 
 def _server(roots: list[Path], level: Level = "full") -> Any:
     with patch.dict(os.environ, {"RESEARCH_ARCHIVE_PATH": str(roots[0])}):
-        return Composed(Service(roots), roots[0], Offer(level=level)).server()
+        return ComposedServer(Service(roots), roots[0], Offer(level=level)).server()
 
 
 async def _told() -> tuple[list[Tool], list[Tool], list[Tool], str]:
@@ -290,7 +290,7 @@ def _errors() -> str:
 
 
 def _error_rows() -> Iterator[str]:
-    for code, (user, developer) in CATALOGUE.items():
+    for code, (user, developer) in CATALOG.items():
         yield f"| `{code}` | {user} | {developer.replace('{limit:,}', '{limit}')} |"
 
 

@@ -16,7 +16,7 @@ from mcp import Client
 from dowse.cli.command_list import COMMANDS, dowse
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.service import Service
-from dowse.server.composition import Composed, Offer
+from dowse.server.composition import ComposedServer, Offer
 from dowse.settings import write_default
 from dowse.sources.denylist import categories
 from dowse.types import Reason
@@ -89,7 +89,7 @@ async def every_reply(root: Path) -> list[dict[str, Any]]:
         ("get_index_status", {}),
         ("search_code", {"query": "function1"}),
     ]
-    async with Client(Composed(Service([root]), root, Offer(("code",), budget_tokens=1000)).server()) as client:
+    async with Client(ComposedServer(Service([root]), root, Offer(("code",), budget_tokens=1000)).server()) as client:
         return [dict((await client.call_tool(*call)).structured_content or {}) for call in calls]
 
 

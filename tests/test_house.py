@@ -185,7 +185,12 @@ def _is_error(base: ast.expr) -> bool:
     import dowse.errors
 
     known = {name for name, value in vars(dowse.errors).items() if isinstance(value, type)}
-    return isinstance(base, ast.Name) and base.id in known | {"Exception", "BaseException", "ValueError", "RuntimeError"}
+    return isinstance(base, ast.Name) and base.id in known | {
+        "Exception",
+        "BaseException",
+        "ValueError",
+        "RuntimeError",
+    }
 
 
 def test_the_picture_of_the_errors_is_complete() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from onnxruntime import InferenceSession
 from safetensors.numpy import load_file
 
-from dowse.encoding.bert import Network, Shape
+from dowse.encoding.bert import ModelShape, Network
 from dowse.encoding.inputs import text_for
 from dowse.encoding.minilm import MiniLM
 from dowse.encoding.onnx_writer import OWN
@@ -40,7 +40,7 @@ ODD = [
 class Full(Network):
     """In full precision."""
 
-    def __init__(self, shape: Shape, weights: dict[str, np.ndarray]) -> None:
+    def __init__(self, shape: ModelShape, weights: dict[str, np.ndarray]) -> None:
         super().__init__(shape)
         self._weights = {name.removeprefix("bert."): value.astype(np.float32) for name, value in weights.items()}
 
@@ -92,7 +92,7 @@ def sample(pairs: Path) -> list[str]:
 
 def main(base: str, weights: str, pairs: str, out: str) -> int:
     """Write the graph, compare it with full precision, and fail where a text is too far."""
-    shape, loaded = Shape.read(Path(base) / "config.json"), dict(load_file(weights))
+    shape, loaded = ModelShape.read(Path(base) / "config.json"), dict(load_file(weights))
     file = Path(out) / "model.onnx"
     file.write_bytes(Eight(shape, loaded).build())
     tokenizer = WordPiece.from_file(Path(base) / "tokenizer.json")

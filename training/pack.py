@@ -13,7 +13,7 @@ import numpy as np
 
 from dowse.encoding.inputs import text_for
 from dowse.encoding.static import MOST_TIMES
-from dowse.encoding.static_tokens import WORD, Words, plain
+from dowse.encoding.static_tokens import WORD, StaticTokens, plain
 from training.mine import chance, order
 
 QUERY_TOKENS = 48
@@ -49,7 +49,7 @@ def main(pairs_file: str, model: str, out_folder: str) -> int:
     )
     vocabulary = _vocabulary(tokenizer, texts)
     (out / "vocabulary.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
-    words = Words({word: number for number, word in enumerate(vocabulary)})
+    words = StaticTokens({word: number for number, word in enumerate(vocabulary)})
     few = slice(0, STATIC_PAIRS)
     _write(
         out / "features.xz",

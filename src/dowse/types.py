@@ -266,7 +266,7 @@ class Totals:
     truncated: tuple[str, ...] = ()
 
 
-class Source(Protocol):
+class FileSource(Protocol):
     """Where documents come from, behind the policy."""
 
     def entries(self, below: str = "", entered: "Entered | None" = None) -> Iterator[Entry | Verdict]:

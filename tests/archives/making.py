@@ -6,8 +6,8 @@ from pathlib import Path
 
 from dowse.archives.archive_database import ArchiveDatabase, create_database
 from dowse.archives.archive_indexing import update
-from dowse.archives.archive_locations import Places
-from dowse.archives.archive_types import Citation, Stored
+from dowse.archives.archive_locations import ArchiveLocations
+from dowse.archives.archive_types import Citation, StoredArchiveDocument
 from tests.making import write_tree
 
 Files = Mapping[str, str | bytes]
@@ -22,8 +22,8 @@ HOSTILE = (
 """Texts that something breaks on somewhere."""
 
 
-def places_in(folder: Path) -> Places:
-    return Places(folder / "research-archive", folder / "url-content-archive", folder / "data" / "search.db")
+def places_in(folder: Path) -> ArchiveLocations:
+    return ArchiveLocations(folder / "research-archive", folder / "url-content-archive", folder / "data" / "search.db")
 
 
 def captured(url: str, title: str, text: str, when: str = "2025-05-21T10:00:00Z") -> dict[str, str]:
@@ -31,7 +31,7 @@ def captured(url: str, title: str, text: str, when: str = "2025-05-21T10:00:00Z"
     return {"content.md": text, "metadata.json": json.dumps({"url": url, "title": title, "capturedAt": when})}
 
 
-def make_archives(folder: Path, research: Files = {}, pages: Mapping[str, Files] = {}) -> Places:  # noqa: B006 - only read
+def make_archives(folder: Path, research: Files = {}, pages: Mapping[str, Files] = {}) -> ArchiveLocations:  # noqa: B006 - only read
     """Write archives below a folder; pages by the name of their folder."""
     write_tree(folder / "research-archive", research)
     for name, files in pages.items():
@@ -39,7 +39,7 @@ def make_archives(folder: Path, research: Files = {}, pages: Mapping[str, Files]
     return places_in(folder)
 
 
-def indexed(places: Places) -> ArchiveDatabase:
+def indexed(places: ArchiveLocations) -> ArchiveDatabase:
     """The database of archives, made equal to them."""
     database = create_database(places.database)
     update(database, places)
@@ -50,7 +50,7 @@ def archive_of(folder: Path, research: Files = {}, pages: Mapping[str, Files] = 
     return indexed(make_archives(folder, research, pages))
 
 
-def only(database: ArchiveDatabase, title: str) -> Stored:
+def only(database: ArchiveDatabase, title: str) -> StoredArchiveDocument:
     """The document with a title."""
     (found,) = [document for document in database.documents().values() if document.title == title]
     return found

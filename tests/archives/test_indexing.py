@@ -13,11 +13,11 @@ import pytest
 from dowse.archives import ingest
 from dowse.archives.archive_database import ArchiveDatabase, create_database, open_database
 from dowse.archives.archive_indexing import update
-from dowse.archives.archive_locations import Places, find_places
+from dowse.archives.archive_locations import ArchiveLocations, find_places
 from dowse.archives.archive_search import search
 from dowse.archives.archive_watcher import run_lock
 from dowse.errors import DowseError, NotIndexed, StoreBusy, StoreDamaged, StoreTooNew, UsageError
-from dowse.sources.archive_files import ArchiveSource
+from dowse.sources.archive_files import ArchiveFiles
 from tests.archives.making import archive_of, captured, cites, indexed, make_archives, only, places_in
 from tests.making import write_tree
 
@@ -50,7 +50,7 @@ def test_unchanged_files_are_not_read_again(tmp_path: Path, monkeypatch: pytest.
     def refuse(*_: object) -> None:
         raise AssertionError("read again")
 
-    monkeypatch.setattr(ArchiveSource, "bytes_of", refuse)
+    monkeypatch.setattr(ArchiveFiles, "bytes_of", refuse)
     assert update(database, places).unchanged == 2
 
 
@@ -123,7 +123,9 @@ def test_ids_stay_when_the_archives_are_moved_as_a_whole(tmp_path: Path) -> None
     first = archive_of(tmp_path / "here", TWO, PAGE)
     second = archive_of(tmp_path / "there", TWO, PAGE)
     assert {one.id for one in first.documents().values()} == {one.id for one in second.documents().values()}
-    moved = Places(tmp_path / "there" / "research-archive", tmp_path / "there" / "url-content-archive", first.file)
+    moved = ArchiveLocations(
+        tmp_path / "there" / "research-archive", tmp_path / "there" / "url-content-archive", first.file
+    )
     before = dump(first)
     assert update(first, moved).unchanged == 3
     assert dump(first) == before

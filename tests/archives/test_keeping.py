@@ -7,16 +7,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dowse.archives.archive_database import open_database
-from dowse.archives.archive_locations import Places
-from dowse.archives.archive_types import Report
+from dowse.archives.archive_locations import ArchiveLocations
+from dowse.archives.archive_types import ArchiveReport
 from dowse.archives.archive_watcher import keep
 from dowse.errors import DowseError
 from tests.archives.making import captured, make_archives, places_in
 
 
 @contextmanager
-def keeping(places: Places) -> Iterator[list[Report | DowseError]]:
-    told, stop = list[Report | DowseError](), threading.Event()
+def keeping(places: ArchiveLocations) -> Iterator[list[ArchiveReport | DowseError]]:
+    told, stop = list[ArchiveReport | DowseError](), threading.Event()
     thread = threading.Thread(target=keep, args=(places, stop, told.append))
     thread.start()
     try:
@@ -34,7 +34,7 @@ def wait_until(condition: Callable[[], bool], seconds: float = 30) -> None:
         time.sleep(0.02)
 
 
-def titles(places: Places) -> set[str]:
+def titles(places: ArchiveLocations) -> set[str]:
     if not places.database.is_file():
         return set()
     database = open_database(places.database)

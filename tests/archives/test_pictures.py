@@ -12,7 +12,7 @@ import pydot
 import pytest
 
 from dowse.archives.archive_database import ArchiveDatabase
-from dowse.archives.archive_types import Graph
+from dowse.archives.archive_types import CitationGraph
 from dowse.archives.citation_graph import whole_graph
 from dowse.archives.exports import as_bibtex, as_csl, everything
 from dowse.archives.graph_pictures.graph_formats import as_dot, as_graphml, as_json, as_mermaid
@@ -36,15 +36,15 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> ArchiveDatabase:
 
 
 @pytest.fixture(scope="module")
-def graph(database: ArchiveDatabase) -> Graph:
+def graph(database: ArchiveDatabase) -> CitationGraph:
     return whole_graph(database)
 
 
-def edges(graph: Graph) -> set[tuple[str, str]]:
+def edges(graph: CitationGraph) -> set[tuple[str, str]]:
     return {(edge.source, edge.target) for edge in graph.edges}
 
 
-def test_graphml_is_read_by_networkx(graph: Graph) -> None:
+def test_graphml_is_read_by_networkx(graph: CitationGraph) -> None:
     read = nx.parse_graphml(as_graphml(graph))
     assert set(read.nodes) == {node.document.id for node in graph.nodes}
     assert set(read.edges) == edges(graph)
@@ -57,7 +57,7 @@ def test_graphml_is_read_by_networkx(graph: Graph) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of pyparsing, which pydot calls by old names
-def test_dot_is_read_by_pydot(graph: Graph) -> None:
+def test_dot_is_read_by_pydot(graph: CitationGraph) -> None:
     (read,) = pydot.graph_from_dot_data(as_dot(graph)) or []
     ends = {(str(one.get_source()).strip('"'), str(one.get_destination()).strip('"')) for one in read.get_edges()}
     assert ends == edges(graph)
@@ -65,20 +65,20 @@ def test_dot_is_read_by_pydot(graph: Graph) -> None:
     assert named == {node.document.id for node in graph.nodes}
 
 
-def test_dot_is_read_by_graphviz(graph: Graph) -> None:
+def test_dot_is_read_by_graphviz(graph: CitationGraph) -> None:
     if not shutil.which("dot"):
         pytest.skip("NO GRAPHVIZ HERE: install it to have DOT read by it")
     done = subprocess.run(["dot", "-Tcanon"], input=as_dot(graph), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
-def test_json_has_every_node_and_edge(graph: Graph) -> None:
+def test_json_has_every_node_and_edge(graph: CitationGraph) -> None:
     read = json.loads(as_json(graph))
     assert {(edge["from"], edge["to"]) for edge in read["edges"]} == edges(graph)
     assert [node["label"] for node in read["nodes"]] == [node.document.title for node in graph.nodes]
 
 
-def test_mermaid_has_one_line_for_each(graph: Graph) -> None:
+def test_mermaid_has_one_line_for_each(graph: CitationGraph) -> None:
     first, *lines = as_mermaid(graph).splitlines()
     assert first == "graph LR"
     labels = [line for line in lines if re.fullmatch(r'  n\d+\["[\w .,:()/–#;-]+"\]', line)]
@@ -87,7 +87,7 @@ def test_mermaid_has_one_line_for_each(graph: Graph) -> None:
     assert len(lines) == len(labels) + len(arrows)
 
 
-def test_svg_is_well_formed_and_has_every_document(database: ArchiveDatabase, graph: Graph) -> None:
+def test_svg_is_well_formed_and_has_every_document(database: ArchiveDatabase, graph: CitationGraph) -> None:
     picture = drawn_picture(database, graph, "<&\"'> hostile \0 title", with_text=False)
     root = ET.fromstring(as_svg(picture))
     space = "{http://www.w3.org/2000/svg}"
@@ -96,7 +96,7 @@ def test_svg_is_well_formed_and_has_every_document(database: ArchiveDatabase, gr
     assert not root.findall(f".//{space}script")
 
 
-def test_the_page_loads_nothing_and_holds_the_data(database: ArchiveDatabase, graph: Graph) -> None:
+def test_the_page_loads_nothing_and_holds_the_data(database: ArchiveDatabase, graph: CitationGraph) -> None:
     page = as_page(drawn_picture(database, graph, "</title><script>alert(1)</script>", with_text=True))
     assert "default-src &#x27;none&#x27;" in page
     assert "<script>alert" not in page

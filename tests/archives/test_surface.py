@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
-from dowse.archives.archive_locations import Places
+from dowse.archives.archive_locations import ArchiveLocations
 from dowse.mcp.protocol import make_server
 from dowse.mcp.tools import BUDGET_TOKENS, Call, Tool, wire_characters
 from dowse.surfaces.archives.archive_surface import INSTRUCTIONS, ArchiveSurface
@@ -32,7 +32,7 @@ PAGES = {"1f": captured("https://example.com/ml-algorithms", "Algorithms", "# Gr
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
+def places(tmp_path: Path) -> ArchiveLocations:
     found = make_archives(tmp_path, RESEARCH, PAGES)
     indexed(found).close()
     return found
@@ -40,7 +40,7 @@ def places(tmp_path: Path) -> Places:
 
 def talk(
     mode: str,
-    places: Places,
+    places: ArchiveLocations,
     conversation: Callable[[Client], Awaitable[Got]],
     *,
     keeps_fresh: bool = False,
@@ -66,7 +66,9 @@ def talk(
         surface.close()
 
 
-def call(mode: str, places: Places, tool: str, arguments: Reply, budget: int = BUDGET_TOKENS) -> CallToolResult:
+def call(
+    mode: str, places: ArchiveLocations, tool: str, arguments: Reply, budget: int = BUDGET_TOKENS
+) -> CallToolResult:
     async def one(client: Client) -> CallToolResult:
         result = await client.call_tool(tool, arguments)
         listed = {one.name: one for one in (await client.list_tools()).tools}
@@ -84,7 +86,7 @@ def told(result: CallToolResult) -> Reply:
     return dict(result.structured_content or {})
 
 
-def test_the_specification_s_example_field_for_field(mode: str, places: Places) -> None:
+def test_the_specification_s_example_field_for_field(mode: str, places: ArchiveLocations) -> None:
     arguments = {"query": "machine learning", "fuzzy": True, "includeCitations": True, "limit": 5}
     reply = told(call(mode, places, "searchLocalArchives", arguments))
     first, second = (result["document"]["id"] for result in [*reply["results"], {"document": {"id": ""}}][:2])
@@ -127,7 +129,7 @@ def test_the_specification_s_example_field_for_field(mode: str, places: Places) 
     }  # fmt: skip
 
 
-def test_the_schema_is_the_specification_s(mode: str, places: Places) -> None:
+def test_the_schema_is_the_specification_s(mode: str, places: ArchiveLocations) -> None:
     async def listed(client: Client) -> Any:
         return {tool.name: tool for tool in (await client.list_tools()).tools}
 
@@ -147,13 +149,13 @@ def test_the_schema_is_the_specification_s(mode: str, places: Places) -> None:
     assert (properties["fuzzy"]["default"], properties["includeCitations"]["default"]) == (True, False)
 
 
-def test_without_citations_there_are_none(mode: str, places: Places) -> None:
+def test_without_citations_there_are_none(mode: str, places: ArchiveLocations) -> None:
     reply = told(call(mode, places, "searchLocalArchives", {"query": "machine"}))
     assert "citationGraph" not in reply
     assert "citations" not in reply["results"][0]
 
 
-def test_an_empty_query_has_no_results_and_the_usual_metadata(mode: str, places: Places) -> None:
+def test_an_empty_query_has_no_results_and_the_usual_metadata(mode: str, places: ArchiveLocations) -> None:
     reply = told(call(mode, places, "searchLocalArchives", {"query": "", "includeCitations": True}))
     assert reply["results"] == []
     assert (reply["metadata"]["totalResults"], reply["metadata"]["query"]) == (0, "")
@@ -166,7 +168,9 @@ def test_an_empty_query_has_no_results_and_the_usual_metadata(mode: str, places:
         {"query": "x", "limit": 1.5}, {"query": "x", "fuzzy": "yes"}, {"query": "x", "what": 1}, {"query": "x", "limit": True},
     ],
 )  # fmt: skip
-def test_a_wrong_argument_fails_in_the_words_of_the_specification(mode: str, places: Places, arguments: Reply) -> None:
+def test_a_wrong_argument_fails_in_the_words_of_the_specification(
+    mode: str, places: ArchiveLocations, arguments: Reply
+) -> None:
     result = call(mode, places, "searchLocalArchives", arguments)
     assert result.is_error
     (block,) = result.content
@@ -175,7 +179,7 @@ def test_a_wrong_argument_fails_in_the_words_of_the_specification(mode: str, pla
     assert (result.structured_content or {})["userMessage"] == block.text
 
 
-def test_null_is_absent(mode: str, places: Places) -> None:
+def test_null_is_absent(mode: str, places: ArchiveLocations) -> None:
     reply = told(call(mode, places, "searchLocalArchives", {"query": "machine", "limit": None, "fuzzy": None}))
     assert (reply["metadata"]["limit"], reply["metadata"]["fuzzy"]) == (10, True)
 
@@ -188,7 +192,7 @@ def test_no_database_fails_in_the_words_of_the_specification_and_names_no_folder
     assert str(tmp_path) not in block.text
 
 
-def test_a_damaged_database_is_said_to_be_one(mode: str, places: Places) -> None:
+def test_a_damaged_database_is_said_to_be_one(mode: str, places: ArchiveLocations) -> None:
     places.database.write_bytes(b"SQLite format 3\0" + os.urandom(5000))
     result = call(mode, places, "searchLocalArchives", {"query": "x"})
     assert result.is_error
@@ -212,7 +216,7 @@ def test_a_reply_keeps_to_its_budget_and_says_what_is_left_out(mode: str, tmp_pa
     assert "truncated" in shorter
 
 
-def test_the_other_questions_of_the_graph_have_tools_on_demand(mode: str, places: Places) -> None:
+def test_the_other_questions_of_the_graph_have_tools_on_demand(mode: str, places: ArchiveLocations) -> None:
     found = told(call(mode, places, "find_citations", {"document": "https://example.com/ml-algorithms"}))
     assert [one["sourceTitle"] for one in found["cited"]] == ["Introduction to Machine Learning"]
     path = told(call(mode, places, "citation_path", {"from": "Introduction to Machine Learning", "to": "Algorithms"}))
@@ -226,13 +230,13 @@ def test_the_other_questions_of_the_graph_have_tools_on_demand(mode: str, places
     assert call(mode, places, "find_citations", {"document": "nothing"}).is_error
 
 
-def test_only_the_search_is_offered_without_demand(places: Places) -> None:
+def test_only_the_search_is_offered_without_demand(places: ArchiveLocations) -> None:
     surface = ArchiveSurface(places, keeps_fresh=False)
     assert [tool.name for tool in surface.tools if not tool.is_extra] == ["searchLocalArchives"]
     assert all(tool.is_read_only and not tool.is_destructive for tool in surface.tools)
 
 
-def test_hostile_queries_are_answered(places: Places) -> None:
+def test_hostile_queries_are_answered(places: ArchiveLocations) -> None:
     async def ask_all(client: Client) -> None:
         for query in HOSTILE:
             for fuzzy in (True, False):

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dowse.chunking.splitter import CODE, DOCS, Measure, split
+from dowse.chunking.splitter import CODE, DOCS, ChunkSize, split
 from tests.chunking.passages import texts
 
-SMALL = Measure(size=20, overlap=6, separators=("\n\n", "\n", " "))
-measures = st.sampled_from([CODE, DOCS, SMALL, Measure(1, 0, ()), Measure(7, 6, ("\n", " "))])
+SMALL = ChunkSize(size=20, overlap=6, separators=("\n\n", "\n", " "))
+measures = st.sampled_from([CODE, DOCS, SMALL, ChunkSize(1, 0, ()), ChunkSize(7, 6, ("\n", " "))])
 
 
-def pieces(text: str, measure: Measure = SMALL) -> list[str]:
+def pieces(text: str, measure: ChunkSize = SMALL) -> list[str]:
     return [text[span.start : span.end] for span in split(text, measure)]
 
 
@@ -22,7 +22,7 @@ def test_sizes_and_overlaps_are_those_of_the_specification() -> None:
 
 @settings(max_examples=300)
 @given(texts, measures)
-def test_nothing_is_lost_and_nothing_is_too_long(text: str, measure: Measure) -> None:
+def test_nothing_is_lost_and_nothing_is_too_long(text: str, measure: ChunkSize) -> None:
     spans = list(split(text, measure))
     assert all(0 < span.end - span.start <= measure.size for span in spans)
     assert (spans[0].start, spans[-1].end) == (0, len(text)) if text else spans == []
@@ -62,9 +62,9 @@ def test_a_heading_before_a_long_block_is_no_piece_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("measure", [CODE, DOCS])
-def test_a_line_of_20000_characters_comes_to_an_end(measure: Measure) -> None:
+def test_a_line_of_20000_characters_comes_to_an_end(measure: ChunkSize) -> None:
     text = "x" * 20_000
-    assert "".join(pieces(text, Measure(measure.size, 0, measure.separators))) == text
+    assert "".join(pieces(text, ChunkSize(measure.size, 0, measure.separators))) == text
     assert len(pieces(text, measure)) <= 7
 
 
@@ -94,7 +94,7 @@ class Watched(str):
     "pattern", ["x", "\n", "\n\n", " ", ". ", "x\n\n", "word ", "a. b\n", "é" * 3999 + "\n", "x" * 4001 + " "]
 )
 @pytest.mark.parametrize("measure", [CODE, DOCS])
-def test_twice_the_text_is_twice_the_work(pattern: str, measure: Measure) -> None:
+def test_twice_the_text_is_twice_the_work(pattern: str, measure: ChunkSize) -> None:
     def work(length: int) -> int:
         text = Watched((pattern * (length // len(pattern) + 1))[:length])
         text.looked_at = 0

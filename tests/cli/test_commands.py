@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dowse.cli.command_list import COMMANDS
-from dowse.sources.project_files import ProjectSource
+from dowse.sources.project_files import ProjectFiles
 from dowse.store import storage_layout
 from dowse.types import Rule, Verdict
 from tests.cli.conftest import Run
@@ -171,7 +171,7 @@ def test_why_names_the_rule_that_lets_a_file_in(run: Run, root: Path) -> None:
 
 def test_why_names_the_rule_of_a_folder_too(run: Run, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rule = Rule("!src/", ".dowseignore", 2)
-    monkeypatch.setattr(ProjectSource, "verdict", lambda _, path: Verdict("src/", None, rule, "a folder"))
+    monkeypatch.setattr(ProjectFiles, "verdict", lambda _, path: Verdict("src/", None, rule, "a folder"))
     assert run("why", root / "src").out == (
         "src/ is a folder; what is allowed in it is indexed\n  rule: !src/  (.dowseignore, line 2)\n"
     )

@@ -12,7 +12,7 @@ from mcp_types import Resource, TextContent, TextResourceContents
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.service import Service
 from dowse.mcp.tools import BUDGET_TOKENS, Level, Surface
-from dowse.server.composition import Composed, Offer
+from dowse.server.composition import ComposedServer, Offer
 
 Got = TypeVar("Got")
 Reply = dict[str, Any]
@@ -105,7 +105,7 @@ def talk(
 
     async def have_it() -> Got:
         offer = Offer(surfaces, level, budget_tokens)
-        server = Composed(Service(list(roots)), Path("/"), offer).server()
+        server = ComposedServer(Service(list(roots)), Path("/"), offer).server()
         async with Client(server, mode=mode, **client) as connected:
             try:
                 return await conversation(Reader(connected))

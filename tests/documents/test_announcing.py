@@ -10,11 +10,11 @@ import anyio
 from mcp import Client
 from mcp_types import ResourceListChangedNotification
 
-from dowse.indexes.document_search import Listed, list_documents
+from dowse.indexes.document_search import ListedDocument, list_documents
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.service import Service
-from dowse.server.composition import Composed, Offer
-from dowse.surfaces.documents.resource_list import Listing
+from dowse.server.composition import ComposedServer, Offer
+from dowse.surfaces.documents.resource_list import ResourceList
 from tests.documents.talking import Reader, index, until
 from tests.making import write_tree
 
@@ -40,7 +40,7 @@ class Ear:
 async def listening(mode: str, *roots: Path) -> AsyncIterator[tuple[Reader, Ear]]:
     """A client that hears of changes as its revision of the protocol has it."""
     ear = Ear()
-    server = Composed(Service(list(roots)), Path("/"), Offer(("documents",))).server()
+    server = ComposedServer(Service(list(roots)), Path("/"), Offer(("documents",))).server()
     if mode == "legacy":
         async with Client(server, mode=mode, message_handler=ear) as client:
             yield Reader(client), ear
@@ -139,7 +139,7 @@ def test_of_several_folders_each_is_heard_of(notes: Path, tmp_path: Path) -> Non
 
 
 def test_a_list_is_another_one_when_a_path_or_title_is(notes: Path) -> None:
-    listing, project = Listing(), ProjectIndex(notes, "documents")
+    listing, project = ResourceList(), ProjectIndex(notes, "documents")
     assert not listing.is_another(project.store)
     for changes, is_news in (
         ({"README.md": "# Orchard notes\n\nAnother text.\n"}, False),
@@ -165,8 +165,8 @@ def test_what_was_shown_before_there_was_an_index_is_compared_with_it(notes: Pat
     project = ProjectIndex(notes, "documents")
     pages = list_documents(project)
 
-    def is_another(page: list[Listed], *, is_last: bool) -> bool:
-        listing = Listing()
+    def is_another(page: list[ListedDocument], *, is_last: bool) -> bool:
+        listing = ResourceList()
         listing.show(page, is_last=is_last)
         return listing.is_another(project.store)
 
@@ -174,7 +174,7 @@ def test_what_was_shown_before_there_was_an_index_is_compared_with_it(notes: Pat
     assert not is_another(pages[:2], is_last=False)
     assert not is_another([], is_last=False)
     assert is_another(pages[:2], is_last=True)  # more have come
-    assert is_another([*pages[:2], Listed("guide/a.md", "A", "")], is_last=False)  # one has gone
+    assert is_another([*pages[:2], ListedDocument("guide/a.md", "A", "")], is_last=False)  # one has gone
     assert is_another([replace(pages[0], title="Before"), *pages[1:]], is_last=True)
     assert is_another([], is_last=True)
     project.close()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from dowse.encoding.onnx_writer import Graph
+from dowse.encoding.onnx_writer import OnnxGraph
 
 LAYERS, HEADS, WIDTH, WIDE, EPSILON = 2, 4, 32, 64, 1e-12
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefghij", "read", "file", "line", "by", "parse", "json", "tree"]
@@ -36,7 +36,7 @@ def write_model(folder: Path, seed: int = 0) -> Weights:
 def write_graph(file: Path, seed: int = 0) -> Any:
     """A model of one table as ONNX, with the inputs and the output of the usual exporters; the table."""
     table = np.random.default_rng(seed).standard_normal((len(WORDS), WIDTH)).astype(np.float32)
-    graph = Graph()
+    graph = OnnxGraph()
     words = graph.add("Gather", graph.weight(table), "input_ids", axis=0)
     kinds = graph.add("Gather", graph.weight(np.zeros((2, WIDTH), np.float32)), "token_type_ids", axis=0)
     seen = graph.add("Unsqueeze", graph.add("Cast", "attention_mask", to=1), graph.weight(np.array([2])))

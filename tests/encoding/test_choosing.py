@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dowse.encoding import model_download, model_locations, selection
-from dowse.encoding.model_download import DONE, STARTED, Wanted
+from dowse.encoding.model_download import DONE, STARTED, ModelFile
 from dowse.encoding.selection import open_second, open_version, second_version, uses_static
 from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION
 from dowse.errors import Failed, ModelMissing
@@ -141,7 +141,7 @@ def test_a_model_that_cannot_be_loaded_is_downloaded_again(
     write_graph(tmp_path / "hub" / "onnx" / "model.onnx")
     write_tokenizer(tmp_path / "hub" / "tokenizer.json")
     files = {path: (tmp_path / "hub" / path).read_bytes() for path in ("tokenizer.json", "onnx/model.onnx")}
-    wanted = [Wanted(path, len(data), hashlib.sha256(data).hexdigest()) for path, data in files.items()]
+    wanted = [ModelFile(path, len(data), hashlib.sha256(data).hexdigest()) for path, data in files.items()]
     monkeypatch.setattr(model_download.download, "__defaults__", (tuple(wanted),))
     monkeypatch.setattr(model_locations, "TOKENIZERS", {wanted[0].size: wanted[0].sha256})
     monkeypatch.setattr(model_locations, "KNOWN", {wanted[1].size: wanted[1].sha256})

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from dowse.encoding import model_download
-from dowse.encoding.model_download import DONE, STARTED, Wanted, download
+from dowse.encoding.model_download import DONE, STARTED, ModelFile, download
 from dowse.encoding.model_locations import REVISION, snapshot
 from dowse.errors import ModelMissing
 from dowse.mcp.error_catalog import rendered
 from tests.encoding.serving import Hub, served
 
 FILES = {"config.json": b"{}", "tokenizer.json": b'{"version": "1.0"}', "onnx/model.onnx": bytes(range(256)) * 4000}
-WANTED = tuple(Wanted(path, len(data), hashlib.sha256(data).hexdigest()) for path, data in FILES.items())
+WANTED = tuple(ModelFile(path, len(data), hashlib.sha256(data).hexdigest()) for path, data in FILES.items())
 BEFORE = f"/Xenova/all-MiniLM-L6-v2/resolve/{REVISION}/"
 
 

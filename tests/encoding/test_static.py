@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dowse.encoding.shipped import MODELS, static_encoder
 from dowse.encoding.static import MOST_CHARACTERS
-from dowse.encoding.static_tokens import Words
+from dowse.encoding.static_tokens import StaticTokens
 
 VOCABULARY = (MODELS / "static" / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]
 NUMBERS = {word: number for number, word in enumerate(VOCABULARY)}
@@ -20,14 +20,14 @@ SCALES = np.fromfile(MODELS / "static" / "scales.float32", np.float32)
 def plainly(text: str) -> np.ndarray:
     """Root of how often, times the word's scale, times its numbers; summed and of length 1."""
     total = np.zeros(TABLE.shape[1])
-    for number, times in Counter(Words(NUMBERS).of(text)).items():
+    for number, times in Counter(StaticTokens(NUMBERS).of(text)).items():
         total += math.sqrt(min(times, 255)) * float(SCALES[number]) * TABLE[number].astype(np.float64)
     length = float(np.linalg.norm(total))
     return total / length if length else total
 
 
 def words(text: str) -> list[str]:
-    return [VOCABULARY[number] for number in Words(NUMBERS).of(text)]
+    return [VOCABULARY[number] for number in StaticTokens(NUMBERS).of(text)]
 
 
 def test_an_identifier_is_cut_where_a_person_would() -> None:

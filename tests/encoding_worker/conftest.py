@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from dowse.encoding.shipped import MINILM_VERSION
-from dowse.encoding_worker.client import QueryEncoder
-from dowse.encoding_worker.worker_options import Habits
-from dowse.indexes.encoding_progress import Encoding, encoding_of
+from dowse.encoding_worker.client import EncodingClient
+from dowse.encoding_worker.worker_options import WorkerOptions
+from dowse.indexes.encoding_progress import EncodingProgress, encoding_of
 from dowse.indexes.index import ProjectIndex
 from tests.making import write_tree
 
@@ -29,9 +29,9 @@ FRUIT = {
     "guide.md": "# Guide\n\nHow to peel an orange.\n",
 }
 
-USUAL = Habits()
+USUAL = WorkerOptions()
 
-StartEncoder = Callable[..., QueryEncoder]
+StartEncoder = Callable[..., EncodingClient]
 
 
 class Lengths:
@@ -76,10 +76,10 @@ def indexed() -> Iterator[Callable[[Path], ProjectIndex]]:
 
 @pytest.fixture
 def start() -> Iterator[StartEncoder]:
-    started: list[QueryEncoder] = []
+    started: list[EncodingClient] = []
 
-    def make(habits: Habits = USUAL, **more: Any) -> QueryEncoder:
-        started.append(QueryEncoder(habits, **more))
+    def make(habits: WorkerOptions = USUAL, **more: Any) -> EncodingClient:
+        started.append(EncodingClient(habits, **more))
         return started[-1]
 
     yield make
@@ -95,7 +95,7 @@ def wait_until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def far(project: ProjectIndex) -> Encoding:
+def far(project: ProjectIndex) -> EncodingProgress:
     """How far the vectors of a project are."""
     return encoding_of(project.store, project.settings)
 
@@ -104,7 +104,7 @@ def is_complete(project: ProjectIndex) -> bool:
     return far(project).state == "complete"
 
 
-def wait_for_query(encoder: QueryEncoder, text: str, version: str = MINILM_VERSION) -> "Vectors":
+def wait_for_query(encoder: EncodingClient, text: str, version: str = MINILM_VERSION) -> "Vectors":
     """A question's vector, once the process is ready for it."""
     found: list[Vectors] = []
 

@@ -17,9 +17,9 @@ from dowse.encoding.inputs import text_for
 from dowse.encoding.selection import second_version
 from dowse.encoding.shipped import MINILM_VERSION, MODELS, STATIC_VERSION, open_minilm
 from dowse.encoding_worker import client
-from dowse.encoding_worker.messages import Place
-from dowse.encoding_worker.process import Running
-from dowse.encoding_worker.worker_options import Habits
+from dowse.encoding_worker.messages import IndexKey
+from dowse.encoding_worker.process import EncodingProcess
+from dowse.encoding_worker.worker_options import WorkerOptions
 from dowse.indexes.encoder_state import serving_version
 from dowse.indexes.encoding_progress import encoding_lease, encoding_of
 from dowse.indexes.index import ProjectIndex
@@ -49,13 +49,13 @@ time.sleep(600)
 """
 
 
-def noted_starts(monkeypatch: pytest.MonkeyPatch) -> list[Habits]:
+def noted_starts(monkeypatch: pytest.MonkeyPatch) -> list[WorkerOptions]:
     """The habits of each process that is started."""
-    starts: list[Habits] = []
+    starts: list[WorkerOptions] = []
 
-    def start(habits: Habits, *rest: Any) -> Running:
+    def start(habits: WorkerOptions, *rest: Any) -> EncodingProcess:
         starts.append(habits)
-        return Running(habits, *rest)
+        return EncodingProcess(habits, *rest)
 
     monkeypatch.setattr(client, "Running", start)
     return starts
@@ -71,7 +71,7 @@ def test_all_chunks_get_their_vectors_and_questions_find_them(
     project, encoder = indexed(root), start()
     assert far(project).state == "waiting"
     assert encoder.encode_query(MINILM_VERSION, "fruit", 5.0) is None  # nothing is there yet: nobody waits for it
-    encoder.work_on([Place(project.root)])
+    encoder.work_on([IndexKey(project.root)])
     wait_until(lambda: is_complete(project))
     assert project.store.vector_counts(STATIC_VERSION) == project.store.vector_counts(MINILM_VERSION) == (3, 3)
     assert serving_version(project.store, project.settings) == MINILM_VERSION
@@ -82,7 +82,7 @@ def test_all_chunks_get_their_vectors_and_questions_find_them(
 
 def test_its_vectors_are_those_of_the_encoder(root: Path, indexed: Indexed, start: StartEncoder) -> None:
     project, encoder, ours = indexed(root), start(), open_minilm()
-    encoder.work_on([Place(project.root)])
+    encoder.work_on([IndexKey(project.root)])
     wait_until(lambda: is_complete(project))
     assert np.allclose(wait_for_query(encoder, "peel"), ours.encode(["peel"])[0], atol=1e-5)
     apple = ours.encode([text_for("apple.py", "def peel_apple(): return 'red'")])[0]
@@ -92,7 +92,7 @@ def test_its_vectors_are_those_of_the_encoder(root: Path, indexed: Indexed, star
 
 def test_a_question_is_answered_in_the_middle_of_the_work(many: Path, indexed: Indexed, start: StartEncoder) -> None:
     project, encoder = indexed(many), start()
-    encoder.work_on([Place(project.root)])
+    encoder.work_on([IndexKey(project.root)])
     wait_for_query(encoder, "what is the value")
     assert not is_complete(project)
     wait_until(lambda: count(project) > 0)
@@ -137,7 +137,7 @@ def test_a_kill_in_the_middle_loses_little_and_the_rest_is_done(
 ) -> None:
     monkeypatch.setattr(client, "FIRST_DELAY_SECONDS", 0.01)
     project, encoder = indexed(many), start()
-    encoder.work_on([Place(project.root)])
+    encoder.work_on([IndexKey(project.root)])
     wait_until(lambda: 0 < count(project) < MANY)
     killed = encoder.process_id
     assert killed
@@ -167,8 +167,8 @@ def test_a_process_whose_server_is_killed_goes_away(many: Path, indexed: Indexed
 def test_it_leaves_when_nothing_is_to_be_done_and_the_next_question_wakes_it(
     root: Path, indexed: Indexed, start: StartEncoder
 ) -> None:
-    project, encoder = indexed(root), start(Habits(idle_seconds=0.5))
-    encoder.work_on([Place(project.root)])
+    project, encoder = indexed(root), start(WorkerOptions(idle_seconds=0.5))
+    encoder.work_on([IndexKey(project.root)])
     wait_until(lambda: is_complete(project))
     wait_until(lambda: encoder.process_id is None)
     assert encoder.problem is None
@@ -247,7 +247,7 @@ def test_on_battery_only_questions_are_encoded(
     root: Path, indexed: Indexed, start: StartEncoder, tmp_path: Path
 ) -> None:
     supplies = power(tmp_path / "power", is_discharging=True)
-    project, encoder, place = indexed(root), start(Habits(supplies=str(supplies))), Place(root)
+    project, encoder, place = indexed(root), start(WorkerOptions(supplies=str(supplies))), IndexKey(root)
     encoder.consider(project)
     assert encoder.process_id is None
     encoder.work_on([place])
@@ -266,13 +266,13 @@ def test_the_setting_goes_on_on_battery(
     storage.mkdir(parents=True)
     (storage / "config.json").write_text('{"encodeOnBattery": true}', encoding="utf-8")
     project = indexed(root)
-    encoder = start(Habits(supplies=str(power(tmp_path / "power", is_discharging=True))))
+    encoder = start(WorkerOptions(supplies=str(power(tmp_path / "power", is_discharging=True))))
     encoder.consider(project)
     wait_until(lambda: is_complete(project))
 
 
 def test_two_servers_share_the_work_of_one_project(many: Path, indexed: Indexed, start: StartEncoder) -> None:
-    project, first, second, place = indexed(many), start(), start(), Place(many)
+    project, first, second, place = indexed(many), start(), start(), IndexKey(many)
     first.work_on([place])
     wait_until(lambda: encoding_lease(project.folder).is_taken())
     second.work_on([place])
@@ -287,7 +287,7 @@ def test_two_servers_share_the_work_of_one_project(many: Path, indexed: Indexed,
 def test_nothing_is_encoded_while_the_project_is_being_indexed(
     root: Path, indexed: Indexed, start: StartEncoder
 ) -> None:
-    project, encoder, place = indexed(root), start(), Place(root)
+    project, encoder, place = indexed(root), start(), IndexKey(root)
     project.store.note("state", "running")
     encoder.consider(project)
     assert encoder.process_id is None
@@ -300,9 +300,9 @@ def test_nothing_is_encoded_while_the_project_is_being_indexed(
 
 def test_an_index_is_let_go_of(many: Path, indexed: Indexed, start: StartEncoder) -> None:
     project, encoder = indexed(many), start()
-    encoder.work_on([Place(project.root)])
+    encoder.work_on([IndexKey(project.root)])
     wait_until(lambda: count(project) > 0)
-    encoder.leave(Place(project.root))
+    encoder.leave(IndexKey(project.root))
     wait_until(lambda: not encoding_lease(project.folder).is_taken())
     left = count(project)
     assert left < MANY
@@ -314,14 +314,14 @@ def test_a_folder_that_is_gone_disturbs_nobody(
     tmp_path: Path, root: Path, indexed: Indexed, start: StartEncoder
 ) -> None:
     project, encoder = indexed(root), start()
-    encoder.work_on([Place(tmp_path / "nothing"), Place(tmp_path), Place(project.root)])
+    encoder.work_on([IndexKey(tmp_path / "nothing"), IndexKey(tmp_path), IndexKey(project.root)])
     wait_until(lambda: is_complete(project))
 
 
 def test_files_that_questions_reach_are_encoded_first(many: Path, indexed: Indexed, start: StartEncoder) -> None:
     project, encoder = indexed(many), start()
     encoder.front(project.root, ["file149.py"])
-    encoder.work_on([Place(project.root)])
+    encoder.work_on([IndexKey(project.root)])
     document = project.store.document("file149.py")
     assert document
     (chunk,) = project.store.chunks(document.id)
@@ -334,7 +334,7 @@ def test_a_changed_file_is_encoded_when_the_index_has_followed(
     root: Path, indexed: Indexed, start: StartEncoder
 ) -> None:
     project, encoder = indexed(root), start()
-    encoder.work_on([Place(project.root)])
+    encoder.work_on([IndexKey(project.root)])
     wait_until(lambda: is_complete(project))
     (root / "kiwi.py").write_text("def peel_kiwi(): return 'green'\n", encoding="utf-8")
     project.update()
@@ -349,7 +349,7 @@ def test_a_changed_file_is_encoded_when_the_index_has_followed(
 
 
 def test_a_changed_encoder_serves_once_it_is_complete(many: Path, indexed: Indexed, start: StartEncoder) -> None:
-    project, encoder, place = indexed(many), start(), Place(many)
+    project, encoder, place = indexed(many), start(), IndexKey(many)
     encoder.work_on([place])
     wait_until(lambda: is_complete(project))
     settings = json.loads((project.folder / "config.json").read_text(encoding="utf-8"))

@@ -19,7 +19,7 @@ from dowse.indexes.encoding_progress import encoding_lease
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping import watch_session
 from dowse.keeping.service import Service
-from dowse.server.composition import Composed, Offer
+from dowse.server.composition import ComposedServer, Offer
 from tests.encoding_worker.conftest import MANY, far, is_complete, is_gone, wait_until
 from tests.making import write_tree
 
@@ -45,7 +45,7 @@ def test_a_server_encodes_what_it_serves_and_says_how_far_it_is(root: Path, mode
             return dict((await client.call_tool("get_index_status", {})).structured_content or {})
 
         service = Service([root])
-        async with Client(Composed(service, root, Offer(("code",))).server(), mode=mode) as client:
+        async with Client(ComposedServer(service, root, Offer(("code",))).server(), mode=mode) as client:
             created = await client.call_tool("create_index", {})
             assert (created.structured_content or {})["status"] == "success"
             first = await status()
@@ -68,7 +68,7 @@ def test_an_index_can_be_deleted_while_it_is_encoded(many: Path, indexed: Indexe
     async def talk() -> None:
         service = Service([many])
         project = indexed(many)
-        async with Client(Composed(service, many, Offer(("code",))).server()) as client:
+        async with Client(ComposedServer(service, many, Offer(("code",))).server()) as client:
             await client.call_tool("get_index_status", {})
             lease = encoding_lease(project.folder)
             with anyio.fail_after(60):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION
-from dowse.encoding_worker.backfill import Manner, fill
+from dowse.encoding_worker.backfill import BackfillOptions, fill
 from dowse.indexes.encoder_state import (
     lacking_version,
     note_begin,
@@ -49,7 +49,7 @@ def encode(project: ProjectIndex, settings: Settings, *, batches: int = 1000) ->
 
     note_begin(project.store, settings)
     while version := lacking_version(project.store, settings):
-        if fill(project, As(version), Manner(may_go_on, batch_texts=1, kept_chunks=1)) != "complete":
+        if fill(project, As(version), BackfillOptions(may_go_on, batch_texts=1, kept_chunks=1)) != "complete":
             return
     note_complete(project.store, settings)
 

@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 import anyio
 from mcp import Client
 
-from dowse.archives.archive_locations import Places, find_places
+from dowse.archives.archive_locations import ArchiveLocations, find_places
 from dowse.archives.archive_watcher import index_once
 from dowse.indexes.index import ProjectIndex, What
 from dowse.keeping.service import Service
-from dowse.server.composition import Composed, Offer
+from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
 from tests.making import write_tree
 from tests.serving.talking import Assistant
@@ -48,7 +48,7 @@ def indexed(root: Path, *whats: What) -> Path:
     return root
 
 
-def archived(folder: Path) -> Places:
+def archived(folder: Path) -> ArchiveLocations:
     """Archives of one report and one captured page, indexed."""
     facts = {"url": "https://fruit.example/posts/storing-pears", "title": "Storing pears", "capturedAt": "2025-05-20"}
     write_tree(
@@ -77,9 +77,9 @@ def site_file(folder: Path) -> str:
 
 def everything(
     folder: Path, root: Path, offer: Offer | None = None, *, library: tuple[Path, ...] = (), has_site: bool = True
-) -> Composed:
+) -> ComposedServer:
     """A server of a project, its documents, a site, archives and notes."""
-    return Composed(
+    return ComposedServer(
         Service([root]),
         root,
         offer or Offer(),
@@ -89,7 +89,7 @@ def everything(
     )
 
 
-def talk(made: Composed, conversation: Callable[[Assistant], Awaitable[Got]], mode: str = "auto") -> Got:
+def talk(made: ComposedServer, conversation: Callable[[Assistant], Awaitable[Got]], mode: str = "auto") -> Got:
     """Have a conversation with a server in this process."""
 
     async def have_it() -> Got:

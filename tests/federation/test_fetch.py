@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dowse.keeping.service import Service
-from dowse.server.composition import Composed, Offer
+from dowse.server.composition import ComposedServer, Offer
 from tests.federation.serving import everything, ids, indexed, make_app, talk
 from tests.making import write_tree
 from tests.serving.talking import Assistant, Reply
@@ -130,7 +130,7 @@ def test_no_id_leads_to_what_may_not_be_read(tmp_path: Path, app: Path) -> None:
 def test_a_long_text_is_given_in_pieces_that_make_it_whole(tmp_path: Path) -> None:
     text = "# Long\n\n" + "".join(f"Line {n} with “quotes”, \\ and \ttabs.\n" for n in range(3000)) + "x" * 30_000
     root = indexed(write_tree(tmp_path / "app", {"pyproject.toml": "", "long.md": text}))
-    made = Composed(Service([root]), root, Offer(budget_tokens=2000))
+    made = ComposedServer(Service([root]), root, Offer(budget_tokens=2000))
 
     async def conversation(one: Assistant) -> list[Reply]:
         pieces = [await one.tell("fetch", id="project/app/long.md")]
@@ -153,6 +153,6 @@ def test_a_long_text_is_given_in_pieces_that_make_it_whole(tmp_path: Path) -> No
 
 def test_a_file_is_fetched_as_it_is_now_indexed_or_not(tmp_path: Path) -> None:
     root = make_app(tmp_path)
-    made = Composed(Service([root]), root, Offer())
+    made = ComposedServer(Service([root]), root, Offer())
     write_tree(root, {"new.py": "fresh = 'now'\n"})
     assert talk(made, lambda one: one.tell("fetch", id="project/app/new.py"))["text"] == "fresh = 'now'\n"

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dowse.federation.federated_ranking import Held, merged, one_each
+from dowse.federation.federated_ranking import HeldItems, merged, one_each
 from dowse.federation.federation_types import Item
 from dowse.federation.result_ids import id_of, locator_in, source_name
 
@@ -57,8 +57,8 @@ def test_two_keys_tie_three_things_together() -> None:
 
 def test_what_is_held_by_any_of_its_ids_is_left_out() -> None:
     both = [[item("1", "clock", source="site/a", keys="k")], [item("2", "clock", source="site/b", keys="k")]]
-    assert merged("clock", both, Held(frozenset(["site/b/2"]))) == []
-    assert merged("clock", both, Held(keys=frozenset(["k"]))) == []
+    assert merged("clock", both, HeldItems(frozenset(["site/b/2"]))) == []
+    assert merged("clock", both, HeldItems(keys=frozenset(["k"]))) == []
 
 
 texts = st.text("abcd ", max_size=12)

@@ -10,7 +10,7 @@ from mcp import Client
 from dowse.errors import UsageError
 from dowse.keeping.service import Service
 from dowse.mcp.tools import CHARACTERS_PER_TOKEN, Level, Surface
-from dowse.server.composition import Composed, Offer
+from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
 from tests.federation.serving import archived, everything, ids, make_app, site_file, talk
 from tests.serving.talking import Assistant, Reply
@@ -20,7 +20,7 @@ FEDERATED = {"search", "fetch"}
 MINIMAL = {*FEDERATED, "get_index_status"}
 
 
-def offered(made: Composed, mode: str = "auto") -> dict[str, str]:
+def offered(made: ComposedServer, mode: str = "auto") -> dict[str, str]:
     async def listed() -> dict[str, str]:
         async with Client(made.server(), mode=mode) as client:
             tools = (await client.list_tools()).tools
@@ -31,7 +31,7 @@ def offered(made: Composed, mode: str = "auto") -> dict[str, str]:
 
 @pytest.mark.parametrize(("level", "most"), [("minimal", 600), ("standard", 4_000)])
 def test_the_tools_of_one_project_take_no_more_than_this(app: Path, mode: str, level: Level, most: int) -> None:
-    made = Composed(Service([app]), app, Offer(level=level))
+    made = ComposedServer(Service([app]), app, Offer(level=level))
     assert _tokens(offered(made, mode)) <= most
 
 
@@ -82,7 +82,7 @@ def test_search_is_over_the_surfaces_that_are_named_with_it(tmp_path: Path, app:
 
 
 def test_a_site_alone_has_a_status_too(tmp_path: Path) -> None:
-    made = Composed(None, tmp_path, Offer(("site",), "minimal"), open_sites([site_file(tmp_path)]))
+    made = ComposedServer(None, tmp_path, Offer(("site",), "minimal"), open_sites([site_file(tmp_path)]))
     status = talk(made, lambda one: one.tell("get_index_status"))
     assert status["status"] == "ready"
     assert [(one["kind"], one["name"], one["pages"]) for one in status["sources"]] == [("site", "site/fruit", 4)]
@@ -130,13 +130,13 @@ def test_a_site_whose_tool_has_another_s_name_is_refused_unless_only_search_is_o
     file = tmp_path / "docs.json"
     file.write_text(json.dumps(index(site={**SITE, "toolPrefix": "docs"})), encoding="utf-8")
     with pytest.raises(UsageError, match="search_docs"):
-        Composed(Service([app]), app, Offer(), open_sites([str(file)]))
-    made = Composed(Service([app]), app, Offer(level="minimal"), open_sites([str(file)]))
+        ComposedServer(Service([app]), app, Offer(), open_sites([str(file)]))
+    made = ComposedServer(Service([app]), app, Offer(level="minimal"), open_sites([str(file)]))
     assert ids(talk(made, lambda one: one.tell("search", query="storing pears", source="site/docs")))
 
 
 def test_a_project_that_cannot_be_found_does_not_hide_the_rest(tmp_path: Path) -> None:
-    made = Composed(
+    made = ComposedServer(
         Service([]), Path("/"), Offer(), open_sites([site_file(tmp_path)]), places=archived(tmp_path)
     )  # fmt: skip
 
@@ -151,7 +151,7 @@ def test_a_project_that_cannot_be_found_does_not_hide_the_rest(tmp_path: Path) -
 
 def test_a_status_before_anything_is_indexed_says_what_to_do(tmp_path: Path) -> None:
     root = make_app(tmp_path)
-    status = talk(Composed(Service([root]), root, Offer()), lambda one: one.tell("get_index_status"))
+    status = talk(ComposedServer(Service([root]), root, Offer()), lambda one: one.tell("get_index_status"))
     (row,) = [one for one in status["sources"] if one["name"] == "project/app"]
     assert row["state"] == status["status"] == "not_found"
     assert "create_index" in row["problem"]

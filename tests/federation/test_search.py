@@ -8,7 +8,7 @@ import pytest
 
 from dowse.federation import federated_search
 from dowse.keeping.service import Service
-from dowse.server.composition import Composed, Offer
+from dowse.server.composition import ComposedServer, Offer
 from tests.federation.serving import everything, ids, indexed, make_app, sources, talk
 from tests.making import write_tree
 from tests.serving.talking import Assistant, Reply
@@ -20,7 +20,7 @@ NOTE = {
 }
 
 
-def search(made: Composed, mode: str = "auto", **arguments: Any) -> Reply:
+def search(made: ComposedServer, mode: str = "auto", **arguments: Any) -> Reply:
     async def conversation(assistant: Assistant) -> Reply:
         await assistant.client.call_tool("search_add_document", NOTE)
         return await assistant.tell("search", **arguments)
@@ -50,7 +50,7 @@ def test_a_file_that_two_sources_have_is_listed_once(tmp_path: Path, app: Path) 
 
 def test_a_file_under_two_roots_is_listed_once(tmp_path: Path, app: Path) -> None:
     indexed(app / "src", "project")
-    made = Composed(Service([app, app / "src"]), app, Offer())
+    made = ComposedServer(Service([app, app / "src"]), app, Offer())
     reply = search(made, query="peel_apple", source="project")
     found = [one for one in reply["results"] if one["path"].endswith("apple.py")]
     assert len(found) == 1
@@ -242,7 +242,7 @@ def test_a_source_that_takes_too_long_is_named(tmp_path: Path, app: Path, monkey
 def test_a_reply_that_was_cut_says_so(tmp_path: Path) -> None:
     files = {f"text{n}.md": f"# Quince {n}\n\n" + "A quince is a quince. " * 60 for n in range(40)}
     root = indexed(write_tree(tmp_path / "app", {"pyproject.toml": "", **files}))
-    made = Composed(Service([root]), root, Offer(budget_tokens=1000))
+    made = ComposedServer(Service([root]), root, Offer(budget_tokens=1000))
     reply = talk(made, lambda one: one.tell("search", query="quince", limit=50))
     assert 0 < len(reply["results"]) < 40
     assert "exclude" in reply["metadata"]["truncated"]
@@ -253,7 +253,7 @@ def test_a_reply_that_was_cut_says_so(tmp_path: Path) -> None:
 
 def test_several_roots_are_several_sources(tmp_path: Path, app: Path) -> None:
     other = indexed(write_tree(tmp_path / "b" / "app", {"pyproject.toml": "", "quince.py": "quince = 1\n"}))
-    made = Composed(Service([app, other]), app, Offer())
+    made = ComposedServer(Service([app, other]), app, Offer())
     reply = search(made, query="quince", source="project")
     assert sources(reply) == {"project/app", "project/app-2"}
     assert "app-2/quince.py" in {one["path"] for one in reply["results"]}

@@ -6,22 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from dowse.freshness.pending_paths import FILE, MOST_PATHS, DirtyFiles, read_dirty
+from dowse.freshness.pending_paths import FILE, MOST_PATHS, PendingPaths, read_dirty
 from dowse.freshness.watcher import EVERYWHERE
 
 
 def test_what_is_pending_survives_a_restart(tmp_path: Path) -> None:
-    dirty = DirtyFiles(tmp_path)
+    dirty = PendingPaths(tmp_path)
     dirty.add(["src/a.py", "b c.md", EVERYWHERE], 1.0)
     dirty.save()
-    again = DirtyFiles(tmp_path)
+    again = PendingPaths(tmp_path)
     again.load(5.0)
     assert set(again.pending()) == {"src/a.py", "b c.md", EVERYWHERE}
     assert json.loads((tmp_path / FILE).read_text(encoding="utf-8"))["files"] == [".", "b c.md", "src/a.py"]
 
 
 def test_a_path_that_changed_while_it_was_worked_on_stays() -> None:
-    dirty = DirtyFiles(Path("nowhere"))
+    dirty = PendingPaths(Path("nowhere"))
     dirty.add(["a.py", "b.py"], 1.0)
     taken = dirty.pending()
     dirty.add(["a.py"], 2.0)
@@ -31,7 +31,7 @@ def test_a_path_that_changed_while_it_was_worked_on_stays() -> None:
 
 
 def test_what_is_done_is_gone_from_the_file_too(tmp_path: Path) -> None:
-    dirty = DirtyFiles(tmp_path)
+    dirty = PendingPaths(tmp_path)
     dirty.add(["a.py"], 1.0)
     dirty.save()
     dirty.done(dirty.pending())
@@ -40,7 +40,7 @@ def test_what_is_done_is_gone_from_the_file_too(tmp_path: Path) -> None:
 
 
 def test_very_many_paths_become_one_look_everywhere() -> None:
-    dirty = DirtyFiles(Path("nowhere"))
+    dirty = PendingPaths(Path("nowhere"))
     dirty.add((f"f{number}.py" for number in range(MOST_PATHS + 1)), 1.0)
     assert list(dirty.pending()) == [EVERYWHERE]
 
@@ -52,7 +52,7 @@ def test_a_file_that_makes_no_sense_is_nothing_pending(tmp_path: Path, content: 
 
 
 def test_threads_may_add_and_take_at_once(tmp_path: Path) -> None:
-    dirty = DirtyFiles(tmp_path)
+    dirty = PendingPaths(tmp_path)
     taken: set[str] = set()
 
     def add(part: int) -> None:

@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dowse.freshness import indexer
-from dowse.freshness.indexer import Report, bring_up_to_date, find_drift, reindex, text_reader
+from dowse.freshness.indexer import IndexReport, bring_up_to_date, find_drift, reindex, text_reader
 from dowse.freshness.integrity import check_index
 from dowse.settings import Settings
-from dowse.sources.project_files import ProjectSource
+from dowse.sources.project_files import ProjectFiles
 from dowse.store.local import LocalStore
 from dowse.types import Batch, Document, Entry, Reason, Store, Verdict
 from tests.making import write_tree
@@ -38,12 +38,12 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def source(root: Path) -> ProjectSource:
-    return ProjectSource(root, Settings())
+def source(root: Path) -> ProjectFiles:
+    return ProjectFiles(root, Settings())
 
 
 @pytest.fixture
-def store(tmp_path: Path, source: ProjectSource) -> LocalStore:
+def store(tmp_path: Path, source: ProjectFiles) -> LocalStore:
     return LocalStore(tmp_path / "index", text_reader(source))
 
 
@@ -53,7 +53,7 @@ def age(file: Path) -> None:
         pass
 
 
-def update(source: ProjectSource, store: Store, *, is_thorough: bool = False) -> Report:
+def update(source: ProjectFiles, store: Store, *, is_thorough: bool = False) -> IndexReport:
     report = bring_up_to_date(
         source, store, drift=find_drift(source, store, distrusted_ns=time.time_ns() if is_thorough else 0)
     )
@@ -61,7 +61,7 @@ def update(source: ProjectSource, store: Store, *, is_thorough: bool = False) ->
     return report
 
 
-def test_a_first_run_indexes_everything_that_is_allowed(source: ProjectSource, store: LocalStore) -> None:
+def test_a_first_run_indexes_everything_that_is_allowed(source: ProjectFiles, store: LocalStore) -> None:
     report = update(source, store)
     assert (report.added, report.updated, report.removed, report.unchanged) == (3, 0, 0, 0)
     assert report.skipped_by_reason() == {Reason.BINARY: 1}
@@ -73,14 +73,14 @@ def test_a_first_run_indexes_everything_that_is_allowed(source: ProjectSource, s
     ]
 
 
-def test_a_second_run_reads_nothing(source: ProjectSource, store: LocalStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_run_reads_nothing(source: ProjectFiles, store: LocalStore, monkeypatch: pytest.MonkeyPatch) -> None:
     update(source, store)
-    monkeypatch.setattr(ProjectSource, "read", lambda *_: pytest.fail("nothing changed, yet a file was read"))
+    monkeypatch.setattr(ProjectFiles, "read", lambda *_: pytest.fail("nothing changed, yet a file was read"))
     report = bring_up_to_date(source, store)
     assert (report.unchanged, report.changed_anything) == (3, False)
 
 
-def test_only_what_changed_is_done_again(root: Path, source: ProjectSource, store: LocalStore) -> None:
+def test_only_what_changed_is_done_again(root: Path, source: ProjectFiles, store: LocalStore) -> None:
     update(source, store)
     before = {document.path: document.id for document in store.documents()}
     (root / "src/a.py").write_text("def apricot():\n    pass\n", encoding="utf-8")
@@ -96,7 +96,7 @@ def test_only_what_changed_is_done_again(root: Path, source: ProjectSource, stor
 
 
 def test_a_file_that_was_only_touched_is_not_chunked_again(
-    root: Path, source: ProjectSource, store: LocalStore, monkeypatch: pytest.MonkeyPatch
+    root: Path, source: ProjectFiles, store: LocalStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     update(source, store)
     os.utime(root / "src/a.py")
@@ -105,7 +105,7 @@ def test_a_file_that_was_only_touched_is_not_chunked_again(
     assert (report.unchanged, report.changed_anything) == (3, False)
 
 
-def test_a_change_within_the_clocks_tick_is_found(root: Path, source: ProjectSource, store: LocalStore) -> None:
+def test_a_change_within_the_clocks_tick_is_found(root: Path, source: ProjectFiles, store: LocalStore) -> None:
     """Same size, same time, written right after it was read: only a second look tells."""
     file = root / "src/a.py"
     file.write_text("def apple():\n    return 1\n", encoding="utf-8")
@@ -121,7 +121,7 @@ def test_a_change_within_the_clocks_tick_is_found(root: Path, source: ProjectSou
 
 
 def test_a_change_that_no_stat_shows_is_found_by_a_thorough_run(
-    root: Path, source: ProjectSource, store: LocalStore
+    root: Path, source: ProjectFiles, store: LocalStore
 ) -> None:
     update(source, store)
     file = root / "src/a.py"
@@ -137,7 +137,7 @@ def test_a_change_that_no_stat_shows_is_found_by_a_thorough_run(
     assert (report.updated, report.unchanged) == (1, 2)
 
 
-def test_a_file_that_becomes_forbidden_leaves_the_index(root: Path, source: ProjectSource, store: LocalStore) -> None:
+def test_a_file_that_becomes_forbidden_leaves_the_index(root: Path, source: ProjectFiles, store: LocalStore) -> None:
     update(source, store)
     write_tree(root, {".dowseignore": "b.py\n"})
     report = update(source, store)
@@ -146,7 +146,7 @@ def test_a_file_that_becomes_forbidden_leaves_the_index(root: Path, source: Proj
     assert Reason.DOWSEIGNORED in report.skipped_by_reason()
 
 
-def test_a_file_that_becomes_binary_leaves_the_index(root: Path, source: ProjectSource, store: LocalStore) -> None:
+def test_a_file_that_becomes_binary_leaves_the_index(root: Path, source: ProjectFiles, store: LocalStore) -> None:
     update(source, store)
     write_tree(root, {"src/b.py": b"\0\1\2banana"})
     report = update(source, store)
@@ -155,12 +155,12 @@ def test_a_file_that_becomes_binary_leaves_the_index(root: Path, source: Project
 
 
 def test_a_file_refused_for_its_content_is_not_read_again(
-    root: Path, source: ProjectSource, store: LocalStore, monkeypatch: pytest.MonkeyPatch
+    root: Path, source: ProjectFiles, store: LocalStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_tree(root, {"data/blob": b"\0\1\2"})
     update(source, store)
     with monkeypatch.context() as patch:
-        patch.setattr(ProjectSource, "read", lambda *_: pytest.fail("it was read and refused before"))
+        patch.setattr(ProjectFiles, "read", lambda *_: pytest.fail("it was read and refused before"))
         report = bring_up_to_date(source, store)
     assert report.skipped_by_reason() == {Reason.BINARY: 2}
     write_tree(root, {"data/blob": "text by now"})
@@ -168,9 +168,9 @@ def test_a_file_refused_for_its_content_is_not_read_again(
     assert update(source, store).changed_anything is False
 
 
-def test_changed_settings_take_effect_on_the_next_run(root: Path, source: ProjectSource, store: LocalStore) -> None:
+def test_changed_settings_take_effect_on_the_next_run(root: Path, source: ProjectFiles, store: LocalStore) -> None:
     update(source, store)
-    other = ProjectSource(root, Settings(exclude=("src/b.py",), doc_patterns=("**/*.md", "**/a.py")))
+    other = ProjectFiles(root, Settings(exclude=("src/b.py",), doc_patterns=("**/*.md", "**/a.py")))
     report = update(other, store)
     assert (report.removed, report.updated) == (1, 1)
     document = store.document("src/a.py")
@@ -179,7 +179,7 @@ def test_changed_settings_take_effect_on_the_next_run(root: Path, source: Projec
 
 
 def test_another_recipe_makes_the_index_anew(
-    source: ProjectSource, store: LocalStore, monkeypatch: pytest.MonkeyPatch
+    source: ProjectFiles, store: LocalStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     update(source, store)
     monkeypatch.setattr(indexer, "RECIPE", "reading 2, chunking 9")
@@ -188,7 +188,7 @@ def test_another_recipe_makes_the_index_anew(
 
 
 def test_an_interrupted_run_keeps_what_it_did(
-    root: Path, source: ProjectSource, store: LocalStore, monkeypatch: pytest.MonkeyPatch
+    root: Path, source: ProjectFiles, store: LocalStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_tree(root, {f"many/{number}.py": f"value = {number}\n" for number in range(50)})
     monkeypatch.setattr(indexer, "FIRST_BATCH_FILES", 5)
@@ -206,7 +206,7 @@ def test_an_interrupted_run_keeps_what_it_did(
 
 
 def test_a_first_run_that_was_cut_off_goes_on_from_there(
-    root: Path, source: ProjectSource, store: LocalStore, monkeypatch: pytest.MonkeyPatch
+    root: Path, source: ProjectFiles, store: LocalStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It once made everything anew, because how it was made was noted only at the end."""
     monkeypatch.setattr(indexer, "FIRST_BATCH_FILES", 1)
@@ -220,14 +220,14 @@ def test_a_first_run_that_was_cut_off_goes_on_from_there(
     assert (report.added, report.updated, report.unchanged) == (1, 0, 2)
 
 
-def test_a_time_that_no_database_holds_is_no_obstacle(root: Path, source: ProjectSource, store: LocalStore) -> None:
+def test_a_time_that_no_database_holds_is_no_obstacle(root: Path, source: ProjectFiles, store: LocalStore) -> None:
     os.utime(root / "src/a.py", (10_413_792_000, 10_413_792_000))  # the year 2300
     assert update(source, store).added == 3
     assert update(source, store).changed_anything is False
 
 
 def test_a_file_that_git_ignores_by_now_is_not_read_for_a_rebuild(
-    root: Path, tmp_path: Path, source: ProjectSource, store: LocalStore
+    root: Path, tmp_path: Path, source: ProjectFiles, store: LocalStore
 ) -> None:
     import shutil
 
@@ -241,11 +241,11 @@ def test_a_file_that_git_ignores_by_now_is_not_read_for_a_rebuild(
     assert again.document("src/b.py") is None
 
 
-def test_files_whose_path_has_the_words_come_first(root: Path, source: ProjectSource, store: LocalStore) -> None:
+def test_files_whose_path_has_the_words_come_first(root: Path, source: ProjectFiles, store: LocalStore) -> None:
     write_tree(root, {f"z/{name}.py": f"value = '{name}'\n" for name in ("session_store", "other", "more")})
     read: list[str] = []
 
-    class Watched(ProjectSource):
+    class Watched(ProjectFiles):
         def read(self, entry: Entry) -> Document | Verdict:
             read.append(entry.path)
             return super().read(entry)
@@ -254,7 +254,7 @@ def test_files_whose_path_has_the_words_come_first(root: Path, source: ProjectSo
     assert read[0] == "z/session_store.py"
 
 
-def test_single_files_are_brought_up_to_date(root: Path, source: ProjectSource, store: LocalStore) -> None:
+def test_single_files_are_brought_up_to_date(root: Path, source: ProjectFiles, store: LocalStore) -> None:
     update(source, store)
     (root / "src/a.py").write_text("def apricot(): ...\n", encoding="utf-8")
     (root / "src/b.py").unlink()
@@ -263,14 +263,14 @@ def test_single_files_are_brought_up_to_date(root: Path, source: ProjectSource, 
     assert check_index(source, store) == []
 
 
-def test_progress_is_told(source: ProjectSource, store: LocalStore) -> None:
+def test_progress_is_told(source: ProjectFiles, store: LocalStore) -> None:
     seen: list[tuple[int, int]] = []
     bring_up_to_date(source, store, lambda done, total: seen.append((done, total)))
     assert seen == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_each_encoding_and_newline_style_has_the_lines_an_editor_shows(
-    root: Path, source: ProjectSource, store: LocalStore
+    root: Path, source: ProjectFiles, store: LocalStore
 ) -> None:
     text = "first line\nsecond\n\ndef héllo():\n    pass\n"
     write_tree(
@@ -297,7 +297,7 @@ def test_each_encoding_and_newline_style_has_the_lines_an_editor_shows(
 
 
 def test_a_lexical_index_that_was_lost_is_rebuilt_from_the_files(
-    tmp_path: Path, source: ProjectSource, store: LocalStore
+    tmp_path: Path, source: ProjectFiles, store: LocalStore
 ) -> None:
     import shutil
 
@@ -325,7 +325,7 @@ def test_files_and_store_go_by_the_same_order_whatever_the_names(
         if not any(parent.is_file() for parent in file.parents) and not file.is_dir():
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(path, encoding="utf-8")
-    source = ProjectSource(root, Settings())
+    source = ProjectFiles(root, Settings())
     store = LocalStore(root.parent / "index", text_reader(source))
     update(source, store)
     drift = find_drift(source, store)

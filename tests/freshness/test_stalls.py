@@ -3,7 +3,7 @@
 import pytest
 
 from dowse.freshness import suspend_detection
-from dowse.freshness.suspend_detection import AT_WORK_EVERY_SECONDS, STALL_SECONDS, Stalls
+from dowse.freshness.suspend_detection import AT_WORK_EVERY_SECONDS, STALL_SECONDS, SuspendDetector
 
 LONG = STALL_SECONDS + 0.5
 
@@ -39,14 +39,14 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def test_a_wait_that_takes_longer_than_meant_was_a_stop(clock: Clock) -> None:
-    account = Stalls()
+    account = SuspendDetector()
     account.waits(0.05)
     clock.passes(LONG)
     assert account.works()
 
 
 def test_a_wait_that_ends_in_time_or_early_was_none(clock: Clock) -> None:
-    account = Stalls()
+    account = SuspendDetector()
     account.waits(LONG)
     clock.passes(LONG)
     assert not account.works()
@@ -56,7 +56,7 @@ def test_a_wait_that_ends_in_time_or_early_was_none(clock: Clock) -> None:
 
 
 def test_a_stop_between_two_waits_is_noticed_and_work_is_not_taken_for_one(clock: Clock) -> None:
-    account = Stalls()
+    account = SuspendDetector()
     clock.works(LONG)
     assert not account.waits(0.0)
     account.works()
@@ -65,7 +65,7 @@ def test_a_stop_between_two_waits_is_noticed_and_work_is_not_taken_for_one(clock
 
 
 def test_what_may_be_another_thread_counts_once_in_a_while(clock: Clock) -> None:
-    account = Stalls()
+    account = SuspendDetector()
     clock.passes(LONG)
     assert account.waits(0.0)
     account.works()

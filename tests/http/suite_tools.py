@@ -15,7 +15,7 @@ from dowse.http.access import Admission
 from dowse.http.app import make_app
 from dowse.http.uvicorn_server import bind, configuration
 from dowse.mcp.protocol import make_server
-from dowse.mcp.tools import Call, Schema, Told, Tool
+from dowse.mcp.tools import Call, ProseReply, Schema, Tool
 
 NAME: dict[str, Schema] = {"name": {"type": "string"}}
 OK: dict[str, Schema] = {"ok": {"type": "boolean"}}
@@ -28,47 +28,47 @@ DEFAULTS: dict[str, Schema] = {
 }
 
 
-async def simple_text(_call: Call) -> Told:
-    return Told({}, "This is a simple text response for testing.")
+async def simple_text(_call: Call) -> ProseReply:
+    return ProseReply({}, "This is a simple text response for testing.")
 
 
-async def error(_call: Call) -> Told:
+async def error(_call: Call) -> ProseReply:
     raise DowseError("This tool intentionally returns an error for testing")
 
 
-async def progress(call: Call) -> Told:
+async def progress(call: Call) -> ProseReply:
     for done in (0, 50, 100):
         await call.progress(done, 100, f"{done} of 100")
-    return Told({}, "Done.")
+    return ProseReply({}, "Done.")
 
 
-async def elicitation(call: Call) -> Told:
+async def elicitation(call: Call) -> ProseReply:
     fields = {"username": {"type": "string"}, "email": {"type": "string"}}
     return _told(await call.ask("user", str(call.arguments["message"]), fields))
 
 
-async def defaults(call: Call) -> Told:
+async def defaults(call: Call) -> ProseReply:
     return _told(await call.ask("user", "Who are you?", DEFAULTS))
 
 
-async def user_name(call: Call) -> Told:
+async def user_name(call: Call) -> ProseReply:
     answer = await call.ask("user_name", "What is your name?", NAME)
-    return Told({}, f"Hello, {(answer or {}).get('name')}!")
+    return ProseReply({}, f"Hello, {(answer or {}).get('name')}!")
 
 
-async def request_state(call: Call) -> Told:
+async def request_state(call: Call) -> ProseReply:
     await call.ask("confirm", "Please confirm", OK)
-    return Told({}, "state-ok")
+    return ProseReply({}, "state-ok")
 
 
-async def multi_round(call: Call) -> Told:
+async def multi_round(call: Call) -> ProseReply:
     first = await call.ask("step1", "Step 1: What is your name?", NAME)
     second = await call.ask("step2", "Step 2: What is your favorite color?", {"color": {"type": "string"}})
     return _told({**(first or {}), **(second or {})})
 
 
-def _told(answer: dict[str, Any] | None) -> Told:
-    return Told({}, f"action={'decline' if answer is None else 'accept'}, content={json.dumps(answer)}")
+def _told(answer: dict[str, Any] | None) -> ProseReply:
+    return ProseReply({}, f"action={'decline' if answer is None else 'accept'}, content={json.dumps(answer)}")
 
 
 def _tool(name: str, run: Any, **arguments: Schema) -> Tool:

@@ -14,8 +14,8 @@ from bench.load import Load, put_under_load
 from starlette.types import Receive, Scope, Send
 
 from dowse.http import rate_limit
-from dowse.http.access import Admission, Gate
-from dowse.http.rate_limit import Rates, is_loopback, one_client
+from dowse.http.access import AccessControl, Admission
+from dowse.http.rate_limit import RateLimit, is_loopback, one_client
 from tests.http.conftest import of_many
 from tests.http.served import Served, Speaker
 from tests.stdio.wire import NEWER, OLDER, wait_until
@@ -129,7 +129,7 @@ def test_what_a_strange_page_asks_does_not_use_up_what_we_may() -> None:
         await send({"type": "http.response.start", "status": 200})
 
     async def statuses() -> list[int]:
-        gate, heard = Gate(app, Admission(), rate=0.001), list[int]()
+        gate, heard = AccessControl(app, Admission(), rate=0.001), list[int]()
 
         async def hear(message: Any) -> None:
             if message["type"] == "http.response.start":
@@ -150,7 +150,7 @@ async def nothing() -> Any:
 def test_a_bucket_fills_again(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    buckets = Rates(10)
+    buckets = RateLimit(10)
     assert [buckets.wait_of("1.2.3.4") for _ in range(20)] == [0.0] * 20
     assert buckets.wait_of("1.2.3.4") == pytest.approx(0.1)
     assert buckets.wait_of("1.2.3.5") == 0
@@ -160,14 +160,14 @@ def test_a_bucket_fills_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_rate_of_less_than_one_lets_one_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "monotonic", lambda: 1000.0)
-    buckets = Rates(0.1)
+    buckets = RateLimit(0.1)
     assert buckets.wait_of("1.2.3.4") == 0
     assert buckets.wait_of("1.2.3.4") == pytest.approx(10)
 
 
 def test_only_so_many_clients_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_limit, "KNOWN_CLIENTS", 3)
-    buckets = Rates(0.001)
+    buckets = RateLimit(0.001)
     waits = [
         buckets.wait_of(address) > 0 for address in ("1.1.1.1", "2.2.2.2", "2.2.2.2", "3.3.3.3", "4.4.4.4", "1.1.1.1")
     ]
@@ -175,7 +175,7 @@ def test_only_so_many_clients_are_remembered(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_this_machine_may_ask_more_often_than_others() -> None:
-    buckets = Rates(None)
+    buckets = RateLimit(None)
     waits = {address: sum(buckets.wait_of(address) == 0 for _ in range(500)) for address in ("127.0.0.1", "10.0.0.1")}
     assert waits["127.0.0.1"] == 500
     assert waits["10.0.0.1"] < 200

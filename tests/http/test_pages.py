@@ -9,9 +9,9 @@ import anyio
 import pytest
 
 from dowse import __version__
-from dowse.http.app import Look
+from dowse.http.app import SourceCheck
 from dowse.http.landing_page import page
-from dowse.keeping.service import Source
+from dowse.keeping.service import ServedSource
 from tests.http.conftest import FRUIT, TOKEN
 from tests.http.served import Served
 from tests.making import write_tree
@@ -69,12 +69,12 @@ def test_a_name_is_text_on_the_page_and_nothing_else(odd: Served) -> None:
 def test_many_who_ask_at_once_have_the_sources_looked_at_once() -> None:
     looked: list[int] = []
 
-    def sources() -> list[Source]:
+    def sources() -> list[ServedSource]:
         looked.append(1)
-        return [Source("fruit")]
+        return [ServedSource("fruit")]
 
     async def ask_all() -> None:
-        look = Look(sources)
+        look = SourceCheck(sources)
         async with anyio.create_task_group() as tasks:
             for _ in range(50):
                 tasks.start_soon(look.found)

@@ -14,7 +14,7 @@ from dowse.freshness.pending_paths import read_dirty
 from dowse.freshness.watcher import Watcher
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping import watch_session as sessions
-from dowse.keeping.indexing_run import Run, start_run
+from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.watch_status import watch_of
 from dowse.types import Document, Put
 from tests.freshness.test_githead import git
@@ -85,7 +85,7 @@ def test_very_much_is_left_to_a_process_of_its_own(
     monkeypatch.setattr(sessions, "AT_ONCE_FILES", 5)
     started: list[Path] = []
 
-    def start(root: Path, *how: str) -> Run:
+    def start(root: Path, *how: str) -> IndexingRun:
         started.append(root)
         return start_run(root, *how)
 

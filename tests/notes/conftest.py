@@ -9,15 +9,15 @@ from dowse.notes import named_index as index_module
 from dowse.notes import segments
 from dowse.notes.named_index import NamedIndex
 from dowse.notes.notes_documents import note
-from dowse.notes.registry import Library
+from dowse.notes.registry import NotesRegistry
 
 Make = Callable[..., NamedIndex]
 
 
 @pytest.fixture
-def library() -> Iterator[Library]:
+def library() -> Iterator[NotesRegistry]:
     """The indexes of this test's process."""
-    library = Library()
+    library = NotesRegistry()
     yield library
     library.close()
 
@@ -28,7 +28,7 @@ def backend(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def make(library: Library, backend: str) -> Make:
+def make(library: NotesRegistry, backend: str) -> Make:
     """Make an index with documents."""
 
     def make(documents: dict[str, str] | None = None, **config: Any) -> NamedIndex:

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Mapping
 
-from dowse.notes.notes_tokens import Tokenizer
+from dowse.notes.notes_tokens import NotesTokenizer
 
 PIECE = re.compile(r'(?<!\w)([+-]?)"([^"]*)"|([^\s"]+)')
 
@@ -15,7 +15,7 @@ def has(tokens: list[str], wanted: list[str]) -> bool:
     return any(tokens[start : start + size] == wanted for start in range(len(tokens) - size + 1))
 
 
-def answer(documents: Mapping[str, str], query: str, tokenizer: Tokenizer) -> list[tuple[str, float]]:
+def answer(documents: Mapping[str, str], query: str, tokenizer: NotesTokenizer) -> list[tuple[str, float]]:
     """The documents that answer, with their scores, best first."""
     plain: set[str] = set()
     required: list[list[str]] = []

@@ -5,14 +5,14 @@ from hypothesis import strategies as st
 
 from dowse.notes.highlights import highlights
 from dowse.notes.notes_query import ask
-from dowse.notes.notes_tokens import Tokenizer
+from dowse.notes.notes_tokens import NotesTokenizer
 from dowse.query_syntax import parse
 
 FILLER = "lorem ipsum dolor sit amet consectetur adipiscing elit " * 4
 
 
-def shown(text: str, query: str, tokenizer: Tokenizer | None = None) -> list[str]:
-    tokenizer = tokenizer or Tokenizer()
+def shown(text: str, query: str, tokenizer: NotesTokenizer | None = None) -> list[str]:
+    tokenizer = tokenizer or NotesTokenizer()
     question = ask(parse(query), tokenizer)
     return highlights(text, question, dict.fromkeys(question.positive, 1.0), tokenizer)
 
@@ -58,7 +58,7 @@ def test_a_token_without_end_is_cut() -> None:
 
 @given(st.lists(st.sampled_from(["Red", "grün", "x", "İi", "blue", ".", "\n", "-"]), max_size=60), st.booleans())
 def test_a_highlight_is_a_slice_of_whole_tokens_with_a_match(words: list[str], lowercase: bool) -> None:
-    tokenizer = Tokenizer(lowercase, 1)
+    tokenizer = NotesTokenizer(lowercase, 1)
     text = " ".join(words)
     for one in shown(text, "Red grün İi blue", tokenizer):
         inner = one.removeprefix("...").removesuffix("...")

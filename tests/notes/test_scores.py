@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from dowse.notes.named_index import NamedIndex
 from dowse.notes.notes_documents import note
-from dowse.notes.notes_tokens import Tokenizer
-from dowse.notes.registry import Library
+from dowse.notes.notes_tokens import NotesTokenizer
+from dowse.notes.registry import NotesRegistry
 from tests.notes.conftest import Make
 from tests.notes.naive import answer
 
@@ -84,7 +84,7 @@ STEPS = st.lists(st.tuples(IDS, st.none() | TEXTS), min_size=1, max_size=25)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
 @given(steps=STEPS, queries=st.lists(QUERIES, min_size=1, max_size=4), chance=st.randoms(use_true_random=False))
 def test_whatever_was_added_and_deleted_answers_and_scores_are_those_of_the_naive_index(
-    library: Library, backend: str, steps: list[tuple[str, str | None]], queries: list[str], chance: random.Random
+    library: NotesRegistry, backend: str, steps: list[tuple[str, str | None]], queries: list[str], chance: random.Random
 ) -> None:
     name = f"n{len(library.list()[0])}"
     library.create(name, backend)
@@ -99,16 +99,16 @@ def test_whatever_was_added_and_deleted_answers_and_scores_are_those_of_the_naiv
         if chance.random() < 0.3:
             index.tidy()
         if chance.random() < 0.3:
-            assert found(index, queries[0]) == answer(documents, queries[0], Tokenizer())
+            assert found(index, queries[0]) == answer(documents, queries[0], NotesTokenizer())
     for query in queries:
-        assert found(index, query) == answer(documents, query, Tokenizer())
+        assert found(index, query) == answer(documents, query, NotesTokenizer())
     assert index.info().documents == len(documents)
-    assert index.info().tokens == sum(len(Tokenizer().tokens(text)) for text in documents.values())
+    assert index.info().tokens == sum(len(NotesTokenizer().tokens(text)) for text in documents.values())
     library.delete(name)
 
 
 @pytest.mark.usefixtures("tiny")
-def test_scores_do_not_depend_on_how_the_index_came_to_be(make: Make, library: Library) -> None:
+def test_scores_do_not_depend_on_how_the_index_came_to_be(make: Make, library: NotesRegistry) -> None:
     chance = random.Random(7)
     words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     documents = {f"d{number:02}": " ".join(chance.choices(words, k=9)) for number in range(60)}
@@ -121,10 +121,10 @@ def test_scores_do_not_depend_on_how_the_index_came_to_be(make: Make, library: L
     other.add([note(doc_id, text) for doc_id, text in shuffled])
     other.tidy()
     for query in ("one two three", "three two one", '"one two" four -ten', "+five six"):
-        assert found(index, query) == found(other, query) == answer(documents, query, Tokenizer())
+        assert found(index, query) == found(other, query) == answer(documents, query, NotesTokenizer())
 
 
-def test_adding_the_same_again_changes_no_bit(make: Make, library: Library) -> None:
+def test_adding_the_same_again_changes_no_bit(make: Make, library: NotesRegistry) -> None:
     index = make(FRUIT)
     before = [found(index, query) for query in TABLE]
 

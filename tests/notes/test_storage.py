@@ -14,7 +14,7 @@ from mcp import Client
 
 from dowse.errors import DowseError, NotFound, StoreDamaged, StoreTooNew, UsageError
 from dowse.notes.notes_documents import note
-from dowse.notes.registry import Library, file_of, names_on_disk
+from dowse.notes.registry import NotesRegistry, file_of, names_on_disk
 from dowse.store import storage_layout
 from tests.notes.served import Assistant, program
 
@@ -31,11 +31,11 @@ for number in range(10_000):
 """
 
 
-def found(library: Library, name: str, query: str) -> int:
+def found(library: NotesRegistry, name: str, query: str) -> int:
     return library.use(name, lambda index: index.search(query, 1).total)
 
 
-def test_a_kill_after_any_reply_loses_nothing(library: Library) -> None:
+def test_a_kill_after_any_reply_loses_nothing(library: NotesRegistry) -> None:
     library.create("kept", "disk")
     sure = -1
     for lines in (1, 40, 400):
@@ -117,19 +117,19 @@ def test_eight_clients_add_while_four_search_and_none_is_lost_or_refused() -> No
     anyio.run(main)
 
 
-def test_an_index_survives_its_server_and_its_configuration_too(library: Library) -> None:
+def test_an_index_survives_its_server_and_its_configuration_too(library: NotesRegistry) -> None:
     library.create("kept", "disk", {"lowercase": False, "min_length": 3})
     library.use("kept", lambda index: index.add([note("a", "Word of mouth", {"x": [1, {"y": None}]})]))
     library.close()
-    again = Library()
+    again = NotesRegistry()
     assert found(again, "kept", "Word") == 1
     assert found(again, "kept", "word") == 0
     assert again.use("kept", lambda index: index.document("a")).metadata == {"x": [1, {"y": None}]}
     again.close()
 
 
-def test_two_libraries_see_each_others_indexes_documents_and_deletions_at_once(library: Library) -> None:
-    other = Library()
+def test_two_libraries_see_each_others_indexes_documents_and_deletions_at_once(library: NotesRegistry) -> None:
+    other = NotesRegistry()
     library.create("shared", "disk")
     other.use("shared", lambda index: index.add([note("a", "first words")]))
     assert found(library, "shared", "words") == 1
@@ -144,10 +144,10 @@ def test_two_libraries_see_each_others_indexes_documents_and_deletions_at_once(l
     other.close()
 
 
-def test_whoever_has_it_open_while_it_is_deleted_adds_nothing_to_a_ghost(library: Library) -> None:
+def test_whoever_has_it_open_while_it_is_deleted_adds_nothing_to_a_ghost(library: NotesRegistry) -> None:
     library.create("shared", "disk")
     index = library.use("shared", lambda index: index)
-    other = Library()
+    other = NotesRegistry()
     other.delete("shared")
     with pytest.raises(DowseError):
         index.add([note("a", "words")])
@@ -159,7 +159,7 @@ def test_whoever_has_it_open_while_it_is_deleted_adds_nothing_to_a_ghost(library
     other.close()
 
 
-def test_a_deletion_that_was_killed_half_way_is_finished(library: Library) -> None:
+def test_a_deletion_that_was_killed_half_way_is_finished(library: NotesRegistry) -> None:
     library.create("half", "disk")
     library.use("half", lambda index: index.mark_deleted())
     with pytest.raises(NotFound):
@@ -168,7 +168,7 @@ def test_a_deletion_that_was_killed_half_way_is_finished(library: Library) -> No
     assert found(library, "half", "x") == 0
 
 
-def test_names_that_differ_in_case_have_different_files(library: Library) -> None:
+def test_names_that_differ_in_case_have_different_files(library: NotesRegistry) -> None:
     for name in ("notes", "Notes", "NOTES", "con", "a-b_C9"):
         library.create(name, "disk")
         library.use(name, lambda index, name=name: index.add([note(name, "words")]))  # type: ignore[misc]
@@ -177,17 +177,17 @@ def test_names_that_differ_in_case_have_different_files(library: Library) -> Non
     assert library.use("Notes", lambda index: index.document("Notes")).content == "words"
 
 
-def test_only_the_user_can_enter_the_folder(library: Library) -> None:
+def test_only_the_user_can_enter_the_folder(library: NotesRegistry) -> None:
     library.create("mine", "disk")
     assert storage_layout.notes_folder().stat().st_mode & 0o777 == 0o700
 
 
-def test_a_file_that_is_no_index_is_told_and_left_alone(library: Library) -> None:
+def test_a_file_that_is_no_index_is_told_and_left_alone(library: NotesRegistry) -> None:
     library.create("bad", "disk")
     library.close()
     file = file_of("bad")
     file.write_bytes(b"not a database at all, not even nearly" * 100)
-    library = Library()
+    library = NotesRegistry()
     with pytest.raises(StoreDamaged):
         found(library, "bad", "x")
     with pytest.raises(UsageError, match="already exists"):
@@ -197,25 +197,25 @@ def test_a_file_that_is_no_index_is_told_and_left_alone(library: Library) -> Non
     library.close()
 
 
-def test_an_index_of_a_later_version_is_refused_with_both_versions(library: Library) -> None:
+def test_an_index_of_a_later_version_is_refused_with_both_versions(library: NotesRegistry) -> None:
     library.create("late", "disk")
     library.close()
     with sqlite3.connect(file_of("late")) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
     with pytest.raises(StoreTooNew, match=r"format 99.*format 1"):
-        found(Library(), "late", "x")
+        found(NotesRegistry(), "late", "x")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_storage_root_that_cannot_be_written_is_told(library: Library, storage: Path) -> None:
+def test_a_storage_root_that_cannot_be_written_is_told(library: NotesRegistry, storage: Path) -> None:
     storage.mkdir()
     storage.chmod(0o500)
     with pytest.raises((DowseError, OSError)):
         library.create("x", "disk")
 
 
-def test_many_open_indexes_rest_and_wake(library: Library) -> None:
+def test_many_open_indexes_rest_and_wake(library: NotesRegistry) -> None:
     for number in range(20):
         library.create(f"n{number}", "disk")
         library.use(f"n{number}", lambda index, number=number: index.add([note("a", f"word{number}")]))  # type: ignore[misc]

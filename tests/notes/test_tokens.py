@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from dowse.errors import UsageError
-from dowse.notes.notes_tokens import Tokenizer, tokenizer_of
+from dowse.notes.notes_tokens import NotesTokenizer, tokenizer_of
 
 TEXTS = {
     "Python rate limiting with token buckets": ["python", "rate", "limiting", "with", "token", "buckets"],
@@ -21,23 +21,23 @@ TEXTS = {
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_text_has_these_tokens(text: str) -> None:
-    assert Tokenizer().tokens(text) == TEXTS[text]
-    assert [token for _, _, token in Tokenizer().spans(text)] == TEXTS[text]
+    assert NotesTokenizer().tokens(text) == TEXTS[text]
+    assert [token for _, _, token in NotesTokenizer().spans(text)] == TEXTS[text]
 
 
 def test_case_and_length_are_as_configured() -> None:
-    assert Tokenizer(lowercase=False, min_length=3).tokens("To be OR Not") == ["Not"]
-    assert Tokenizer(min_length=1).tokens("C++ is İ") == ["c", "is", "i̇"]
+    assert NotesTokenizer(lowercase=False, min_length=3).tokens("To be OR Not") == ["Not"]
+    assert NotesTokenizer(min_length=1).tokens("C++ is İ") == ["c", "is", "i̇"]
 
 
 def test_spans_are_places_in_the_text() -> None:
     text = "İstanbul and Ünal"
-    assert [text[start:end] for start, end, _ in Tokenizer().spans(text)] == ["İstanbul", "and", "Ünal"]
+    assert [text[start:end] for start, end, _ in NotesTokenizer().spans(text)] == ["İstanbul", "and", "Ünal"]
 
 
 def test_null_and_nothing_are_the_defaults() -> None:
-    assert tokenizer_of(None) == tokenizer_of({}) == tokenizer_of({"lowercase": None}) == Tokenizer(True, 2)
-    assert tokenizer_of({"min_length": 3.0}) == Tokenizer(True, 3)
+    assert tokenizer_of(None) == tokenizer_of({}) == tokenizer_of({"lowercase": None}) == NotesTokenizer(True, 2)
+    assert tokenizer_of({"min_length": 3.0}) == NotesTokenizer(True, 3)
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dowse.reading.link_resolution import Internal, resolve
-from dowse.reading.link_targets import Lookup
+from dowse.reading.link_targets import LinkTargets
 from dowse.reading.site_prefixes import site_bases
 
 NAMES = ["html", "css", "http", "svg", "dom", "events", "forms"]
-TREE = Lookup(f"files/en-us/web/{name}/index.md" for name in NAMES)
+TREE = LinkTargets(f"files/en-us/web/{name}/index.md" for name in NAMES)
 SOURCE = "files/en-us/web/css/index.md"
 
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from dowse.reading import read_document
 from dowse.reading.link_resolution import Broken, External, Fault, Foreign, Internal, Resolved, resolve
-from dowse.reading.link_targets import Lookup, Page
+from dowse.reading.link_targets import LinkTarget, LinkTargets
 
-TREE = Lookup(
+TREE = LinkTargets(
     [
         "README.md",
         "api.md",
@@ -171,7 +171,7 @@ def test_an_anchor_alone_needs_its_document() -> None:
 
 
 def test_a_page_is_preferred_to_the_front_of_a_folder_unless_the_folder_is_named() -> None:
-    tree = Lookup(["a.md", "install.html", "install.md", "install/README.md", "install/index.md"])
+    tree = LinkTargets(["a.md", "install.html", "install.md", "install/README.md", "install/index.md"])
     assert resolve("install", "a.md", tree) == Internal("install.md")
     assert resolve("install/", "a.md", tree) == Internal("install/index.md")
 
@@ -179,61 +179,61 @@ def test_a_page_is_preferred_to_the_front_of_a_folder_unless_the_folder_is_named
 @pytest.mark.parametrize("count", range(4))
 def test_forms_of_a_page_have_an_order(count: int) -> None:
     order = ["install.md", "install/index.md", "install.html", "install/README.md"]
-    assert resolve("/install", "a.md", Lookup(order[count:])) == Internal(order[count])
+    assert resolve("/install", "a.md", LinkTargets(order[count:])) == Internal(order[count])
 
 
 def test_a_site_may_have_its_root_further_down() -> None:
-    tree = Lookup(["README.md", "docs/guide/install.md", "docs/api.md", "docs/index.md", "other/api.md"])
+    tree = LinkTargets(["README.md", "docs/guide/install.md", "docs/api.md", "docs/index.md", "other/api.md"])
     assert resolve("/api", "docs/guide/install.md", tree) == Internal("docs/api.md")
     assert resolve("/api", "README.md", tree) == Broken(Fault.MISSING, "api")
 
 
 def test_a_link_from_the_root_means_the_root_first() -> None:
-    tree = Lookup(["api.md", "docs/api.md", "docs/a.md"])
+    tree = LinkTargets(["api.md", "docs/api.md", "docs/a.md"])
     assert resolve("/api.md", "docs/a.md", tree) == Internal("api.md")
 
 
 def test_the_base_of_a_site_is_no_folder() -> None:
-    tree = Lookup(["web/css/index.md", "index.md", "docs/web/x.md"], bases=["/en-US/docs/"])
+    tree = LinkTargets(["web/css/index.md", "index.md", "docs/web/x.md"], bases=["/en-US/docs/"])
     assert resolve("/en-US/docs/Web/CSS#x", "index.md", tree) == Internal("web/css/index.md", "x")
     assert resolve("/en-US/docs/", "web/css/index.md", tree) == Internal("index.md")
     assert resolve("/en-US/docs/../docs/Web/CSS", "index.md", tree) == Internal("web/css/index.md")
 
 
 def test_a_page_answers_to_the_addresses_it_states() -> None:
-    tree = Lookup([Page("posts/2024-01-02-hello.md", addresses=("/blog/hello/", "hi")), "a.md"])
+    tree = LinkTargets([LinkTarget("posts/2024-01-02-hello.md", addresses=("/blog/hello/", "hi")), "a.md"])
     for target in ("/blog/hello", "/blog/hello/", "/Blog/Hello.html", "hi"):
         assert resolve(target, "a.md", tree) == Internal("posts/2024-01-02-hello.md")
 
 
 def test_numbers_for_the_order_of_files_are_no_part_of_their_address() -> None:
-    tree = Lookup(["docs/01-start/02_install.md", "docs/1.2.md", "docs/2024-01-02-news.md"])
+    tree = LinkTargets(["docs/01-start/02_install.md", "docs/1.2.md", "docs/2024-01-02-news.md"])
     assert resolve("/docs/start/install", "docs/1.2.md", tree) == Internal("docs/01-start/02_install.md")
     assert resolve("/docs/2", "docs/1.2.md", tree) == Broken(Fault.MISSING, "docs/2")
     assert resolve("/docs/01-02-news", "docs/1.2.md", tree) == Broken(Fault.MISSING, "docs/01-02-news")
 
 
 def test_an_exact_spelling_is_never_ambiguous() -> None:
-    tree = Lookup(["Guide.md", "guide/index.md", "a.md"])
+    tree = LinkTargets(["Guide.md", "guide/index.md", "a.md"])
     assert resolve("Guide", "a.md", tree) == Internal("Guide.md")
     assert resolve("guide", "a.md", tree) == Internal("guide/index.md")
     assert resolve("GUIDE", "a.md", tree) == Broken(Fault.AMBIGUOUS, "GUIDE")
 
 
-VAULT = Lookup(
+VAULT = LinkTargets(
     [
-        Page("Home.md"),
-        Page("a/My Page.md", "The Title"),
-        Page("a/b/Note.md"),
-        Page("a/b/deep/Log.md"),
-        Page("c/Note.md"),
-        Page("c/d/Log.md"),
-        Page("c/topic/index.md"),
-        Page("c/snake_case.md"),
-        Page("c/C#.md"),
-        Page("c/v1.2.md"),
-        Page("pictures/map.png"),
-        Page("The Title/x.md"),
+        LinkTarget("Home.md"),
+        LinkTarget("a/My Page.md", "The Title"),
+        LinkTarget("a/b/Note.md"),
+        LinkTarget("a/b/deep/Log.md"),
+        LinkTarget("c/Note.md"),
+        LinkTarget("c/d/Log.md"),
+        LinkTarget("c/topic/index.md"),
+        LinkTarget("c/snake_case.md"),
+        LinkTarget("c/C#.md"),
+        LinkTarget("c/v1.2.md"),
+        LinkTarget("pictures/map.png"),
+        LinkTarget("The Title/x.md"),
     ]
 )
 
@@ -288,7 +288,7 @@ def test_only_a_wiki_link_is_looked_for_elsewhere() -> None:
 
 
 def test_many_pages_of_one_name_are_told_apart_by_their_place() -> None:
-    tree = Lookup(f"d{number}/index.md" for number in range(3000))
+    tree = LinkTargets(f"d{number}/index.md" for number in range(3000))
     found = [resolve("[[index]]", f"d{number}/a.md", tree) for number in range(3000)]
     assert found == [Internal(f"d{number}/index.md") for number in range(3000)]
 
@@ -304,7 +304,7 @@ def test_links_of_real_files_find_each_other(tmp_path: Path) -> None:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text, encoding="utf-8")
     readings = {path: read_document((tmp_path / path).read_bytes(), path) for path in files}
-    tree = Lookup(Page(path, reading.title) for path, reading in readings.items())
+    tree = LinkTargets(LinkTarget(path, reading.title) for path, reading in readings.items())
     found = {path: [resolve(link.target, path, tree) for link in reading.links] for path, reading in readings.items()}
     index, first, page, old = files
     assert found == {
@@ -348,8 +348,8 @@ PATHS = st.lists(
 def test_any_link_resolves_to_what_is_there_or_to_nothing(
     target: str, source: str, paths: list[str], bases: list[str]
 ) -> None:
-    pages = [Page(path + ending, title="a b") for path in paths for ending in ("", ".md", ".html")]
-    tree = Lookup(pages, bases)
+    pages = [LinkTarget(path + ending, title="a b") for path in paths for ending in ("", ".md", ".html")]
+    tree = LinkTargets(pages, bases)
     for written in (target, f"[[{target}]]", f"/{target}"):
         resolved = resolve(written, source, tree)
         assert not isinstance(resolved, Internal) or resolved.path in tree
@@ -358,7 +358,7 @@ def test_any_link_resolves_to_what_is_there_or_to_nothing(
 
 @given(PATHS)
 def test_every_document_is_found_by_its_own_path(paths: list[str]) -> None:
-    tree = Lookup(paths)
+    tree = LinkTargets(paths)
     for path in paths:
         parts = path.split("/")
         if not {"", ".", ".."} & set(parts) and "#" not in path:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dowse.reading import NotReadable, pdf, read_document
+from dowse.reading import FormatNotReadable, pdf, read_document
 from dowse.types import Link, Reading
 
 has_parser = pytest.mark.skipif(find_spec("pypdfium2") is None, reason="needs the extra `documents`")
@@ -178,7 +178,7 @@ def test_pages_that_were_told_before_the_parser_hung_are_kept(tmp_path: Path, mo
 
 def test_without_the_parser_the_reason_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf, "find_spec", lambda name: None)
-    with pytest.raises(NotReadable, match=r"pip install 'dowse\[documents\]'"):
+    with pytest.raises(FormatNotReadable, match=r"pip install 'dowse\[documents\]'"):
         read(b"%PDF-1.4")
 
 
@@ -187,5 +187,5 @@ def test_a_parser_that_cannot_be_loaded_is_as_good_as_none(tmp_path: Path, monke
     program.write_text("raise SystemExit(3)\n", encoding="utf-8")
     monkeypatch.setattr(pdf, "_PROGRAM", program)
     monkeypatch.setattr(pdf, "find_spec", lambda name: sys)
-    with pytest.raises(NotReadable):
+    with pytest.raises(FormatNotReadable):
         read(b"%PDF-1.4")

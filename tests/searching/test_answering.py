@@ -12,10 +12,10 @@ import pytest
 
 from dowse.errors import UsageError
 from dowse.indexes.index import ProjectIndex
-from dowse.searching.candidates import Meaning
+from dowse.searching.candidates import QueryVector
 from dowse.searching.exact_search import exact_text, occurrences, pattern
 from dowse.searching.explain import place
-from dowse.searching.search import Answer, Hit, Options, answer
+from dowse.searching.search import Answer, SearchHit, SearchOptions, answer
 from tests.making import write_tree
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> ProjectIndex:
 
 def ask(project: ProjectIndex, text: str, **options: object) -> Answer:
     project.store.refresh()
-    return answer(project.store, project.source.read_bytes, text, Options(**options))  # type: ignore[arg-type]
+    return answer(project.store, project.source.read_bytes, text, SearchOptions(**options))  # type: ignore[arg-type]
 
 
 def paths(found: Answer) -> list[str]:
@@ -154,7 +154,7 @@ def test_a_budget_is_kept_and_said(project: ProjectIndex) -> None:
     assert not whole.is_cut
 
 
-def size(hit: Hit) -> int:
+def size(hit: SearchHit) -> int:
     return len(hit.path) + sum(len(passage.text) for passage in hit.passages)
 
 
@@ -201,7 +201,7 @@ def test_why_names_each_signal(project: ProjectIndex) -> None:
 
 
 def test_every_occurrence_of_a_text_is_found_with_its_place(project: ProjectIndex) -> None:
-    found = occurrences(project.store, project.source.read_bytes, exact_text("login_user"), Options(limit=100))
+    found = occurrences(project.store, project.source.read_bytes, exact_text("login_user"), SearchOptions(limit=100))
     assert (found.total, found.files, found.is_complete) == (4, 2, True)
     first = found.found[0]
     assert (first.path, first.line, first.column) == ("src/auth/login.py", 4, 5)
@@ -210,25 +210,25 @@ def test_every_occurrence_of_a_text_is_found_with_its_place(project: ProjectInde
 
 
 def test_occurrences_come_in_pages(project: ProjectIndex) -> None:
-    whole = occurrences(project.store, project.source.read_bytes, exact_text("e"), Options(limit=1000))
+    whole = occurrences(project.store, project.source.read_bytes, exact_text("e"), SearchOptions(limit=1000))
     pages = [
         one
         for offset in range(0, whole.total, 7)
         for one in occurrences(
-            project.store, project.source.read_bytes, exact_text("e"), Options(limit=7), offset=offset
+            project.store, project.source.read_bytes, exact_text("e"), SearchOptions(limit=7), offset=offset
         ).found
     ]
     assert pages == whole.found
 
 
 def test_columns_and_lines_are_right_in_any_script(project: ProjectIndex) -> None:
-    found = occurrences(project.store, project.source.read_bytes, exact_text("vu"), Options(limit=10))
+    found = occurrences(project.store, project.source.read_bytes, exact_text("vu"), SearchOptions(limit=10))
     assert [(one.line, one.column) for one in found.found] == [(2, 6)]
 
 
 def test_a_pattern_is_found_line_by_line(project: ProjectIndex) -> None:
     find = pattern(r"^def (\w+)_user")
-    found = occurrences(project.store, project.source.read_bytes, find, Options(limit=10))
+    found = occurrences(project.store, project.source.read_bytes, find, SearchOptions(limit=10))
     assert [(one.path, one.line) for one in found.found] == [
         ("src/auth/login.py", 4), ("src/auth/login.py", 9), ("tests/test_login.py", 4),
     ]  # fmt: skip
@@ -241,7 +241,9 @@ def test_a_pattern_is_found_line_by_line(project: ProjectIndex) -> None:
 def test_an_explosive_pattern_ends_in_time_and_says_that_it_is_not_complete(tmp_path: Path) -> None:
     project = ProjectIndex(write_tree(tmp_path / "p", {"a.txt": "a" * 60 + "!\n", "b.txt": "x\n"}))
     project.update()
-    found = occurrences(project.store, project.source.read_bytes, pattern(r"(a|aa)+$"), Options(limit=10), seconds=0.5)
+    found = occurrences(
+        project.store, project.source.read_bytes, pattern(r"(a|aa)+$"), SearchOptions(limit=10), seconds=0.5
+    )
     assert found.is_complete is False
 
 
@@ -282,7 +284,7 @@ def test_hostile_contents_are_indexed_and_found(tmp_path: Path) -> None:
     project.update()
     assert project.check() == []
     for number, text in list(files.items())[::7]:
-        found = occurrences(project.store, project.source.read_bytes, exact_text(text[:200]), Options(limit=1000))
+        found = occurrences(project.store, project.source.read_bytes, exact_text(text[:200]), SearchOptions(limit=1000))
         assert number in {one.path for one in found.found}
 
 
@@ -311,12 +313,12 @@ def animals(tmp_path: Path) -> ProjectIndex:
     return project
 
 
-def by_letters(text: str, *, is_model: bool = True, coverage: float = 1.0) -> Meaning:
-    return Meaning(Letters.version, Letters().encode([text])[0], coverage, is_model=is_model)
+def by_letters(text: str, *, is_model: bool = True, coverage: float = 1.0) -> QueryVector:
+    return QueryVector(Letters.version, Letters().encode([text])[0], coverage, is_model=is_model)
 
 
-def meant(project: ProjectIndex, text: str, *meanings: Meaning, **options: Any) -> Answer:
-    return answer(project.store, project.source.read_bytes, text, Options(**options), meanings)
+def meant(project: ProjectIndex, text: str, *meanings: QueryVector, **options: Any) -> Answer:
+    return answer(project.store, project.source.read_bytes, text, SearchOptions(**options), meanings)
 
 
 def test_meaning_has_its_place_among_the_signals(animals: ProjectIndex) -> None:

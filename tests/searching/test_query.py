@@ -4,29 +4,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.searching.query_terms import MAX_CHARACTERS, Query, parse
+from dowse.searching.query_terms import MAX_CHARACTERS, SearchQuery, parse
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("login user", Query(terms=("login", "user"))),
-        ("+login user", Query(terms=("user",), must=("login",))),
-        ("-test login", Query(terms=("login",), must_not=("test",))),
-        ('"access token" refresh', Query(terms=("refresh",), phrases=("access token",))),
-        ('-"access token" refresh', Query(terms=("refresh",), not_phrases=("access token",))),
-        ('+"access token"', Query(phrases=("access token",))),
-        ("C++ node-js", Query(terms=("C++", "node-js"))),
-        ('+ - "" -- ++ login', Query(terms=("login",))),
-        ('an "open quote', Query(terms=("an", "open", "quote"))),
-        ('"a   b"', Query(phrases=("a b",))),
-        ("--flag", Query(must_not=("-flag",))),
-        ("", Query()),
-        ("   ", Query()),
-        ("a\0b", Query(terms=("a", "b"))),
+        ("login user", SearchQuery(terms=("login", "user"))),
+        ("+login user", SearchQuery(terms=("user",), must=("login",))),
+        ("-test login", SearchQuery(terms=("login",), must_not=("test",))),
+        ('"access token" refresh', SearchQuery(terms=("refresh",), phrases=("access token",))),
+        ('-"access token" refresh', SearchQuery(terms=("refresh",), not_phrases=("access token",))),
+        ('+"access token"', SearchQuery(phrases=("access token",))),
+        ("C++ node-js", SearchQuery(terms=("C++", "node-js"))),
+        ('+ - "" -- ++ login', SearchQuery(terms=("login",))),
+        ('an "open quote', SearchQuery(terms=("an", "open", "quote"))),
+        ('"a   b"', SearchQuery(phrases=("a b",))),
+        ("--flag", SearchQuery(must_not=("-flag",))),
+        ("", SearchQuery()),
+        ("   ", SearchQuery()),
+        ("a\0b", SearchQuery(terms=("a", "b"))),
     ],
 )
-def test_a_query_is_taken_apart(text: str, expected: Query) -> None:
+def test_a_query_is_taken_apart(text: str, expected: SearchQuery) -> None:
     query = parse(text)
     assert (query.terms, query.must, query.must_not, query.phrases, query.not_phrases) == (
         expected.terms,

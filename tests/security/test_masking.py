@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dowse.archives.archive_locations import Places
+from dowse.archives.archive_locations import ArchiveLocations
 from dowse.store import storage_layout
 from tests.archives import test_surface as archives
 from tests.archives.making import captured, make_archives
@@ -206,7 +206,7 @@ def test_the_users_setting_holds_for_sites_too(site: Path) -> None:
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
+def places(tmp_path: Path) -> ArchiveLocations:
     research = {
         "2025-05-20/robots.md": (
             f"# Robots {AWS}\n\nThe robot is called with {SLACK}, see [more](https://example.com/a?key={GITHUB}) and on.\n\n"
@@ -220,7 +220,7 @@ def places(tmp_path: Path) -> Places:
 
 
 @pytest.mark.parametrize("query", ["robot", "robot called", SLACK.rpartition("-")[2], "signs with that"])
-def test_a_secret_in_an_archive_is_masked_where_it_is_found(mode: str, places: Places, query: str) -> None:
+def test_a_secret_in_an_archive_is_masked_where_it_is_found(mode: str, places: ArchiveLocations, query: str) -> None:
     arguments = {"query": query, "includeCitations": True}
     reply = without_secrets(archives.told(archives.call(mode, places, "searchLocalArchives", arguments)))
     result = reply["results"][0]
@@ -230,13 +230,13 @@ def test_a_secret_in_an_archive_is_masked_where_it_is_found(mode: str, places: P
     assert cited["masked"] == ["github-pat", "slack-bot-token"]
 
 
-def test_a_hit_in_an_archive_is_flagged(mode: str, places: Places) -> None:
+def test_a_hit_in_an_archive_is_flagged(mode: str, places: ArchiveLocations) -> None:
     reply = archives.told(archives.call(mode, places, "searchLocalArchives", {"query": "instructions of the robot"}))
     flags = [one.get("flags") for one in reply["results"][0]["highlights"] if one["field"] == "content"]
     assert flags == [["instructions"]]
 
 
-def test_the_citations_of_a_document_are_masked_too(mode: str, places: Places) -> None:
+def test_the_citations_of_a_document_are_masked_too(mode: str, places: ArchiveLocations) -> None:
     archives_reply = archives.call(mode, places, "find_citations", {"document": f"Robots {AWS}"})
     (cited,) = without_secrets(archives.told(archives_reply))["citing"]
     assert "[masked: slack-bot-token]" in cited["context"]
@@ -294,7 +294,7 @@ def test_a_person_is_shown_the_flags(run: Run, root: Path) -> None:  # noqa: F81
 def test_commands_over_documents_and_archives_mask_them(
     run: Run,  # noqa: F811
     root: Path,
-    places: Places,
+    places: ArchiveLocations,
 ) -> None:
     assert "[masked: slack-bot-token]" in without_secrets(run("docs", "search", "water robot", root).out)
     database = ("--db", places.database)

@@ -7,7 +7,7 @@ import pytest
 from mcp import Client
 
 from dowse.keeping.service import Service
-from dowse.server.composition import Composed, Offer
+from dowse.server.composition import ComposedServer, Offer
 from tests.cli.conftest import Run, run  # noqa: F401 - a fixture
 from tests.making import write_tree
 
@@ -16,7 +16,7 @@ CONTROL = "\x1b]0;title\x07 \x1b[2J \x9b31m \u202eevil\u202c \U000e0041 \x08\x08
 
 def test_a_client_is_told_that_found_text_is_data(mode: str, tmp_path: Path) -> None:
     async def conversation() -> str:
-        server = Composed(Service([tmp_path]), Path("/"), Offer()).server()
+        server = ComposedServer(Service([tmp_path]), Path("/"), Offer()).server()
         async with Client(server, mode=mode) as client:
             return str(client.instructions)
 

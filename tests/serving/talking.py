@@ -15,7 +15,7 @@ from mcp_types import Tool as ListedTool
 
 from dowse.keeping.service import Service
 from dowse.mcp.tools import BUDGET_TOKENS
-from dowse.server.composition import Composed, Offer
+from dowse.server.composition import ComposedServer, Offer
 
 Got = TypeVar("Got")
 Reply = dict[str, Any]
@@ -74,7 +74,7 @@ def talk(
 
     async def have_it() -> Got:
         offer = Offer(("code",), budget_tokens=budget_tokens)
-        server = Composed(Service(list(roots)), start or Path("/"), offer).server()
+        server = ComposedServer(Service(list(roots)), start or Path("/"), offer).server()
         async with Client(server, mode=mode, **client) as connected:
             try:
                 return await conversation(Assistant(connected))

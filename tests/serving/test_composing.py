@@ -11,7 +11,7 @@ from mcp import Client
 from dowse.errors import UsageError
 from dowse.keeping.service import Service
 from dowse.mcp.tools import SURFACES, Level, Surface
-from dowse.server.composition import Composed, Offer
+from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
 from tests.making import write_tree
 from tests.sites.making import SITE, index
@@ -43,12 +43,12 @@ def composed(
     surfaces: tuple[Surface, ...] = SURFACES,
     level: Level = "standard",
     is_public: bool = False,
-) -> Composed:
+) -> ComposedServer:
     offer = Offer(surfaces, level, is_public=is_public)
-    return Composed(Service([root]), root, offer, open_sites(sites) if sites else None)
+    return ComposedServer(Service([root]), root, offer, open_sites(sites) if sites else None)
 
 
-def offered(made: Composed, mode: str = "auto") -> set[str]:
+def offered(made: ComposedServer, mode: str = "auto") -> set[str]:
     async def listed() -> list[str]:
         async with Client(made.server(), mode=mode) as client:
             return [tool.name for tool in (await client.list_tools()).tools]

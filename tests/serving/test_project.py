@@ -17,7 +17,7 @@ from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_lookup import find_project, forget_project, list_projects
 from dowse.indexes.project_search import explain_rank, find_all, search
 from dowse.platform import Lock
-from dowse.searching.search import Options
+from dowse.searching.search import SearchOptions
 from dowse.store import storage_layout
 from tests.making import write_tree
 
@@ -139,7 +139,7 @@ def test_metadata_tells_when_everything_was_indexed(project: ProjectIndex) -> No
 
 def test_a_search_brings_a_stale_index_up_to_date(project: ProjectIndex) -> None:
     write_tree(project.root, {"src/banana.py": "def banana(): ...\n"})
-    found, coverage = search(project, "banana", Options())
+    found, coverage = search(project, "banana", SearchOptions())
     assert [hit.path for hit in found.hits] == ["src/banana.py"]
     assert coverage.is_complete
 
@@ -150,7 +150,7 @@ def test_a_file_changed_behind_the_scan_is_indexed_again_for_the_answer(
     project.store.refresh()
     monkeypatch.setattr(project_search, "bring_near", lambda *_, **__: 0)
     write_tree(project.root, {"src/apple.py": "def apple_tree(): ...\n"})
-    found, _ = search(project, "apple", Options())
+    found, _ = search(project, "apple", SearchOptions())
     assert any("apple_tree" in passage.text for hit in found.hits for passage in hit.passages)
     assert found.outdated == ()
 
@@ -162,22 +162,22 @@ def test_many_changes_are_left_to_the_background_and_said(
     monkeypatch.setattr(project_search, "start_in_background", started.append)
     monkeypatch.setattr(project_search, "AT_ONCE_FILES", 2)
     write_tree(project.root, {f"many/{number}.py": "x = 1\n" for number in range(5)})
-    found, coverage = search(project, "apple", Options())
+    found, coverage = search(project, "apple", SearchOptions())
     assert found.hits[0].path == "src/apple.py"
     assert (coverage.pending, coverage.is_complete) == (5, False)
     assert started[0][-1] == str(project.root)
-    found, coverage = search(project, "apple", Options(), waits=True)
+    found, coverage = search(project, "apple", SearchOptions(), waits=True)
     assert coverage.is_complete
 
 
 def test_first_hits_come_while_the_index_grows(tmp_path: Path) -> None:
     files = {f"src/part{number}/file{number}.py": f"def function_{number}(): ...\n" for number in range(400)}
     project = ProjectIndex(write_tree(tmp_path / "p", files | {"src/needle.py": "def needle(): ...\n"}))
-    found, coverage = search(project, "needle", Options())
+    found, coverage = search(project, "needle", SearchOptions())
     assert found.hits[0].path == "src/needle.py"
     assert coverage.files <= 401
     wait_until_done(project)
-    _, coverage = search(project, "needle", Options())
+    _, coverage = search(project, "needle", SearchOptions())
     assert (coverage.files, coverage.is_complete) == (401, True)
 
 
@@ -188,7 +188,7 @@ def test_no_code_of_the_project_runs(tmp_path: Path, monkeypatch: pytest.MonkeyP
         write_tree(tmp_path / "p", {"dowse.py": trap, "click.py": trap, "needle.py": "needle = 1\n"})
     )
     monkeypatch.chdir(project.root)
-    found, _ = search(project, "needle", Options())
+    found, _ = search(project, "needle", SearchOptions())
     wait_until_done(project)
     assert found.hits[0].path == "needle.py"
     assert not (project.root / "ran").exists()
@@ -200,7 +200,7 @@ def test_a_run_that_ends_at_once_is_not_missed(tmp_path: Path, number: int) -> N
     project = ProjectIndex(
         write_tree(tmp_path / "p", {"login.py": f"def login(): return {number}\n", "b.py": "x = 1\n"})
     )
-    found, _ = search(project, "login", Options())
+    found, _ = search(project, "login", SearchOptions())
     assert [hit.path for hit in found.hits] == ["login.py"]
     wait_until_done(project)
 
@@ -217,13 +217,13 @@ def wait_until_done(project: ProjectIndex) -> None:
 
 def test_every_occurrence_is_found_in_a_project_that_was_not_indexed(tmp_path: Path) -> None:
     project = ProjectIndex(write_tree(tmp_path / "p", {"a.py": "x = 1\n", "b.py": "x = 1\nx = 1\n"}))
-    found, coverage = find_all(project, "x = 1", Options(limit=10), is_pattern=False)
+    found, coverage = find_all(project, "x = 1", SearchOptions(limit=10), is_pattern=False)
     assert (found.total, found.files, found.is_complete, coverage.is_complete) == (3, 2, True, True)
 
 
 def test_a_question_without_words_or_about_a_denied_file_is_refused(project: ProjectIndex) -> None:
     with pytest.raises(UsageError, match="empty"):
-        search(project, "  ", Options())
+        search(project, "  ", SearchOptions())
     write_tree(project.root, {".env": "SECRET=1\n"})
     with pytest.raises(PathRefused, match="denied"):
         explain_rank(project, "secret", ".env")
@@ -236,7 +236,7 @@ def test_threads_may_ask_at_once(project: ProjectIndex) -> None:
     def ask() -> None:
         try:
             for _ in range(10):
-                assert search(project, "apple", Options())[0].hits
+                assert search(project, "apple", SearchOptions())[0].hits
         except BaseException as error:
             failures.append(error)
 
@@ -257,7 +257,7 @@ def test_no_process_is_left_behind_by_a_refused_search(tmp_path: Path, storage: 
     write_tree(storage, {"config.json": '{"maxFiles": 1}'})
     project = ProjectIndex(write_tree(tmp_path / "p", {"a.py": "x\n", "b.py": "y\n"}))
     with pytest.raises(TooManyFiles):
-        search(project, "x", Options())
+        search(project, "x", SearchOptions())
     assert not project.exists
     listing = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=False).stdout
     assert str(project.root) not in listing

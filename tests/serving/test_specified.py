@@ -15,9 +15,9 @@ from dowse.chunking import MAX_CHUNKS
 from dowse.freshness import pending_paths, strategies
 from dowse.indexes import index_log
 from dowse.keeping.service import Service
-from dowse.mcp.error_catalog import CATALOGUE
+from dowse.mcp.error_catalog import CATALOG
 from dowse.notes import limits
-from dowse.server.composition import Composed, Offer
+from dowse.server.composition import ComposedServer, Offer
 from dowse.settings import MAX_JSON_BYTES, Settings, write_default
 from dowse.sites.site_constants import FIELD_WEIGHTS
 from dowse.sources import binary, policy
@@ -91,7 +91,7 @@ def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str) -> dic
     site = write_index(tmp_path / "site.json", site={"name": "Fruit", "domain": "fruit.example"})
 
     async def listed() -> dict[str, Schema]:
-        made = Composed(Service([root]), root, Offer(), open_sites([str(site)]))
+        made = ComposedServer(Service([root]), root, Offer(), open_sites([str(site)]))
         async with Client(made.server(), mode=mode) as client:
             return {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
 
@@ -181,9 +181,9 @@ DEVELOPERS_READ = {
 
 
 def test_errors_read_as_the_catalogue_of_the_specification() -> None:
-    assert {code: CATALOGUE[code][0] for code in USERS_READ} == USERS_READ
+    assert {code: CATALOG[code][0] for code in USERS_READ} == USERS_READ
     for code, beginning in DEVELOPERS_READ.items():
-        assert CATALOGUE[code][1].startswith(beginning), code
+        assert CATALOG[code][1].startswith(beginning), code
 
 
 SETTINGS = {

@@ -10,7 +10,7 @@ from mcp import Client
 from mcp_types import CallToolResult, TextContent, Tool
 
 from dowse.mcp.tools import BUDGET_TOKENS
-from dowse.server.composition import Composed, Offer
+from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
 
 Got = TypeVar("Got")
@@ -59,7 +59,7 @@ def talk(
 
     async def have_it() -> Got:
         offer = Offer(("site",), budget_tokens=budget)
-        server = Composed(None, Path.cwd(), offer, open_sites([str(place) for place in places])).server()
+        server = ComposedServer(None, Path.cwd(), offer, open_sites([str(place) for place in places])).server()
         async with Client(server, mode=mode) as client:
             try:
                 return await conversation(Reader(client))

@@ -15,7 +15,7 @@ import pytest
 
 from dowse.errors import Failed, UsageError
 from dowse.sites.index_sources import keeper_of
-from dowse.sites.served_site import LiveSite
+from dowse.sites.served_site import ServedSite
 from tests.sites.making import PAGES, encoded, index
 
 boto3 = pytest.importorskip("boto3", reason="needs the extra s3")
@@ -90,7 +90,7 @@ def client(store: str, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_an_index_is_served_from_a_bucket_and_renewed_when_it_changed(client: Any) -> None:
     now = 0.0
-    live = LiveSite(keeper_of("s3://sites/search-index.json"), lambda: now)
+    live = ServedSite(keeper_of("s3://sites/search-index.json"), lambda: now)
     before = live.current
     assert len(before) == 4
     now = 100

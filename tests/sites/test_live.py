@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import DowseError
-from dowse.sites.index_sources import REMOTE_SECONDS, Fetched, keeper_of
-from dowse.sites.served_site import LiveSite
+from dowse.sites.index_sources import REMOTE_SECONDS, FetchedIndex, keeper_of
+from dowse.sites.served_site import ServedSite
 from tests.sites.making import PAGES, encoded, index, write_index
 from tests.sites.talking import Reader, talk
 
@@ -61,7 +61,7 @@ def test_a_broken_replacement_is_refused_and_said(
 
 def test_an_index_that_is_gone_goes_on_being_served(tmp_path: Path) -> None:
     file = write_index(tmp_path / "i.json")
-    live = LiveSite(keeper_of(str(file)))
+    live = ServedSite(keeper_of(str(file)))
     file.unlink()
     assert live.wants_look
     live.look()
@@ -77,7 +77,7 @@ def test_an_index_that_is_gone_goes_on_being_served(tmp_path: Path) -> None:
 
 def test_a_file_that_was_only_touched_is_not_loaded_again(tmp_path: Path) -> None:
     file = write_index(tmp_path / "i.json")
-    live = LiveSite(keeper_of(str(file)))
+    live = ServedSite(keeper_of(str(file)))
     before = live.current
     os.utime(file)
     live.look()
@@ -96,16 +96,16 @@ class Store:
     def has_changed(self, mark: str) -> bool:
         raise AssertionError("nobody asks this of what is remote")
 
-    def fetch(self, mark: str | None) -> Fetched | None:
+    def fetch(self, mark: str | None) -> FetchedIndex | None:
         self.asked += 1
         new = str(hash(self.data))
-        return None if mark == new else Fetched(bytearray(self.data), new)
+        return None if mark == new else FetchedIndex(bytearray(self.data), new)
 
 
 def test_what_is_remote_is_asked_now_and_then() -> None:
     now = 0.0
     store = Store(encoded(index()))
-    live = LiveSite(store, lambda: now)
+    live = ServedSite(store, lambda: now)
     live.look()
     assert store.asked == 1
     store.data = encoded(index(*PAGES[:2]))
@@ -126,4 +126,4 @@ def test_an_index_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pyte
     for module in ("fetching", "site"):
         monkeypatch.setattr(f"dowse.sites.{module}.MAX_BYTES", 100)
     with pytest.raises(DowseError, match="are the most"):
-        LiveSite(keeper_of(str(file)))
+        ServedSite(keeper_of(str(file)))

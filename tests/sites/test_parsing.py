@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dowse.sites import index_parsing
-from dowse.sites.index_parsing import NotAnIndex, parse
+from dowse.sites.index_parsing import NotASiteIndex, parse
 from tests.sites.making import encoded, index
 
 TEXT = st.text(st.sampled_from('ab "\\\n{}[],:é漢🍎0'), max_size=20)
@@ -71,7 +71,7 @@ def test_a_mark_at_the_beginning_is_no_part_of_it() -> None:
     ],
 )
 def test_what_is_no_index_is_said_to_be_none(data: bytes, message: str) -> None:
-    with pytest.raises(NotAnIndex, match=message):
+    with pytest.raises(NotASiteIndex, match=message):
         parsed(data)
 
 

@@ -20,8 +20,8 @@ from cryptography.x509.oid import NameOID
 from dowse.errors import DowseError, Failed, UsageError
 from dowse.sites import https_source
 from dowse.sites.https_source import is_public
-from dowse.sites.index_sources import Fetched, keeper_of
-from dowse.sites.served_site import LiveSite
+from dowse.sites.index_sources import FetchedIndex, keeper_of
+from dowse.sites.served_site import ServedSite
 from tests.sites.making import PAGES, encoded, index
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
@@ -127,7 +127,7 @@ def leading(place: str, status: int = 302) -> Answer:
     return answer
 
 
-def fetched(site: Site, mark: str | None = None) -> Fetched | None:
+def fetched(site: Site, mark: str | None = None) -> FetchedIndex | None:
     return keeper_of(site.url).fetch(mark)
 
 
@@ -136,7 +136,7 @@ INDEX = encoded(index())
 
 def test_an_index_is_served_from_a_web_server(site: Site) -> None:
     site.answer = giving(INDEX, ETag='"1"')
-    assert len(LiveSite(keeper_of(site.url)).current) == 4
+    assert len(ServedSite(keeper_of(site.url)).current) == 4
     assert site.requests[0]["User-Agent"].startswith("dowse/")
 
 
@@ -144,7 +144,7 @@ def test_an_index_is_served_from_a_web_server(site: Site) -> None:
 def test_it_is_only_sent_again_when_it_changed(site: Site, headers: dict[str, str]) -> None:
     now = 0.0
     site.answer = giving(INDEX, **headers)
-    live = LiveSite(keeper_of(site.url), lambda: now)
+    live = ServedSite(keeper_of(site.url), lambda: now)
     before = live.current
     now = 100
     live.look()
@@ -160,7 +160,7 @@ def test_it_is_only_sent_again_when_it_changed(site: Site, headers: dict[str, st
 def test_a_server_that_fails_later_does_not_take_the_site_away(site: Site) -> None:
     now = 0.0
     site.answer = giving(INDEX, ETag='"1"')
-    live = LiveSite(keeper_of(site.url), lambda: now)
+    live = ServedSite(keeper_of(site.url), lambda: now)
     now = 100
     site.answer = lambda request: request.send_error(503)
     live.look()

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from dowse.sites.index_model import Page
 from dowse.sites.site_postings import BODY, FIELDS, Poster
-from dowse.sites.site_tokens import Tokenizer
-from dowse.sites.word_ids import Numbering
+from dowse.sites.site_tokens import SiteTokenizer
+from dowse.sites.word_ids import WordIds
 
-TOKENIZER = Tokenizer()
+TOKENIZER = SiteTokenizer()
 WORD = re.compile(
     rb"(?<![a-z0-9\x80-\xff])[a-z]\+\+(?![a-z0-9\x80-\xff])|(?<![a-z0-9\x80-\xff])[a-z]#(?![a-z0-9\x80-\xff])|[a-z0-9\x80-\xff]+"
 )
@@ -54,7 +54,7 @@ def test_a_word_without_end_does_not_break_it() -> None:
 
 @given(st.lists(st.lists(st.integers(0, 300), max_size=40), max_size=8))
 def test_numbers_are_given_once_and_found_again(batches: list[list[int]]) -> None:
-    numbering, known = Numbering(), dict[int, int]()
+    numbering, known = WordIds(), dict[int, int]()
     for batch in batches:
         hashes = np.array([number * 0x9E3779B97F4A7C15 % (1 << 64) for number in batch], np.uint64)
         numbers, new = numbering.number(hashes)
@@ -66,7 +66,7 @@ def test_numbers_are_given_once_and_found_again(batches: list[list[int]]) -> Non
 
 
 def test_a_full_table_grows() -> None:
-    numbering = Numbering()
+    numbering = WordIds()
     hashes = np.arange(200_000, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     numbering.number(hashes)
     assert len(set(numbering.find(hashes).tolist())) == 200_000

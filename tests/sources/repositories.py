@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 from dowse.settings import Settings
-from dowse.sources import ProjectSource
+from dowse.sources import ProjectFiles
 from dowse.types import Entry, Verdict
 
 _SETUP = ("-c", "user.name=Tester", "-c", "user.email=tester@example.org", "-c", "protocol.file.allow=always")
@@ -26,22 +26,22 @@ def make_repository(folder: Path) -> Path:
     return folder
 
 
-def source(root: Path, **settings: object) -> ProjectSource:
+def source(root: Path, **settings: object) -> ProjectFiles:
     """A project with the settings of a new index, but for those named."""
-    return ProjectSource(root, Settings(**settings))  # type: ignore[arg-type]
+    return ProjectFiles(root, Settings(**settings))  # type: ignore[arg-type]
 
 
-def decisions(project: ProjectSource) -> dict[str, Entry | Verdict]:
+def decisions(project: ProjectFiles) -> dict[str, Entry | Verdict]:
     """What the walk says, by path."""
     return {item.path: item for item in project.entries()}
 
 
-def seen(project: ProjectSource) -> list[str]:
+def seen(project: ProjectFiles) -> list[str]:
     """The files that may be indexed, in the walk's order."""
     return [item.path for item in project.entries() if isinstance(item, Entry)]
 
 
-def refused(project: ProjectSource, path: str) -> Verdict:
+def refused(project: ProjectFiles, path: str) -> Verdict:
     """The walk's verdict on a path that it leaves out."""
     item = decisions(project)[path]
     assert isinstance(item, Verdict)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dowse.sources import ProjectSource
+from dowse.sources import ProjectFiles
 from dowse.types import Entry, Reason, Rule, Verdict
 from tests.making import write_tree
 from tests.sources.repositories import decisions, source
@@ -111,7 +111,7 @@ def every_path(root: Path) -> list[str]:
 
 
 def decision_of_walk(
-    project: ProjectSource, walked: dict[str, Entry | Verdict], path: str
+    project: ProjectFiles, walked: dict[str, Entry | Verdict], path: str
 ) -> tuple[Reason | None, Rule | None]:
     """What walk and reading made of a path, or of the folder above it that was left out."""
     parts = path.split("/")

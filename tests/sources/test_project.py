@@ -9,7 +9,7 @@ import pytest
 
 from dowse.errors import PathRefused
 from dowse.platform import read_at_most
-from dowse.sources import ProjectSource
+from dowse.sources import ProjectFiles
 from dowse.types import Document, Entry, Reason, Stat, Verdict
 from tests.making import make_stat, write_tree
 from tests.sources.repositories import decisions, source
@@ -165,7 +165,7 @@ def test_no_reader_ever_stands_at_a_pipe(tmp_path: Path) -> None:
     assert had_reader == []
 
 
-def touch_in_every_way(made: ProjectSource, path: str, rounds: int) -> None:
+def touch_in_every_way(made: ProjectFiles, path: str, rounds: int) -> None:
     for _ in range(rounds):
         assert isinstance(decisions(made)[path], Verdict)
         assert made.verdict(path).reason is Reason.SPECIAL

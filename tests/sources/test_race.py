@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.sources import ProjectSource
+from dowse.sources import ProjectFiles
 from dowse.types import Document, Entry, Verdict
 from tests.making import make_stat, write_tree
 from tests.sources.repositories import source
@@ -59,7 +59,7 @@ def swapping(script: str, *paths: Path) -> Iterator[None]:
         process.wait()
 
 
-def read_until_both_were_met_often(made: ProjectSource, path: str) -> None:
+def read_until_both_were_met_often(made: ProjectFiles, path: str) -> None:
     """Read until the file was there in all rounds asked for, and something else in as many."""
     met = {Document: 0, Verdict: 0}
     deadline = time.monotonic() + 20

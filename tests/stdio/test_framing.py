@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from dowse.mcp.jsonrpc_lines import NotAMessage, line_of, message_of
+from dowse.mcp.jsonrpc_lines import InvalidMessage, line_of, message_of
 from tests.stdio.wire import checked
 
 
 def assert_taken_or_refused(line: bytes) -> None:
     try:
         message_of(line)
-    except NotAMessage as error:
+    except InvalidMessage as error:
         checked(line_of(error.refusal))
 
 
@@ -69,12 +69,12 @@ def test_a_mark_of_byte_order_or_a_carriage_return_is_no_matter(line: bytes) -> 
     ],
 )
 def test_a_refusal_names_the_request_where_there_is_one(line: bytes, code: int, named: object) -> None:
-    with pytest.raises(NotAMessage) as caught:
+    with pytest.raises(InvalidMessage) as caught:
         message_of(line)
     assert (caught.value.refusal.error.code, caught.value.refusal.id) == (code, named)
 
 
 def test_a_refused_reply_does_not_look_like_the_reply_to_a_request_of_the_same_id() -> None:
-    with pytest.raises(NotAMessage) as caught:
+    with pytest.raises(InvalidMessage) as caught:
         message_of(b'{"jsonrpc": "2.0", "id": 1, "result": "not an object"}')
     assert caught.value.refusal.id is None

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dowse.archives.archive_schema import APPLICATION_ID, STEPS
-from dowse.archives.archive_types import INFERRED, Citation, Stored
+from dowse.archives.archive_types import INFERRED, Citation, StoredArchiveDocument
 from dowse.errors import NotIndexed, UsageError
 from dowse.platform import make_private_folder
-from dowse.store.catalog_database import Database
+from dowse.store.catalog_database import CatalogDatabase
 
 Row = tuple[Any, ...]
 Made = TypeVar("Made")
@@ -27,7 +27,7 @@ class ArchiveDatabase:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self._database = Database(file, STEPS, APPLICATION_ID)
+        self._database = CatalogDatabase(file, STEPS, APPLICATION_ID)
         self._lock = threading.Lock()
         self._derived: dict[str, tuple[int, Any]] = {}
 
@@ -72,7 +72,7 @@ class ArchiveDatabase:
         made: Made = known[1]
         return made
 
-    def documents(self, numbers: Iterable[int] | None = None) -> dict[int, Stored]:
+    def documents(self, numbers: Iterable[int] | None = None) -> dict[int, StoredArchiveDocument]:
         """Documents by their number, or all of them."""
         query = f"SELECT {_DOCUMENT} FROM documents"  # noqa: S608 - the columns are a constant
         if numbers is None:
@@ -82,7 +82,7 @@ class ArchiveDatabase:
         names = self._folder_names()
         return {row[0]: _stored(row, names) for row in rows}
 
-    def document(self, named: str) -> Stored:
+    def document(self, named: str) -> StoredArchiveDocument:
         """The document that somebody names: by its id, path, address, or by its title where only one has it."""
         given = named.strip()
         if found := self.find(given):
@@ -92,11 +92,11 @@ class ArchiveDatabase:
         ]
         if len(alike) > 1:
             raise UsageError(f"Several documents are called '{_shown(given)}': {', '.join(alike)}. Name one by its id.")
-        raise NoSuchDocument(
+        raise ArchivedDocumentNotFound(
             f"There is no document '{_shown(given)}' in the archives. Name it by its id (doc-…), its path, or its URL."
         )
 
-    def find(self, given: str) -> Stored | None:
+    def find(self, given: str) -> StoredArchiveDocument | None:
         """The same; None where there is none, or several have the title."""
         from dowse.archives.url_identities import identity
 
@@ -174,7 +174,7 @@ _NEWEST = """
 """Of several captures of one page, the newest."""
 
 
-class NoSuchDocument(NotIndexed):
+class ArchivedDocumentNotFound(NotIndexed):
     """A document that is not in the archives."""
 
     code = "DOCUMENT_NOT_FOUND"
@@ -203,10 +203,10 @@ def citation(row: Row, ids: dict[int, str]) -> Citation:
     )
 
 
-def _stored(row: Row, names: dict[str, str]) -> Stored:
+def _stored(row: Row, names: dict[str, str]) -> StoredArchiveDocument:
     number, id_, title, path, source, type_, date, question, url, archive = row
     shown = f"{names.get(archive, archive)}/{path}"
-    return Stored(number, id_, title, shown, source, type_, date, question, url, archive, path)
+    return StoredArchiveDocument(number, id_, title, shown, source, type_, date, question, url, archive, path)
 
 
 def _shown(text: str) -> str:

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dowse.archives.archive_locations import Archive
-from dowse.archives.archive_types import Archived
+from dowse.archives.archive_types import ArchivedDocument
 from dowse.archives.citations import citations_of
 from dowse.archives.dates import date_of, date_of_path
-from dowse.archives.file_groups import ORIGINALS, Unit
+from dowse.archives.file_groups import ORIGINALS, FileGroup
 from dowse.archives.query_results import metadata_of, result_text
-from dowse.archives.rfc_headers import Head, head_of
+from dowse.archives.rfc_headers import RfcHeader, head_of
 from dowse.archives.url_identities import DOI, arxiv_identity, doi_identity, identity, is_web
 from dowse.reading import read_document
 from dowse.reading.decoding import decode
@@ -42,7 +42,7 @@ QUESTION_CHARACTERS = 2000
 class _Told:
     """What the files of a unit say before it is put together."""
 
-    unit: Unit
+    unit: FileGroup
     reading: Reading
     source: str = ""
     """A reStructuredText or plain text as it is in its file."""
@@ -57,7 +57,7 @@ class _Told:
         return self.matter, self.metadata
 
 
-def read_unit(unit: Unit, files: Mapping[str, bytes], archive: Archive) -> Archived:
+def read_unit(unit: FileGroup, files: Mapping[str, bytes], archive: Archive) -> ArchivedDocument:
     """The document that a unit's files make. Raises NotReadable for a format whose parser is not installed."""
     told = _told(unit, files)
     head = head_of(told.source or told.reading.text[told.start :], unit.path) if unit.form == "text" else None
@@ -65,7 +65,7 @@ def read_unit(unit: Unit, files: Mapping[str, bytes], archive: Archive) -> Archi
     is_capture = unit.form == "capture"
     question = next(_texts(told.stated, _QUESTIONS), "")
     folder = unit.path.rpartition("/")[0]
-    return Archived(
+    return ArchivedDocument(
         archive=archive,
         path=unit.path,
         title=_title(told, head, question),
@@ -90,7 +90,7 @@ def read_unit(unit: Unit, files: Mapping[str, bytes], archive: Archive) -> Archi
     )
 
 
-def _told(unit: Unit, files: Mapping[str, bytes]) -> _Told:
+def _told(unit: FileGroup, files: Mapping[str, bytes]) -> _Told:
     data, suffix = files[unit.path], suffix_of(unit.path)
     metadata = metadata_of(files[unit.entries[1].path]) if len(unit.entries) > 1 else {}
     if unit.form == "query":
@@ -102,7 +102,7 @@ def _told(unit: Unit, files: Mapping[str, bytes]) -> _Told:
     return _Told(unit, reading, source, matter, start, metadata)
 
 
-def _title(told: _Told, head: Head | None, question: str) -> str:
+def _title(told: _Told, head: RfcHeader | None, question: str) -> str:
     unit, found = told.unit, told.reading.title
     if head:
         title = head.title or (found if suffix_of(unit.path) != ".txt" else "")
@@ -119,11 +119,11 @@ def _title(told: _Told, head: Head | None, question: str) -> str:
     return found
 
 
-def _folder_name(unit: Unit) -> str:
+def _folder_name(unit: FileGroup) -> str:
     return unit.path.split("/")[-2] if "/" in unit.path else unit.path
 
 
-def _type(unit: Unit, matter: Mapping[str, Any], head: Head | None) -> str:
+def _type(unit: FileGroup, matter: Mapping[str, Any], head: RfcHeader | None) -> str:
     """What sort of document it is: as it says itself, else by its form and place."""
     if stated := next(_texts((matter,), ("type",)), ""):
         return shorten(stated, 40)
@@ -134,12 +134,12 @@ def _type(unit: Unit, matter: Mapping[str, Any], head: Head | None) -> str:
     return "report" if date_of_path(unit.path) else "note"
 
 
-def _date(unit: Unit, stated: tuple[Mapping[str, Any], ...], head: Head | None) -> str | None:
+def _date(unit: FileGroup, stated: tuple[Mapping[str, Any], ...], head: RfcHeader | None) -> str | None:
     dates = (date_of(one.get(name)) for one in stated for name in _DATES)
     return next(filter(None, dates), None) or (head.date if head else None) or date_of_path(unit.path)
 
 
-def _keys(stated: Iterable[Mapping[str, Any]], url: str, head: Head | None) -> Iterable[str]:
+def _keys(stated: Iterable[Mapping[str, Any]], url: str, head: RfcHeader | None) -> Iterable[str]:
     if key := identity(url):
         yield key
     for text in _texts(stated, ("doi", "DOI")):

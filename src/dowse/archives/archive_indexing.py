@@ -6,38 +6,38 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dowse.archives.archive_database import ArchiveDatabase
-from dowse.archives.archive_locations import Archive, Places
-from dowse.archives.archive_types import Kind, Report
-from dowse.archives.archive_writer import Writer
+from dowse.archives.archive_locations import Archive, ArchiveLocations
+from dowse.archives.archive_types import ArchiveReport, CitationKind
+from dowse.archives.archive_writer import ArchiveWriter
 from dowse.archives.citation_resolution import resolve_citations
-from dowse.archives.ingest import RECIPE, Intake
+from dowse.archives.ingest import RECIPE, ArchiveIngest
 from dowse.errors import UsageError
 from dowse.types import Entered, Progress
 
 
 def update(
     database: ArchiveDatabase,
-    places: Places,
+    places: ArchiveLocations,
     progress: Progress | None = None,
     *,
     prunes: bool = False,
     quotes: bool | None = None,
     entered: Mapping[Archive, Entered] | None = None,
-) -> Report:
+) -> ArchiveReport:
     """Make the database equal to the files. All of it becomes visible together, or nothing where the run fails.
 
     The documents of an archive whose folder is not there are kept, unless `prunes`: the disk may be
     one that is not plugged in. `quotes` looks for quotations from now on, or no more; None goes on as before.
     """
-    started, report = time.perf_counter(), Report()
+    started, report = time.perf_counter(), ArchiveReport()
     if not places.present and not prunes:
         raise UsageError(
             f"There is no archive: neither {places.research} nor {places.url_content} is a folder. "
             "Name one: dowse archive index DIR, or set RESEARCH_ARCHIVE_PATH or URL_CONTENT_ARCHIVE_PATH."
         )
     with database.transaction() as connection:
-        writer = Writer(connection)
-        intakes = [Intake(database, writer, report, archive, root) for archive, root in places.present.items()]
+        writer = ArchiveWriter(connection)
+        intakes = [ArchiveIngest(database, writer, report, archive, root) for archive, root in places.present.items()]
         for intake in intakes:
             intake.look((entered or {}).get(intake.archive))
         _take_in(intakes, progress or (lambda *_: None))
@@ -54,7 +54,7 @@ def update(
     return report
 
 
-def _take_in(intakes: list[Intake], progress: Progress) -> None:
+def _take_in(intakes: list[ArchiveIngest], progress: Progress) -> None:
     total, done = sum(len(intake.units) for intake in intakes), 0
     for intake in intakes:
         for unit in intake.units:
@@ -65,7 +65,13 @@ def _take_in(intakes: list[Intake], progress: Progress) -> None:
 
 
 def _remove_what_is_gone(
-    database: ArchiveDatabase, intakes: list[Intake], places: Places, writer: Writer, report: Report, *, prunes: bool
+    database: ArchiveDatabase,
+    intakes: list[ArchiveIngest],
+    places: ArchiveLocations,
+    writer: ArchiveWriter,
+    report: ArchiveReport,
+    *,
+    prunes: bool,
 ) -> None:
     """Take out documents whose files are not there any more, or may not be read now."""
     looked_at = {intake.archive: intake for intake in intakes}
@@ -90,7 +96,12 @@ def _remove_what_is_gone(
 
 
 def _look_for_quotations(
-    database: ArchiveDatabase, connection: sqlite3.Connection, writer: Writer, quotes: bool | None, *, is_changed: bool
+    database: ArchiveDatabase,
+    connection: sqlite3.Connection,
+    writer: ArchiveWriter,
+    quotes: bool | None,
+    *,
+    is_changed: bool,
 ) -> None:
     was_on = database.fact("quotes") == "yes"
     is_on = was_on if quotes is None else quotes
@@ -100,18 +111,18 @@ def _look_for_quotations(
         find_quotations(connection)
         writer.note("quotes", "yes")
     elif was_on and not is_on:
-        connection.execute("DELETE FROM citations WHERE kind = ?", (Kind.QUOTE,))
+        connection.execute("DELETE FROM citations WHERE kind = ?", (CitationKind.QUOTE,))
         writer.note("quotes", "no")
 
 
-def _note(database: ArchiveDatabase, writer: Writer, places: Places) -> None:
+def _note(database: ArchiveDatabase, writer: ArchiveWriter, places: ArchiveLocations) -> None:
     writer.note("recipe", RECIPE)
     for archive, root in places.present.items():
         if database.fact(f"folder:{archive}") != root.as_posix():
             writer.note(f"folder:{archive}", root.as_posix())
 
 
-def _last_root(database: ArchiveDatabase, places: Places, archive: Archive) -> Path:
+def _last_root(database: ArchiveDatabase, places: ArchiveLocations, archive: Archive) -> Path:
     """Where an archive is, or was when it was last seen."""
     noted = database.fact(f"folder:{archive}")
     return places.roots[archive] if places.roots[archive].is_dir() or noted is None else Path(noted)

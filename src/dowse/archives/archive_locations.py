@@ -16,7 +16,7 @@ _DEFAULTS = {RESEARCH: "research-archive", URL_CONTENT: "url-content-archive", D
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class ArchiveLocations:
     """The two archives, neither of which has to exist, and the database."""
 
     research: Path
@@ -41,7 +41,7 @@ def find_places(
     *,
     environment: Mapping[str, str] = os.environ,
     folder: Path | None = None,
-) -> Places:
+) -> ArchiveLocations:
     """The places in force; defaults are relative to the working directory. Nothing has to exist."""
     here = folder or Path.cwd()
 
@@ -49,10 +49,10 @@ def find_places(
         chosen = named or Path(environment.get(variable) or _DEFAULTS[variable]).expanduser()
         return Path(os.path.normpath(here / chosen))
 
-    return Places(place(research, RESEARCH), place(url_content, URL_CONTENT), place(database, DATABASE))
+    return ArchiveLocations(place(research, RESEARCH), place(url_content, URL_CONTENT), place(database, DATABASE))
 
 
-def are_there_archives(places: Places, environment: Mapping[str, str] = os.environ) -> bool:
+def are_there_archives(places: ArchiveLocations, environment: Mapping[str, str] = os.environ) -> bool:
     """Whether somebody has archives here: a folder or the database exists, or a variable names one."""
     is_named = any(environment.get(variable) for variable in _DEFAULTS)
     return is_named or bool(places.present) or places.database.is_file()

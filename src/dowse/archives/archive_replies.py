@@ -5,9 +5,9 @@ from itertools import pairwise
 from typing import Any
 
 from dowse.archives.archive_database import ArchiveDatabase
-from dowse.archives.archive_types import Citation, Graph, Highlight, Hit, Stored
+from dowse.archives.archive_types import ArchiveHit, Citation, CitationGraph, Highlight, StoredArchiveDocument
 from dowse.archives.citation_graph import graph_from, path_between
-from dowse.archives.graph_queries import Duplicates, MostCited, Outside
+from dowse.archives.graph_queries import Duplicates, MostCited, UnarchivedPage
 
 MOST_CITATIONS = 50
 """Of a document's citations so many are told in each direction with a search; `find_citations` tells all."""
@@ -17,7 +17,7 @@ Reply = dict[str, Any]
 
 def search_reply(
     database: ArchiveDatabase,
-    hits: Sequence[Hit],
+    hits: Sequence[ArchiveHit],
     *,
     query: str,
     fuzzy: bool,
@@ -46,7 +46,7 @@ def search_reply(
     return reply
 
 
-def document_reply(document: Stored, score: float | None = None) -> Reply:
+def document_reply(document: StoredArchiveDocument, score: float | None = None) -> Reply:
     """A document; what is not in the specification comes last, and only where there is something to say."""
     reply: Reply = {
         "id": document.id,
@@ -70,7 +70,7 @@ def citation_reply(citation: Citation) -> Reply:
     return reply
 
 
-def graph_reply(graph: Graph) -> Reply:
+def graph_reply(graph: CitationGraph) -> Reply:
     """A graph; `truncated` says what was left out, where something was."""
     reply: Reply = {
         "nodes": [{"id": node.document.id, "label": node.document.title, "type": node.type} for node in graph.nodes],
@@ -80,7 +80,13 @@ def graph_reply(graph: Graph) -> Reply:
 
 
 def citations_reply(
-    database: ArchiveDatabase, document: Stored, *, direction: str, depth: int, limit: int, inferred: bool
+    database: ArchiveDatabase,
+    document: StoredArchiveDocument,
+    *,
+    direction: str,
+    depth: int,
+    limit: int,
+    inferred: bool,
 ) -> Reply:
     """What one document cites and is cited by."""
     reply: Reply = {"document": document_reply(document)}
@@ -98,7 +104,14 @@ def citations_reply(
     return reply
 
 
-def path_reply(database: ArchiveDatabase, source: Stored, target: Stored, *, direction: str, inferred: bool) -> Reply:
+def path_reply(
+    database: ArchiveDatabase,
+    source: StoredArchiveDocument,
+    target: StoredArchiveDocument,
+    *,
+    direction: str,
+    inferred: bool,
+) -> Reply:
     """The shortest chain of citations between two documents."""
     chain = path_between(
         database,
@@ -119,7 +132,7 @@ def path_reply(database: ArchiveDatabase, source: Stored, target: Stored, *, dir
     }
 
 
-def most_cited_reply(found: Sequence[MostCited], outside: Sequence[Outside]) -> Reply:
+def most_cited_reply(found: Sequence[MostCited], outside: Sequence[UnarchivedPage]) -> Reply:
     """What is cited most, in the archives and outside of them."""
     return {
         "documents": [
@@ -129,7 +142,7 @@ def most_cited_reply(found: Sequence[MostCited], outside: Sequence[Outside]) -> 
     }
 
 
-def orphans_reply(found: Sequence[Stored], total: int) -> Reply:
+def orphans_reply(found: Sequence[StoredArchiveDocument], total: int) -> Reply:
     """Documents without citations."""
     return {"documents": [document_reply(one) for one in found], "total": total}
 
@@ -160,7 +173,7 @@ def duplicates_reply(found: Sequence[Duplicates], total: int) -> Reply:
     }
 
 
-def _result(hit: Hit) -> Reply:
+def _result(hit: ArchiveHit) -> Reply:
     return {
         "document": document_reply(hit.document, hit.score),
         "highlights": [_highlight(one) for one in hit.highlights],
@@ -182,7 +195,9 @@ def _citations(citing: Sequence[Citation], cited: Sequence[Citation]) -> Reply:
     return reply
 
 
-def _step(database: ArchiveDatabase, one: Stored, other: Stored, *, inferred: bool) -> Reply:
+def _step(
+    database: ArchiveDatabase, one: StoredArchiveDocument, other: StoredArchiveDocument, *, inferred: bool
+) -> Reply:
     """The first citation between two documents, in either direction."""
     for source, target in ((one, other), (other, one)):
         for citation in database.citing(source.number, inferred=inferred):

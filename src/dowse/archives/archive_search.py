@@ -8,8 +8,8 @@ from operator import attrgetter
 from typing import Literal
 
 from dowse.archives.archive_database import ArchiveDatabase
-from dowse.archives.archive_types import Highlight, Hit, Stored
-from dowse.archives.archive_vocabulary import Meaning, exact_meaning, fuzzy_meaning
+from dowse.archives.archive_types import ArchiveHit, Highlight, StoredArchiveDocument
+from dowse.archives.archive_vocabulary import WordMeaning, exact_meaning, fuzzy_meaning
 from dowse.archives.archive_words import words_of
 from dowse.archives.snippets import Snippet, marked, snippets
 from dowse.searching.query_terms import stop_words
@@ -42,9 +42,9 @@ COMMON = 0.4
 class _Query:
     """The words of a query with what they may stand for."""
 
-    meanings: tuple[Meaning, ...]
+    meanings: tuple[WordMeaning, ...]
     weights: tuple[float, ...]
-    choosing: tuple[Meaning, ...]
+    choosing: tuple[WordMeaning, ...]
     """Those that candidates are found by."""
     common: dict[int, float]
     """Those that nearly all documents have, as if each had them."""
@@ -57,7 +57,9 @@ class _Query:
         return sum(self.weights)
 
 
-def search(database: ArchiveDatabase, query: str, limit: int, *, fuzzy: bool = True, masks: bool = True) -> list[Hit]:
+def search(
+    database: ArchiveDatabase, query: str, limit: int, *, fuzzy: bool = True, masks: bool = True
+) -> list[ArchiveHit]:
     """The best documents for a query; a query without words finds none. Secrets in passages are masked."""
     words = list(dict.fromkeys(words_of(query)))[:MOST_WORDS]
     if not words:
@@ -77,7 +79,7 @@ def search(database: ArchiveDatabase, query: str, limit: int, *, fuzzy: bool = T
         )[:limit]
         texts = database.texts(document.number for _, document in best)
         return [
-            Hit(document, score, _highlights(asked, document, *texts.get(document.number, ("", 0)), masks=masks))
+            ArchiveHit(document, score, _highlights(asked, document, *texts.get(document.number, ("", 0)), masks=masks))
             for score, document in best
         ]
 
@@ -103,7 +105,7 @@ def _query(database: ArchiveDatabase, words: list[str], *, fuzzy: bool) -> _Quer
     return _Query(meanings, tuple(weights), chosen, common, _groups(meanings))
 
 
-def _groups(meanings: tuple[Meaning, ...]) -> dict[str, int]:
+def _groups(meanings: tuple[WordMeaning, ...]) -> dict[str, int]:
     best = dict[str, tuple[float, int]]()
     for number, meaning in enumerate(meanings):
         for match, quality in meaning.matches.items():
@@ -136,7 +138,7 @@ def _ranked(database: ArchiveDatabase, expression: str, weights: str) -> dict[in
     return {number: max(0.0, score / most) if most > 0 else 0.0 for number, score in rows}
 
 
-def _any(meaning: Meaning) -> str:
+def _any(meaning: WordMeaning) -> str:
     """What matches any word that one stands for; each is a string to the query language, and nothing else."""
     return "({})".format(" OR ".join(map(_quoted, meaning.matches)))
 
@@ -159,7 +161,7 @@ def _held(database: ArchiveDatabase, asked: _Query, numbers: Iterable[int]) -> d
     return held
 
 
-def _tiers(meaning: Meaning) -> list[tuple[float, list[str]]]:
+def _tiers(meaning: WordMeaning) -> list[tuple[float, list[str]]]:
     """The words that one may stand for, those that are about as good together, the best first."""
     tiers = dict[float, list[str]]()
     for word, quality in meaning.matches.items():
@@ -167,7 +169,7 @@ def _tiers(meaning: Meaning) -> list[tuple[float, list[str]]]:
     return [(min(meaning.matches[word] for word in words), words) for _, words in sorted(tiers.items(), reverse=True)]
 
 
-def _relevance(asked: _Query, document: Stored, held: Mapping[int, float], strength: float) -> float:
+def _relevance(asked: _Query, document: StoredArchiveDocument, held: Mapping[int, float], strength: float) -> float:
     """How much of the query a document has, and where."""
     in_title, of_title = _covered(asked, document.title)
     in_question, of_question = _covered(asked, document.question)
@@ -213,7 +215,9 @@ def _follow_each_other(asked: _Query, title: str) -> bool:
     )
 
 
-def _highlights(asked: _Query, document: Stored, text: str, body: int, *, masks: bool) -> tuple[Highlight, ...]:
+def _highlights(
+    asked: _Query, document: StoredArchiveDocument, text: str, body: int, *, masks: bool
+) -> tuple[Highlight, ...]:
     groups = asked.groups
     telling = {word: group for word, group in groups.items() if asked.meanings[group] in asked.choosing} or groups
     weights = dict(enumerate(asked.weights))

@@ -9,7 +9,7 @@ from dowse.archives.archive_locations import Archive
 Source = Literal["research", "url-content"]
 
 
-class Kind(StrEnum):
+class CitationKind(StrEnum):
     """How a citation is written."""
 
     LINK = "link"
@@ -31,16 +31,16 @@ class Kind(StrEnum):
     """Inferred: words of a captured page."""
 
 
-INFERRED = (Kind.MENTION, Kind.QUOTE)
+INFERRED = (CitationKind.MENTION, CitationKind.QUOTE)
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class CitationInText:
     """A citation as it stands in a text; what it leads to is found out when all documents are known."""
 
     url: str
     """Where it leads: a web address, or the link as it is written."""
-    kind: Kind
+    kind: CitationKind
     key: str = ""
     """The identity of what is cited (`identities`); empty for a link to a file."""
     context: str = ""
@@ -49,7 +49,7 @@ class Cited:
 
 
 @dataclass(frozen=True, slots=True)
-class Archived:
+class ArchivedDocument:
     """A document of an archive as it was read."""
 
     archive: Archive
@@ -68,11 +68,11 @@ class Archived:
     """Identities that citations may know it by."""
     names: tuple[str, ...] = ()
     """Other names: of its folder and files as paths, of its front matter as they are written there."""
-    cited: tuple[Cited, ...] = ()
+    cited: tuple[CitationInText, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredArchiveDocument:
     """A document as the database knows it."""
 
     number: int
@@ -117,10 +117,10 @@ class Highlight:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class ArchiveHit:
     """A document that was found."""
 
-    document: Stored
+    document: StoredArchiveDocument
     score: float
     highlights: tuple[Highlight, ...]
 
@@ -129,7 +129,7 @@ class Hit:
 class Node:
     """A document in a graph."""
 
-    document: Stored
+    document: StoredArchiveDocument
     type: Literal["source", "target", "both"]
     distance: int
 
@@ -144,7 +144,7 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class CitationGraph:
     """Documents and what cites what among them."""
 
     nodes: tuple[Node, ...] = ()
@@ -154,7 +154,7 @@ class Graph:
 
 
 @dataclass(slots=True)
-class Report:
+class ArchiveReport:
     """What a run did."""
 
     added: int = 0

@@ -34,7 +34,7 @@ MOST_TYPOS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class WordMeaning:
     """What a word of a query may stand for."""
 
     word: str
@@ -44,13 +44,13 @@ class Meaning:
     """How many have the best of them, at least."""
 
 
-def exact_meaning(database: ArchiveDatabase, word: str) -> Meaning:
+def exact_meaning(database: ArchiveDatabase, word: str) -> WordMeaning:
     """The word itself and nothing else."""
     rows = database.rows("SELECT documents FROM words WHERE word = ?", (word,))
-    return Meaning(word, {word: 1.0} if rows else {}, rows[0][0] if rows else 0)
+    return WordMeaning(word, {word: 1.0} if rows else {}, rows[0][0] if rows else 0)
 
 
-def fuzzy_meaning(database: ArchiveDatabase, word: str, total: int, *, is_last: bool = True) -> Meaning:
+def fuzzy_meaning(database: ArchiveDatabase, word: str, total: int, *, is_last: bool = True) -> WordMeaning:
     """The word, its other forms and accents, what it may be the beginning of or a slip of the pen for.
 
     A common word is taken as it is, but that the last one of a query may be a beginning: who types has not
@@ -79,7 +79,7 @@ def fuzzy_meaning(database: ArchiveDatabase, word: str, total: int, *, is_last: 
         for other, quality in _nearly(database, folded):
             found.setdefault(other, quality)
     forms = max((counts[other] for other, quality in found.items() if quality >= FORM), default=0)
-    return Meaning(word, found, known or forms or max(counts.values(), default=1 if found else 0))
+    return WordMeaning(word, found, known or forms or max(counts.values(), default=1 if found else 0))
 
 
 def _beginning_with(database: ArchiveDatabase, folded: str) -> list[Any]:

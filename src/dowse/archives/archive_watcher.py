@@ -7,8 +7,8 @@ from pathlib import Path
 
 from dowse.archives.archive_database import ArchiveDatabase, create_database
 from dowse.archives.archive_indexing import update
-from dowse.archives.archive_locations import Archive, Places
-from dowse.archives.archive_types import Report
+from dowse.archives.archive_locations import Archive, ArchiveLocations
+from dowse.archives.archive_types import ArchiveReport
 from dowse.errors import DowseError
 from dowse.freshness.watcher import CannotWatch, Watcher
 from dowse.platform import Lock, make_private_folder
@@ -26,24 +26,24 @@ WRITE_SECONDS = 600.0
 
 def index_once(
     database: ArchiveDatabase,
-    places: Places,
+    places: ArchiveLocations,
     progress: Progress | None = None,
     *,
     prunes: bool = False,
     quotes: bool | None = None,
     entered: "dict[Archive, Callable[[str], None]] | None" = None,
-) -> Report:
+) -> ArchiveReport:
     """One run, after any other that is going on."""
     with run_lock(places).held(WRITE_SECONDS):
         return update(database, places, progress, prunes=prunes, quotes=quotes, entered=entered)
 
 
-def run_lock(places: Places) -> Lock:
+def run_lock(places: ArchiveLocations) -> Lock:
     """Held while a run goes on; it says whose."""
     return Lock(places.database.with_name(f"{places.database.name}.lock"))
 
 
-def keep(places: Places, stop: threading.Event, told: Callable[[Report | DowseError], None]) -> None:
+def keep(places: ArchiveLocations, stop: threading.Event, told: Callable[[ArchiveReport | DowseError], None]) -> None:
     """Index, and again after every change, until `stop`. One process does so for a database; others wait for its end."""
     make_private_folder(places.database.parent)
     lease = Lock(places.database.with_name(f"{places.database.name}.watch.lock"))
@@ -63,7 +63,10 @@ def keep(places: Places, stop: threading.Event, told: Callable[[Report | DowseEr
 
 
 def _look(
-    database: ArchiveDatabase, places: Places, watched: "_Watched", told: Callable[[Report | DowseError], None]
+    database: ArchiveDatabase,
+    places: ArchiveLocations,
+    watched: "_Watched",
+    told: Callable[[ArchiveReport | DowseError], None],
 ) -> None:
     """Runs until one finds no folder that is not watched yet: what happened in it before may have been missed."""
     while True:

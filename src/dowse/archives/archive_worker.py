@@ -6,7 +6,7 @@ import sys
 import threading
 from pathlib import Path
 
-from dowse.archives.archive_locations import Places
+from dowse.archives.archive_locations import ArchiveLocations
 from dowse.archives.archive_watcher import keep
 from dowse.platform import lower_priority
 
@@ -16,7 +16,7 @@ def main(arguments: list[str]) -> int:
     lower_priority()
     stop = threading.Event()
     threading.Thread(target=_stop_with_parent, args=(stop,), daemon=True).start()
-    keep(Places(*map(Path, arguments)), stop, lambda _told: None)
+    keep(ArchiveLocations(*map(Path, arguments)), stop, lambda _told: None)
     return 0
 
 

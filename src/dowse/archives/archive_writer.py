@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dowse.archives.archive_locations import Archive
-from dowse.archives.archive_types import Archived
+from dowse.archives.archive_types import ArchivedDocument
 from dowse.archives.archive_words import fold, letters, stems, words_of
 from dowse.archives.bibtex import BibEntry
 from dowse.types import Stat
@@ -35,7 +35,7 @@ class SeenFile:
     refusal: str = ""
 
 
-class Writer:
+class ArchiveWriter:
     """Writes within one transaction; what changed of the words is kept together until the end."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -46,7 +46,7 @@ class Writer:
         self.has_renamed = False
         """Whether links may lead elsewhere than before: a document came, went, or is called otherwise."""
 
-    def put(self, document: Archived, content_hash: bytes) -> tuple[int, bool]:
+    def put(self, document: ArchivedDocument, content_hash: bytes) -> tuple[int, bool]:
         """Write a document in the place of what was there under its path; its number, and whether it is new."""
         known = self._connection.execute(
             "SELECT number, title, names FROM documents WHERE archive = ? AND path = ?",
@@ -141,7 +141,7 @@ class Writer:
         self._connection.execute("DELETE FROM words WHERE documents <= 0")
         self._connection.execute("UPDATE facts SET value = CAST(value AS INTEGER) + 1 WHERE key = 'sequence'")
 
-    def _add(self, document: Archived, names: str, content_hash: bytes) -> int:
+    def _add(self, document: ArchivedDocument, names: str, content_hash: bytes) -> int:
         cursor = self._connection.execute(
             "INSERT INTO documents (id, archive, path, title, date, source, type, question, url, names, content_hash) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -154,7 +154,7 @@ class Writer:
         self._connection.execute("INSERT INTO content VALUES (?, ?, ?)", (number, document.text, document.body))
         return number
 
-    def _replace(self, number: int, document: Archived, names: str, content_hash: bytes) -> None:
+    def _replace(self, number: int, document: ArchivedDocument, names: str, content_hash: bytes) -> None:
         self._connection.execute(
             "UPDATE documents SET title = ?, date = ?, source = ?, type = ?, question = ?, url = ?, names = ?, "
             "content_hash = ? WHERE number = ?",

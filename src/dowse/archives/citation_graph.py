@@ -6,7 +6,7 @@ from heapq import nsmallest
 from typing import Any, Literal
 
 from dowse.archives.archive_database import EXPLICIT, ArchiveDatabase
-from dowse.archives.archive_types import Edge, Graph, Node
+from dowse.archives.archive_types import CitationGraph, Edge, Node
 
 MOST_NODES = 150
 MOST_EDGES = 500
@@ -27,7 +27,7 @@ def graph_from(
     inferred: bool = False,
     most_nodes: int = MOST_NODES,
     most_edges: int = MOST_EDGES,
-) -> Graph:
+) -> CitationGraph:
     """The documents that are reached from some in so many steps, in both directions, and the citations followed.
 
     Where there are too many, those that were reached first are kept: nearer ones, then those with more
@@ -50,7 +50,7 @@ def graph_from(
 
 def whole_graph(
     database: ArchiveDatabase, *, inferred: bool = False, most_nodes: int = MOST_NODES, most_edges: int = MOST_EDGES
-) -> Graph:
+) -> CitationGraph:
     """The documents with the most citations, in and out, and all citations between them."""
     with database.snapshot():
         known = edges_of(database, inferred=inferred)
@@ -139,7 +139,7 @@ def _reached(found: set[Pair], known: dict[int, int], most: int) -> tuple[list[i
 
 def _made(
     database: ArchiveDatabase, distances: dict[int, int], edges: dict[Pair, float], left_out: int, most_edges: int
-) -> Graph:
+) -> CitationGraph:
     documents = database.documents(distances)
 
     def order(pair: Pair) -> tuple[int, float, Pair]:
@@ -152,7 +152,7 @@ def _made(
         for number, distance in distances.items()
         if number in documents
     ]
-    return Graph(
+    return CitationGraph(
         tuple(nodes),
         tuple(Edge(documents[source].id, documents[target].id, edges[source, target]) for source, target in kept),
         _cut(len(nodes), left_out, len(edges) - len(kept)),

@@ -9,9 +9,9 @@ from itertools import takewhile
 from pathlib import Path
 
 from dowse.archives.archive_locations import Archive
-from dowse.archives.archive_types import Kind
+from dowse.archives.archive_types import CitationKind
 from dowse.reading.link_resolution import Broken, Fault, Internal, resolve
-from dowse.reading.link_targets import Lookup, Page, fold
+from dowse.reading.link_targets import LinkTarget, LinkTargets, fold
 from dowse.reading.nearest_match import folders_above
 
 TITLE_CONFIDENCE = 0.9
@@ -31,7 +31,7 @@ _NEWEST = """
 class Resolver:
     """Everything that links may lead to, under the paths it has below what all archives share."""
 
-    lookup: Lookup
+    lookup: LinkTargets
     numbers: dict[str, int]
     """The document at each path."""
     paths: dict[int, str]
@@ -63,12 +63,12 @@ def resolve_citations(
 def _resolve_by_name(connection: sqlite3.Connection, resolver: Resolver, only: set[int] | None) -> None:
     rows = connection.execute(
         "SELECT source, ordinal, written, kind FROM citations WHERE kind IN (?, ?, ?)",
-        (Kind.PATH, Kind.WIKI, Kind.KEY),
+        (CitationKind.PATH, CitationKind.WIKI, CitationKind.KEY),
     ).fetchall()
     by_path, by_key = [], []
     for source, ordinal, written, kind in rows:
         if only is None or source in only:
-            if kind == Kind.KEY:
+            if kind == CitationKind.KEY:
                 by_key.append((*_by_key(written, source, resolver), source, ordinal))
             else:
                 by_path.append((*_by_path(written, source, resolver), source, ordinal))
@@ -112,14 +112,14 @@ def _resolver(
     connection: sqlite3.Connection, roots: Mapping[Archive, Path], others: Iterable[tuple[Archive, str]]
 ) -> Resolver:
     prefixes = _prefixes(roots)
-    pages, numbers = list[Page](), dict[str, int]()
+    pages, numbers = list[LinkTarget](), dict[str, int]()
     aliases, titles = dict[str, list[str]](), dict[str, list[int]]()
     for number, archive, path, title, names in connection.execute(
         "SELECT number, archive, path, title, names FROM documents ORDER BY number"
     ):
         prefix = prefixes.get(archive, f"{archive}/")
         called = json.loads(names)
-        pages.append(Page(prefix + path, title, tuple(f"{prefix}{name}" for name in called if name)))
+        pages.append(LinkTarget(prefix + path, title, tuple(f"{prefix}{name}" for name in called if name)))
         numbers[prefix + path] = number
         titles.setdefault(fold(title), []).append(number)
         for name in called:
@@ -133,7 +133,7 @@ def _resolver(
     there = {prefixes.get(archive, f"{archive}/") + path.rstrip("/") for archive, path in others}
     there |= {folder for path in list(there) for folder in folders_above(path)}
     paths = {number: path for path, number in numbers.items()}
-    return Resolver(Lookup(pages), numbers, paths, aliases, titles, entries, frozenset(there))
+    return Resolver(LinkTargets(pages), numbers, paths, aliases, titles, entries, frozenset(there))
 
 
 def _prefixes(roots: Mapping[Archive, Path]) -> dict[str, str]:

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urljoin
 
-from dowse.archives.archive_types import Cited, Kind
+from dowse.archives.archive_types import CitationInText, CitationKind
 from dowse.archives.citation_context import Contexts
-from dowse.archives.rfc_headers import Head
+from dowse.archives.rfc_headers import RfcHeader
 from dowse.archives.text_identifiers import cited_in_prose
 from dowse.archives.url_identities import ARXIV, DOI, all_series, arxiv_identity, doi_identity, identity, is_web
 from dowse.reading.urls import bare_urls, trim_url
@@ -28,10 +28,10 @@ def citations_of(
     start: int = 0,
     source: str = "",
     base_url: str = "",
-    head: Head | None = None,
+    head: RfcHeader | None = None,
     matter: Mapping[str, Any] | None = None,
     is_markdown: bool = True,
-) -> tuple[Cited, ...]:
+) -> tuple[CitationInText, ...]:
     """All citations of a document, each link once, in the order they stand in.
 
     `start` is where the text begins after its front matter, `source` a reStructuredText as it is in its
@@ -46,10 +46,10 @@ def citations_of(
     return (*_of_head(head), *_of_matter(matter or {}), *found)[:MOST]
 
 
-def _of_link(link: Link, contexts: Contexts, base_url: str, roles: frozenset[str]) -> Cited | None:
+def _of_link(link: Link, contexts: Contexts, base_url: str, roles: frozenset[str]) -> CitationInText | None:
     target = link.target
     if target.startswith("[["):
-        return Cited(target, Kind.WIKI, "", contexts.of_link(link), link.line)
+        return CitationInText(target, CitationKind.WIKI, "", contexts.of_link(link), link.line)
     if base_url and not _SCHEME.match(target):
         try:
             target = urljoin(base_url, target)
@@ -58,22 +58,22 @@ def _of_link(link: Link, contexts: Contexts, base_url: str, roles: frozenset[str
     cited = _of_address(target)
     if cited is None:
         return None
-    kind = Kind.ROLE if cited.key in roles else cited.kind
-    return Cited(cited.url, kind, cited.key, contexts.of_link(link), link.line)
+    kind = CitationKind.ROLE if cited.key in roles else cited.kind
+    return CitationInText(cited.url, kind, cited.key, contexts.of_link(link), link.line)
 
 
-def _of_address(target: str) -> Cited | None:
+def _of_address(target: str) -> CitationInText | None:
     """A citation of an address in any form; None for what leads to nothing that could be cited."""
     if is_web(target):
         key = identity(target)
-        return Cited(target, Kind.LINK, key) if key else None
+        return CitationInText(target, CitationKind.LINK, key) if key else None
     if match := re.fullmatch(r"doi:\s*(.+)", target, re.IGNORECASE):
-        return Cited(f"https://doi.org/{match[1]}", Kind.DOI, doi_identity(match[1]))
+        return CitationInText(f"https://doi.org/{match[1]}", CitationKind.DOI, doi_identity(match[1]))
     if match := ARXIV.fullmatch(target):
-        return Cited(f"https://arxiv.org/abs/{match[1]}", Kind.ARXIV, arxiv_identity(match[1]))
+        return CitationInText(f"https://arxiv.org/abs/{match[1]}", CitationKind.ARXIV, arxiv_identity(match[1]))
     if _SCHEME.match(target) or _TEMPLATE.search(target):
         return None
-    return Cited(target, Kind.PATH)
+    return CitationInText(target, CitationKind.PATH)
 
 
 def _roles_in(source: str) -> frozenset[str]:
@@ -93,30 +93,34 @@ def _bare_links(text: str, contexts: Contexts) -> Iterator[Link]:
             yield Link(url if "://" in url else f"http://{url}", url, contexts.line_of(match.start()))
 
 
-def _of_head(head: Head | None) -> Iterator[Cited]:
+def _of_head(head: RfcHeader | None) -> Iterator[CitationInText]:
     for cited in head.cites if head else ():
         series = head.series  # type: ignore[union-attr]
         url, context = series.address.format(number=cited.number), f"{cited.field}: {cited.number}"
-        yield Cited(url, Kind.HEADER, series.key(cited.number), context, cited.line)
+        yield CitationInText(url, CitationKind.HEADER, series.key(cited.number), context, cited.line)
 
 
-def _of_matter(matter: Mapping[str, Any]) -> Iterator[Cited]:
+def _of_matter(matter: Mapping[str, Any]) -> Iterator[CitationInText]:
     for name in _LISTS:
         stated = matter.get(name)
         for item in stated if isinstance(stated, list) else [stated]:
             value = item.get("url") or item.get("doi") if isinstance(item, dict) else item
             text = value.encode("utf-8", "replace").decode().strip() if isinstance(value, str) else ""
             if cited := _listed(text):
-                yield Cited(cited.url, cited.kind, cited.key, f"{name}: {text}"[:300], 1)
+                yield CitationInText(cited.url, cited.kind, cited.key, f"{name}: {text}"[:300], 1)
 
 
-def _listed(value: str) -> Cited | None:
+def _listed(value: str) -> CitationInText | None:
     """What an item of front matter cites; words that are neither address nor path cite nothing."""
     if value.startswith("[[") and value.endswith("]]"):
-        return Cited(value, Kind.WIKI)
+        return CitationInText(value, CitationKind.WIKI)
     if match := DOI.fullmatch(value):
-        return Cited(f"https://doi.org/{match[0]}", Kind.DOI, doi_identity(match[0]))
+        return CitationInText(f"https://doi.org/{match[0]}", CitationKind.DOI, doi_identity(match[0]))
     if " " in value or not (is_web(value) or "/" in value or "." in value or ":" in value):
         return None
     found = _of_address(value)
-    return Cited(found.url, Kind.HEADER if found.kind is Kind.LINK else found.kind, found.key) if found else None
+    return (
+        CitationInText(found.url, CitationKind.HEADER if found.kind is CitationKind.LINK else found.kind, found.key)
+        if found
+        else None
+    )

@@ -7,18 +7,18 @@ from typing import Any
 
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_replies import citation_reply, document_reply
-from dowse.archives.archive_types import Stored
+from dowse.archives.archive_types import StoredArchiveDocument
 
 _TEX = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}  # fmt: skip
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
-def as_bibtex(documents: Iterable[Stored]) -> str:
+def as_bibtex(documents: Iterable[StoredArchiveDocument]) -> str:
     """One entry a document; its key is the document's id."""
     return "\n".join(map(_entry, documents))
 
 
-def as_csl(documents: Iterable[Stored]) -> str:
+def as_csl(documents: Iterable[StoredArchiveDocument]) -> str:
     """CSL-JSON, as Zotero and pandoc read it."""
     return json.dumps([_item(document) for document in documents], ensure_ascii=False, indent=1) + "\n"
 
@@ -38,7 +38,7 @@ def everything(database: ArchiveDatabase) -> Iterator[str]:
     yield "\n]}\n"
 
 
-def _entry(document: Stored) -> str:
+def _entry(document: StoredArchiveDocument) -> str:
     fields = {"title": f"{{{_tex(document.title)}}}", "url": _address(document.url), "note": _tex(document.path)}
     year, *rest = (document.date or "").split("-")
     fields |= {"year": year, "month": rest[0].lstrip("0") if rest else "", "date": document.date or ""}
@@ -47,7 +47,7 @@ def _entry(document: Stored) -> str:
     return f"@{'online' if document.url else 'misc'}{{{document.id},\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _item(document: Stored) -> dict[str, Any]:
+def _item(document: StoredArchiveDocument) -> dict[str, Any]:
     item: dict[str, Any] = {
         "id": document.id,
         "type": "webpage" if document.url else "report",

@@ -17,7 +17,7 @@ ORIGINALS = ("original", "page", "index", "source", "raw", "content")
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class FileGroup:
     """A document's files; the first is the one it is known by."""
 
     form: Form
@@ -30,7 +30,7 @@ class Unit:
         return self.entries[0].path
 
 
-def units_of(entries: Iterable[Entry]) -> Iterator[Unit]:
+def units_of(entries: Iterable[Entry]) -> Iterator[FileGroup]:
     """The documents that files make, folder by folder."""
     folders = defaultdict[str, list[Entry]](list)
     for entry in entries:
@@ -39,18 +39,18 @@ def units_of(entries: Iterable[Entry]) -> Iterator[Unit]:
         yield from _units_of_folder({entry.path.rpartition("/")[2]: entry for entry in members})
 
 
-def _units_of_folder(members: dict[str, Entry]) -> Iterator[Unit]:
+def _units_of_folder(members: dict[str, Entry]) -> Iterator[FileGroup]:
     metadata = members.pop(METADATA, None)
     result = members.pop(RESULT, None)
     if metadata and (shown := members.get(CONTENT) or _original(members)):
         captured = [entry for entry in members.values() if suffix_of(entry.path) != ".bib"]
         others = tuple(entry.path for entry in captured if entry is not shown)
-        yield Unit("capture", (shown, metadata), others)
+        yield FileGroup("capture", (shown, metadata), others)
         members = {name: entry for name, entry in members.items() if suffix_of(entry.path) == ".bib"}
     elif result:
-        yield Unit("query", (result, metadata) if metadata else (result,))
+        yield FileGroup("query", (result, metadata) if metadata else (result,))
     for entry in members.values():
-        yield Unit("bibliography" if suffix_of(entry.path) == ".bib" else "text", (entry,))
+        yield FileGroup("bibliography" if suffix_of(entry.path) == ".bib" else "text", (entry,))
 
 
 def _original(members: dict[str, Entry]) -> Entry | None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from dowse.archives.archive_database import EXPLICIT, ArchiveDatabase, citation
-from dowse.archives.archive_types import Citation, Stored
+from dowse.archives.archive_types import Citation, StoredArchiveDocument
 from dowse.archives.citation_resolution import NO_DOCUMENT
 from dowse.archives.url_identities import identity
 
@@ -12,13 +12,13 @@ from dowse.archives.url_identities import identity
 class MostCited:
     """A document, how many others cite it, and how often."""
 
-    document: Stored
+    document: StoredArchiveDocument
     documents: int
     citations: int
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class UnarchivedPage:
     """A page that is cited and not archived."""
 
     url: str
@@ -30,7 +30,7 @@ class Outside:
 class Duplicates:
     """Documents that are one page: captured several times, or found under several addresses."""
 
-    documents: tuple[Stored, ...]
+    documents: tuple[StoredArchiveDocument, ...]
     why: str
 
 
@@ -45,17 +45,19 @@ def most_cited(database: ArchiveDatabase, limit: int, *, inferred: bool = False)
     return [MostCited(documents[target], sources, citations) for target, sources, citations in rows]
 
 
-def most_cited_outside(database: ArchiveDatabase, limit: int) -> list[Outside]:
+def most_cited_outside(database: ArchiveDatabase, limit: int) -> list[UnarchivedPage]:
     """The pages that most documents cite and that are not archived: what is worth a capture."""
     rows = database.rows(
         "SELECT MIN(url), COUNT(DISTINCT source), COUNT(*) FROM citations "  # noqa: S608 - constants
         f"WHERE is_citation AND target IS NULL AND key != ''{EXPLICIT} GROUP BY key ORDER BY 2 DESC, 3 DESC, 1 LIMIT ?",
         (limit,),
     )
-    return [Outside(*row) for row in rows]
+    return [UnarchivedPage(*row) for row in rows]
 
 
-def orphans(database: ArchiveDatabase, limit: int, *, inferred: bool = False) -> tuple[list[Stored], int]:
+def orphans(
+    database: ArchiveDatabase, limit: int, *, inferred: bool = False
+) -> tuple[list[StoredArchiveDocument], int]:
     """Documents that no citation leads to or from within the archives, by path, and how many there are in all."""
     explicit = "" if inferred else EXPLICIT
     where = (

@@ -8,14 +8,14 @@ from pathlib import Path
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_documents import read_unit
 from dowse.archives.archive_locations import Archive
-from dowse.archives.archive_types import Report
-from dowse.archives.archive_writer import SeenFile, Writer
+from dowse.archives.archive_types import ArchiveReport
+from dowse.archives.archive_writer import ArchiveWriter, SeenFile
 from dowse.archives.bibtex import bib_entries
-from dowse.archives.file_groups import Unit, units_of
+from dowse.archives.file_groups import FileGroup, units_of
 from dowse.reading import VERSION as READING_VERSION
-from dowse.reading import NotReadable
+from dowse.reading import FormatNotReadable
 from dowse.reading.decoding import decode
-from dowse.sources.archive_files import ArchiveSource
+from dowse.sources.archive_files import ArchiveFiles
 from dowse.types import Entered, Entry, Reason, Stat, Verdict
 
 VERSION = 1
@@ -42,15 +42,17 @@ class _Known:
         return self.stat == entry.stat and touched_ns < self.checked_ns - _FRESH_NS
 
 
-class Intake:
+class ArchiveIngest:
     """One archive in one run."""
 
-    def __init__(self, database: ArchiveDatabase, writer: Writer, report: Report, archive: Archive, root: Path) -> None:
+    def __init__(
+        self, database: ArchiveDatabase, writer: ArchiveWriter, report: ArchiveReport, archive: Archive, root: Path
+    ) -> None:
         self.archive = archive
-        self.units: list[Unit] = []
+        self.units: list[FileGroup] = []
         self.others: list[tuple[Archive, str]] = []
         """Files that are there and are no documents."""
-        self._source = ArchiveSource(root)
+        self._source = ArchiveFiles(root)
         self._writer = writer
         self._report = report
         self._is_anew = (database.fact("recipe") or RECIPE) != RECIPE
@@ -72,7 +74,7 @@ class Intake:
         self.units = list(units_of(entries))
         self.others += [(self.archive, path) for unit in self.units for path in unit.others]
 
-    def take_in(self, unit: Unit) -> None:
+    def take_in(self, unit: FileGroup) -> None:
         """Bring one document up to date."""
         known = self._known_of(unit)
         if known and all(one.is_still(entry) for one, entry in zip(known, unit.entries, strict=True)):
@@ -101,13 +103,13 @@ class Intake:
         there = {entry.path for unit in self.units for entry in unit.entries}
         self._writer.remove_files(self.archive, [path for path in self._known if path not in there])
 
-    def _known_of(self, unit: Unit) -> list[_Known] | None:
+    def _known_of(self, unit: FileGroup) -> list[_Known] | None:
         """What is known of a unit's files; None unless it was this very unit before, read in the same way."""
         known = [one for entry in unit.entries if (one := self._known.get(entry.path))]
         is_whole = len(known) == len(unit.entries) and len({one.document for one in known}) == 1
         return known if is_whole and not self._is_anew else None
 
-    def _read(self, unit: Unit) -> list[tuple[bytes, Stat]] | Verdict:
+    def _read(self, unit: FileGroup) -> list[tuple[bytes, Stat]] | Verdict:
         found = list[tuple[bytes, Stat]]()
         for entry in unit.entries:
             read = self._source.bytes_of(entry)
@@ -116,7 +118,7 @@ class Intake:
             found.append(read)
         return found
 
-    def _write(self, unit: Unit, contents: list[bytes], hashes: list[bytes]) -> int | Verdict | None:
+    def _write(self, unit: FileGroup, contents: list[bytes], hashes: list[bytes]) -> int | Verdict | None:
         """The number of the document that was written; None for a bibliography, a verdict for what cannot be read."""
         if unit.form == "bibliography":
             self._writer.put_bibliography(self.archive, unit.path, bib_entries(decode(contents[0]).text))
@@ -124,7 +126,7 @@ class Intake:
         files = {entry.path: data for entry, data in zip(unit.entries, contents, strict=True)}
         try:
             document = read_unit(unit, files, self.archive)
-        except NotReadable as error:
+        except FormatNotReadable as error:
             return Verdict(unit.path, Reason.UNREADABLE, detail=str(error))
         number, is_new = self._writer.put(document, hashlib.sha256(b"".join(hashes)).digest())
         if is_new:
@@ -133,7 +135,7 @@ class Intake:
             self._report.updated += 1
         return number
 
-    def _turn_away(self, unit: Unit, verdict: Verdict) -> None:
+    def _turn_away(self, unit: FileGroup, verdict: Verdict) -> None:
         """Leave a document out that may not be read, or cannot be."""
         self._count_skipped(str(verdict.reason))
         now = time.time_ns()
@@ -141,7 +143,7 @@ class Intake:
             refused = SeenFile(self.archive, entry.path, None, entry.stat, now, b"", str(verdict.reason))
             self._writer.put_file(refused)
 
-    def _count_unchanged(self, unit: Unit, known: _Known) -> None:
+    def _count_unchanged(self, unit: FileGroup, known: _Known) -> None:
         if known.refusal:
             self._count_skipped(known.refusal)
         elif unit.form != "bibliography":

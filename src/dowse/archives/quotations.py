@@ -10,7 +10,7 @@ import sqlite3
 import zlib
 from collections import Counter, defaultdict
 
-from dowse.archives.archive_types import Kind
+from dowse.archives.archive_types import CitationKind
 from dowse.archives.archive_words import words_of
 
 RUN_WORDS = 8
@@ -23,7 +23,7 @@ CONTEXT_CHARACTERS = 200
 
 def find_quotations(connection: sqlite3.Connection) -> None:
     """Write anew which reports quote which captured pages; where an explicit link says the same, it says enough."""
-    connection.execute("DELETE FROM citations WHERE kind = ?", (Kind.QUOTE,))
+    connection.execute("DELETE FROM citations WHERE kind = ?", (CitationKind.QUOTE,))
     owners = _owners(connection)
     for number, path_url, context, runs in _quoted(connection, owners):
         ordinal = connection.execute("SELECT COALESCE(MAX(ordinal), -1) + 1 FROM citations WHERE source = ?", (number,))
@@ -31,7 +31,7 @@ def find_quotations(connection: sqlite3.Connection) -> None:
         connection.execute(
             "INSERT INTO citations (source, ordinal, target, url, written, key, kind, context, line, confidence) "
             "VALUES (?, ?, ?, ?, '', '', ?, ?, 0, ?)",
-            (number, ordinal.fetchone()[0], target, url, Kind.QUOTE, context, _confidence(runs)),
+            (number, ordinal.fetchone()[0], target, url, CitationKind.QUOTE, context, _confidence(runs)),
         )
 
 
@@ -56,7 +56,7 @@ def _quoted(
         (source, target)
         for source, target in connection.execute(
             "SELECT DISTINCT source, target FROM citations WHERE target IS NOT NULL AND is_citation AND kind != ?",
-            (Kind.MENTION,),
+            (CitationKind.MENTION,),
         )
     }
     found = list[tuple[int, tuple[int, str], str, int]]()

@@ -16,7 +16,7 @@ _DATES = ("Created", "Date", "Published")
 
 
 @dataclass(frozen=True, slots=True)
-class HeadCitation:
+class RfcHeaderCitation:
     """A field that cites a document of the series."""
 
     number: int
@@ -25,14 +25,14 @@ class HeadCitation:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class RfcHeader:
     """The head of a document of a series."""
 
     series: Series
     number: int
     title: str = ""
     date: str | None = None
-    cites: tuple[HeadCitation, ...] = ()
+    cites: tuple[RfcHeaderCitation, ...] = ()
 
     @property
     def label(self) -> str:
@@ -40,7 +40,7 @@ class Head:
         return self.series.label.format(number=self.number)
 
 
-def head_of(text: str, path: str) -> Head | None:
+def head_of(text: str, path: str) -> RfcHeader | None:
     """The head of a text as it is in its file; None for a document that is of no series."""
     text = text[:_HEAD_CHARACTERS]
     for series in all_series():
@@ -49,12 +49,12 @@ def head_of(text: str, path: str) -> Head | None:
         if number is not None:
             title, date = _title_and_date(series, fields, text)
             cites = [
-                HeadCitation(int(cited), name, line)
+                RfcHeaderCitation(int(cited), name, line)
                 for name, value, line in fields
                 if name.lower() in {field.lower() for field in series.cites}
                 for cited in _NUMBERS.findall(value)
             ]
-            return Head(series, number, title, date, tuple(dict.fromkeys(cites)))
+            return RfcHeader(series, number, title, date, tuple(dict.fromkeys(cites)))
     return None
 
 

@@ -31,7 +31,7 @@ Groups = Mapping[str, int]
 """For each word that is looked for, which word of the query it stands for."""
 
 
-class Place(NamedTuple):
+class FoundWord(NamedTuple):
     """A word that was found."""
 
     start: int
@@ -70,12 +70,12 @@ def snippets(
     return tuple(_rendered(text, first, last, places, masks=masks) for first, last in chosen)
 
 
-def find(text: str, groups: Groups) -> list[Place]:
+def find(text: str, groups: Groups) -> list[FoundWord]:
     """Where words stand in a text, in order."""
     lowered = text.lower()
     if len(lowered) != len(text) or not (text.isascii() or _is_composed(text)):
         return _found_by_word(text, groups)
-    places, starts = list[Place](), dict[str, int]()
+    places, starts = list[FoundWord](), dict[str, int]()
     for word, group in groups.items():
         # Words that begin alike are forms of one: where their beginning is not, none of them is.
         if (beginning := word[:_ALIKE]) not in starts:
@@ -85,15 +85,15 @@ def find(text: str, groups: Groups) -> list[Place]:
         while at >= 0 and count < _MOST_PLACES:
             end = at + len(word)
             if _is_word(lowered, at, end):
-                places.append(Place(at, end, group))
+                places.append(FoundWord(at, end, group))
                 count += 1
             at = lowered.find(word, end)
     return sorted(places)
 
 
-def _found_by_word(text: str, groups: Groups) -> list[Place]:
+def _found_by_word(text: str, groups: Groups) -> list[FoundWord]:
     found = ((start, end, groups.get(as_word(text[start:end]))) for start, end in spans(text))
-    return [Place(start, end, group) for start, end, group in found if group is not None]
+    return [FoundWord(start, end, group) for start, end, group in found if group is not None]
 
 
 def _is_composed(text: str) -> bool:
@@ -112,7 +112,7 @@ def _is_word(text: str, start: int, end: int) -> bool:
     return (start - first, end - first) in spans(text[first : end + 64])
 
 
-def _window(text: str, place: Place) -> tuple[int, int]:
+def _window(text: str, place: FoundWord) -> tuple[int, int]:
     """The passage around a word, within its paragraph, cut between words."""
     start, end = max(0, place.start - BEFORE), min(len(text), place.end + AFTER)
     for blank in _BLANK_LINE.finditer(text, start, place.start):
@@ -126,7 +126,7 @@ def _window(text: str, place: Place) -> tuple[int, int]:
     return start, end
 
 
-def _value(window: tuple[int, int], places: list[Place], at: int, weights: Mapping[int, float]) -> float:
+def _value(window: tuple[int, int], places: list[FoundWord], at: int, weights: Mapping[int, float]) -> float:
     """How much of the query the passage around a place has."""
     start, end = window
     groups, near = set[int](), at
@@ -149,7 +149,7 @@ def _newness(text: str, window: tuple[int, int], title: str) -> float:
     return 0.3 if line.startswith("#") else 1.0
 
 
-def _rendered(text: str, start: int, end: int, places: Iterable[Place], *, masks: bool) -> Snippet:
+def _rendered(text: str, start: int, end: int, places: Iterable[FoundWord], *, masks: bool) -> Snippet:
     inside = [place for place in places if start <= place.start and place.end <= end]
     if skipped := _MARKUP_AT_START.match(text, start, inside[0].start if inside else start):
         start = skipped.end()
@@ -181,7 +181,7 @@ def _touches(first: int, last: int, hidden: list[tuple[int, int, str]]) -> bool:
     return any(first < end and start < last for start, end, _ in hidden)
 
 
-def _joined(text: str, places: list[Place]) -> list[tuple[int, int]]:
+def _joined(text: str, places: list[FoundWord]) -> list[tuple[int, int]]:
     """The places with those that follow each other taken together."""
     joined = list[tuple[int, int]]()
     for place in places:

@@ -7,7 +7,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from dowse.archives.archive_types import Cited, Kind
+from dowse.archives.archive_types import CitationInText, CitationKind
 from dowse.archives.citation_context import Contexts
 from dowse.archives.url_identities import ARXIV, DOI, arxiv_identity, doi_identity, mentions, trim_doi
 from dowse.reading.markdown_events import parse
@@ -20,7 +20,7 @@ _OPEN = ("CodeBlock", "Link", "Image", "HtmlBlock", "MetadataBlock")
 _ALONE = ("Code", "Html", "InlineHtml")
 
 
-def cited_in_prose(text: str, start: int, contexts: Contexts, *, is_markdown: bool) -> Iterator[Cited]:
+def cited_in_prose(text: str, start: int, contexts: Contexts, *, is_markdown: bool) -> Iterator[CitationInText]:
     """What the running text cites from a character on, in the order of the kinds."""
     found = list(_candidates(text, start))
     if not found:
@@ -28,28 +28,32 @@ def cited_in_prose(text: str, start: int, contexts: Contexts, *, is_markdown: bo
     excluded = _Excluded(text, start) if is_markdown else None
     for at, end, cited in sorted(found, key=lambda one: one[0]):
         if excluded is None or not excluded.has(at):
-            yield Cited(
+            yield CitationInText(
                 cited.url, cited.kind, cited.key, contexts.around(at, end), contexts.line_of(at), cited.confidence
             )
 
 
-def _candidates(text: str, start: int) -> Iterator[tuple[int, int, Cited]]:
+def _candidates(text: str, start: int) -> Iterator[tuple[int, int, CitationInText]]:
     if "10." in text:
         for match in DOI.finditer(text, start):
             doi = trim_doi(match[0])
-            yield match.start(), match.start() + len(doi), Cited(f"https://doi.org/{doi}", Kind.DOI, doi_identity(doi))
+            yield (
+                match.start(),
+                match.start() + len(doi),
+                CitationInText(f"https://doi.org/{doi}", CitationKind.DOI, doi_identity(doi)),
+            )
     if any(name in text for name in ("rXiv", "rxiv", "RXIV")):
         for match in ARXIV.finditer(text, start):
-            cited = Cited(f"https://arxiv.org/abs/{match[1]}", Kind.ARXIV, arxiv_identity(match[1]))
+            cited = CitationInText(f"https://arxiv.org/abs/{match[1]}", CitationKind.ARXIV, arxiv_identity(match[1]))
             yield match.start(), match.end(), cited
     if "@" in text:
         for match in _KEY.finditer(text, start):
             key = match["braced"] or match["key"].rstrip(":.#$%&+?<>~/-")
-            yield match.start(), match.end(), Cited(f"@{key}", Kind.KEY)
+            yield match.start(), match.end(), CitationInText(f"@{key}", CitationKind.KEY)
     for series, number, match in mentions(text):
         if match.start() >= start:
             url = series.address.format(number=number)
-            cited = Cited(url, Kind.MENTION, series.key(number), confidence=MENTION_CONFIDENCE)
+            cited = CitationInText(url, CitationKind.MENTION, series.key(number), confidence=MENTION_CONFIDENCE)
             yield match.start(), match.end(), cited
 
 

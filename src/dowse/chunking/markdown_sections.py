@@ -6,7 +6,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from dowse.chunking.spans import Span, Text
-from dowse.chunking.splitter import DOCS, Measure, split
+from dowse.chunking.splitter import DOCS, ChunkSize, split
 
 if TYPE_CHECKING:
     from pyromark.event import Event
@@ -23,11 +23,11 @@ SMALL = 500
 TINY = 150
 """A section shorter than this is a bare heading, which goes with its first subsection however long that is."""
 
-_LONG = Measure(size=TARGET, overlap=0, separators=DOCS.separators)
+_LONG = ChunkSize(size=TARGET, overlap=0, separators=DOCS.separators)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MarkdownBlock:
     """A paragraph, list, table, code block or heading, by the character at which it begins."""
 
     start: int
@@ -37,7 +37,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class MarkdownSection:
     """A heading with what stands below it, up to the next heading."""
 
     starts: tuple[int, ...]
@@ -67,7 +67,7 @@ def markdown_spans(text: Text) -> Iterator[Span]:
             yield Span(start, end, headings=section.above + section.titles)
 
 
-def _parts(text: Text) -> list[Part]:
+def _parts(text: Text) -> list[MarkdownBlock]:
     """The outermost parts of a text; headings inside lists and quotations are text."""
     # 11 ms to import, which only Markdown needs.
     from pyromark import Options, events_with_range
@@ -81,7 +81,7 @@ def _parts(text: Text) -> list[Part]:
         elif found[-1][1]:
             found[-1][2].append(_words(event))
     at = text.characters_at(start for start, _, _ in found)
-    return [Part(at[start], level, " ".join("".join(words).split())) for start, level, words in found]
+    return [MarkdownBlock(at[start], level, " ".join("".join(words).split())) for start, level, words in found]
 
 
 def _heading_level(event: "Event") -> int:
@@ -101,9 +101,9 @@ def _words(event: "Event") -> str:
     return ""
 
 
-def _sections(parts: list[Part], end: int) -> Iterator[Section]:
+def _sections(parts: list[MarkdownBlock], end: int) -> Iterator[MarkdownSection]:
     """The parts by section; the first one holds what stands above all headings."""
-    starts, path = [0], [Part(0)]
+    starts, path = [0], [MarkdownBlock(0)]
     for part in parts:
         if part.level:
             yield _section(starts, part.start, path)
@@ -114,20 +114,20 @@ def _sections(parts: list[Part], end: int) -> Iterator[Section]:
     yield _section(starts, end, path)
 
 
-def _section(starts: list[int], end: int, path: list[Part]) -> Section:
+def _section(starts: list[int], end: int, path: list[MarkdownBlock]) -> MarkdownSection:
     titles = [part.title for part in path if part.title]
     own = 1 if path[-1].title else 0
-    return Section(
+    return MarkdownSection(
         tuple(starts), end, path[-1].level, tuple(titles[: len(titles) - own]), tuple(titles[len(titles) - own :])
     )
 
 
-def _joined(sections: Iterator[Section]) -> Iterator[Section]:
+def _joined(sections: Iterator[MarkdownSection]) -> Iterator[MarkdownSection]:
     """Short sections joined to the next ones of the same or a lower rank, up to the target."""
     current = next(sections)
     for section in sections:
         if _belong_together(current, section):
-            current = Section(
+            current = MarkdownSection(
                 current.starts + section.starts,
                 section.end,
                 current.level or section.level,  # what stands above all headings has no rank
@@ -140,14 +140,14 @@ def _joined(sections: Iterator[Section]) -> Iterator[Section]:
     yield current
 
 
-def _belong_together(first: Section, second: Section) -> bool:
+def _belong_together(first: MarkdownSection, second: MarkdownSection) -> bool:
     if first.size < TINY and second.level > first.level:
         return True
     is_short = min(first.size, second.size) < SMALL
     return is_short and second.level >= first.level and first.size + second.size <= TARGET
 
 
-def _cut(characters: str, section: Section) -> Iterator[tuple[int, int]]:
+def _cut(characters: str, section: MarkdownSection) -> Iterator[tuple[int, int]]:
     """A section in pieces of about the target, between its parts where they are short enough."""
     if section.size <= WHOLE:
         yield section.start, section.end

@@ -12,7 +12,7 @@ _LINE = ("\n", "\r")
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class ChunkSize:
     """How long a piece may be, how much two neighbours share, both in characters, and where cuts are best."""
 
     size: int
@@ -20,11 +20,11 @@ class Measure:
     separators: tuple[str, ...]
 
 
-CODE = Measure(size=4000, overlap=800, separators=(*_PARAGRAPH, *_LINE, " "))
-DOCS = Measure(size=8000, overlap=2000, separators=(*_PARAGRAPH, *_LINE, ". ", " "))
+CODE = ChunkSize(size=4000, overlap=800, separators=(*_PARAGRAPH, *_LINE, " "))
+DOCS = ChunkSize(size=8000, overlap=2000, separators=(*_PARAGRAPH, *_LINE, ". ", " "))
 
 
-def split(characters: str, measure: Measure, start: int = 0, end: int | None = None) -> Iterator[Span]:
+def split(characters: str, measure: ChunkSize, start: int = 0, end: int | None = None) -> Iterator[Span]:
     """Cut characters[start:end] into spans that lose nothing and exceed the size nowhere.
 
     Linear: each cut looks at one size's worth of text, and any five cuts in a row advance by more
@@ -40,7 +40,7 @@ def split(characters: str, measure: Measure, start: int = 0, end: int | None = N
         yield Span(start, end)
 
 
-def _cut(characters: str, done: int, start: int, measure: Measure) -> int:
+def _cut(characters: str, done: int, start: int, measure: ChunkSize) -> int:
     """Where the piece that begins at `start` ends: after the best separator beyond `done`.
 
     Separators in the second half of the piece come first, so that a heading or an import
@@ -55,7 +55,7 @@ def _cut(characters: str, done: int, start: int, measure: Measure) -> int:
     return limit
 
 
-def _next_start(characters: str, start: int, cut: int, measure: Measure) -> int:
+def _next_start(characters: str, start: int, cut: int, measure: ChunkSize) -> int:
     """Where the next piece begins: as far back as the overlap allows, at the best separator.
 
     Never in the first half of the piece before: a short one would only be said twice.

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 from dowse.chunking.definitions import SCOPE, Definition, Surroundings, definitions
 from dowse.chunking.grammars import Grammar, grammar_of, parse
 from dowse.chunking.spans import Span, Text
-from dowse.chunking.splitter import CODE, Measure, split
+from dowse.chunking.splitter import CODE, ChunkSize, split
 from dowse.chunking.tree_blocks import TARGET, WHOLE, Layout
 from dowse.types import Symbol
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_LONG = Measure(size=TARGET, overlap=0, separators=CODE.separators)
+_LONG = ChunkSize(size=TARGET, overlap=0, separators=CODE.separators)
 """How what syntax cannot cut is cut: a literal of a thousand lines."""
 
 _MAX_ERROR_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ParsedSource:
     """A source file as its grammar sees it."""
 
     grammar: Grammar
@@ -39,13 +39,13 @@ def syntax_spans(text: Text, language: str) -> list[Span] | None:
     return _described(text, list(spans), source.found)
 
 
-def _source(data: bytes, language: str) -> Source | None:
+def _source(data: bytes, language: str) -> ParsedSource | None:
     """The text by its language's grammar, or by the rival's where that does better."""
     grammar = grammar_of(language)
     tree = parse(grammar, data) if grammar is not None else None
     if grammar is None or tree is None:
         return None
-    source = Source(grammar, tree.root_node, definitions(grammar, tree.root_node, data))
+    source = ParsedSource(grammar, tree.root_node, definitions(grammar, tree.root_node, data))
     if grammar.rival and source.root.has_error and grammar.rival_sign in data:
         rival = _source(data, grammar.rival)
         if rival is not None and (not rival.root.has_error or len(rival.found) > len(source.found)):
@@ -63,7 +63,7 @@ def _is_broken(root: "Node") -> bool:
     return wrong > _MAX_ERROR_SHARE * (root.end_byte - root.start_byte)
 
 
-def _cut(text: Text, source: Source) -> Iterator[Span]:
+def _cut(text: Text, source: ParsedSource) -> Iterator[Span]:
     """Spans along the tree; what is longer than a chunk should be is cut as plain text."""
     names, leads = [one.at for one in source.found], source.grammar.leads
     layout = Layout(

@@ -9,12 +9,12 @@ import click
 
 from dowse.cli import INTERRUPTED
 from dowse.cli.common_arguments import json_option, named_path
-from dowse.cli.output import Reply, counted, progress_bar, say, show, show_warnings
+from dowse.cli.output import CommandReply, counted, progress_bar, say, show, show_warnings
 
 if TYPE_CHECKING:
     from dowse.archives.archive_database import ArchiveDatabase
-    from dowse.archives.archive_locations import Places
-    from dowse.archives.archive_types import Report
+    from dowse.archives.archive_locations import ArchiveLocations
+    from dowse.archives.archive_types import ArchiveReport
     from dowse.errors import DowseError
 
 database_option: Callable[[Any], Any] = click.option(
@@ -77,7 +77,7 @@ def index(
     quotes: bool | None,
     prune: bool,
     as_json: bool,
-) -> int | Reply:
+) -> int | CommandReply:
     """Index the archive in DIR, and that of captured pages.
 
     Only what changed since the last run is read again. A run is taken over as a whole: Ctrl-C leaves
@@ -100,13 +100,13 @@ def index(
         ((documents,),) = opened.rows("SELECT COUNT(*) FROM documents")
     except KeyboardInterrupt:
         say("dowse: Interrupted; the database is as it was before.")
-        return Reply({"status": "interrupted"}, INTERRUPTED) if as_json else INTERRUPTED
+        return CommandReply({"status": "interrupted"}, INTERRUPTED) if as_json else INTERRUPTED
     finally:
         opened.close()
     show_warnings(report.warnings)
     exit_code = 0 if documents else 1
     if as_json:
-        return Reply(_as_json(report, documents, places), exit_code)
+        return CommandReply(_as_json(report, documents, places), exit_code)
     show(f"{places.database}: {counted(documents, 'document')}, {counted(report.citations, 'citation')}")
     show(f"  {_changes(report)} in {report.seconds:.2f} s")
     for reason, count in report.skipped.items():
@@ -133,7 +133,7 @@ def search(
     depth: int,
     inferred: bool,
     as_json: bool,
-) -> int | Reply:
+) -> int | CommandReply:
     """Search the archives. Exit code 1 when nothing is found."""
     from dowse.archives.archive_replies import search_reply
     from dowse.archives.archive_search import search as search_archives
@@ -151,7 +151,7 @@ def search(
         titles = {one.id: one.title for one in archives.documents().values()} if citations else {}
     exit_code = 0 if hits else 1
     if as_json:
-        return Reply(reply, exit_code)
+        return CommandReply(reply, exit_code)
     from dowse.cli.archive_output import show_results
 
     show_results(reply["results"], titles)
@@ -176,7 +176,7 @@ class opened:  # noqa: N801 - used like a function
         self._database.close()
 
 
-def _places(folder: str | None, urls: str | None, database: str | None) -> "Places":
+def _places(folder: str | None, urls: str | None, database: str | None) -> "ArchiveLocations":
     from dowse.archives.archive_locations import find_places
 
     for named in (folder, urls):
@@ -189,15 +189,15 @@ def _places(folder: str | None, urls: str | None, database: str | None) -> "Plac
     )
 
 
-def _watch(places: "Places") -> int:
+def _watch(places: "ArchiveLocations") -> int:
     from dowse.archives.archive_database import create_database
-    from dowse.archives.archive_types import Report
+    from dowse.archives.archive_types import ArchiveReport
     from dowse.archives.archive_watcher import keep
 
     create_database(places.database).close()  # what is wrong with it is said here, and not in a thread
 
-    def told(what: "Report | DowseError") -> None:
-        if isinstance(what, Report):
+    def told(what: "ArchiveReport | DowseError") -> None:
+        if isinstance(what, ArchiveReport):
             if what.changed_anything or not has_begun:
                 show(f"{_changes(what)} in {what.seconds:.2f} s; {counted(what.citations, 'citation')}")
             has_begun.append(True)
@@ -220,13 +220,13 @@ def _watch(places: "Places") -> int:
     return 0
 
 
-def _changes(report: "Report") -> str:
+def _changes(report: "ArchiveReport") -> str:
     counts = {"added": report.added, "updated": report.updated, "removed": report.removed}
     said = [f"{count:,} {what}" for what, count in counts.items() if count]
     return ", ".join([*said, f"{report.unchanged:,} unchanged"])
 
 
-def _as_json(report: "Report", documents: int, places: "Places") -> dict[str, Any]:
+def _as_json(report: "ArchiveReport", documents: int, places: "ArchiveLocations") -> dict[str, Any]:
     return {
         "status": "success",
         "database": str(places.database),

@@ -7,7 +7,7 @@ import click
 from dowse.cli.archive_command import database_option, inferred_option, opened
 from dowse.cli.archive_output import show_document
 from dowse.cli.common_arguments import json_option
-from dowse.cli.output import Reply, counted, say, show, shown
+from dowse.cli.output import CommandReply, counted, say, show, shown
 
 limit_option = click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="How many.")
 
@@ -21,7 +21,7 @@ limit_option = click.option("--limit", type=click.IntRange(1, 100_000), default=
 @json_option
 def citations(
     document: str, only: str | None, database: str | None, *, limit: int, inferred: bool, as_json: bool
-) -> int | Reply:
+) -> int | CommandReply:
     """What DOCUMENT cites and is cited by; it is named by its id, path, URL or title. Exit code 1 when by nothing."""
     from dowse.archives.archive_replies import citations_reply
 
@@ -32,7 +32,7 @@ def citations(
     reply = _screened(reply)
     exit_code = 0 if reply.get("citing") or reply.get("cited") else 1
     if as_json:
-        return Reply(reply, exit_code)
+        return CommandReply(reply, exit_code)
     show_document(reply["document"])
     for name, words in (("citing", "cites"), ("cited", "is cited by")):
         if name in reply:
@@ -50,7 +50,9 @@ def citations(
 @inferred_option
 @database_option
 @json_option
-def path(source: str, target: str, database: str | None, *, either: bool, inferred: bool, as_json: bool) -> int | Reply:
+def path(
+    source: str, target: str, database: str | None, *, either: bool, inferred: bool, as_json: bool
+) -> int | CommandReply:
     """The shortest chain of citations from FROM to TO. Exit code 1 when there is none."""
     from dowse.archives.archive_replies import path_reply
 
@@ -62,7 +64,7 @@ def path(source: str, target: str, database: str | None, *, either: bool, inferr
     reply = _screened(reply)
     exit_code = 0 if reply["found"] else 1
     if as_json:
-        return Reply(reply, exit_code)
+        return CommandReply(reply, exit_code)
     if not reply["found"]:
         say("No chain of citations leads there." + ("" if either else " --either looks in both directions."))
     for number, document in enumerate(reply["path"]):
@@ -77,7 +79,7 @@ def path(source: str, target: str, database: str | None, *, either: bool, inferr
 @inferred_option
 @database_option
 @json_option
-def most_cited(database: str | None, *, limit: int, inferred: bool, as_json: bool) -> int | Reply:
+def most_cited(database: str | None, *, limit: int, inferred: bool, as_json: bool) -> int | CommandReply:
     """What most documents cite, in the archives and outside of them."""
     from dowse.archives import graph_queries
     from dowse.archives.archive_replies import most_cited_reply
@@ -88,7 +90,7 @@ def most_cited(database: str | None, *, limit: int, inferred: bool, as_json: boo
             graph_queries.most_cited_outside(archives, limit),
         )
     if as_json:
-        return Reply(reply)
+        return CommandReply(reply)
     for one in reply["documents"]:
         show_document(one, f"  cited by {counted(one['citedBy'], 'document')}")
     if reply["outside"]:
@@ -104,7 +106,7 @@ def most_cited(database: str | None, *, limit: int, inferred: bool, as_json: boo
 @inferred_option
 @database_option
 @json_option
-def orphans(database: str | None, *, limit: int, inferred: bool, as_json: bool) -> int | Reply:
+def orphans(database: str | None, *, limit: int, inferred: bool, as_json: bool) -> int | CommandReply:
     """Documents without any citation to or from another."""
     from dowse.archives import graph_queries
     from dowse.archives.archive_replies import orphans_reply
@@ -112,7 +114,7 @@ def orphans(database: str | None, *, limit: int, inferred: bool, as_json: bool) 
     with opened(database) as archives:
         reply = orphans_reply(*graph_queries.orphans(archives, limit, inferred=inferred))
     if as_json:
-        return Reply(reply)
+        return CommandReply(reply)
     for one in reply["documents"]:
         show_document(one)
     _say_more(len(reply["documents"]), reply["total"], "orphan")
@@ -123,7 +125,7 @@ def orphans(database: str | None, *, limit: int, inferred: bool, as_json: bool) 
 @limit_option
 @database_option
 @json_option
-def broken(database: str | None, *, limit: int, as_json: bool) -> int | Reply:
+def broken(database: str | None, *, limit: int, as_json: bool) -> int | CommandReply:
     """Links between documents that lead nowhere. Exit code 1 when there are some."""
     from dowse.archives import graph_queries
     from dowse.archives.archive_replies import broken_reply
@@ -133,7 +135,7 @@ def broken(database: str | None, *, limit: int, as_json: bool) -> int | Reply:
     reply = _screened(reply)
     exit_code = 1 if reply["total"] else 0
     if as_json:
-        return Reply(reply, exit_code)
+        return CommandReply(reply, exit_code)
     for one in reply["links"]:
         place = f":{one['line']}: " if one["line"] else ": "
         show(shown(one["sourcePath"], bold=True), place, one["targetUrl"], "  ", shown(f"({one['problem']})", dim=True))
@@ -145,7 +147,7 @@ def broken(database: str | None, *, limit: int, as_json: bool) -> int | Reply:
 @limit_option
 @database_option
 @json_option
-def duplicates(database: str | None, *, limit: int, as_json: bool) -> int | Reply:
+def duplicates(database: str | None, *, limit: int, as_json: bool) -> int | CommandReply:
     """Pages that are kept more than once: captured again, or found under several URLs."""
     from dowse.archives import graph_queries
     from dowse.archives.archive_replies import duplicates_reply
@@ -153,7 +155,7 @@ def duplicates(database: str | None, *, limit: int, as_json: bool) -> int | Repl
     with opened(database) as archives:
         reply = duplicates_reply(*graph_queries.duplicates(archives, limit))
     if as_json:
-        return Reply(reply)
+        return CommandReply(reply)
     for group in reply["groups"]:
         show(f"{group['why']}:")
         for one in group["documents"]:

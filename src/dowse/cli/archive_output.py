@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from dowse.cli.output import Shown, counted, show, shown
+from dowse.cli.output import SafeText, counted, show, shown
 from dowse.cli.result_output import flagged
 
 MOST_SHOWN = 10
@@ -52,8 +52,8 @@ def _show_citations(citations: Found, titles: Mapping[str, str]) -> None:
             show(f"    and {counted(len(found) - MOST_SHOWN, 'more')[:-1]}")
 
 
-def _coloured(snippet: str) -> list[Shown]:
-    pieces = list[Shown]()
+def _coloured(snippet: str) -> list[SafeText]:
+    pieces = list[SafeText]()
     for number, piece in enumerate(_MARK.split(snippet)):
         text = html.unescape(piece)
         pieces.append(shown(text, fg="red", bold=True) if number % 2 else shown(text))

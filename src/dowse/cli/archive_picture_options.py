@@ -8,13 +8,13 @@ import click
 
 from dowse.cli.archive_command import database_option, inferred_option, opened
 from dowse.cli.common_arguments import json_option, named_path
-from dowse.cli.output import Reply, say
+from dowse.cli.output import CommandReply, say
 from dowse.errors import Failed
 from dowse.platform import write_atomically
 
 if TYPE_CHECKING:
     from dowse.archives.archive_database import ArchiveDatabase
-    from dowse.archives.archive_types import Graph, Stored
+    from dowse.archives.archive_types import CitationGraph, StoredArchiveDocument
 
 MOST_NODES = 2000
 """What a page in a browser still moves without a jerk."""
@@ -38,7 +38,7 @@ EDGES_A_NODE = 10
 @inferred_option
 @database_option
 @json_option
-def graph(about: str | None, form: str, output: str | None, database: str | None, **how: Any) -> int | Reply:
+def graph(about: str | None, form: str, output: str | None, database: str | None, **how: Any) -> int | CommandReply:
     """Draw what cites what: around a document, around what a QUERY finds, or everything.
 
     html opens in any browser and needs no network; svg prints on a page. Without -o, a file
@@ -49,7 +49,7 @@ def graph(about: str | None, form: str, output: str | None, database: str | None
         found = _graph(archives, about, how)
         if not found.nodes:
             say("There is nothing to draw." if about is None else f"Nothing found for: {about}")
-            return Reply({"nodes": 0, "edges": 0}, 1) if how["as_json"] else 1
+            return CommandReply({"nodes": 0, "edges": 0}, 1) if how["as_json"] else 1
         made = _made(archives, found, form, about or "What cites what")
     if found.cut:
         say(f"dowse: {found.cut} --most draws more.")
@@ -67,7 +67,7 @@ def graph(about: str | None, form: str, output: str | None, database: str | None
 @json_option
 def export(
     about: str | None, form: str, output: str, database: str | None, *, limit: int, as_json: bool
-) -> int | Reply:
+) -> int | CommandReply:
     """Write the documents that a QUERY finds, one by its ID, or all, for other programs. Exit code 1 when none."""
     from dowse.archives import exports
 
@@ -81,12 +81,12 @@ def export(
             made = exports.as_bibtex(documents) if form == "bibtex" else exports.as_csl(documents)
     if not documents:
         say("There is no document." if about is None else f"Nothing found for: {about}")
-        return Reply({"documents": 0}, 1) if as_json else 1
+        return CommandReply({"documents": 0}, 1) if as_json else 1
     where = f"archive.{'bib' if form == 'bibtex' else 'json'}" if as_json and output == "-" else output
     return _written(made, where, {"documents": len(documents)}, as_json=as_json)
 
 
-def _graph(archives: "ArchiveDatabase", about: str | None, how: dict[str, Any]) -> "Graph":
+def _graph(archives: "ArchiveDatabase", about: str | None, how: dict[str, Any]) -> "CitationGraph":
     from dowse.archives.citation_graph import graph_from, whole_graph
 
     bounds: dict[str, Any] = {
@@ -98,7 +98,7 @@ def _graph(archives: "ArchiveDatabase", about: str | None, how: dict[str, Any]) 
     return graph_from(archives, starts, how["depth"], **bounds)
 
 
-def _documents(archives: "ArchiveDatabase", about: str | None, limit: int) -> "list[Stored]":
+def _documents(archives: "ArchiveDatabase", about: str | None, limit: int) -> "list[StoredArchiveDocument]":
     """The document that is named, else those that a search finds, else all."""
     if about is None:
         return list(archives.documents().values())
@@ -109,7 +109,7 @@ def _documents(archives: "ArchiveDatabase", about: str | None, limit: int) -> "l
     return [hit.document for hit in search(archives, about, limit)]
 
 
-def _made(archives: "ArchiveDatabase", found: "Graph", form: str, title: str) -> str:
+def _made(archives: "ArchiveDatabase", found: "CitationGraph", form: str, title: str) -> str:
     from dowse.archives.graph_pictures import graph_formats
 
     if form == "json":
@@ -128,7 +128,7 @@ def _made(archives: "ArchiveDatabase", found: "Graph", form: str, title: str) ->
     return as_page(picture) if form == "html" else as_svg(picture)
 
 
-def _written(made: str, where: str, facts: dict[str, Any], *, as_json: bool) -> int | Reply:
+def _written(made: str, where: str, facts: dict[str, Any], *, as_json: bool) -> int | CommandReply:
     data = made.encode("utf-8", "replace")
     if where == "-":
         if as_json:
@@ -142,4 +142,4 @@ def _written(made: str, where: str, facts: dict[str, Any], *, as_json: bool) -> 
     except OSError as error:
         raise Failed(f"{file} cannot be written: {error.strerror or error}.") from error
     say(f"dowse: wrote {file}")
-    return Reply({**facts, "output": str(file), "bytes": len(data)}) if as_json else 0
+    return CommandReply({**facts, "output": str(file), "bytes": len(data)}) if as_json else 0

@@ -9,8 +9,8 @@ import click
 from dowse.cli.common_arguments import json_option, named_folder
 from dowse.cli.http_options import http_options
 from dowse.cli.output import (
-    Reply,
-    Shown,
+    CommandReply,
+    SafeText,
     counted,
     progress_bar,
     say,
@@ -22,7 +22,7 @@ from dowse.cli.output import (
 )
 from dowse.cli.result_output import flagged
 from dowse.cli.serve_command import budget_option, run_server, tools_option
-from dowse.cli.serve_options import Wish
+from dowse.cli.serve_options import ServeOptions
 from dowse.errors import NoSuchDocument, UsageError
 from dowse.mcp.tools import Level
 
@@ -57,13 +57,13 @@ def docs() -> None:
 @http_options
 def serve_documents(folder: str | None, *, level: Level, budget: int, **web: Any) -> int:
     """Serve DIR as docs:// resources with the tool search_documents."""
-    return run_server(Wish(("documents",), level, budget, (_root(folder),)), web)
+    return run_server(ServeOptions(("documents",), level, budget, (_root(folder),)), web)
 
 
 @docs.command("list")
 @click.argument("folder", metavar="[DIR]", required=False)
 @json_option
-def list_command(folder: str | None, *, as_json: bool) -> int | Reply:
+def list_command(folder: str | None, *, as_json: bool) -> int | CommandReply:
     """List the documents of DIR with their titles."""
     from dowse.indexes.document_search import list_documents
     from dowse.surfaces.documents.doc_uris import mime_type_of, uri_of
@@ -86,7 +86,7 @@ def list_command(folder: str | None, *, as_json: bool) -> int | Reply:
             }
             for one in found
         ]
-        return Reply({"documents": listed, "totalDocuments": len(found)}, exit_code)
+        return CommandReply({"documents": listed, "totalDocuments": len(found)}, exit_code)
     for one in found:
         show(shown(one.path, bold=True), "  ", one.title)
     say(counted(len(found), "document") if found else f"No documents in {project.root}. See: dowse why PATH")
@@ -105,24 +105,24 @@ def list_command(folder: str | None, *, as_json: bool) -> int | Reply:
 @json_option
 def search_command(
     query: str, folder: str | None, *, place: Any, types: tuple[str, ...], limit: int, as_json: bool
-) -> int | Reply:
+) -> int | CommandReply:
     """Search the documents of DIR for QUERY, by title and content.
 
     Words and questions; +word must be there, -word must not, "these words" stand together.
     Exit code 1 when nothing is found.
     """
-    from dowse.indexes.document_search import Wanted, find_documents
-    from dowse.searching.title_index import Titles
+    from dowse.indexes.document_search import DocumentQuery, find_documents
+    from dowse.searching.title_index import TitleIndex
     from dowse.surfaces.documents.doc_uris import extensions_of, uri_of
     from dowse.surfaces.documents.document_replies import result_of
 
     query = query.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     if not query.strip():
         raise UsageError("The query is empty. Say what to look for.")
-    wanted = Wanted(query, place, limit, extensions_of(list(types)))
+    wanted = DocumentQuery(query, place, limit, extensions_of(list(types)))
     project = _indexed(folder)
     try:
-        found = find_documents(project, wanted, Titles()).matches
+        found = find_documents(project, wanted, TitleIndex()).matches
     finally:
         project.close()
     results = [
@@ -131,7 +131,7 @@ def search_command(
     exit_code = 0 if results else 1
     if as_json:
         corrected = dict(found.corrected)
-        return Reply({"totalMatches": found.total, "results": results, "corrected": corrected}, exit_code)
+        return CommandReply({"totalMatches": found.total, "results": results, "corrected": corrected}, exit_code)
     for one in results:
         lines = f":{one['startLine']}" if "startLine" in one else ""
         show(
@@ -152,7 +152,7 @@ def search_command(
 @click.argument("folder", metavar="[DIR]", required=False)
 @click.option("--section", metavar="ANCHOR", help="Only this section; also DOCUMENT#ANCHOR.")
 @json_option
-def read_command(document: str, folder: str | None, *, section: str | None, as_json: bool) -> int | Reply:
+def read_command(document: str, folder: str | None, *, section: str | None, as_json: bool) -> int | CommandReply:
     """Print DOCUMENT, a path in DIR or a docs:// address, as an assistant gets it."""
     from dowse.indexes.document_search import read_now, text_of
     from dowse.indexes.index import ProjectIndex
@@ -173,9 +173,9 @@ def read_command(document: str, folder: str | None, *, section: str | None, as_j
         raise NoSuchDocument(f"{path} has no section {anchor}.")
     if as_json:
         title, mime_type = found.reading.title, mime_type_of(path)
-        return Reply({"uri": uri_of(path, anchor), "title": title, "mimeType": mime_type, "text": text})
+        return CommandReply({"uri": uri_of(path, anchor), "title": title, "mimeType": mime_type, "text": text})
     if sys.stdout.isatty():
-        show_text(Shown("\n".join(shown(line.rstrip("\r\n"), keeps_tabs=True) for line in lines_of(text))))
+        show_text(SafeText("\n".join(shown(line.rstrip("\r\n"), keeps_tabs=True) for line in lines_of(text))))
     else:  # a file or a program gets it letter by letter
         click.echo(text.encode(), nl=False)
     return 0

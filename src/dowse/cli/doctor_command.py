@@ -3,14 +3,14 @@
 import click
 
 from dowse.cli.common_arguments import json_option, named_folder
-from dowse.cli.output import Reply, counted, progress_bar, show, show_warnings
+from dowse.cli.output import CommandReply, counted, progress_bar, show, show_warnings
 
 
 @click.command()
 @click.argument("folder", metavar="[DIR]", required=False)
 @click.option("--fix", is_flag=True, help="Repair what is wrong.")
 @json_option
-def doctor(folder: str | None, *, fix: bool, as_json: bool) -> int | Reply:
+def doctor(folder: str | None, *, fix: bool, as_json: bool) -> int | CommandReply:
     """Compare the index of DIR with its files, and every part of it with the catalog.
 
     Reads every file of the project. Exit code 0 when all is well or repaired, 1 when something
@@ -33,7 +33,7 @@ def doctor(folder: str | None, *, fix: bool, as_json: bool) -> int | Reply:
         found = [{"part": finding.part, "problem": finding.problem} for finding in findings]
         remaining = [{"part": finding.part, "problem": finding.problem} for finding in left]
         value = {"projectPath": str(project.root), "findings": found, "repaired": repaired, "remaining": remaining}
-        return Reply(value, exit_code)
+        return CommandReply(value, exit_code)
     for finding in findings:
         show(f"{finding.part}: {finding.problem}")
     show(f"{project.root}: {_verdict(len(findings), len(left), is_repaired=repaired)}")

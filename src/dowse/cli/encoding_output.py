@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 from dowse.cli.output import progress_bar, say
 
 if TYPE_CHECKING:
-    from dowse.indexes.encoding_progress import Encoding
+    from dowse.indexes.encoding_progress import EncodingProgress
     from dowse.indexes.index import ProjectIndex
 
 
-def meaning_line(encoding: "Encoding") -> str:
+def meaning_line(encoding: "EncodingProgress") -> str:
     """How far the vectors are, in a line."""
     far = f"{encoding.done:,} of {encoding.total:,} chunks encoded by {encoding.encoder}"
     if encoding.serving:

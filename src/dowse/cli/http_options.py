@@ -15,7 +15,7 @@ from dowse.cli.output import say
 from dowse.errors import Failed, UsageError
 
 if TYPE_CHECKING:
-    from dowse.server.composition import Composed
+    from dowse.server.composition import ComposedServer
 
 MIN_TOKEN_CHARACTERS = 16
 TOKEN_VARIABLE = "DOWSE_TOKEN"  # noqa: S105 - the name of a variable
@@ -65,7 +65,7 @@ _OPTIONS = [
 
 
 def serve_over_http(
-    make: "Callable[[bool], Composed]",
+    make: "Callable[[bool], ComposedServer]",
     *,
     address: str,
     allow_remote: bool,

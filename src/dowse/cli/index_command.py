@@ -8,13 +8,14 @@ import click
 from dowse.cli import INTERRUPTED
 from dowse.cli.common_arguments import json_option, named_folder
 from dowse.cli.encoding_output import meaning_line, wait_for_vectors
-from dowse.cli.output import Reply, counted, progress_bar, say, say_if_waiting, show, show_warnings
+from dowse.cli.output import CommandReply, counted, progress_bar, say, say_if_waiting, show, show_warnings
 from dowse.errors import TooManyFiles
 from dowse.platform import lower_priority
 
 if TYPE_CHECKING:
-    from dowse.indexes.index import ProjectIndex, Report
-    from dowse.indexes.index_status import Status
+    from dowse.freshness.indexer import IndexReport
+    from dowse.indexes.index import ProjectIndex
+    from dowse.indexes.index_status import IndexStatus
 
 
 @click.command()
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 @click.option("--wait", is_flag=True, help="Wait until all chunks are encoded for search by meaning.")
 @click.option("--first", hidden=True, help="Index files whose path has these words before the others.")
 @json_option
-def index(folder: str | None, *, yes: bool, wait: bool, first: str | None, as_json: bool) -> int | Reply:
+def index(folder: str | None, *, yes: bool, wait: bool, first: str | None, as_json: bool) -> int | CommandReply:
     """Index DIR, or the project around the working directory.
 
     Only what changed since the last run is read again. Ctrl-C keeps what is done; the next run
@@ -43,7 +44,7 @@ def index(folder: str | None, *, yes: bool, wait: bool, first: str | None, as_js
     report = _update(project, first or "", is_confirmed=yes)
     if report is None:
         say("Cancelled; nothing was indexed.")
-        return Reply({"status": "cancelled", "projectPath": str(project.root)}, 1) if as_json else 1
+        return CommandReply({"status": "cancelled", "projectPath": str(project.root)}, 1) if as_json else 1
     show_warnings(project.warnings[said:])
     if wait and report.is_complete:
         wait_for_vectors(project)
@@ -51,14 +52,14 @@ def index(folder: str | None, *, yes: bool, wait: bool, first: str | None, as_js
     project.close()
     exit_code = INTERRUPTED if not report.is_complete else 0 if status.files else 1
     if as_json:
-        return Reply(_as_json(report, status), exit_code)
+        return CommandReply(_as_json(report, status), exit_code)
     _show(report, status)
     if not report.is_complete:
         say("dowse: Interrupted; what was done is kept.")
     return exit_code
 
 
-def _update(project: "ProjectIndex", first: str, *, is_confirmed: bool) -> "Report | None":
+def _update(project: "ProjectIndex", first: str, *, is_confirmed: bool) -> "IndexReport | None":
     """Index, after a question where the project is larger than anyone expects; None when the answer is no."""
     try:
         if not is_confirmed and not project.exists:
@@ -80,7 +81,7 @@ def _is_agreed(error: TooManyFiles) -> bool:
     return answer.strip().lower() in ("y", "yes")
 
 
-def _as_json(report: "Report", status: "Status") -> dict[str, Any]:
+def _as_json(report: "IndexReport", status: "IndexStatus") -> dict[str, Any]:
     return {
         "status": "success" if report.is_complete else "interrupted",
         "projectPath": str(status.root),
@@ -98,7 +99,7 @@ def _as_json(report: "Report", status: "Status") -> dict[str, Any]:
     }
 
 
-def _show(report: "Report", status: "Status") -> None:
+def _show(report: "IndexReport", status: "IndexStatus") -> None:
     show(f"{status.root}: {counted(status.files, 'file')}, {counted(status.chunks, 'chunk')}")
     show(f"  {_changes(report)} in {report.seconds:.2f} s")
     for reason, count in report.skipped_by_reason().items():
@@ -112,7 +113,7 @@ def _show(report: "Report", status: "Status") -> None:
         show(f"  {meaning_line(status.encoding)}")
 
 
-def _changes(report: "Report") -> str:
+def _changes(report: "IndexReport") -> str:
     counts = {"added": report.added, "updated": report.updated, "removed": report.removed}
     said = [f"{count:,} {what}" for what, count in counts.items() if count]
     return ", ".join([*said, f"{report.unchanged:,} unchanged"])

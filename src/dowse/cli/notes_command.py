@@ -10,14 +10,14 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from dowse.cli.common_arguments import json_option, named_path
-from dowse.cli.output import Reply, Shown, counted, progress_bar, say, show, show_text, show_warnings, shown
+from dowse.cli.output import CommandReply, SafeText, counted, progress_bar, say, show, show_text, show_warnings, shown
 from dowse.errors import NotFound, UsageError
 from dowse.indexes.index_status import as_size
 from dowse.notes.limits import DEFAULT_K, MAX_K, MAX_OFFSET, MIN_LENGTH
 
 if TYPE_CHECKING:
-    from dowse.notes.notes_documents import Note
-    from dowse.notes.registry import Library
+    from dowse.notes.notes_documents import NewNote
+    from dowse.notes.registry import NotesRegistry
 
 BATCH = 5000
 """Documents that an import adds in one transaction: half a second of work, and little to do again after Ctrl-C."""
@@ -37,12 +37,12 @@ def notes() -> None:
 @click.option("--min-length", type=int, default=MIN_LENGTH, show_default=True, help="Characters of the shortest token.")
 @click.option("--keep-case", is_flag=True, help="Tell `Word` from `word`.")
 @json_option
-def create(name: str, *, min_length: int, keep_case: bool, as_json: bool) -> int | Reply:
+def create(name: str, *, min_length: int, keep_case: bool, as_json: bool) -> int | CommandReply:
     """Create the index NAME (letters, digits, - and _)."""
     with _library() as library:
         library.create(name, "disk", {"lowercase": not keep_case, "min_length": min_length})
     if as_json:
-        return Reply({"status": "created", "index_name": name, "backend": "disk"})
+        return CommandReply({"status": "created", "index_name": name, "backend": "disk"})
     show(f"Created {name}.")
     return 0
 
@@ -56,7 +56,7 @@ def create(name: str, *, min_length: int, keep_case: bool, as_json: bool) -> int
 @json_option
 def add(
     name: str, doc_id: str, text: str | None, *, file: str | None, metadata: str | None, as_json: bool
-) -> int | Reply:
+) -> int | CommandReply:
     """Add TEXT to the index NAME as the document DOC_ID, or replace the one of this id."""
     from dowse.notes.notes_documents import note
 
@@ -68,7 +68,7 @@ def add(
         (added,) = library.use(name, lambda index: index.add([one]))
         library.use(name, lambda index: index.tidy())
     if as_json:
-        return Reply(added.as_json())
+        return CommandReply(added.as_json())
     show(f"{added.doc_id}: {added.status}, {counted(added.token_count, 'token')}")
     return 0
 
@@ -80,7 +80,7 @@ def add(
 @click.option("--offset", type=click.IntRange(0, MAX_OFFSET), default=0, help="Skip this many results.")
 @click.option("--filter", "filter_", metavar="JSON", help='On metadata, such as {"year": {"gte": 2020}}.')
 @json_option
-def search(name: str, query: str, *, k: int, offset: int, filter_: str | None, as_json: bool) -> int | Reply:
+def search(name: str, query: str, *, k: int, offset: int, filter_: str | None, as_json: bool) -> int | CommandReply:
     """Search the index NAME: words, +must, -not, "a phrase". Exit code 1 when nothing is found."""
     from dowse.notes.filters import filter_of
 
@@ -93,7 +93,7 @@ def search(name: str, query: str, *, k: int, offset: int, filter_: str | None, a
     if as_json:
         results = [result.as_json() for result in answer.results]
         reply: dict[str, Any] = {"results": results, "total_matches": answer.total}
-        return Reply({**reply, "query_parsed": answer.query.as_json()} if query.strip() else reply, exit_code)
+        return CommandReply({**reply, "query_parsed": answer.query.as_json()} if query.strip() else reply, exit_code)
     for result in answer.results:
         metadata = json.dumps(result.metadata, ensure_ascii=False) if result.metadata else ""
         show(shown(result.doc_id, bold=True), f"  ({result.score:.3f})  {metadata}".rstrip())
@@ -107,14 +107,14 @@ def search(name: str, query: str, *, k: int, offset: int, filter_: str | None, a
 
 @notes.command("list")
 @json_option
-def list_(*, as_json: bool) -> int | Reply:
+def list_(*, as_json: bool) -> int | CommandReply:
     """List every index on the disk."""
     with _library() as library:
         found, problems = library.list()
     found = [info for info in found if info.backend == "disk"]
     show_warnings(problems)
     if as_json:
-        return Reply({"indexes": [info.as_json() for info in found], "total_indexes": len(found)})
+        return CommandReply({"indexes": [info.as_json() for info in found], "total_indexes": len(found)})
     for info in found:
         counts = f"{counted(info.documents, 'document')}, {counted(info.tokens, 'token')}, {as_size(info.size_bytes)}"
         show(f"{info.name}  {counts}")
@@ -127,20 +127,20 @@ def list_(*, as_json: bool) -> int | Reply:
 @click.argument("name")
 @click.argument("doc_id", required=False)
 @json_option
-def show_(name: str, doc_id: str | None, *, as_json: bool) -> int | Reply:
+def show_(name: str, doc_id: str | None, *, as_json: bool) -> int | CommandReply:
     """Show the document DOC_ID of the index NAME; without DOC_ID the index itself."""
     with _library() as library:
         if doc_id is None:
             info = library.use(name, lambda index: index.info()).as_json()
             if as_json:
-                return Reply(info)
+                return CommandReply(info)
             for key, value in info.items():
                 show(f"{key}: {json.dumps(value) if isinstance(value, dict) else value}")
             return 0
         found = library.use(name, lambda index: index.document(doc_id))
     if as_json:
         told = {"doc_id": found.doc_id, "content": found.content, "metadata": found.metadata}
-        return Reply({**told, "token_count": found.token_count})
+        return CommandReply({**told, "token_count": found.token_count})
     for line in found.content.splitlines():
         show(shown(line, keeps_tabs=True))
     if found.metadata:
@@ -153,7 +153,7 @@ def show_(name: str, doc_id: str | None, *, as_json: bool) -> int | Reply:
 @click.argument("doc_ids", metavar="[DOC_ID]...", nargs=-1)
 @click.option("--yes", is_flag=True, help="Delete a whole index without asking.")
 @json_option
-def remove(name: str, doc_ids: tuple[str, ...], *, yes: bool, as_json: bool) -> int | Reply:
+def remove(name: str, doc_ids: tuple[str, ...], *, yes: bool, as_json: bool) -> int | CommandReply:
     """Delete documents of the index NAME; without DOC_ID the whole index, after a question."""
     with _library() as library:
         if doc_ids:
@@ -163,16 +163,16 @@ def remove(name: str, doc_ids: tuple[str, ...], *, yes: bool, as_json: bool) -> 
                 library.use(name, lambda index, doc_id=doc_id: index.delete(doc_id))  # type: ignore[misc]
             library.use(name, lambda index: index.tidy())
             if as_json:
-                return Reply({"status": "deleted", "index_name": name, "doc_ids": list(doc_ids)})
+                return CommandReply({"status": "deleted", "index_name": name, "doc_ids": list(doc_ids)})
             show(f"Deleted {counted(len(doc_ids), 'document')} of {name}.")
             return 0
         documents = library.use(name, lambda index: index.info().documents)
         if not yes and not _is_agreed(name, documents):
             say("Cancelled; nothing was deleted.")
-            return Reply({"status": "cancelled", "index_name": name}, 1) if as_json else 1
+            return CommandReply({"status": "cancelled", "index_name": name}, 1) if as_json else 1
         library.delete(name)
     if as_json:
-        return Reply({"status": "deleted", "index_name": name, "documents": documents})
+        return CommandReply({"status": "deleted", "index_name": name, "documents": documents})
     show(f"Deleted {name} and its {counted(documents, 'document')}.")
     return 0
 
@@ -181,7 +181,7 @@ def remove(name: str, doc_ids: tuple[str, ...], *, yes: bool, as_json: bool) -> 
 @click.argument("name")
 @click.argument("file", required=False)
 @json_option
-def export(name: str, file: str | None, *, as_json: bool) -> int | Reply:
+def export(name: str, file: str | None, *, as_json: bool) -> int | CommandReply:
     """Write all documents of the index NAME to FILE, or to stdout, as JSON Lines, by id."""
     if as_json and file is None:
         raise UsageError("What is exported is JSON already; with --json name a FILE for it.")
@@ -197,7 +197,7 @@ def export(name: str, file: str | None, *, as_json: bool) -> int | Reply:
 
         library.use(name, export_all)
     if as_json:
-        return Reply({"status": "exported", "index_name": name, "documents": count})
+        return CommandReply({"status": "exported", "index_name": name, "documents": count})
     say(f"Exported {counted(count, 'document')} of {name}.")
     return 0
 
@@ -207,7 +207,7 @@ def export(name: str, file: str | None, *, as_json: bool) -> int | Reply:
 @click.argument("file", required=False)
 @click.option("--create", "creates", is_flag=True, help="Create the index if there is none of this name.")
 @json_option
-def import_(name: str, file: str | None, *, creates: bool, as_json: bool) -> int | Reply:
+def import_(name: str, file: str | None, *, creates: bool, as_json: bool) -> int | CommandReply:
     """Add the documents in FILE, or on stdin, to the index NAME: JSON Lines. A line that cannot be read stops it first."""
     found = _read_lines(file)
     counts = {"indexed": 0, "re-indexed": 0}
@@ -225,7 +225,7 @@ def import_(name: str, file: str | None, *, creates: bool, as_json: bool) -> int
                 library.use(name, lambda index: index.tidy())
                 progress(start + len(some), len(found))
     if as_json:
-        return Reply(
+        return CommandReply(
             {"status": "imported", "index_name": name, "added": counts["indexed"], "replaced": counts["re-indexed"]}
         )
     show(f"{name}: {counts['indexed']:,} added, {counts['re-indexed']:,} replaced")
@@ -233,10 +233,10 @@ def import_(name: str, file: str | None, *, creates: bool, as_json: bool) -> int
 
 
 @contextmanager
-def _library() -> "Iterator[Library]":
-    from dowse.notes.registry import Library
+def _library() -> "Iterator[NotesRegistry]":
+    from dowse.notes.registry import NotesRegistry
 
-    library = Library(has_memory=False)
+    library = NotesRegistry(has_memory=False)
     try:
         yield library
     except NotFound as error:
@@ -272,7 +272,7 @@ def _object(option: str, text: str | None) -> dict[str, Any] | None:
     return value
 
 
-def _read_lines(file: str | None) -> "list[Note]":
+def _read_lines(file: str | None) -> "list[NewNote]":
     """All documents, checked, before the first is added."""
     from dowse.notes.notes_documents import note_of
 
@@ -293,7 +293,7 @@ def _read_lines(file: str | None) -> "list[Note]":
 @contextmanager
 def _output(file: str | None) -> Iterator[Any]:
     if file is None or file == "-":
-        yield lambda line: show_text(Shown(line))
+        yield lambda line: show_text(SafeText(line))
         return
     path: Path = named_path(file)
     new = path.with_name(f".{path.name}.new")

@@ -29,27 +29,27 @@ _MOMENT_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class CommandReply:
     """What a command answers where JSON is wanted, and how it ends."""
 
     value: dict[str, Any]
     exit_code: int = 0
 
 
-class Shown(str):
+class SafeText(str):
     """Text that is safe to show as it is."""
 
     __slots__ = ()
 
 
-def shown(text: str, *, keeps_tabs: bool = False, **style: Any) -> Shown:
+def shown(text: str, *, keeps_tabs: bool = False, **style: Any) -> SafeText:
     """Text as a person may see it: what is not to be trusted escaped, in colour where a terminal has it."""
     safe = _UNSAFE.sub(lambda found: found[0] if keeps_tabs and found[0] == "\t" else repr(found[0])[1:-1], text)
-    return Shown(click.style(safe, **style) if style and safe else safe)
+    return SafeText(click.style(safe, **style) if style and safe else safe)
 
 
 def show(*parts: str) -> None:
-    """Print one line; what is not `Shown` yet is made so."""
+    """Print one line; what is not `SafeText` yet is made so."""
     _write(_joined(parts), err=False)
 
 
@@ -58,15 +58,15 @@ def say(*parts: str) -> None:
     _write(_joined(parts), err=True)
 
 
-def show_text(text: Shown) -> None:
+def show_text(text: SafeText) -> None:
     """Print text of several lines."""
     _write(text, err=False)
 
 
-def as_json_text(value: dict[str, Any]) -> Shown:
+def as_json_text(value: dict[str, Any]) -> SafeText:
     """A JSON object, readable where the stream can carry it, and as harmless in a terminal as a line."""
     text = json.dumps(value, indent=2, ensure_ascii=not _speaks_unicode())
-    return Shown(_UNSAFE.sub(lambda found: found[0] if found[0] == "\n" else json.dumps(found[0])[1:-1], text))
+    return SafeText(_UNSAFE.sub(lambda found: found[0] if found[0] == "\n" else json.dumps(found[0])[1:-1], text))
 
 
 def show_warnings(warnings: list[str] | tuple[str, ...]) -> None:
@@ -134,7 +134,7 @@ class _Bar:
 
 
 def _joined(parts: tuple[str, ...]) -> str:
-    return "".join(part if isinstance(part, Shown) else shown(part) for part in parts)
+    return "".join(part if isinstance(part, SafeText) else shown(part) for part in parts)
 
 
 def _write(text: str, *, err: bool) -> None:

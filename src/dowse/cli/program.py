@@ -12,7 +12,7 @@ import click
 from dowse.cli import INTERRUPTED
 from dowse.cli.command_list import dowse
 from dowse.cli.common_arguments import asks_for_json
-from dowse.cli.output import Reply, as_json_text, say, show_text
+from dowse.cli.output import CommandReply, as_json_text, say, show_text
 from dowse.cli.streams import flush_or_silence, prepare_streams, silence_streams
 from dowse.errors import DowseError, Failed
 from dowse.platform import interrupt_on_terminate
@@ -43,7 +43,7 @@ def run(arguments: list[str] | None) -> int:
     return exit_code if flush_or_silence() else Failed.exit_code
 
 
-def _outcome(arguments: list[str] | None) -> int | Reply | _Problem:
+def _outcome(arguments: list[str] | None) -> int | CommandReply | _Problem:
     try:
         _raise_on_signals(is_program=arguments is None)
         return _invoke(sys.argv[1:] if arguments is None else arguments)
@@ -69,23 +69,23 @@ def _outcome(arguments: list[str] | None) -> int | Reply | _Problem:
         return _Problem("UNEXPECTED", message, Failed.exit_code)
 
 
-def _invoke(arguments: list[str]) -> int | Reply:
+def _invoke(arguments: list[str]) -> int | CommandReply:
     # Not click's own main: it takes broken pipes and Ctrl-C before we can.
     if "_DOWSE_COMPLETE" in os.environ:
         dowse(prog_name="dowse")
     try:
         with dowse.make_context("dowse", list(arguments)) as context:
             result = dowse.invoke(context)
-            return result if isinstance(result, Reply) else int(result or 0)
+            return result if isinstance(result, CommandReply) else int(result or 0)
     except click.exceptions.Exit as done:  # after --help and --version
         return done.exit_code
 
 
-def _deliver(outcome: int | Reply | _Problem, *, as_json: bool) -> int:
+def _deliver(outcome: int | CommandReply | _Problem, *, as_json: bool) -> int:
     if isinstance(outcome, int):
         return outcome
     try:
-        if isinstance(outcome, Reply):
+        if isinstance(outcome, CommandReply):
             show_text(as_json_text(outcome.value))
             return outcome.exit_code
         if outcome.exit_code == INTERRUPTED and sys.stderr.isatty():
@@ -101,7 +101,7 @@ def _deliver(outcome: int | Reply | _Problem, *, as_json: bool) -> int:
         return INTERRUPTED
     except (OSError, Failed) as error:
         with contextlib.suppress(OSError, Failed):
-            if isinstance(outcome, Reply):  # a problem was said before
+            if isinstance(outcome, CommandReply):  # a problem was said before
                 say(f"dowse: {error}")
         return Failed.exit_code
 

@@ -6,14 +6,14 @@ import click
 
 from dowse.cli.common_arguments import json_option, named_folder, named_path
 from dowse.cli.encoding_output import meaning_line
-from dowse.cli.output import Reply, counted, say, show, show_warnings
+from dowse.cli.output import CommandReply, counted, say, show, show_warnings
 from dowse.cli.serve_options import config_options, manifest_of, wish_of
 from dowse.indexes.index_status import as_size
 
 if TYPE_CHECKING:
-    from dowse.indexes.index_status import Status
+    from dowse.indexes.index_status import IndexStatus
     from dowse.indexes.project_lookup import Project
-    from dowse.keeping.watch_status import Watch
+    from dowse.keeping.watch_status import WatchStatus
 
 
 @click.command()
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 @click.option("--all", "is_all", is_flag=True, help="Show every source that dowse serve would serve here.")
 @config_options
 @json_option
-def status(folder: str | None, *, is_all: bool, config: str | None, no_config: bool, as_json: bool) -> int | Reply:
+def status(
+    folder: str | None, *, is_all: bool, config: str | None, no_config: bool, as_json: bool
+) -> int | CommandReply:
     """Show the index of DIR, or of the project around the working directory; and of its documents.
 
     Where a dowse.toml in the working directory names sources, and with --all, every source that
@@ -49,7 +51,7 @@ def status(folder: str | None, *, is_all: bool, config: str | None, no_config: b
     exit_code = 1 if found.state in unusable and read.state in unusable else 0
     has_documents = read.state != "not_found"
     if as_json:
-        return Reply(
+        return CommandReply(
             {**_as_json(found, watch), "documents": _as_json(read, reading) if has_documents else None}, exit_code
         )
     _show(found, watch)
@@ -60,13 +62,13 @@ def status(folder: str | None, *, is_all: bool, config: str | None, no_config: b
 
 @click.command()
 @json_option
-def projects(*, as_json: bool) -> int | Reply:
+def projects(*, as_json: bool) -> int | CommandReply:
     """List every indexed project and folder of documents."""
     from dowse.indexes.project_lookup import list_projects
 
     found = list_projects()
     if as_json:
-        return Reply({"projects": [_project_as_json(project) for project in found]})
+        return CommandReply({"projects": [_project_as_json(project) for project in found]})
     for project in found:
         gone = "" if project.exists else "  (the folder is gone; dowse forget removes the index)"
         size = project.size_bytes + (project.documents.size_bytes if project.documents else 0)
@@ -94,18 +96,18 @@ def _project_as_json(project: "Project") -> dict[str, Any]:
 @click.command()
 @click.argument("folder", metavar="DIR")
 @json_option
-def forget(folder: str, *, as_json: bool) -> int | Reply:
+def forget(folder: str, *, as_json: bool) -> int | CommandReply:
     """Remove the index of DIR, as a project and as a folder of documents. The files are not touched."""
     from dowse.indexes.project_lookup import forget_project
 
     root = forget_project(named_path(folder))
     if as_json:
-        return Reply({"status": "success", "projectPath": str(root), "message": "Index deleted successfully"})
+        return CommandReply({"status": "success", "projectPath": str(root), "message": "Index deleted successfully"})
     show(f"Forgot {root}; its files are untouched.")
     return 0
 
 
-def _as_json(found: "Status", watch: "Watch") -> dict[str, Any]:
+def _as_json(found: "IndexStatus", watch: "WatchStatus") -> dict[str, Any]:
     return {
         "status": found.state,
         "projectPath": str(found.root),
@@ -135,7 +137,7 @@ def _as_json(found: "Status", watch: "Watch") -> dict[str, Any]:
     }
 
 
-def _show_documents(found: "Status", watch: "Watch") -> None:
+def _show_documents(found: "IndexStatus", watch: "WatchStatus") -> None:
     show(
         f"  documents ({found.state}): {counted(found.files, 'document')}, {as_size(found.size_bytes)} in {found.folder}"
     )
@@ -146,7 +148,7 @@ def _show_documents(found: "Status", watch: "Watch") -> None:
     show(f"    {'kept fresh' if watch.mode == 'elsewhere' else 'not kept fresh'}: {watch.why}")
 
 
-def _show(found: "Status", watch: "Watch") -> None:
+def _show(found: "IndexStatus", watch: "WatchStatus") -> None:
     show(f"{found.root}: {found.state}")
     if found.state == "not_found":
         show(f"  index it with: dowse index {found.root}")

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
-from dowse.cli.output import Shown, show, shown
+from dowse.cli.output import SafeText, show, shown
 
 if TYPE_CHECKING:
     from dowse.searching.exact_search import Occurrences
     from dowse.searching.passages import Passage
-    from dowse.searching.search import Answer, Hit
+    from dowse.searching.search import Answer, SearchHit
 
 Spans = list[tuple[int, int]]
 
@@ -60,12 +60,12 @@ def show_occurrences(found: "Occurrences", query: str, *, is_pattern: bool) -> N
         show(shown(one.path, bold=True), place, *line, *flagged(one.flags))
 
 
-def flagged(flags: Iterable[str], lines: Iterable[int] = ()) -> list[Shown]:
+def flagged(flags: Iterable[str], lines: Iterable[int] = ()) -> list[SafeText]:
     """What a hit is to be read with care for."""
     kinds, places = sorted(set(flags)), ", ".join(map(str, sorted(set(lines))))
     said = " and ".join(_FLAGS.get(kind, kind) for kind in kinds)
     where = f", line{'s' if ',' in places else ''} {places}" if places else ""
-    return [Shown("  "), shown(f"[{said}{where}]", fg="yellow")] if kinds else []
+    return [SafeText("  "), shown(f"[{said}{where}]", fg="yellow")] if kinds else []
 
 
 _FLAGS = {"instructions": "speaks to assistants", "hidden-characters": "has hidden characters"}
@@ -87,7 +87,7 @@ def window(text: str, match: tuple[int, int], width: int) -> tuple[int, int]:
     return start, end
 
 
-def _heading(hit: "Hit") -> list[str]:
+def _heading(hit: "SearchHit") -> list[str]:
     parts: list[str] = [shown(hit.path, bold=True)]
     if hit.passages:
         first = hit.passages[0]
@@ -100,7 +100,7 @@ def _heading(hit: "Hit") -> list[str]:
     return [*parts, "  ", shown(f"({hit.relevance:.2f})", dim=True), *flagged(_flags(hit), lines)]
 
 
-def _flags(hit: "Hit") -> list[str]:
+def _flags(hit: "SearchHit") -> list[str]:
     return [flag for passage in hit.passages for flag in passage.flags]
 
 
@@ -118,19 +118,19 @@ def _lines_of(passage: "Passage") -> list[str]:
     return _LINE_END.split(passage.text.rstrip())
 
 
-def _line(text: str, spans_in: Callable[[str], Spans], width: int) -> list[Shown]:
+def _line(text: str, spans_in: Callable[[str], Spans], width: int) -> list[SafeText]:
     """A line, cut to a width around what was found in it, which is in colour."""
     safe = str(shown(text, keeps_tabs=True))
     if sys.stdout.isatty():
         safe = safe.expandtabs(_GUTTER)
     spans = spans_in(safe)
     start, end = window(safe, spans[0] if spans else (0, 0), width)
-    pieces, done = [Shown("…" if start else "")], start
+    pieces, done = [SafeText("…" if start else "")], start
     for first, last in ((max(span[0], start), min(span[1], end)) for span in spans):
         if first < last:
-            pieces += [Shown(safe[done:first]), shown(safe[first:last], keeps_tabs=True, fg="red", bold=True)]
+            pieces += [SafeText(safe[done:first]), shown(safe[first:last], keeps_tabs=True, fg="red", bold=True)]
             done = last
-    return [*pieces, Shown(safe[done:end]), Shown("…" if end < len(safe) else "")]
+    return [*pieces, SafeText(safe[done:end]), SafeText("…" if end < len(safe) else "")]
 
 
 def _width() -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dowse.cli.common_arguments import json_option, named_folder
-from dowse.cli.output import Reply, counted, progress_bar, say, say_if_waiting, show_warnings
+from dowse.cli.output import CommandReply, counted, progress_bar, say, say_if_waiting, show_warnings
 from dowse.cli.result_output import show_hits, show_occurrences
 from dowse.errors import UsageError
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dowse.indexes.project_search import Coverage
     from dowse.searching.exact_search import Occurrence, Occurrences
     from dowse.searching.passages import Passage
-    from dowse.searching.search import Answer, Hit
+    from dowse.searching.search import Answer, SearchHit
 
 MAX_PAGE = 1000
 
@@ -42,7 +42,7 @@ MAX_PAGE = 1000
 @click.option("--alpha", type=click.FloatRange(0, 1), default=None, help="How much of a hybrid search is meaning.")
 @click.option("--wait", is_flag=True, help="Index everything before answering.")
 @json_option
-def search(query: str, folder: str | None, *, exact: bool, is_pattern: bool, **how: Any) -> int | Reply:
+def search(query: str, folder: str | None, *, exact: bool, is_pattern: bool, **how: Any) -> int | CommandReply:
     """Search DIR, or the project around the working directory, for QUERY.
 
     Words, names, questions; +word must be there, -word must not, "these words" stand together
@@ -69,31 +69,34 @@ def search(query: str, folder: str | None, *, exact: bool, is_pattern: bool, **h
         project.close()
 
 
-def _ask(project: "ProjectIndex", query: str, *, wait: bool, as_json: bool, **how: Any) -> int | Reply:
-    from dowse.indexes.project_search import Options
+def _ask(project: "ProjectIndex", query: str, *, wait: bool, as_json: bool, **how: Any) -> int | CommandReply:
     from dowse.indexes.project_search import search as ask
-    from dowse.indexes.query_vectors import OwnEncoder
+    from dowse.indexes.query_vectors import InProcessEncoder
+    from dowse.searching.search import SearchOptions
 
-    options = Options(
+    options = SearchOptions(
         how["limit"] or 10, how["kind"], how["glob"], how["language"], how["budget"], how["mode"], how["alpha"]
     )
     with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
         answer, coverage = ask(
-            project, query, options, waits=wait, progress=progress, encoder=OwnEncoder(project.settings)
+            project, query, options, waits=wait, progress=progress, encoder=InProcessEncoder(project.settings)
         )
     exit_code = 0 if answer.hits else 1
     if as_json:
-        return Reply(_answer_as_json(answer, coverage), exit_code)
+        return CommandReply(_answer_as_json(answer, coverage), exit_code)
     show_hits(answer)
     for note in _notes(answer, coverage):
         say(note)
     return exit_code
 
 
-def _find_all(project: "ProjectIndex", query: str, *, is_pattern: bool, as_json: bool, **how: Any) -> int | Reply:
-    from dowse.indexes.project_search import Options, find_all
+def _find_all(
+    project: "ProjectIndex", query: str, *, is_pattern: bool, as_json: bool, **how: Any
+) -> int | CommandReply:
+    from dowse.indexes.project_search import find_all
+    from dowse.searching.search import SearchOptions
 
-    options = Options(how["limit"] or 100, how["kind"], how["glob"], how["language"], how["budget"])
+    options = SearchOptions(how["limit"] or 100, how["kind"], how["glob"], how["language"], how["budget"])
     page = {"offset": how["offset"], "seconds": how["seconds"]}
     with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
         found, coverage = find_all(project, query, options, is_pattern=is_pattern, progress=progress, **page)
@@ -101,7 +104,7 @@ def _find_all(project: "ProjectIndex", query: str, *, is_pattern: bool, as_json:
     following = found.offset + len(found.found)
     more = following if found.found and following < found.total else None
     if as_json:
-        return Reply(_occurrences_as_json(found, coverage, more), exit_code)
+        return CommandReply(_occurrences_as_json(found, coverage, more), exit_code)
     show_occurrences(found, query, is_pattern=is_pattern)
     complete = "yes" if found.is_complete else "no"
     say(f"{counted(found.total, 'occurrence')} in {counted(found.files, 'file')}, complete: {complete}")
@@ -152,7 +155,7 @@ def _answer_as_json(answer: "Answer", coverage: "Coverage") -> dict[str, Any]:
     }
 
 
-def _hit_as_json(hit: "Hit") -> dict[str, Any]:
+def _hit_as_json(hit: "SearchHit") -> dict[str, Any]:
     return {
         "path": hit.path,
         "score": hit.relevance,

@@ -7,7 +7,7 @@ from click.core import ParameterSource
 
 from dowse.cli.common_arguments import named_folder
 from dowse.cli.http_options import http_options, serve_over_http
-from dowse.cli.serve_options import Wish, composed, config_options, manifest_of, wish_of
+from dowse.cli.serve_options import ServeOptions, composed, config_options, manifest_of, wish_of
 from dowse.errors import UsageError
 from dowse.mcp.tools import BUDGET_TOKENS, SURFACES, Level, Surface
 
@@ -53,7 +53,7 @@ def serve(folders: tuple[str, ...], *, config: str | None, no_config: bool, **ho
     return run_server(wish_of(given, manifest), how)
 
 
-def run_server(wish: Wish, web: dict[str, Any]) -> int:
+def run_server(wish: ServeOptions, web: dict[str, Any]) -> int:
     """Serve what is wished for until the client or a signal ends it."""
     if web["address"]:
         return serve_over_http(lambda is_public: composed(wish, is_public=is_public, is_over_http=True), **web)

@@ -11,14 +11,14 @@ from dowse.errors import UsageError
 from dowse.mcp.tools import BUDGET_TOKENS, SURFACES, Level, Surface, sources_of
 
 if TYPE_CHECKING:
-    from dowse.archives.archive_locations import Places
+    from dowse.archives.archive_locations import ArchiveLocations
     from dowse.keeping.service import Service
-    from dowse.server.composition import Composed
+    from dowse.server.composition import ComposedServer
     from dowse.server.manifest import Archives, Manifest
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ServeOptions:
     """What is to be served."""
 
     surfaces: tuple[Surface, ...]
@@ -52,13 +52,13 @@ def manifest_of(config: str | None, *, no_config: bool, has_folders: bool) -> "M
     return read_manifest(named_path(config), is_trusted=True) if config is not None else find_manifest(Path.cwd())
 
 
-def wish_of(given: "dict[str, Any]", manifest: "Manifest | None") -> Wish:
+def wish_of(given: "dict[str, Any]", manifest: "Manifest | None") -> ServeOptions:
     """What was given on the command line, and of a manifest what was not given; key by key."""
     surfaces: tuple[Surface, ...] = given.get("only") or (manifest.only if manifest else None) or SURFACES
     if manifest and manifest.indexes is False:
         surfaces = tuple(name for name in _all_named(surfaces) if name != "indexes")
     roots = given.get("roots") or (manifest.roots if manifest else None) or ()
-    return Wish(
+    return ServeOptions(
         surfaces,
         given.get("level") or (manifest.level if manifest else None) or "standard",
         given.get("budget") or (manifest.budget if manifest else None) or BUDGET_TOKENS,
@@ -75,21 +75,21 @@ def _all_named(surfaces: tuple[Surface, ...]) -> tuple[Surface, ...]:
     return surfaces if surfaces != ("federated",) else (*sources_of(surfaces), "federated")
 
 
-def composed(wish: Wish, *, is_public: bool = False, is_over_http: bool = False) -> "Composed":
+def composed(wish: ServeOptions, *, is_public: bool = False, is_over_http: bool = False) -> "ComposedServer":
     """The server of a wish."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as pool:  # the protocol takes a second to import, in which sites can be loaded
         loading = pool.submit(_loaded, wish.sites if "site" in sources_of(wish.surfaces) else ())
-        from dowse.server.composition import Composed, Offer
+        from dowse.server.composition import ComposedServer, Offer
 
         sites = loading.result()
     offer = Offer(wish.surfaces, wish.level, wish.budget, is_public)
     service, library = services_of(wish, is_over_http=is_over_http)
-    return Composed(service, Path.cwd(), offer, sites, library=library, places=places_of(wish))
+    return ComposedServer(service, Path.cwd(), offer, sites, library=library, places=places_of(wish))
 
 
-def services_of(wish: Wish, *, is_over_http: bool = False) -> "tuple[Service | None, Service | None]":
+def services_of(wish: ServeOptions, *, is_over_http: bool = False) -> "tuple[Service | None, Service | None]":
     """The projects that are served, if any are, and where other folders have documents, the folders of documents."""
     if not {"code", "documents"} & set(sources_of(wish.surfaces)):
         return None, None
@@ -105,7 +105,7 @@ def services_of(wish: Wish, *, is_over_http: bool = False) -> "tuple[Service | N
     return Service([open_project(None).root]), library  # over HTTP there is nobody to say which
 
 
-def places_of(wish: Wish) -> "Places | None":
+def places_of(wish: ServeOptions) -> "ArchiveLocations | None":
     """Where archives are, where that is said; else they are looked for."""
     if wish.archives is None:
         return None

@@ -7,9 +7,9 @@ import click
 
 from dowse.cli.common_arguments import json_option, named_folder, named_path
 from dowse.cli.http_options import http_options
-from dowse.cli.output import Reply, Shown, counted, progress_bar, say, show, show_warnings, shown
+from dowse.cli.output import CommandReply, SafeText, counted, progress_bar, say, show, show_warnings, shown
 from dowse.cli.serve_command import budget_option, run_server
-from dowse.cli.serve_options import Wish
+from dowse.cli.serve_options import ServeOptions
 from dowse.errors import UsageError
 
 MOST_WARNINGS = 20
@@ -35,14 +35,14 @@ def serve(places: tuple[str, ...], *, budget: int, **web: Any) -> int:
     search_PREFIX, by the prefix that it states; NAME= before it gives another one. An index
     that is replaced is picked up by itself.
     """
-    return run_server(Wish(("site",), "standard", budget, sites=places), web)
+    return run_server(ServeOptions(("site",), "standard", budget, sites=places), web)
 
 
 @site.command()
 @click.argument("place", metavar="FILE|URL")
 @click.option("--strict", is_flag=True, help="Warnings are errors.")
 @json_option
-def check(place: str, *, strict: bool, as_json: bool) -> int | Reply:
+def check(place: str, *, strict: bool, as_json: bool) -> int | CommandReply:
     """Check an index: every problem, where it is and how to mend it.
 
     Exit code 0 when the index is good, 1 when it has errors; with --strict also when it has
@@ -63,7 +63,7 @@ def check(place: str, *, strict: bool, as_json: bool) -> int | Reply:
             "file": place, "valid": not errors, "version": report.version, "pageCount": report.pages,
             "errors": errors, "warnings": len(problems) - errors, "problems": found,
         }  # fmt: skip
-        return Reply(value, exit_code)
+        return CommandReply(value, exit_code)
     for problem in problems:
         is_error = strict or problem.grade == "error"
         grade = shown("error" if is_error else "warning", fg="red" if is_error else "yellow")
@@ -72,7 +72,7 @@ def check(place: str, *, strict: bool, as_json: bool) -> int | Reply:
     return exit_code
 
 
-def _verdict(pages: int, errors: int, warnings: int) -> Shown:
+def _verdict(pages: int, errors: int, warnings: int) -> SafeText:
     found = [counted(number, noun) for number, noun in ((errors, "error"), (warnings, "warning")) if number]
     return shown(f"{counted(pages, 'page')}, {' and '.join(found) or 'no problems'}")
 
@@ -90,7 +90,7 @@ def _verdict(pages: int, errors: int, warnings: int) -> Shown:
 @click.option("--drafts", is_flag=True, default=None, help="Drafts, too.")
 @click.option("--future", is_flag=True, default=None, help="Pages whose date is to come, too.")
 @json_option
-def build(source: str, *, as_json: bool, **given: Any) -> int | Reply:
+def build(source: str, *, as_json: bool, **given: Any) -> int | CommandReply:
     """Build the index of the site in SRC: Markdown as a generator has it, or HTML that it made.
 
     The generator is found by its settings file, which also gives name and domain. What is not
@@ -120,7 +120,7 @@ def build(source: str, *, as_json: bool, **given: Any) -> int | Reply:
             "file": str(target), "generator": built.generator, "pageCount": built.pages, "bytes": len(built.data),
             "skipped": built.skipped, "warnings": list(built.warnings),
         }  # fmt: skip
-        return Reply(value)
+        return CommandReply(value)
     for reason, paths in built.skipped.items():
         some = ", ".join(paths[:3]) + (", …" if len(paths) > 3 else "")
         say(f"dowse: left out {counted(len(paths), 'file')}: {reason} ({some})")

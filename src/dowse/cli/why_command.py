@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dowse.cli.common_arguments import json_option, named_path
-from dowse.cli.output import Reply, counted, say_if_waiting, show, show_warnings
+from dowse.cli.output import CommandReply, counted, say_if_waiting, show, show_warnings
 from dowse.errors import ProjectNotDetected
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("arguments", metavar="[QUERY] PATH", nargs=-1, required=True)
 @json_option
-def why(arguments: tuple[str, ...], *, as_json: bool) -> int | Reply:
+def why(arguments: tuple[str, ...], *, as_json: bool) -> int | CommandReply:
     """Say why PATH is or is not indexed: the very rule, and the file and line it comes from.
 
     With a QUERY before it: which signals put PATH where it is among the hits, each with its
@@ -25,7 +25,7 @@ def why(arguments: tuple[str, ...], *, as_json: bool) -> int | Reply:
     no such file, or the query does not find it.
     """
     from dowse.indexes.project_search import explain_rank
-    from dowse.indexes.query_vectors import OwnEncoder
+    from dowse.indexes.query_vectors import InProcessEncoder
 
     if len(arguments) > 2:
         raise click.UsageError("why takes a PATH, or a QUERY and a PATH; quote a query of several words")
@@ -37,7 +37,9 @@ def why(arguments: tuple[str, ...], *, as_json: bool) -> int | Reply:
         if len(arguments) == 1 or not found.verdict.is_allowed:
             return _explained(found, as_json=as_json)
         say_if_waiting(project)
-        return _placed(explain_rank(project, arguments[0], str(named), OwnEncoder(project.settings)), as_json=as_json)
+        return _placed(
+            explain_rank(project, arguments[0], str(named), InProcessEncoder(project.settings)), as_json=as_json
+        )
     finally:
         project.close()
 
@@ -57,19 +59,19 @@ def _project_of(named: Path) -> "ProjectIndex":
     return find_project(named)
 
 
-def _explained(found: "Explanation", *, as_json: bool) -> int | Reply:
+def _explained(found: "Explanation", *, as_json: bool) -> int | CommandReply:
     exit_code = 0 if found.verdict.is_allowed else 1
     if as_json:
-        return Reply(_explanation_as_json(found), exit_code)
+        return CommandReply(_explanation_as_json(found), exit_code)
     for line in _lines(found):
         show(line)
     return exit_code
 
 
-def _placed(found: "Placement", *, as_json: bool) -> int | Reply:
+def _placed(found: "Placement", *, as_json: bool) -> int | CommandReply:
     exit_code = 0 if found.rank else 1
     if as_json:
-        return Reply(_placement_as_json(found), exit_code)
+        return CommandReply(_placement_as_json(found), exit_code)
     _show_placement(found)
     return exit_code
 

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 
-from dowse.encoding.onnx_writer import OWN, Graph, Stored
+from dowse.encoding.onnx_writer import OWN, OnnxGraph, StoredWeights
 from dowse.errors import Failed
 
 MOST_HEADER_BYTES = 10_000_000
@@ -16,7 +16,7 @@ MOST_HEADER_BYTES = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ModelShape:
     """What a model's `config.json` says of its network."""
 
     layers: int
@@ -25,7 +25,7 @@ class Shape:
     epsilon: float
 
     @classmethod
-    def read(cls, file: Path) -> "Shape":
+    def read(cls, file: Path) -> "ModelShape":
         """The shape of a model that is a BERT as MiniLM is one."""
         told = json.loads(file.read_text(encoding="utf-8"))
         if (told["model_type"], told["hidden_act"]) != ("bert", "gelu"):
@@ -41,8 +41,8 @@ class Network(ABC):
     gelu = "BiasGelu"
     """The exact one."""
 
-    def __init__(self, shape: Shape) -> None:
-        self.graph = Graph()
+    def __init__(self, shape: ModelShape) -> None:
+        self.graph = OnnxGraph()
         self._shape = shape
 
     @abstractmethod
@@ -99,7 +99,7 @@ class Network(ABC):
 class InPlace(Network):
     """In full precision, with weights that stay where they lie in a safetensors file."""
 
-    def __init__(self, shape: Shape, tensors: dict[str, Stored]) -> None:
+    def __init__(self, shape: ModelShape, tensors: dict[str, StoredWeights]) -> None:
         super().__init__(shape)
         self._tensors = tensors
 
@@ -113,7 +113,7 @@ class InPlace(Network):
         return self.graph.add("FusedMatMul", value, self.weight(name), domain=OWN, transB=1)
 
 
-def tensors(file: Path) -> dict[str, Stored]:
+def tensors(file: Path) -> dict[str, StoredWeights]:
     """What lies where in a safetensors file, by name."""
     with file.open("rb") as stream:
         size = int.from_bytes(stream.read(8), "little")
@@ -127,7 +127,7 @@ def tensors(file: Path) -> dict[str, Stored]:
             if 8 + size + end > length:
                 raise Failed(f"{file} is not whole.")
             if about["dtype"] == "F32":
-                found[name.removeprefix("bert.")] = Stored(
+                found[name.removeprefix("bert.")] = StoredWeights(
                     file.name, 8 + size + start, end - start, tuple(about["shape"])
                 )
     return found
@@ -136,4 +136,4 @@ def tensors(file: Path) -> dict[str, Stored]:
 def graph_of(weights: Path, config: Path) -> tuple[bytes, Path]:
     """The graph of a safetensors file, and the folder that file really lies in (caches have links)."""
     weights = weights.resolve()
-    return InPlace(Shape.read(config), tensors(weights)).build(), weights.parent
+    return InPlace(ModelShape.read(config), tensors(weights)).build(), weights.parent

@@ -12,7 +12,7 @@ KNOWN_CHARACTERS = 5_000
 """Characters whose fate is remembered; the texts of a project have some hundred."""
 
 
-class Kind:
+class CharacterSet:
     """A set of characters, as the ranges it is written in."""
 
     def __init__(self, written: str) -> None:
@@ -25,14 +25,14 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Kinds:
+class CharacterSets:
     """The kinds of characters that BERT tells apart."""
 
-    dropped: Kind
-    white: Kind
-    marks: Kind
-    punctuation: Kind
-    ideographs: Kind
+    dropped: CharacterSet
+    white: CharacterSet
+    marks: CharacterSet
+    punctuation: CharacterSet
+    ideographs: CharacterSet
 
 
 class Folding:
@@ -83,10 +83,10 @@ class _Table(dict[int, str | None]):
 
 
 @functools.cache
-def kinds() -> Kinds:
+def kinds() -> CharacterSets:
     """The characters that `characters.toml` lists."""
     written = tomllib.loads((resources.files(__package__) / "characters.toml").read_text(encoding="utf-8"))
-    return Kinds(**{name: Kind(ranges) for name, ranges in written.items()})
+    return CharacterSets(**{name: CharacterSet(ranges) for name, ranges in written.items()})
 
 
 def _ranges(written: str) -> Iterator[tuple[int, int]]:

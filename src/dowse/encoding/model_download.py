@@ -30,7 +30,7 @@ PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ModelFile:
     """A file of the repository as it has to arrive."""
 
     path: str
@@ -39,14 +39,14 @@ class Wanted:
 
 
 FILES = (
-    Wanted("config.json", 650, "7135149f7cffa1a573466c6e4d8423ed73b62fd2332c575bf738a0d033f70df7"),
-    Wanted("tokenizer.json", 711_661, "da0e79933b9ed51798a3ae27893d3c5fa4a201126cef75586296df9b4d2c62a0"),
-    Wanted("onnx/model.onnx", 90_387_606, "759c3cd2b7fe7e93933ad23c4c9181b7396442a2ed746ec7c1d46192c469c46e"),
+    ModelFile("config.json", 650, "7135149f7cffa1a573466c6e4d8423ed73b62fd2332c575bf738a0d033f70df7"),
+    ModelFile("tokenizer.json", 711_661, "da0e79933b9ed51798a3ae27893d3c5fa4a201126cef75586296df9b4d2c62a0"),
+    ModelFile("onnx/model.onnx", 90_387_606, "759c3cd2b7fe7e93933ad23c4c9181b7396442a2ed746ec7c1d46192c469c46e"),
 )
 """Pinned: another file than these is refused, whoever serves it."""
 
 
-def download(say: Callable[[str], object], files: tuple[Wanted, ...] = FILES) -> Path:
+def download(say: Callable[[str], object], files: tuple[ModelFile, ...] = FILES) -> Path:
     """The folder that holds the files, or ModelMissing with what stood in the way. What was begun is gone on with."""
     folder = snapshot()
     if os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on"):
@@ -70,11 +70,11 @@ def download(say: Callable[[str], object], files: tuple[Wanted, ...] = FILES) ->
     return folder
 
 
-def _is_there(path: Path, wanted: Wanted) -> bool:
+def _is_there(path: Path, wanted: ModelFile) -> bool:
     return path.is_file() and path.stat().st_size == wanted.size and sha256(path) == wanted.sha256
 
 
-def _bring(wanted: Wanted, folder: Path, part: Path) -> None:
+def _bring(wanted: ModelFile, folder: Path, part: Path) -> None:
     """One file, tried a few times; it stands under its name only when it is whole."""
     url = f"{_endpoint()}/{REPOSITORIES[0]}/resolve/{REVISION}/{wanted.path}"
     for attempt in range(1, ATTEMPTS + 1):
@@ -94,7 +94,7 @@ def _bring(wanted: Wanted, folder: Path, part: Path) -> None:
             return
 
 
-def _go_on(url: str, part: Path, wanted: Wanted) -> None:
+def _go_on(url: str, part: Path, wanted: ModelFile) -> None:
     """Fetch what is still missing of a file, and compare the whole with what was expected."""
     begun = part.stat().st_size if part.exists() else 0
     if begun >= wanted.size:

@@ -34,14 +34,14 @@ PACKAGES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ModelLocation:
     """A folder that holds the model."""
 
     folder: Path
     version: str
 
 
-def named(folder: str) -> Place:
+def named(folder: str) -> ModelLocation:
     """The model in the folder that the settings name; a folder without it is an error, not a reason to look on."""
     place = _place(Path(folder))
     if place is None:
@@ -51,7 +51,7 @@ def named(folder: str) -> Place:
     return place
 
 
-def found() -> Iterator[Place]:
+def found() -> Iterator[ModelLocation]:
     """The model in the caches and packages of this machine, the best first."""
     for folder in (*_cached(), *_packaged()):
         place = _place(folder)
@@ -107,14 +107,14 @@ def _packaged() -> Iterator[Path]:
             yield Path(where) / folder
 
 
-def _place(folder: Path) -> Place | None:
+def _place(folder: Path) -> ModelLocation | None:
     """What a folder holds of the model, if that is whole."""
     try:
         file = model_file(folder)
         version = _version(file, folder / TOKENIZER) if file else None
     except OSError:  # no permission, or gone while we looked
         return None
-    return Place(folder, version) if version else None
+    return ModelLocation(folder, version) if version else None
 
 
 def _version(file: Path, tokenizer: Path) -> str | None:

@@ -20,7 +20,7 @@ _FLOAT, _INT, _INTS = 1, 2, 7
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredWeights:
     """Numbers that lie in another file."""
 
     file: str
@@ -30,7 +30,7 @@ class Stored:
     kind: str = "float32"
 
 
-class Graph:
+class OnnxGraph:
     """Nodes and weights as they are added; a name stands for what it computes."""
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class Graph:
         self._weights.append(fields + _bytes(9, array.astype(array.dtype.newbyteorder("<")).tobytes()))
         return name
 
-    def stored(self, value: Stored) -> str:
+    def stored(self, value: StoredWeights) -> str:
         """Numbers that stay in the file they lie in."""
         name = self._name("w")
         place = {"location": value.file, "offset": str(value.offset), "length": str(value.size)}

@@ -61,7 +61,7 @@ def open_version(version: str, settings: "Settings", say: Say, threads: int = 1)
     raise Failed(f"The encoder {version} is not on this machine.")
 
 
-def _places(settings: "Settings") -> Iterator[model_locations.Place]:
+def _places(settings: "Settings") -> Iterator[model_locations.ModelLocation]:
     """Where the unchanged model is: in the folder that is named, or else wherever it is found."""
     return (
         iter([model_locations.named(settings.encoder_folder)]) if settings.encoder_folder else model_locations.found()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dowse.encoding.static_tokens import Words
+from dowse.encoding.static_tokens import StaticTokens
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +27,7 @@ class StaticEncoder:
         vocabulary = (folder / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]
         self._scales: NDArray[np.float32] = np.fromfile(folder / "scales.float32", np.float32)
         self._table = np.memmap(folder / "table.int8", np.int8, "r").reshape(len(vocabulary), -1)
-        self._words = Words({word: number for number, word in enumerate(vocabulary)})
+        self._words = StaticTokens({word: number for number, word in enumerate(vocabulary)})
         self.version = version
         self.dimensions = self._table.shape[1]
 

@@ -16,7 +16,7 @@ WORD = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^\x00-\x7f\W\d_]+
 """In ASCII a hump, a run of capitals or of digits; elsewhere a run of letters."""
 
 
-class Words(dict[str, tuple[int, ...]]):
+class StaticTokens(dict[str, tuple[int, ...]]):
     """Numbers for the words of texts, by a vocabulary of whole words and pieces; those of a word seen are remembered."""
 
     def __init__(self, vocabulary: Mapping[str, int]) -> None:

@@ -28,7 +28,7 @@ ODD_FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class WordPieceRules:
     """How a `tokenizer.json` cuts words, and what it puts around a text."""
 
     vocabulary: Mapping[str, int]
@@ -46,7 +46,7 @@ class Rules:
 class WordPiece:
     """Numbers for texts; those of a stretch of text seen before are remembered."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: WordPieceRules) -> None:
         self._rules = rules
         self._longest = max(map(len, rules.vocabulary))
         self._letters = frozenset().union(*rules.vocabulary)
@@ -122,7 +122,7 @@ class WordPiece:
         return found
 
 
-def rules_of(told: dict[str, Any]) -> Rules:
+def rules_of(told: dict[str, Any]) -> WordPieceRules:
     """What a `tokenizer.json` says, or Failed where that is nothing for us."""
     for part, types in TYPES.items():
         found = (told.get(part) or {}).get("type")
@@ -135,7 +135,7 @@ def rules_of(told: dict[str, Any]) -> Rules:
         raise Failed(f"has no number for {model['unk_token']} in its vocabulary.")
     lowers, accents = bool(normalizer["lowercase"]), normalizer["strip_accents"]
     before, after = _around(told["post_processor"])
-    return Rules(
+    return WordPieceRules(
         vocabulary=vocabulary,
         unknown=vocabulary[model["unk_token"]],
         prefix=model["continuing_subword_prefix"],

@@ -29,7 +29,7 @@ Filled = Literal["complete", "stopped", "stuck"]
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class BackfillOptions:
     """How vectors are made: what is asked before each batch, and where one may have been made before."""
 
     may_go_on: Callable[[], bool]
@@ -41,7 +41,7 @@ class Manner:
     kept_chunks: int = KEPT_CHUNKS
 
 
-def fill(project: ProjectIndex, encoder: Encoder, manner: Manner) -> Filled:
+def fill(project: ProjectIndex, encoder: Encoder, manner: BackfillOptions) -> Filled:
     """Make the vectors that lack, in the order of the chunks, those of urgent files before all others."""
     store, version = project.store, encoder.version
     filling = _Filling(project, encoder, manner)
@@ -73,7 +73,7 @@ class _Text(NamedTuple):
 class _Filling:
     """One encoder at work on one project."""
 
-    def __init__(self, project: ProjectIndex, encoder: Encoder, manner: Manner) -> None:
+    def __init__(self, project: ProjectIndex, encoder: Encoder, manner: BackfillOptions) -> None:
         self._project, self._encoder, self._manner = project, encoder, manner
         self._read_text = text_reader(project.source)
         self._open_text: tuple[int, bytes | None] = (0, None)

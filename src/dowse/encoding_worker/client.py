@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dowse.encoding_worker.messages import QUERY_CHARACTERS, Place, as_place, place_in, vector_in
-from dowse.encoding_worker.process import PROGRAM, Running
-from dowse.encoding_worker.worker_options import Habits
+from dowse.encoding_worker.messages import QUERY_CHARACTERS, IndexKey, as_place, place_in, vector_in
+from dowse.encoding_worker.process import PROGRAM, EncodingProcess
+from dowse.encoding_worker.worker_options import WorkerOptions
 from dowse.indexes.encoder_state import note_complete, take_stock
 from dowse.indexes.encoding_progress import encoding_lease, is_paused, tell_problem
 from dowse.indexes.index import ProjectIndex, What, folder_of
@@ -44,7 +44,7 @@ LEAVE_SECONDS = 2.0
 class _Waiting:
     """A question that was asked."""
 
-    of: Running | None
+    of: EncodingProcess | None
     version: str
     text: str
     asked_at: float
@@ -52,30 +52,30 @@ class _Waiting:
     vector: "Vectors | None" = None
 
 
-class QueryEncoder:
+class EncodingClient:
     """One encoding process for all indexes of a server, started when it is needed; for any thread."""
 
     def __init__(
         self,
-        habits: Habits = Habits(),  # noqa: B008 - frozen
+        habits: WorkerOptions = WorkerOptions(),  # noqa: B008 - frozen
         *,
         program: Sequence[str] = PROGRAM,
         say: Callable[[str], None] = lambda _text: None,
     ) -> None:
         self._habits, self._program, self._say = habits, program, say
         self._lock = threading.RLock()
-        self._running: Running | None = None
+        self._running: EncodingProcess | None = None
         self._is_over = False
         self._known = OrderedDict[tuple[str, str], "Vectors"]()
         self._numbers = itertools.count(1)
         self._waiting = dict[int, _Waiting]()
-        self._places = dict[Place, float]()
+        self._places = dict[IndexKey, float]()
         """The indexes that are served, and when the process was last told to look at each."""
-        self._outcomes = dict[Place, tuple[str, str | None]]()
-        self._stuck_at = dict[Place, int]()
+        self._outcomes = dict[IndexKey, tuple[str, str | None]]()
+        self._stuck_at = dict[IndexKey, int]()
         """States of indexes for which nothing more could be done when the process left."""
-        self._fronts = dict[Place, list[str]]()
-        self._left = dict[Place, threading.Event]()
+        self._fronts = dict[IndexKey, list[str]]()
+        self._left = dict[IndexKey, threading.Event]()
         self._crashes = 0
         self._not_before = 0.0
         self.problem: str | None = None
@@ -106,7 +106,7 @@ class QueryEncoder:
 
     def front(self, root: Path, paths: Iterable[str], what: What = "project") -> None:
         """Let the files that a question reached be encoded before all others."""
-        place, chosen = Place(root, what), list(itertools.islice(paths, FRONT_PATHS))
+        place, chosen = IndexKey(root, what), list(itertools.islice(paths, FRONT_PATHS))
         with self._lock:
             if chosen and self._is_there():
                 self._tell({"front": as_place(place), "paths": chosen})
@@ -117,7 +117,7 @@ class QueryEncoder:
 
     def consider(self, project: ProjectIndex) -> None:
         """See to it that an index gets the vectors it lacks; cheap where there is nothing to do."""
-        place, store = Place(project.root, project.what), project.store
+        place, store = IndexKey(project.root, project.what), project.store
         if time.monotonic() - self._places.get(place, -LOOK_SECONDS) < LOOK_SECONDS:
             return
         if project.is_being_updated() or store.noted("state") != "complete":
@@ -127,7 +127,7 @@ class QueryEncoder:
         elif self._is_there() or not (self._is_paused(project) or self._is_in_vain(place, project)):
             self.work_on([place])
 
-    def work_on(self, places: Iterable[Place]) -> None:
+    def work_on(self, places: Iterable[IndexKey]) -> None:
         """Make the vectors of these indexes as well."""
         with self._lock:
             now, new = time.monotonic(), list(places)
@@ -136,7 +136,7 @@ class QueryEncoder:
             if self._start() and was_there:
                 self._tell({"work": [as_place(place) for place in new]})
 
-    def leave(self, place: Place) -> None:
+    def leave(self, place: IndexKey) -> None:
         """Hold nothing of an index any more, so that it can be removed."""
         with self._lock:
             if self._places.pop(place, None) is None or not self._is_there():
@@ -145,7 +145,7 @@ class QueryEncoder:
             self._tell({"leave": as_place(place)})
         left.wait(LEAVE_SECONDS)
 
-    def outcome(self, place: Place) -> tuple[str, str | None]:
+    def outcome(self, place: IndexKey) -> tuple[str, str | None]:
         """What the process told last of an index, and its problem."""
         return self._outcomes.get(place, ("", None))
 
@@ -181,7 +181,7 @@ class QueryEncoder:
             return False
         habits = replace(self._habits, batch_texts=max(1, self._habits.batch_texts >> self._crashes))
         try:
-            self._running = Running(habits, self._take_in, self._take_leave, self._program)
+            self._running = EncodingProcess(habits, self._take_in, self._take_leave, self._program)
         except OSError as error:
             self._note_crash(f"It cannot be started: {error.strerror or error}.")
             return False
@@ -198,7 +198,7 @@ class QueryEncoder:
     def _is_paused(self, project: ProjectIndex) -> bool:
         return not self._habits.ignores_battery and is_paused(project.settings, Path(self._habits.supplies))
 
-    def _is_in_vain(self, place: Place, project: ProjectIndex) -> bool:
+    def _is_in_vain(self, place: IndexKey, project: ProjectIndex) -> bool:
         """Whether a process of ours could do nothing: another one is at it, or what is left cannot be encoded yet."""
         lease = encoding_lease(project.folder)
         is_elsewhere = lease.path.exists() and lease.is_taken()
@@ -209,7 +209,7 @@ class QueryEncoder:
         if self._running and time.monotonic() - oldest >= HUNG_SECONDS:
             self._running.kill()
 
-    def _take_in(self, running: Running, message: dict[str, Any]) -> None:
+    def _take_in(self, running: EncodingProcess, message: dict[str, Any]) -> None:
         """What the process told, on the thread that listens to it."""
         if "answer" in message:
             self._take_answer(message)
@@ -233,7 +233,7 @@ class QueryEncoder:
         if waiting:
             waiting.answered.set()
 
-    def _take_leave(self, running: Running) -> None:
+    def _take_leave(self, running: EncodingProcess) -> None:
         """The process has ended: those who wait go without, and a crash is not repeated at once."""
         with self._lock:
             asked = [number for number, waiting in self._waiting.items() if waiting.of is running]

@@ -3,11 +3,11 @@
 import time
 from collections.abc import Callable
 
-from dowse.encoding_worker.client import QueryEncoder
-from dowse.encoding_worker.messages import Place
-from dowse.encoding_worker.worker_options import Habits
+from dowse.encoding_worker.client import EncodingClient
+from dowse.encoding_worker.messages import IndexKey
+from dowse.encoding_worker.worker_options import WorkerOptions
 from dowse.errors import Failed
-from dowse.indexes.encoding_progress import Encoding, encoding_of
+from dowse.indexes.encoding_progress import EncodingProgress, encoding_of
 from dowse.indexes.index import ProjectIndex
 from dowse.types import Progress
 
@@ -15,13 +15,13 @@ LOOK_SECONDS = 0.3
 """How often it is looked how far it is."""
 
 
-def encode_now(project: ProjectIndex, progress: Progress, say: Callable[[str], None]) -> Encoding:
+def encode_now(project: ProjectIndex, progress: Progress, say: Callable[[str], None]) -> EncodingProgress:
     """Make the vectors that an index lacks, on battery as well; how far that came.
 
     All is done, or the files that are left change faster than they are indexed. Ctrl-C keeps what is done.
     """
-    place = Place(project.root, project.what)
-    encoder = QueryEncoder(Habits(ignores_battery=True), say=say)
+    place = IndexKey(project.root, project.what)
+    encoder = EncodingClient(WorkerOptions(ignores_battery=True), say=say)
     try:
         while True:
             found = encoding_of(project.store, project.settings)

@@ -13,7 +13,7 @@ QUERY_CHARACTERS = 2000
 """Of a longer question only the beginning is encoded: it is more than any encoder reads."""
 
 
-class Place(NamedTuple):
+class IndexKey(NamedTuple):
     """An index: the root it is of, and which of the two."""
 
     root: Path
@@ -34,14 +34,14 @@ def message_in(line: bytes) -> dict[str, Any] | None:
     return message if isinstance(message, dict) else None
 
 
-def as_place(place: Place) -> list[str]:
+def as_place(place: IndexKey) -> list[str]:
     """An index in a message."""
     return [str(place.root), place.what]
 
 
-def place_in(said: list[Any]) -> Place:
+def place_in(said: list[Any]) -> IndexKey:
     """An index of a message."""
-    return Place(Path(said[0]), "documents" if said[1] == "documents" else "project")
+    return IndexKey(Path(said[0]), "documents" if said[1] == "documents" else "project")
 
 
 def as_text(vector: "Vectors") -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import IO, Any, cast
 
 from dowse.encoding_worker.messages import as_line, message_in
-from dowse.encoding_worker.worker_options import Habits
+from dowse.encoding_worker.worker_options import WorkerOptions
 
 # -P keeps the working directory, which may be a stranger's project, out of the import path.
 PROGRAM = (sys.executable, "-P", "-m", "dowse.encoding_worker.worker_main")
@@ -18,14 +18,14 @@ STOP_SECONDS = 1.0
 """How long it may take to keep what it has done before it is ended by force."""
 
 
-class Running:
+class EncodingProcess:
     """One encoding process; whatever is said to it never waits, even where it does not listen."""
 
     def __init__(
         self,
-        habits: Habits,
-        told: "Callable[[Running, dict[str, Any]], None]",
-        ended: "Callable[[Running], None]",
+        habits: WorkerOptions,
+        told: "Callable[[EncodingProcess, dict[str, Any]], None]",
+        ended: "Callable[[EncodingProcess], None]",
         program: Sequence[str] = PROGRAM,
     ) -> None:
         self.started = time.monotonic()

@@ -4,7 +4,7 @@ import threading
 import time
 from typing import Any
 
-from dowse.encoding_worker.messages import Place, place_in
+from dowse.encoding_worker.messages import IndexKey, place_in
 
 URGENT_PATHS = 200
 """Files of an index that questions reached last; the others have to wait for their turn."""
@@ -14,7 +14,7 @@ HELD_SECONDS = 2.0
 """Longer than this nobody is given way to, or a busy server would never be done."""
 
 
-class Duties:
+class WorkQueue:
     """Indexes to look at, files to begin with, encoders to load."""
 
     def __init__(self) -> None:
@@ -22,11 +22,11 @@ class Duties:
         """Nobody wants anything any more."""
         self._news = threading.Event()
         self._lock = threading.Lock()
-        self._places = dict[Place, bool]()
+        self._places = dict[IndexKey, bool]()
         """Whether each is still to be looked at."""
-        self._urgent = dict[Place, dict[str, None]]()
+        self._urgent = dict[IndexKey, dict[str, None]]()
         self._versions = dict[str, None]()
-        self._leaving = list[Place]()
+        self._leaving = list[IndexKey]()
         self._asked_at = -HELD_SECONDS
 
     # For the thread that listens
@@ -56,7 +56,7 @@ class Duties:
         self.is_over.set()
         self._news.set()
 
-    def _put_in_front(self, place: Place, paths: list[str]) -> None:
+    def _put_in_front(self, place: IndexKey, paths: list[str]) -> None:
         urgent = self._urgent.setdefault(place, {})
         for path in reversed(paths):
             urgent.pop(path, None)
@@ -71,26 +71,26 @@ class Duties:
         """When the last question came."""
         return self._asked_at
 
-    def places(self) -> list[Place]:
+    def places(self) -> list[IndexKey]:
         """The indexes that are served."""
         with self._lock:
             return list(self._places)
 
-    def is_asked_for(self, place: Place) -> bool:
+    def is_asked_for(self, place: IndexKey) -> bool:
         """Whether an index is served, and was not let go of."""
         return place in self._places
 
-    def has_news_of(self, place: Place) -> bool:
+    def has_news_of(self, place: IndexKey) -> bool:
         """Whether the server has asked to look at an index since it was begun with."""
         return self._places.get(place, False)
 
-    def begin(self, place: Place) -> None:
+    def begin(self, place: IndexKey) -> None:
         """An index is looked at now."""
         with self._lock:
             if place in self._places:
                 self._places[place] = False
 
-    def urgent(self, place: Place) -> tuple[str, ...]:
+    def urgent(self, place: IndexKey) -> tuple[str, ...]:
         """Files of an index that questions reached, the last one first."""
         with self._lock:
             return tuple(reversed(self._urgent.get(place, {})))
@@ -101,7 +101,7 @@ class Duties:
             versions, self._versions = list(self._versions), {}
             return versions
 
-    def take_leaving(self) -> list[Place]:
+    def take_leaving(self) -> list[IndexKey]:
         """Indexes that nothing may be held of any more."""
         with self._lock:
             leaving, self._leaving = self._leaving, []

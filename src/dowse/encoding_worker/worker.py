@@ -9,10 +9,10 @@ from typing import Any, Literal
 from dowse.encoding.cache import VectorCache
 from dowse.encoding.selection import open_version
 from dowse.encoding.shipped import STATIC_VERSION
-from dowse.encoding_worker.backfill import Filled, Manner, fill
-from dowse.encoding_worker.messages import Place, as_place
-from dowse.encoding_worker.work_queue import Duties
-from dowse.encoding_worker.worker_options import Habits
+from dowse.encoding_worker.backfill import BackfillOptions, Filled, fill
+from dowse.encoding_worker.messages import IndexKey, as_place
+from dowse.encoding_worker.work_queue import WorkQueue
+from dowse.encoding_worker.worker_options import WorkerOptions
 from dowse.errors import DowseError, StoreBusy, StoreDamaged
 from dowse.indexes.encoder_state import (
     note_begin,
@@ -76,13 +76,13 @@ class _Rest:
 class Worker:
     """Loads encoders and fills indexes; `loaded` is for the thread that answers questions."""
 
-    def __init__(self, duties: Duties, habits: Habits, tell: Tell) -> None:
+    def __init__(self, duties: WorkQueue, habits: WorkerOptions, tell: Tell) -> None:
         self._duties, self._habits, self._tell = duties, habits, tell
         self._encoders = dict[str, Encoder]()
         self._failed_loads = dict[str, float]()
-        self._settings = dict[Place, tuple[Settings, tuple[str | None, ...]]]()
+        self._settings = dict[IndexKey, tuple[Settings, tuple[str | None, ...]]]()
         """The settings of each index, and the encoders that it wants and that serve it."""
-        self._rests = dict[Place, _Rest]()
+        self._rests = dict[IndexKey, _Rest]()
         self._worked_at = time.monotonic()
 
     def loaded(self, version: str) -> Encoder | None:
@@ -105,12 +105,12 @@ class Worker:
             else:
                 self._duties.wait(min(LOOK_SECONDS, self._habits.idle_seconds))
 
-    def _next(self) -> Place | None:
+    def _next(self) -> IndexKey | None:
         """The index whose turn it is: of those that may have something to do, the one that rested longest."""
         due = [place for place in self._duties.places() if self._is_due(place)]
         return min(due, key=lambda place: self._rests[place].until if place in self._rests else 0.0, default=None)
 
-    def _is_due(self, place: Place) -> bool:
+    def _is_due(self, place: IndexKey) -> bool:
         rest = self._rests.get(place)
         if rest is None or time.monotonic() >= rest.until or rest.has_new_settings:
             return True
@@ -118,7 +118,7 @@ class Worker:
 
     # One index
 
-    def _work_on(self, place: Place) -> None:
+    def _work_on(self, place: IndexKey) -> None:
         problem: str | None = None
         self._duties.begin(place)
         try:
@@ -144,7 +144,7 @@ class Worker:
         self._rests[place] = _Rest(outcome, until, project.settings_stamp, seen, sequence)
         self._tell({"about": as_place(place), "outcome": outcome, "problem": problem})
 
-    def _fill(self, project: ProjectIndex, place: Place) -> tuple[Outcome, int]:
+    def _fill(self, project: ProjectIndex, place: IndexKey) -> tuple[Outcome, int]:
         if not project.exists:
             return "gone", 0
         if project.is_being_updated() or project.store.noted("state") != "complete":
@@ -165,7 +165,7 @@ class Worker:
         finally:
             lease.release()
 
-    def _fill_with_lease(self, project: ProjectIndex, place: Place) -> Outcome:
+    def _fill_with_lease(self, project: ProjectIndex, place: IndexKey) -> Outcome:
         note_begin(project.store, project.settings)
         cache = VectorCache(storage_layout.vector_cache(), project.settings.vector_cache_bytes)
         try:
@@ -183,7 +183,7 @@ class Worker:
         note_complete(project.store, project.settings)
         return "complete"
 
-    def _manner(self, project: ProjectIndex, place: Place, version: str, cache: VectorCache) -> Manner:
+    def _manner(self, project: ProjectIndex, place: IndexKey, version: str, cache: VectorCache) -> BackfillOptions:
         began = looked = time.monotonic()
         seen = project.settings_stamp()
 
@@ -205,8 +205,8 @@ class Worker:
 
         urgent = lambda: self._duties.urgent(place)  # noqa: E731
         if version == STATIC_VERSION:
-            return Manner(may_go_on, urgent, batch_texts=STATIC_CHUNKS, kept_chunks=STATIC_CHUNKS)
-        return Manner(may_go_on, urgent, cache, self._habits.batch_texts)
+            return BackfillOptions(may_go_on, urgent, batch_texts=STATIC_CHUNKS, kept_chunks=STATIC_CHUNKS)
+        return BackfillOptions(may_go_on, urgent, cache, self._habits.batch_texts)
 
     def _is_paused(self, settings: Settings) -> bool:
         return not self._habits.ignores_battery and is_paused(settings, Path(self._habits.supplies))

@@ -11,7 +11,7 @@ import threading
 from typing import Any
 
 from dowse.encoding_worker.messages import as_line, as_text, message_in
-from dowse.encoding_worker.work_queue import Duties
+from dowse.encoding_worker.work_queue import WorkQueue
 from dowse.encoding_worker.worker import Worker
 from dowse.encoding_worker.worker_options import habits_in
 from dowse.errors import Failed
@@ -25,7 +25,7 @@ def main(arguments: list[str]) -> int:
     """Encode with the habits of the arguments until stdin ends, or nobody has wanted anything for long."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for our parent, who then closes stdin
     lower_priority()
-    duties, told = Duties(), threading.Lock()
+    duties, told = WorkQueue(), threading.Lock()
 
     def tell(message: dict[str, Any]) -> None:
         with told:
@@ -40,7 +40,7 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _listen(duties: Duties, worker: Worker, tell: Any) -> None:
+def _listen(duties: WorkQueue, worker: Worker, tell: Any) -> None:
     """Take in what the server says, and answer its questions at once, whatever the worker is doing."""
     rest = b""
     while piece := _read():

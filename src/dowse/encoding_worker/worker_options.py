@@ -11,7 +11,7 @@ IDLE_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Habits:
+class WorkerOptions:
     """What differs from one encoding process to another."""
 
     idle_seconds: float = IDLE_SECONDS
@@ -27,6 +27,6 @@ class Habits:
         return json.dumps(asdict(self))
 
 
-def habits_in(argument: str) -> Habits:
+def habits_in(argument: str) -> WorkerOptions:
     """The habits that a command line names."""
-    return Habits(**json.loads(argument))
+    return WorkerOptions(**json.loads(argument))

@@ -31,7 +31,7 @@ LEAST = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedItem:
     """A thing in its place."""
 
     item: Item
@@ -40,7 +40,7 @@ class Ranked:
     """Its ids under other sources."""
 
 
-class Shown(NamedTuple):
+class ShownTerms(NamedTuple):
     """Which terms of a query a hit shows."""
 
     names: Set[str]
@@ -48,7 +48,7 @@ class Shown(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldItems:
     """What the caller has and does not want again."""
 
     ids: frozenset[str] = frozenset()
@@ -59,7 +59,7 @@ class Held:
         return any(item.id in self.ids or not self.keys.isdisjoint(item.keys) for item in items)
 
 
-def merged(text: str, sources: Sequence[Sequence[Item]], held: Held = Held()) -> list[Ranked]:  # noqa: B008 - frozen
+def merged(text: str, sources: Sequence[Sequence[Item]], held: HeldItems = HeldItems()) -> list[RankedItem]:  # noqa: B008 - frozen
     """Everything in one order, each thing once, without what is held."""
     terms = frozenset(term for word in parse(text).positive for term in terms_of(word))
     shown = [[shown_of(item, terms) for item in items] for items in sources]
@@ -72,20 +72,22 @@ def merged(text: str, sources: Sequence[Sequence[Item]], held: Held = Held()) ->
     scored.sort(key=lambda one: (-one[0], one[1].id))
     best = {item.id: score for score, item in reversed(scored)}
     return [
-        Ranked(group[0], best[group[0].id], tuple(dict.fromkeys(item.id for item in group if item.id != group[0].id)))
+        RankedItem(
+            group[0], best[group[0].id], tuple(dict.fromkeys(item.id for item in group if item.id != group[0].id))
+        )
         for group in one_each([item for _, item in scored])
         if best[group[0].id] >= LEAST and not held.has(group)
     ]
 
 
-def shown_of(item: Item, terms: frozenset[str]) -> Shown:
+def shown_of(item: Item, terms: frozenset[str]) -> ShownTerms:
     """The terms of a query that a hit shows: in its names, and anywhere."""
     names = terms_in(f"{item.title} {item.names}") & terms
     rest = terms - names
-    return Shown(names, names | (terms_in(item.text) & rest if rest else rest))
+    return ShownTerms(names, names | (terms_in(item.text) & rest if rest else rest))
 
 
-def scores(items: Sequence[Item], shown: Sequence[Shown], weights: Mapping[str, float]) -> list[float]:
+def scores(items: Sequence[Item], shown: Sequence[ShownTerms], weights: Mapping[str, float]) -> list[float]:
     """The score of each hit of one source, between 0 and 1; a source that has an order of its own keeps it.
 
     Were it put in order anew, the figure would be 0.741, of code 0.64 instead of 0.67.
@@ -101,7 +103,7 @@ def scores(items: Sequence[Item], shown: Sequence[Shown], weights: Mapping[str, 
     return found
 
 
-def coverage(shown: Shown, weights: Mapping[str, float]) -> float:
+def coverage(shown: ShownTerms, weights: Mapping[str, float]) -> float:
     """How much of a query, by weight, a hit shows."""
     total = sum(weights.values())
     if not total:
@@ -110,7 +112,7 @@ def coverage(shown: Shown, weights: Mapping[str, float]) -> float:
     return PASSAGE * in_all + NAMES * in_names
 
 
-def weights_of(terms: Iterable[str], shown: Sequence[Shown]) -> dict[str, float]:
+def weights_of(terms: Iterable[str], shown: Sequence[ShownTerms]) -> dict[str, float]:
     """The terms of a query, and how rare each is among what was found: that much a hit with it stands out."""
     return {term: log(1 + (len(shown) + 1) / (0.5 + sum(term in one.anywhere for one in shown))) for term in terms}
 
@@ -130,6 +132,6 @@ def one_each(items: Sequence[Item]) -> list[list[Item]]:
     return groups
 
 
-def held_of(ids: Collection[str], keys: Iterable[frozenset[str]]) -> Held:
+def held_of(ids: Collection[str], keys: Iterable[frozenset[str]]) -> HeldItems:
     """What a caller holds, by its ids and by what is known of them."""
-    return Held(frozenset(ids), frozenset().union(*keys))
+    return HeldItems(frozenset(ids), frozenset().union(*keys))

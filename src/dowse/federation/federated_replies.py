@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from dowse.errors import UsageError
-from dowse.federation.federated_ranking import Ranked
-from dowse.federation.federated_search import Asked, Outcome
-from dowse.federation.federation_types import Member, Standing, Whole
+from dowse.federation.federated_ranking import RankedItem
+from dowse.federation.federated_search import FederatedQuery, FederatedResult
+from dowse.federation.federation_types import FetchedItem, SearchSource, SourceStatus
 from dowse.indexes.project_search import Coverage
 from dowse.mcp.tools import wire_characters
 from dowse.screening.instructions import flags_in
@@ -26,7 +26,7 @@ _WORST_FIRST = ("failed", "indexing", "incomplete", "ready", "not_found")
 """What a whole is when its parts are so; one that is not indexed yet says so itself, and the others can be searched."""
 
 
-def found(outcome: Outcome, asked: Asked, budget: int) -> Reply:
+def found(outcome: FederatedResult, asked: FederatedQuery, budget: int) -> Reply:
     """What was found, as much as fits, and what is to be known about it."""
     metadata = _about(outcome, budget)
     left = budget - SPARE_CHARACTERS - wire_characters(metadata)
@@ -42,7 +42,7 @@ def found(outcome: Outcome, asked: Asked, budget: int) -> Reply:
     return {"results": results, "metadata": {"totalResults": len(results), **metadata}}
 
 
-def fetched(given: str, member: Member, whole: Whole, offset: int, budget: int) -> Reply:
+def fetched(given: str, member: SearchSource, whole: FetchedItem, offset: int, budget: int) -> Reply:
     """A thing, its text from a character on, as much as fits."""
     size = len(whole.text)
     if offset and offset >= size:
@@ -60,7 +60,7 @@ def fetched(given: str, member: Member, whole: Whole, offset: int, budget: int) 
     return {**reply, "metadata": {**about, "nextOffset": end, "truncated": said}}
 
 
-def overview(each: Sequence[Standing], budget: int = sys.maxsize) -> Reply:
+def overview(each: Sequence[SourceStatus], budget: int = sys.maxsize) -> Reply:
     """How all sources stand together."""
     states = [one.state for one in each]
     worst = next((state for state in _WORST_FIRST if state in states), "not_found")
@@ -74,7 +74,7 @@ def overview(each: Sequence[Standing], budget: int = sys.maxsize) -> Reply:
     }
 
 
-def listed(each: Sequence[Standing], budget: int) -> Reply:
+def listed(each: Sequence[SourceStatus], budget: int) -> Reply:
     """Every source, as many as fit."""
     shown = fitting((one.as_json() for one in each), budget - SPARE_CHARACTERS)
     if len(shown) == len(each):
@@ -93,13 +93,13 @@ def fitting(values: Iterable[Fitting], characters: int) -> list[Fitting]:
     return taken
 
 
-def _result(one: Ranked) -> Reply:
+def _result(one: RankedItem) -> Reply:
     item = one.item
     result = {"id": item.id, "title": item.title, "url": item.url, "text": item.text, "source": item.source}
     return {**result, "score": one.score, **item.more, **_present(alsoIn=list(one.also))}
 
 
-def _about(outcome: Outcome, budget: int) -> Reply:
+def _about(outcome: FederatedResult, budget: int) -> Reply:
     answers = outcome.answers
     share = budget // NOTES_SHARE
     pending = [path for answer in answers.values() for path in answer.pending]

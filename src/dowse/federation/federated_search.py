@@ -9,10 +9,19 @@ from typing import TypeVar
 from urllib.parse import unquote
 
 from dowse.errors import DowseError, UsageError
-from dowse.federation.federated_ranking import Ranked, held_of, merged
-from dowse.federation.federation_types import KINDS, Found, Member, NoSuchThing, NotReady, Standing, Wanted, Whole
+from dowse.federation.federated_ranking import RankedItem, held_of, merged
+from dowse.federation.federation_types import (
+    SOURCE_KINDS,
+    FetchedItem,
+    ItemNotFound,
+    SearchSource,
+    SourceNotReady,
+    SourceQuery,
+    SourceResult,
+    SourceStatus,
+)
 from dowse.federation.result_ids import MOST_CHARACTERS, locator_in
-from dowse.federation.source_list import Holdings
+from dowse.federation.source_list import SourceList
 from dowse.mcp.error_catalog import rendered
 from dowse.mcp.tools import Call
 from dowse.surfaces.documents.document_replies import on_one_line
@@ -31,21 +40,21 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FederatedQuery:
     """What a caller wants: `wanted` of all sources or of some, without what it holds."""
 
-    wanted: Wanted
+    wanted: SourceQuery
     source: str | None = None
     exclude: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class FederatedResult:
     """What came of it."""
 
-    results: Sequence[Ranked] = ()
+    results: Sequence[RankedItem] = ()
     """More than were asked for, where there is more."""
-    answers: Mapping[str, Found] = field(default_factory=dict)
+    answers: Mapping[str, SourceResult] = field(default_factory=dict)
     """By the sources' names, of those that answered."""
     left_out: Mapping[str, str] = field(default_factory=dict)
     """Sources that a filter has no meaning for, and which."""
@@ -53,7 +62,7 @@ class Outcome:
     """Sources that did not answer, and why."""
 
 
-async def search_all(holdings: Holdings, call: Call, asked: Asked) -> Outcome:
+async def search_all(holdings: SourceList, call: Call, asked: FederatedQuery) -> FederatedResult:
     """Ask every source that is meant; one that fails does not fail the others."""
     members, problems = await holdings.members(call)
     chosen = _chosen(members, asked.source) if asked.source else members
@@ -72,34 +81,34 @@ async def search_all(holdings: Holdings, call: Call, asked: Asked) -> Outcome:
         answers |= more
         results = merged(asked.wanted.text, [found.items for found in answers.values()], held)
     known = problems if not asked.source else {}
-    return Outcome(results, answers, left_out, {**known, **silent})
+    return FederatedResult(results, answers, left_out, {**known, **silent})
 
 
-async def fetch_one(holdings: Holdings, call: Call, given: str) -> tuple[Member, Whole]:
+async def fetch_one(holdings: SourceList, call: Call, given: str) -> tuple[SearchSource, FetchedItem]:
     """The thing that an id leads to; NoSuchThing where there is none."""
     members, _ = await holdings.members(call)
     for member in members:
         locator = locator_in(member.name, given) if len(given) <= MOST_CHARACTERS else None
         if locator is not None:
             return member, await member.fetch(locator)
-    raise NoSuchThing(f"it does not begin with the name of a source. There are: {_names(members)}")
+    raise ItemNotFound(f"it does not begin with the name of a source. There are: {_names(members)}")
 
 
-async def standings(holdings: Holdings, call: Call) -> list[Standing]:
+async def standings(holdings: SourceList, call: Call) -> list[SourceStatus]:
     """How each source stands."""
     members, problems = await holdings.members(call)
     known, silent = await _of_each(members, lambda member: member.standing())
     return [
-        *(Standing(kind, kind, "not_found", problem=problems[kind]) for kind in KINDS if kind in problems),
+        *(SourceStatus(kind, kind, "not_found", problem=problems[kind]) for kind in SOURCE_KINDS if kind in problems),
         *(
-            known.get(member.name) or Standing(member.kind, member.name, "failed", problem=silent[member.name])
+            known.get(member.name) or SourceStatus(member.kind, member.name, "failed", problem=silent[member.name])
             for member in members
         ),
     ]
 
 
 async def _of_each(
-    members: Sequence[Member], work: Callable[[Member], Awaitable[Got]]
+    members: Sequence[SearchSource], work: Callable[[SearchSource], Awaitable[Got]]
 ) -> tuple[dict[str, Got], dict[str, str]]:
     """What each source gives in time, and why the others give nothing."""
     tasks = {asyncio.ensure_future(work(member)): member.name for member in members}
@@ -124,7 +133,7 @@ async def _of_each(
 
 def _told(name: str, error: BaseException) -> str:
     """Why a source did not answer, without a path of this machine."""
-    if isinstance(error, NotReady):
+    if isinstance(error, SourceNotReady):
         return str(error)
     if isinstance(error, DowseError):
         return str(rendered(error)["userMessage"])
@@ -132,35 +141,35 @@ def _told(name: str, error: BaseException) -> str:
     return "Something went wrong inside the search of this source."
 
 
-def _wanted_of(member: Member, asked: Asked, limit: int) -> Wanted:
+def _wanted_of(member: SearchSource, asked: FederatedQuery, limit: int) -> SourceQuery:
     """One more than wanted, to know whether there is more, and as many more as the caller holds of it."""
     return replace(asked.wanted, limit=limit + 1 + len(_locators(member, asked.exclude)))
 
 
-def _has_more(member: Member, answers: Mapping[str, Found], asked: Asked, share: int) -> bool:
+def _has_more(member: SearchSource, answers: Mapping[str, SourceResult], asked: FederatedQuery, share: int) -> bool:
     """Whether a source gave all that it was asked for."""
     found = answers.get(member.name)
     return found is not None and len(found.items) >= _wanted_of(member, asked, share).limit
 
 
-def _locators(member: Member, ids: Sequence[str]) -> list[str]:
+def _locators(member: SearchSource, ids: Sequence[str]) -> list[str]:
     return [locator for one in ids if (locator := locator_in(member.name, one)) is not None]
 
 
-def _chosen(members: Sequence[Member], source: str) -> list[Member]:
+def _chosen(members: Sequence[SearchSource], source: str) -> list[SearchSource]:
     """The sources that are meant: by name, by kind, or by what comes after the kind."""
     wanted = source.strip().strip("/")
     found = [member for member in members if wanted in (member.name, member.kind, _bare(member), unquote(member.name))]
-    if not found and wanted not in KINDS:
+    if not found and wanted not in SOURCE_KINDS:
         raise UsageError(f"source: '{on_one_line(source, 100)}' is not one. There are: {_names(members)}.")
     return found
 
 
-def _bare(member: Member) -> str:
+def _bare(member: SearchSource) -> str:
     return unquote(member.name.partition("/")[2])
 
 
-def _names(members: Sequence[Member]) -> str:
+def _names(members: Sequence[SearchSource]) -> str:
     names = [member.name for member in members]
     more = f" and {len(names) - NAMED_SOURCES} more" if len(names) > NAMED_SOURCES else ""
     return (", ".join(names[:NAMED_SOURCES]) or "none here") + more

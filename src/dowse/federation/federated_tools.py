@@ -7,12 +7,12 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from dowse.errors import UsageError
-from dowse.mcp.error_catalog import CatalogueError, is_absolute
+from dowse.mcp.error_catalog import CatalogError, is_absolute
 from dowse.mcp.schemas import TEXT, TEXTS, described, item, reply
 from dowse.mcp.tools import Call, Schema, Tool
 
 if TYPE_CHECKING:
-    from dowse.federation.source_list import Holdings
+    from dowse.federation.source_list import SourceList
 
 MOST_RESULTS = 50
 MOST_HELD = 500
@@ -27,7 +27,7 @@ Status = Callable[[Call], Awaitable[dict[str, Any]]]
 class FederatedSurface:
     """The tools over all sources of a server."""
 
-    def __init__(self, holdings: "Holdings") -> None:
+    def __init__(self, holdings: "SourceList") -> None:
         self._holdings = holdings
         self.tools: tuple[Tool, ...] = (
             Tool(
@@ -44,8 +44,8 @@ class FederatedSurface:
         """Everything that answers, in one order."""
         # With it come NumPy and more, which no client should wait for before it was greeted.
         from dowse.federation.federated_replies import found
-        from dowse.federation.federated_search import Asked, search_all
-        from dowse.federation.federation_types import Wanted
+        from dowse.federation.federated_search import FederatedQuery, search_all
+        from dowse.federation.federation_types import SourceQuery
         from dowse.surfaces.project.path_search import compiled
 
         given, started = call.arguments, time.perf_counter()
@@ -55,8 +55,8 @@ class FederatedSurface:
         if len(held) > MOST_HELD:
             raise UsageError(f"exclude holds {len(held):,} ids; {MOST_HELD} are the most. Ask something narrower.")
         since, until = (_day(name, given[name]) for name in ("since", "until"))
-        wanted = Wanted(given["query"], int(given["limit"]), given["path"], given["language"], since, until)
-        asked = Asked(wanted, given["source"], held)
+        wanted = SourceQuery(given["query"], int(given["limit"]), given["path"], given["language"], since, until)
+        asked = FederatedQuery(wanted, given["source"], held)
         answer = found(await search_all(self._holdings, call, asked), asked, call.budget_characters)
         answer["metadata"]["searchTimeMs"] = round((time.perf_counter() - started) * 1000, 1)
         return answer
@@ -65,12 +65,12 @@ class FederatedSurface:
         """One thing, whole."""
         from dowse.federation.federated_replies import fetched
         from dowse.federation.federated_search import fetch_one
-        from dowse.federation.federation_types import NoSuchThing
+        from dowse.federation.federation_types import ItemNotFound
 
         given = call.arguments["id"]
         try:
             member, whole = await fetch_one(self._holdings, call, given)
-        except NoSuchThing as error:
+        except ItemNotFound as error:
             raise UsageError(f"id: '{_shown(given)}' leads to nothing: {error}. Use an id that search gave.") from error
         return fetched(given, member, whole, int(call.arguments["offset"]), call.budget_characters)
 
@@ -84,7 +84,7 @@ class FederatedSurface:
         if of_projects is not None:
             try:
                 told = await of_projects(call)
-            except CatalogueError as error:
+            except CatalogError as error:
                 if error.code != "PROJECT_NOT_DETECTED":
                     raise
         each = await standings(self._holdings, call)

@@ -8,12 +8,12 @@ from typing import Any, Literal, Protocol
 from dowse.errors import DowseError, NotFound
 from dowse.indexes.project_search import Coverage
 
-Kind = Literal["project", "documents", "site", "archive", "index"]
-KINDS: tuple[Kind, ...] = ("project", "documents", "site", "archive", "index")
+SourceKind = Literal["project", "documents", "site", "archive", "index"]
+SOURCE_KINDS: tuple[SourceKind, ...] = ("project", "documents", "site", "archive", "index")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SourceQuery:
     """What is looked for, and how much of it one source is to give."""
 
     text: str
@@ -58,7 +58,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SourceResult:
     """What one source has to say."""
 
     items: tuple[Item, ...] = ()
@@ -72,7 +72,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class FetchedItem:
     """A thing that was fetched."""
 
     title: str
@@ -82,10 +82,10 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SourceStatus:
     """How one source stands, for the status."""
 
-    kind: Kind
+    kind: SourceKind
     name: str
     state: str
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -102,36 +102,36 @@ class Standing:
         return told | ({"problem": self.problem} if self.problem else {})
 
 
-class NoSuchThing(NotFound):
+class ItemNotFound(NotFound):
     """An id that leads to nothing that may be read."""
 
 
-class NotReady(DowseError):
+class SourceNotReady(DowseError):
     """A source that cannot answer yet, with what to do about it."""
 
     code = "NOT_READY"
 
 
-class Member(Protocol):
+class SearchSource(Protocol):
     """One source of a federation."""
 
     @property
-    def kind(self) -> Kind: ...
+    def kind(self) -> SourceKind: ...
 
     @property
     def name(self) -> str:
         """Unique among all, and the beginning of its ids."""
         ...
 
-    def lacks(self, wanted: Wanted) -> str:
+    def lacks(self, wanted: SourceQuery) -> str:
         """The filter that it cannot apply; empty where it can apply all."""
         ...
 
-    async def search(self, wanted: Wanted) -> Found:
+    async def search(self, wanted: SourceQuery) -> SourceResult:
         """The best things it has, best first."""
         ...
 
-    async def fetch(self, locator: str) -> Whole:
+    async def fetch(self, locator: str) -> FetchedItem:
         """One thing, whole; NoSuchThing where there is none."""
         ...
 
@@ -139,6 +139,6 @@ class Member(Protocol):
         """What a thing is, as far as that is known without a look at it."""
         ...
 
-    async def standing(self) -> Standing:
+    async def standing(self) -> SourceStatus:
         """How it stands."""
         ...

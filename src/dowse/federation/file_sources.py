@@ -7,15 +7,25 @@ from typing import Any
 from urllib.parse import quote
 
 from dowse.errors import NotIndexed, UsageError
-from dowse.federation.federation_types import Found, Item, Kind, NoSuchThing, NotReady, Standing, Wanted, Whole
+from dowse.federation.federation_types import (
+    FetchedItem,
+    Item,
+    ItemNotFound,
+    SourceKind,
+    SourceNotReady,
+    SourceQuery,
+    SourceResult,
+    SourceStatus,
+)
 from dowse.federation.result_ids import id_of, source_name
-from dowse.indexes.document_search import Wanted as WantedDocuments
+from dowse.indexes.document_search import DocumentQuery as WantedDocuments
 from dowse.indexes.document_search import find_documents, read_now
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.project_search import Options, answer_now, coverage
-from dowse.keeping.service import Served, Service
+from dowse.indexes.project_search import answer_now, coverage
+from dowse.keeping.service import ServedIndex, Service
 from dowse.searching.passages import Passage, first_match
-from dowse.surfaces.documents.document_folders import Shelves
+from dowse.searching.search import SearchOptions
+from dowse.surfaces.documents.document_folders import DocumentFolders
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS, on_one_line
 from dowse.surfaces.project.path_search import relative
 from dowse.surfaces.project.project_replies import screening
@@ -31,22 +41,22 @@ _NANOSECONDS = 1_000_000_000
 class _Folder:
     """What both have in common: a root, read behind its policy."""
 
-    kind: Kind
+    kind: SourceKind
 
-    def __init__(self, service: Service, served: Served) -> None:
+    def __init__(self, service: Service, served: ServedIndex) -> None:
         self.name = source_name(self.kind, served.name)
         self._service, self._served = service, served
 
-    def lacks(self, wanted: Wanted) -> str:  # noqa: ARG002 - files have paths, languages and dates
+    def lacks(self, wanted: SourceQuery) -> str:  # noqa: ARG002 - files have paths, languages and dates
         return ""
 
     def keys(self, locator: str) -> frozenset[str]:
         return file_key(f"{self._served.root}/{locator}")
 
-    async def fetch(self, locator: str) -> Whole:
+    async def fetch(self, locator: str) -> FetchedItem:
         document = await self._served.do(read_now, locator)
         if document is None:
-            raise NoSuchThing(f"{self.name} has no such file that may be read")
+            raise ItemNotFound(f"{self.name} has no such file that may be read")
         facts: dict[str, Any] = {
             "path": self._service.shown(self._served, document.path),
             "language": document.language,
@@ -54,7 +64,7 @@ class _Folder:
         }
         if document.reading.tags:
             facts["tags"] = [on_one_line(tag, 100) for tag in document.reading.tags]
-        return Whole(self._title(document), document.reading.text, self._url(document.path), facts)
+        return FetchedItem(self._title(document), document.reading.text, self._url(document.path), facts)
 
     def _title(self, document: Document) -> str:
         return _title_of(document.kind, document.reading.title, self._service.shown(self._served, document.path))
@@ -62,15 +72,15 @@ class _Folder:
     def _url(self, path: str, line: int = 0) -> str:
         raise NotImplementedError
 
-    def _glob(self, wanted: Wanted) -> str | None:
+    def _glob(self, wanted: SourceQuery) -> str | None:
         """The wanted paths as this folder understands them: they may begin with its name."""
         return relative(wanted.path).removeprefix(f"{self._served.name}/") if wanted.path else None
 
-    def _options(self, project: ProjectIndex, wanted: Wanted) -> Options:
+    def _options(self, project: ProjectIndex, wanted: SourceQuery) -> SearchOptions:
         among = None
         if wanted.is_dated:
             among = frozenset(one.id for one in project.store.documents() if wanted.is_within(_day(one.stat)))
-        return Options(
+        return SearchOptions(
             wanted.limit, path_glob=self._glob(wanted), language=wanted.language, budget_tokens=sys.maxsize,
             among=among, ranked_files=max(RANKED_FILES, 2 * wanted.limit), shown_chunks=1,
         )  # fmt: skip
@@ -88,39 +98,39 @@ class _Folder:
             relevance, " ".join([path.rpartition("/")[2], *around]), self.keys(path), more,
         )  # fmt: skip
 
-    async def standing(self) -> Standing:
+    async def standing(self) -> SourceStatus:
         return await self._served.do(self._standing)
 
-    def _standing(self, project: ProjectIndex) -> Standing:
+    def _standing(self, project: ProjectIndex) -> SourceStatus:
         found = project.status()
         counts = {"files": found.files, "chunks": found.chunks} if found.state != "not_found" else {}
         encoding = found.encoding.as_json if found.encoding else None
-        return Standing(self.kind, self.name, found.state, counts, found.last_updated, found.problem, encoding)
+        return SourceStatus(self.kind, self.name, found.state, counts, found.last_updated, found.problem, encoding)
 
 
-class ProjectMember(_Folder):
+class ProjectSearchSource(_Folder):
     """The code and documentation of one project, by its own search."""
 
-    kind: Kind = "project"
+    kind: SourceKind = "project"
 
-    def __init__(self, service: Service, served: Served, remedy: str) -> None:
+    def __init__(self, service: Service, served: ServedIndex, remedy: str) -> None:
         super().__init__(service, served)
         self._remedy = remedy
 
-    async def search(self, wanted: Wanted) -> Found:
+    async def search(self, wanted: SourceQuery) -> SourceResult:
         self._served.keep_fresh()
         return await self._served.do(self._search, wanted)
 
-    def _search(self, project: ProjectIndex, wanted: Wanted) -> Found:
+    def _search(self, project: ProjectIndex, wanted: SourceQuery) -> SourceResult:
         left = self._served.catch_up(project)
         if not project.exists and not project.is_being_updated():
-            raise NotReady(self._not_indexed())
+            raise SourceNotReady(self._not_indexed())
         try:
             answer = answer_now(project, wanted.text, self._options(project, wanted), self._served.encoder)
         except (UsageError, NotIndexed) as error:
             if project.exists:
                 raise
-            raise NotReady("It is being indexed, and nothing is there yet. Ask again in a moment.") from error
+            raise SourceNotReady("It is being indexed, and nothing is there yet. Ask again in a moment.") from error
         items = (
             self._item(
                 hit.path, _title_of(hit.kind, hit.title, self._service.shown(self._served, hit.path)), hit.relevance,
@@ -130,7 +140,7 @@ class ProjectMember(_Folder):
         )  # fmt: skip
         if self._served.encoder:
             self._served.encoder.front(project.root, [hit.path for hit in answer.hits])
-        return Found(
+        return SourceResult(
             tuple(items), coverage(project, len(left)), self._pending((*left, *answer.outdated)), answer.corrected,
             tuple(project.warnings), answer.ways,
         )  # fmt: skip
@@ -142,30 +152,30 @@ class ProjectMember(_Folder):
         written = quote(f"{self._served.root}/{path}", safe="/", errors="surrogateescape")
         return f"file://{written}" + (f"#L{line}" if line else "")
 
-    def _standing(self, project: ProjectIndex) -> Standing:
+    def _standing(self, project: ProjectIndex) -> SourceStatus:
         found = super()._standing(project)
         if found.state == "not_found":
-            return Standing(self.kind, self.name, found.state, problem=self._not_indexed())
+            return SourceStatus(self.kind, self.name, found.state, problem=self._not_indexed())
         return found
 
     def _not_indexed(self) -> str:
         return f"This project hasn't been indexed yet. {self._remedy}"
 
 
-class DocumentsMember(_Folder):
+class DocumentsSearchSource(_Folder):
     """The documents of one folder, by title and content."""
 
-    kind: Kind = "documents"
+    kind: SourceKind = "documents"
 
-    def __init__(self, shelves: Shelves, served: Served) -> None:
+    def __init__(self, shelves: DocumentFolders, served: ServedIndex) -> None:
         super().__init__(shelves.service, served)
         self._shelves = shelves
 
-    async def search(self, wanted: Wanted) -> Found:
+    async def search(self, wanted: SourceQuery) -> SourceResult:
         self._shelves.open()
         return await self._served.do(self._search, wanted)
 
-    def _search(self, project: ProjectIndex, wanted: Wanted) -> Found:
+    def _search(self, project: ProjectIndex, wanted: SourceQuery) -> SourceResult:
         left = self._served.catch_up(project)
         if wanted.path or wanted.language or wanted.is_dated:
             return self._filtered(project, wanted, left)
@@ -176,16 +186,18 @@ class DocumentsMember(_Folder):
             self._item(one.document.path, one.document.title, one.relevance, one.passage, matches.terms)
             for one in matches.found
         )
-        return Found(tuple(items), found.coverage, self._pending(left), matches.corrected, tuple(project.warnings))
+        return SourceResult(
+            tuple(items), found.coverage, self._pending(left), matches.corrected, tuple(project.warnings)
+        )
 
-    def _filtered(self, project: ProjectIndex, wanted: Wanted, left: list[str]) -> Found:
+    def _filtered(self, project: ProjectIndex, wanted: SourceQuery, left: list[str]) -> SourceResult:
         """The same where only some documents are meant; then titles count as headings do."""
         answer = answer_now(project, wanted.text, self._options(project, wanted))
         items = (
             self._item(hit.path, hit.title, hit.relevance, hit.passages[0] if hit.passages else None, answer.terms)
             for hit in answer.hits
         )
-        return Found(tuple(items), coverage(project, len(left)), self._pending(left), answer.corrected)
+        return SourceResult(tuple(items), coverage(project, len(left)), self._pending(left), answer.corrected)
 
     def _pending(self, paths: Iterable[str]) -> tuple[str, ...]:
         return tuple(self._service.shown(self._served, path) for path in paths)
@@ -193,11 +205,11 @@ class DocumentsMember(_Folder):
     def _url(self, path: str, line: int = 0) -> str:  # noqa: ARG002 - an address of a document has no lines
         return self._shelves.uri(self._served, path)
 
-    def _standing(self, project: ProjectIndex) -> Standing:
+    def _standing(self, project: ProjectIndex) -> SourceStatus:
         found = super()._standing(project)
         if found.state == "not_found":
-            return Standing(self.kind, self.name, found.state, problem="The first search will index them.")
-        return Standing(
+            return SourceStatus(self.kind, self.name, found.state, problem="The first search will index them.")
+        return SourceStatus(
             found.kind, found.name, found.state, {"documents": found.counts["files"], "chunks": found.counts["chunks"]},
             found.last_updated, found.problem,
         )  # fmt: skip

@@ -7,10 +7,18 @@ from typing import Any
 from urllib.parse import quote
 
 from dowse.errors import NotFound
-from dowse.federation.federation_types import Found, Item, Kind, NoSuchThing, Standing, Wanted, Whole
+from dowse.federation.federation_types import (
+    FetchedItem,
+    Item,
+    ItemNotFound,
+    SourceKind,
+    SourceQuery,
+    SourceResult,
+    SourceStatus,
+)
 from dowse.federation.result_ids import id_of, source_name
 from dowse.notes.filters import Condition, Filter
-from dowse.notes.notes_search import Result
+from dowse.notes.notes_search import NoteResult
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS, on_one_line
 from dowse.surfaces.notes.notes_handlers import NotesSurface
 
@@ -22,29 +30,29 @@ METADATA_CHARACTERS = 2_000
 _WEB = re.compile(r"https?://\S+", re.IGNORECASE)
 
 
-class NotesMember:
+class NotesSearchSource:
     """One named index."""
 
-    kind: Kind = "index"
+    kind: SourceKind = "index"
 
     def __init__(self, surface: NotesSurface, index: str) -> None:
         self.name = source_name(self.kind, index)
         self._surface, self._index = surface, index
 
-    def lacks(self, wanted: Wanted) -> str:
+    def lacks(self, wanted: SourceQuery) -> str:
         return "notes have no language" if wanted.language else "notes have no path" if wanted.path else ""
 
     def keys(self, locator: str) -> frozenset[str]:  # noqa: ARG002 - a note about a page is not the page
         return frozenset()
 
-    async def search(self, wanted: Wanted) -> Found:
+    async def search(self, wanted: SourceQuery) -> SourceResult:
         most = CANDIDATES * wanted.limit
         answer = await self._surface.use(
             self._index, lambda index, pause: index.search(wanted.text, most, 0, _days(wanted), pause=pause)
         )
-        return Found(tuple(self._item(result) for result in answer.results))
+        return SourceResult(tuple(self._item(result) for result in answer.results))
 
-    def _item(self, result: Result) -> Item:
+    def _item(self, result: NoteResult) -> Item:
         title = _title(result.doc_id, result.metadata)
         more: dict[str, Any] = {"docId": result.doc_id}
         if isinstance(day := result.metadata.get("date"), str):
@@ -55,21 +63,21 @@ class NotesMember:
             frozenset(), more,
         )  # fmt: skip
 
-    async def fetch(self, locator: str) -> Whole:
+    async def fetch(self, locator: str) -> FetchedItem:
         try:
             found = await self._surface.use(self._index, lambda index, _: index.document(locator))
         except NotFound as error:
-            raise NoSuchThing(f"{self.name} has no such document") from error
+            raise ItemNotFound(f"{self.name} has no such document") from error
         facts: dict[str, Any] = {"docId": found.doc_id}
         if found.metadata and len(json.dumps(found.metadata)) <= METADATA_CHARACTERS:
             facts["metadata"] = found.metadata
-        return Whole(
+        return FetchedItem(
             _title(found.doc_id, found.metadata), found.content, self._url(found.doc_id, found.metadata), facts
         )
 
-    async def standing(self) -> Standing:
+    async def standing(self) -> SourceStatus:
         info = await self._surface.use(self._index, lambda index, _: index.info())
-        return Standing(self.kind, self.name, "ready", {"documents": info.documents})
+        return SourceStatus(self.kind, self.name, "ready", {"documents": info.documents})
 
     def _url(self, doc_id: str, metadata: dict[str, Any]) -> str:
         """Where the note says that it comes from; else a name for the note itself."""
@@ -84,7 +92,7 @@ def _title(doc_id: str, metadata: dict[str, Any]) -> str:
     return on_one_line(title if isinstance(title, str) and title.strip() else doc_id, TITLE_CHARACTERS)
 
 
-def _days(wanted: Wanted) -> Filter:
+def _days(wanted: SourceQuery) -> Filter:
     """The days that are wanted, of the date that a note states."""
     if not wanted.is_dated:
         return ()

@@ -11,9 +11,18 @@ from urllib.parse import quote
 
 from dowse.archives.archive_database import ArchiveDatabase, open_database
 from dowse.archives.archive_search import search
-from dowse.archives.archive_types import Hit, Stored
+from dowse.archives.archive_types import ArchiveHit, StoredArchiveDocument
 from dowse.errors import DowseError, NotIndexed
-from dowse.federation.federation_types import Found, Item, Kind, NoSuchThing, NotReady, Standing, Wanted, Whole
+from dowse.federation.federation_types import (
+    FetchedItem,
+    Item,
+    ItemNotFound,
+    SourceKind,
+    SourceNotReady,
+    SourceQuery,
+    SourceResult,
+    SourceStatus,
+)
 from dowse.federation.file_sources import file_key
 from dowse.federation.result_ids import id_of, source_name
 from dowse.globs import compile_glob
@@ -24,12 +33,12 @@ from dowse.searching.passages import holds_phrase
 from dowse.sites.page_urls import key
 from dowse.sites.sanitizing import one_line, readable
 from dowse.sites.site import LoadedSite
-from dowse.sites.site_search import Found as FoundPages
+from dowse.sites.site_search import SiteResults as FoundPages
 from dowse.surfaces.archives.archive_surface import ArchiveSurface, failure
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS, on_one_line
 from dowse.surfaces.project.path_search import relative
 from dowse.surfaces.sites.site_replies import SCREENED_CHARACTERS
-from dowse.surfaces.sites.sites_surface import Served, SitesSurface
+from dowse.surfaces.sites.sites_surface import NamedSite, SitesSurface
 
 NO_LANGUAGE = "pages have no language"
 PASSAGE_CHARACTERS = 400
@@ -41,28 +50,28 @@ CLOSELY = 40
 _WEB = re.compile(r"https?://", re.IGNORECASE)
 
 
-class SiteMember:
+class SiteSearchSource:
     """The pages of one static site."""
 
-    kind: Kind = "site"
+    kind: SourceKind = "site"
 
-    def __init__(self, surface: SitesSurface, served: Served) -> None:
+    def __init__(self, surface: SitesSurface, served: NamedSite) -> None:
         self.name = source_name(self.kind, served.name)
         self._surface, self._served = surface, served
 
-    def lacks(self, wanted: Wanted) -> str:
+    def lacks(self, wanted: SourceQuery) -> str:
         return NO_LANGUAGE if wanted.language else ""
 
     def keys(self, locator: str) -> frozenset[str]:  # noqa: ARG002 - what an address means the site itself knows
         return frozenset()
 
-    async def search(self, wanted: Wanted) -> Found:
+    async def search(self, wanted: SourceQuery) -> SourceResult:
         site = await self._surface.current(self._served)
         problem = self._served.live.problem
         items = await asyncio.to_thread(self._search, site, wanted)
-        return Found(items, warnings=(problem,) if problem else ())
+        return SourceResult(items, warnings=(problem,) if problem else ())
 
-    def _search(self, site: LoadedSite, wanted: Wanted) -> tuple[Item, ...]:
+    def _search(self, site: LoadedSite, wanted: SourceQuery) -> tuple[Item, ...]:
         masks = masks_secrets()
         if not wanted.path:
             found = site.search(wanted.text, wanted.limit, (), wanted.since, wanted.until)
@@ -90,50 +99,52 @@ class SiteMember:
             text, round(score, 4), one_line(f"{page.url} {abstract.text}", PASSAGE_CHARACTERS), url_key(url), more,
         )  # fmt: skip
 
-    async def fetch(self, locator: str) -> Whole:
+    async def fetch(self, locator: str) -> FetchedItem:
         site = await self._surface.current(self._served)
         number = site.find(f"/{locator}")
         if number is None:  # an index may write whole addresses
             number = site.find(locator)
         if number is None:
-            raise NoSuchThing(f"{self.name} has no such page")
+            raise ItemNotFound(f"{self.name} has no such page")
         page = site.page(number)
         facts = {"path": one_line(page.url, URL_CHARACTERS)}
         told = {"date": one_line(page.date, 40), "abstract": one_line(page.abstract, 4 * PASSAGE_CHARACTERS)}
         facts |= {name: value for name, value in told.items() if value}
         url = one_line(site.full_url(number), URL_CHARACTERS)
-        return Whole(one_line(page.title, TITLE_CHARACTERS) or url, readable(page.body or page.abstract), url, facts)
+        return FetchedItem(
+            one_line(page.title, TITLE_CHARACTERS) or url, readable(page.body or page.abstract), url, facts
+        )
 
-    async def standing(self) -> Standing:
+    async def standing(self) -> SourceStatus:
         site, live = await self._surface.current(self._served), self._served.live
-        return Standing(self.kind, self.name, "ready", {"pages": len(site)}, live.loaded, live.problem)
+        return SourceStatus(self.kind, self.name, "ready", {"pages": len(site)}, live.loaded, live.problem)
 
 
-class ArchiveMember:
+class ArchiveSearchSource:
     """The research archives."""
 
-    kind: Kind = "archive"
+    kind: SourceKind = "archive"
     name = "archive"
 
     def __init__(self, surface: ArchiveSurface) -> None:
         self._surface = surface
 
-    def lacks(self, wanted: Wanted) -> str:
+    def lacks(self, wanted: SourceQuery) -> str:
         return NO_LANGUAGE if wanted.language else ""
 
     def keys(self, locator: str) -> frozenset[str]:  # noqa: ARG002 - which file an id belongs to the database knows
         return frozenset()
 
-    async def search(self, wanted: Wanted) -> Found:
+    async def search(self, wanted: SourceQuery) -> SourceResult:
         items = await asyncio.to_thread(self._search, wanted)
         said = "The archives are being indexed; there may be more in a moment."
-        return Found(items, warnings=(said,) if self._surface.is_indexing() else ())
+        return SourceResult(items, warnings=(said,) if self._surface.is_indexing() else ())
 
-    def _search(self, wanted: Wanted) -> tuple[Item, ...]:
+    def _search(self, wanted: SourceQuery) -> tuple[Item, ...]:
         try:
             database = self._surface.database()
         except NotIndexed as error:
-            raise NotReady(str(error)) from error
+            raise SourceNotReady(str(error)) from error
         query = parse(wanted.text)
         fits = self._filter(database, query, wanted)
         text = " ".join((*query.terms, *query.must, *query.phrases))
@@ -144,14 +155,16 @@ class ArchiveMember:
         ]
         return tuple(map(self._item, hits[: wanted.limit]))
 
-    def _filter(self, database: ArchiveDatabase, query: Query, wanted: Wanted) -> Callable[[Stored], bool] | None:
+    def _filter(
+        self, database: ArchiveDatabase, query: Query, wanted: SourceQuery
+    ) -> Callable[[StoredArchiveDocument], bool] | None:
         """What a document has to be beside found: the archives' own search knows no signs and no filters."""
         expression = compile_glob(relative(wanted.path)) if wanted.path else None
         required, excluded = (*query.must, *query.phrases), (*query.must_not, *query.not_phrases)
         if expression is None and not wanted.is_dated and not required and not excluded:
             return None
 
-        def fits(document: Stored) -> bool:
+        def fits(document: StoredArchiveDocument) -> bool:
             if expression and not (expression.fullmatch(document.path) or expression.fullmatch(document.below)):
                 return False
             if not wanted.is_within(_day(document.date)):
@@ -165,7 +178,7 @@ class ArchiveMember:
 
         return fits
 
-    def _item(self, hit: Hit) -> Item:
+    def _item(self, hit: ArchiveHit) -> Item:
         document = hit.document
         found = [plain(one) for part in hit.highlights if part.field == "content" for one in part.snippets]
         more: dict[str, Any] = {"path": document.path} | ({"date": document.date} if document.date else {})
@@ -181,38 +194,38 @@ class ArchiveMember:
             keys, more,
         )  # fmt: skip
 
-    async def fetch(self, locator: str) -> Whole:
+    async def fetch(self, locator: str) -> FetchedItem:
         return await asyncio.to_thread(self._fetch, locator)
 
-    def _fetch(self, locator: str) -> Whole:
+    def _fetch(self, locator: str) -> FetchedItem:
         try:
             database = self._surface.database()
         except NotIndexed as error:
-            raise NoSuchThing("the archives are not indexed yet") from error
+            raise ItemNotFound("the archives are not indexed yet") from error
         numbers = [row[0] for row in database.rows("SELECT number FROM documents WHERE id = ?", (locator,))]
         if not numbers:
-            raise NoSuchThing("the archives have no such document")
+            raise ItemNotFound("the archives have no such document")
         document = database.documents(numbers)[numbers[0]]
         facts = {"path": document.path, "archive": document.source, "type": document.type}
         told = {"date": document.date, "question": document.question}
         facts |= {name: value for name, value in told.items() if value}
         title = on_one_line(document.title, TITLE_CHARACTERS)
-        return Whole(title, database.text(document.number), _url(document), facts)
+        return FetchedItem(title, database.text(document.number), _url(document), facts)
 
-    async def standing(self) -> Standing:
+    async def standing(self) -> SourceStatus:
         return await asyncio.to_thread(self._standing)
 
-    def _standing(self) -> Standing:
+    def _standing(self) -> SourceStatus:
         """Without a word to the process that indexes: to ask how it stands does not start it."""
         try:
             with contextlib.closing(open_database(self._surface.places.database)) as database:
                 ((documents,),) = database.rows("SELECT COUNT(*) FROM documents")
         except NotIndexed:
-            return Standing(self.kind, self.name, "not_found", problem="The first search will index them.")
+            return SourceStatus(self.kind, self.name, "not_found", problem="The first search will index them.")
         except DowseError as error:
-            return Standing(self.kind, self.name, "failed", problem=str(failure(error).content["userMessage"]))
+            return SourceStatus(self.kind, self.name, "failed", problem=str(failure(error).content["userMessage"]))
         state = "indexing" if self._surface.is_indexing() else "ready"
-        return Standing(self.kind, self.name, state, {"documents": documents})
+        return SourceStatus(self.kind, self.name, state, {"documents": documents})
 
 
 def plain(snippet: str) -> str:
@@ -226,7 +239,7 @@ def url_key(url: str) -> frozenset[str]:
     return frozenset([f"url:{host.lower().removeprefix('www.')}{key(path)}"])
 
 
-def _url(document: Stored) -> str:
+def _url(document: StoredArchiveDocument) -> str:
     """Where a page was captured; of a report, its place in the archives."""
     if _WEB.match(document.url):
         return on_one_line(document.url, URL_CHARACTERS)

@@ -7,14 +7,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from dowse.federation.federation_types import Member
-from dowse.mcp.error_catalog import CatalogueError
+from dowse.federation.federation_types import SearchSource
+from dowse.mcp.error_catalog import CatalogError
 from dowse.mcp.tools import Call, Schema
 
 if TYPE_CHECKING:
     from dowse.keeping.service import Service
     from dowse.surfaces.archives.archive_surface import ArchiveSurface
-    from dowse.surfaces.documents.document_folders import Shelves
+    from dowse.surfaces.documents.document_folders import DocumentFolders
     from dowse.surfaces.notes.notes_handlers import NotesSurface
     from dowse.surfaces.sites.sites_surface import SitesSurface
 
@@ -23,44 +23,44 @@ RUN_INDEX = "Run: dowse index"
 
 
 @dataclass(slots=True)
-class Holdings:
+class SourceList:
     """The surfaces of a server whose content is searched together."""
 
     start: Path
     """Where a root is looked for when none was named."""
     projects: "Service | None" = None
-    shelves: "Shelves | None" = None
+    shelves: "DocumentFolders | None" = None
     sites: "SitesSurface | None" = None
     archives: "ArchiveSurface | None" = None
     notes: "NotesSurface | None" = None
     remedy: str = CREATE_INDEX
     """What to do about a project that is not indexed."""
 
-    async def members(self, call: Call) -> tuple[list[Member], dict[str, str]]:
+    async def members(self, call: Call) -> tuple[list[SearchSource], dict[str, str]]:
         """Every source there is now, and what is wrong with those that cannot be found."""
         # Each brings NumPy and more with it, which no client should wait for before it was greeted.
-        found: list[Member] = []
+        found: list[SearchSource] = []
         problems = await self._without_root(call)
         if self.projects is not None:
-            from dowse.federation.file_sources import ProjectMember
+            from dowse.federation.file_sources import ProjectSearchSource
 
-            found += [ProjectMember(self.projects, served, self.remedy) for served in self.projects.projects]
+            found += [ProjectSearchSource(self.projects, served, self.remedy) for served in self.projects.projects]
         if self.shelves is not None:
-            from dowse.federation.file_sources import DocumentsMember
+            from dowse.federation.file_sources import DocumentsSearchSource
 
-            found += [DocumentsMember(self.shelves, served) for served in self.shelves.service.documents()]
+            found += [DocumentsSearchSource(self.shelves, served) for served in self.shelves.service.documents()]
         if self.sites is not None:
-            from dowse.federation.site_source import SiteMember
+            from dowse.federation.site_source import SiteSearchSource
 
-            found += [SiteMember(self.sites, served) for served in self.sites.served]
+            found += [SiteSearchSource(self.sites, served) for served in self.sites.served]
         if self.archives is not None:
-            from dowse.federation.site_source import ArchiveMember
+            from dowse.federation.site_source import ArchiveSearchSource
 
-            found.append(ArchiveMember(self.archives))
+            found.append(ArchiveSearchSource(self.archives))
         if self.notes is not None:
-            from dowse.federation.notes_source import NotesMember
+            from dowse.federation.notes_source import NotesSearchSource
 
-            found += [NotesMember(self.notes, name) for name in await self.notes.names()]
+            found += [NotesSearchSource(self.notes, name) for name in await self.notes.names()]
         return found, problems
 
     async def _without_root(self, call: Call) -> dict[str, str]:
@@ -73,12 +73,12 @@ class Holdings:
             if not service.projects:
                 try:
                     await find_roots(service, call, self.start, may_ask=not has_others)
-                except CatalogueError as error:
+                except CatalogError as error:
                     return {"project" if service is self.projects else "documents": str(error)}
         return {}
 
 
-class Nobody:
+class NoClient:
     """A call without a client behind it: nobody to ask, and no roots."""
 
     arguments: Mapping[str, Any] = MappingProxyType({})

@@ -17,11 +17,11 @@ from dowse.types import (
     Encoder,
     Entered,
     Entry,
+    FileSource,
     Progress,
     Put,
     ReadText,
     Reason,
-    Source,
     Stat,
     Store,
     StoredChunk,
@@ -47,7 +47,7 @@ RECIPE = f"policy {sources.VERSION}, reading {reading.VERSION}, chunking {chunki
 
 
 @dataclass(slots=True)
-class Report:
+class IndexReport:
     """What a run did."""
 
     added: int = 0
@@ -68,25 +68,25 @@ class Report:
         return dict(Counter(verdict.reason for verdict in self.skipped if verdict.reason).most_common())
 
 
-def find_drift(source: Source, store: Store, *, distrusted_ns: int = 0, entered: Entered | None = None) -> Drift:
+def find_drift(source: FileSource, store: Store, *, distrusted_ns: int = 0, entered: Entered | None = None) -> Drift:
     """What has to be done; every known file that was last read before `distrusted_ns` counts as changed."""
     return scan(source, store, RECIPE, distrusted_ns=distrusted_ns, entered=entered)
 
 
-def find_drift_at(source: Source, store: Store, paths: Iterable[str], entered: Entered | None = None) -> Drift:
+def find_drift_at(source: FileSource, store: Store, paths: Iterable[str], entered: Entered | None = None) -> Drift:
     """What has to be done about some paths, whatever stands there now."""
     return look(source, store, RECIPE, paths, entered=entered)
 
 
 def bring_up_to_date(
-    source: Source,
+    source: FileSource,
     store: Store,
     progress: Progress | None = None,
     *,
     drift: Drift | None = None,
     first: str = "",
     encoder: Encoder | None = None,
-) -> Report:
+) -> IndexReport:
     """Apply the drift, or find it first; Ctrl-C ends it with what is done kept.
 
     Files whose path has words of `first` come before the others. Chunks get the encoder's vectors at once.
@@ -96,7 +96,7 @@ def bring_up_to_date(
     drift = drift or find_drift(source, store)
     _put_first(drift, first)
     store.note("expected", str(drift.files))
-    report = Report(unchanged=drift.unchanged, skipped=drift.skipped)
+    report = IndexReport(unchanged=drift.unchanged, skipped=drift.skipped)
     try:
         apply_drift(source, store, drift, report, progress, encoder=encoder)
     except KeyboardInterrupt:
@@ -105,19 +105,19 @@ def bring_up_to_date(
     return report
 
 
-def reindex(source: Source, store: Store, paths: Iterable[str], encoder: Encoder | None = None) -> Report:
+def reindex(source: FileSource, store: Store, paths: Iterable[str], encoder: Encoder | None = None) -> IndexReport:
     """Bring single paths up to date now; the files are read, whatever their stat says."""
     drift = look(source, store, RECIPE, paths, distrusted_ns=time.time_ns())
-    report = Report(unchanged=drift.unchanged, skipped=drift.skipped)
+    report = IndexReport(unchanged=drift.unchanged, skipped=drift.skipped)
     apply_drift(source, store, drift, report, encoder=encoder)
     return report
 
 
 def apply_drift(
-    source: Source,
+    source: FileSource,
     store: Store,
     drift: Drift,
-    report: Report,
+    report: IndexReport,
     progress: Progress | None = None,
     *,
     encoder: Encoder | None = None,
@@ -172,7 +172,7 @@ def _prepare_like(document: Document, twin: StoredDocument, chunks: Iterable[Sto
     return Put(document, cut, twin.is_truncated, RECIPE)
 
 
-def _index(source: Source, store: Store, entry: Entry, pending: "_Pending", *, is_known: bool) -> None:
+def _index(source: FileSource, store: Store, entry: Entry, pending: "_Pending", *, is_known: bool) -> None:
     read = source.read(entry)
     if isinstance(read, Verdict):
         pending.report.skipped.append(read)
@@ -198,7 +198,7 @@ def _is_same(stored: StoredDocument, read: Document) -> bool:
 class _Pending:
     """The batch being gathered."""
 
-    def __init__(self, store: Store, report: Report, encoder: Encoder | None) -> None:
+    def __init__(self, store: Store, report: IndexReport, encoder: Encoder | None) -> None:
         self.report = report
         self._store, self._encoder = store, encoder
         self._limit = FIRST_BATCH_FILES
@@ -273,7 +273,7 @@ def _encoded(batch: Batch, encoder: Encoder) -> Batch:
     return replace(batch, puts=puts, encoder=encoder.version)
 
 
-def text_reader(source: Source) -> ReadText:
+def text_reader(source: FileSource) -> ReadText:
     """Reads texts for a store that has to rebuild what is derived from them."""
 
     def read_text(document: StoredDocument) -> str | None:

@@ -3,18 +3,18 @@
 import time
 
 from dowse.freshness.indexer import find_drift
-from dowse.types import Entry, Finding, Progress, Source, Store, Verdict
+from dowse.types import Entry, FileSource, Finding, Progress, Store, Verdict
 
 SHOWN = 20
 """Findings of one sort that are named; the rest is counted."""
 
 
-def check_index(source: Source, store: Store, progress: Progress | None = None) -> list[Finding]:
+def check_index(source: FileSource, store: Store, progress: Progress | None = None) -> list[Finding]:
     """Everything that is wrong with an index; each file's content is read and compared."""
     return [*store.check(), *_file_findings(source, store, progress)]
 
 
-def _file_findings(source: Source, store: Store, progress: Progress | None) -> list[Finding]:
+def _file_findings(source: FileSource, store: Store, progress: Progress | None) -> list[Finding]:
     drift = find_drift(source, store, distrusted_ns=time.time_ns())
     known = {entry.path for entry in drift.changed}
     missing, changed = list[str](), list[str]()
@@ -30,7 +30,7 @@ def _file_findings(source: Source, store: Store, progress: Progress | None) -> l
     ]
 
 
-def _differs(source: Source, store: Store, entry: Entry) -> bool:
+def _differs(source: FileSource, store: Store, entry: Entry) -> bool:
     """Whether the index has something else of a file than there is now."""
     read, stored = source.read(entry), store.document(entry.path)
     if isinstance(read, Verdict):

@@ -25,7 +25,7 @@ class Times(NamedTuple):
     last: float
 
 
-class DirtyFiles:
+class PendingPaths:
     """Pending paths. Several threads add and take; what changes while it is worked on stays."""
 
     def __init__(self, folder: Path) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from dowse.platform import IS_WINDOWS
-from dowse.types import Entered, Entry, Source, Stat, Store, StoredDocument, Verdict
+from dowse.types import Entered, Entry, FileSource, Stat, Store, StoredDocument, Verdict
 
 _FINE_NS = 20_000_000
 _COARSE_NS = 2_000_000_000
@@ -52,7 +52,7 @@ class _Trusted(NamedTuple):
 
 
 def scan(
-    source: Source,
+    source: FileSource,
     store: Store,
     recipe: str,
     *,
@@ -107,7 +107,7 @@ class _Documents:
 
 
 def look(
-    source: Source,
+    source: FileSource,
     store: Store,
     recipe: str,
     paths: Iterable[str],

@@ -8,7 +8,7 @@ AT_WORK_EVERY_SECONDS = 60.0
 """At work one may also just have waited for another thread, so that counts so often at most."""
 
 
-class Stalls:
+class SuspendDetector:
     """A thread's account of its time: it waits as long as it says, and otherwise it works."""
 
     def __init__(self) -> None:

@@ -12,8 +12,8 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from dowse.http.rate_limit import Rates
-from dowse.http.requests import Exchange, Exchanges, client_of, refused
+from dowse.http.rate_limit import RateLimit
+from dowse.http.requests import OpenRequests, Request, client_of, refused
 
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
 MAX_HEADERS = 100
@@ -50,14 +50,14 @@ class Admission:
     """What needs no token; they tell less without one."""
 
 
-class Gate:
+class AccessControl:
     """Lets requests in or turns them away, and writes down what came of each."""
 
     def __init__(self, app: ASGIApp, admission: Admission, rate: float | None = None) -> None:
-        self.exchanges = Exchanges()
+        self.exchanges = OpenRequests()
         self._app = app
         self._admission = admission
-        self._rates = Rates(rate)
+        self._rates = RateLimit(rate)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, or the start and end of the application."""
@@ -68,7 +68,7 @@ class Gate:
 
     async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
-        exchange = Exchange(scope, send, self._extra(headers))
+        exchange = Request(scope, send, self._extra(headers))
         refusal = self._refusal(scope, headers)
         try:
             if refusal is None:

@@ -13,12 +13,12 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from dowse import __version__
-from dowse.http.access import Admission, Gate
+from dowse.http.access import AccessControl, Admission
 from dowse.http.landing_page import page
 from dowse.http.mcp_endpoint import Endpoint
 from dowse.http.requests import EXCHANGE
 from dowse.http.uvicorn_server import bind, run_web
-from dowse.keeping.service import Source
+from dowse.keeping.service import ServedSource
 from dowse.mcp.protocol import NAME
 
 if TYPE_CHECKING:
@@ -33,12 +33,12 @@ _MESSAGES = ("/mcp", "/mcp/")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 _PAGE_HEADERS = {"Content-Security-Policy": _POLICY, "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
 
-Sources = Callable[[], list[Source]]
+Sources = Callable[[], list[ServedSource]]
 
 
-def make_app(server: "Server[Any]", sources: Sources, admission: Admission, rate: float | None = None) -> Gate:
+def make_app(server: "Server[Any]", sources: Sources, admission: Admission, rate: float | None = None) -> AccessControl:
     """The application: everything behind one gate."""
-    endpoint, look = Endpoint(server), Look(sources)
+    endpoint, look = Endpoint(server), SourceCheck(sources)
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -68,19 +68,19 @@ def make_app(server: "Server[Any]", sources: Sources, admission: Admission, rate
         is_message = scope["type"] == "http" and scope["path"] in _MESSAGES  # straight there, past what pages need
         await (endpoint if is_message else pages)(scope, receive, send)
 
-    return Gate(app, admission, rate)
+    return AccessControl(app, admission, rate)
 
 
-class Look:
+class SourceCheck:
     """What there is to say of the sources, looked at once for all who ask at the same time."""
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
-        self._found: list[Source] = []
+        self._found: list[ServedSource] = []
         self._until = 0.0
         self._lock = asyncio.Lock()
 
-    async def found(self) -> list[Source]:
+    async def found(self) -> list[ServedSource]:
         """The sources as they are now, or were a moment ago."""
         async with self._lock:
             if time.monotonic() >= self._until:

@@ -18,8 +18,8 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from dowse.http.requests import EXCHANGE, Exchange, refused
-from dowse.mcp.jsonrpc_lines import NotAMessage, line_of, message_of
+from dowse.http.requests import EXCHANGE, Request, refused
+from dowse.mcp.jsonrpc_lines import InvalidMessage, line_of, message_of
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -36,7 +36,7 @@ _JSON = "application/json"
 _LISTEN = "subscriptions/listen"
 
 
-class Refused(Exception):
+class BodyRefused(Exception):
     """A body that is not taken; `reply` says why, None where nobody is left to hear it."""
 
     def __init__(self, reply: Response | None) -> None:
@@ -67,7 +67,7 @@ class Endpoint:
         try:
             await self._read(scope, receive, body)
             await self._answer(scope, bytes(body), receive, send)
-        except Refused as refusal:
+        except BodyRefused as refusal:
             if refusal.reply:
                 await refusal.reply(scope, receive, send)
         finally:
@@ -76,31 +76,31 @@ class Endpoint:
     async def _read(self, scope: Scope, receive: Receive, body: bytearray) -> None:
         """Take the body in, if it comes soon and is not too large."""
         if scope["method"] not in _METHODS:
-            raise Refused(refused(405, "This method is not used here.", {"Allow": ", ".join(_METHODS)}))
+            raise BodyRefused(refused(405, "This method is not used here.", {"Allow": ", ".join(_METHODS)}))
         if scope["method"] == "POST" and not _is_json(Headers(scope=scope)):
-            raise Refused(refused(415, f"A message has the Content-Type {_JSON}."))
+            raise BodyRefused(refused(415, f"A message has the Content-Type {_JSON}."))
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 await self._receive(receive, body)
         except TimeoutError:
-            raise Refused(refused(408, "The request took too long to arrive.")) from None
+            raise BodyRefused(refused(408, "The request took too long to arrive.")) from None
 
     async def _receive(self, receive: Receive, body: bytearray) -> None:
         has_more = True
         while has_more:
             message = await receive()
             if message["type"] != "http.request":
-                raise Refused(None)  # the client has gone
+                raise BodyRefused(None)  # the client has gone
             has_more, part = message.get("more_body", False), message.get("body", b"")
             if len(body) + len(part) > MAX_BODY_BYTES:
-                raise Refused(refused(413, f"A message has at most {MAX_BODY_BYTES:,} bytes."))
+                raise BodyRefused(refused(413, f"A message has at most {MAX_BODY_BYTES:,} bytes."))
             if self._held_bytes + len(part) > MAX_BODIES_BYTES:
-                raise Refused(refused(503, "Too much is being sent at once.", {"Retry-After": "1"}))
+                raise BodyRefused(refused(503, "Too much is being sent at once.", {"Retry-After": "1"}))
             body += part
             self._held_bytes += len(part)
 
     async def _answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
-        exchange: Exchange = scope[EXCHANGE]
+        exchange: Request = scope[EXCHANGE]
         headers = Headers(scope=scope)
         if scope["method"] != "POST":
             exchange.is_stream = scope["method"] == "GET"
@@ -118,11 +118,11 @@ class Endpoint:
             await self._hand_on(scope, body, receive, send)
 
     async def _answer_of_session(
-        self, session: str, request: JSONRPCRequest, hand_on: Callable[[], Awaitable[None]], exchange: Exchange
+        self, session: str, request: JSONRPCRequest, hand_on: Callable[[], Awaitable[None]], exchange: Request
     ) -> None:
         key = session, str(request.id)
         if key in self._in_use:  # the SDK would leave the earlier one without an answer
-            raise Refused(refused(400, f"The id {json.dumps(request.id)} is in use."))
+            raise BodyRefused(refused(400, f"The id {json.dumps(request.id)} is in use."))
         self._in_use.add(key)
         try:
             await hand_on()
@@ -171,11 +171,11 @@ def _is_older(headers: Headers) -> bool:
 def _message_of(body: bytes) -> JSONRPCMessage:
     try:
         message = message_of(body)
-    except NotAMessage as error:
+    except InvalidMessage as error:
         text = error.refusal.model_dump_json(by_alias=True, exclude_unset=True)
-        raise Refused(Response(text, 400, media_type=_JSON)) from None
+        raise BodyRefused(Response(text, 400, media_type=_JSON)) from None
     if isinstance(message, JSONRPCNotification) and "id" in json.loads(body.decode("utf-8-sig", "replace")):
-        raise Refused(refused(400, "The id of a request is a text or a whole number."))
+        raise BodyRefused(refused(400, "The id of a request is a text or a whole number."))
     return message
 
 

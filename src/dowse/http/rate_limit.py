@@ -16,7 +16,7 @@ REMEMBERED = 1000
 """Addresses that need not be taken apart again."""
 
 
-class Rates:
+class RateLimit:
     """How many requests each client has left."""
 
     def __init__(self, rate: float | None) -> None:

@@ -16,7 +16,7 @@ LOGGED_PATH_CHARACTERS = 200
 _log = logging.getLogger("dowse.access")
 
 
-class Exchange:
+class Request:
     """A request, and what was sent of the reply to it."""
 
     knows_token = False
@@ -53,13 +53,13 @@ class Exchange:
         _log.info("%s %s %s %d %.0f ms", client_of(self._scope), method, path, self.status, milliseconds)
 
 
-class Exchanges:
+class OpenRequests:
     """All that go on."""
 
     def __init__(self) -> None:
-        self._going: set[Exchange] = set()
+        self._going: set[Request] = set()
 
-    async def run(self, exchange: Exchange, app: ASGIApp, scope: Scope, receive: Receive) -> None:
+    async def run(self, exchange: Request, app: ASGIApp, scope: Scope, receive: Receive) -> None:
         """Have a request answered, or cut off when the server stops."""
         scope[EXCHANGE] = exchange
         self._going.add(exchange)
@@ -79,7 +79,7 @@ class Exchanges:
         """End all; whoever waits is told."""
         self._end(list(self._going))
 
-    def _end(self, exchanges: list[Exchange]) -> None:
+    def _end(self, exchanges: list[Request]) -> None:
         for exchange in exchanges:
             exchange.ending.cancel()
 

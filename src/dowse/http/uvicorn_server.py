@@ -12,7 +12,7 @@ from sse_starlette.sse import AppStatus
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from dowse.http.access import MAX_HEAD_BYTES, Gate
+from dowse.http.access import MAX_HEAD_BYTES, AccessControl
 from dowse.http.rate_limit import is_loopback, one_client
 
 MAX_CONNECTIONS = 1000
@@ -41,7 +41,7 @@ def bind(host: str, port: int) -> socket.socket:
     return socket.create_server((host, port), family=family, backlog=BACKLOG, dualstack_ipv6=is_both)
 
 
-def run_web(app: Gate, listening: socket.socket) -> None:
+def run_web(app: AccessControl, listening: socket.socket) -> None:
     """Serve until a signal comes; requests that go on then have a moment to end."""
     _allow_files(MAX_CONNECTIONS + SPARE_FILES)
     with contextlib.suppress(KeyboardInterrupt):  # uvicorn passes the signal on when all is done
@@ -68,7 +68,7 @@ def configuration(app: ASGIApp) -> uvicorn.Config:
 class _Server(uvicorn.Server):
     """uvicorn's server, which ends streams at once when it stops, and gives requests a moment."""
 
-    def __init__(self, config: uvicorn.Config, gate: Gate) -> None:
+    def __init__(self, config: uvicorn.Config, gate: AccessControl) -> None:
         super().__init__(config)
         self._exchanges = gate.exchanges
         AppStatus.enable_automatic_graceful_drain = False  # it would cut off requests, too

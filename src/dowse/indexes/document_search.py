@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from itertools import islice
 
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.project_search import Answer, Coverage, Options, answer_now, coverage
+from dowse.indexes.project_search import Coverage, answer_now, coverage
 from dowse.line_numbers import lines_of
 from dowse.reading.outlines import section_of
-from dowse.searching.document_ranking import Asked, Matches, Place, find
+from dowse.searching.document_ranking import DocumentMatches, DocumentSearch, Place, find
 from dowse.searching.query_terms import parse
-from dowse.searching.search import MAX_LIMIT, answer
-from dowse.searching.title_index import Titles
+from dowse.searching.search import MAX_LIMIT, Answer, SearchOptions, answer
+from dowse.searching.title_index import TitleIndex
 from dowse.types import Document, Entry
 
 RANKED = 24
@@ -21,7 +21,7 @@ NO_BUDGET = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DocumentQuery:
     """What is looked for, and how much of it is shown."""
 
     text: str
@@ -32,15 +32,15 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class DocumentResults:
     """What was found in one folder, and how much of it was searched."""
 
-    matches: Matches
+    matches: DocumentMatches
     coverage: Coverage
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedDocument:
     """What is listed of a document."""
 
     path: str
@@ -49,11 +49,13 @@ class Listed:
     tags: tuple[str, ...] = ()
 
 
-def find_documents(project: ProjectIndex, wanted: Wanted, titles: Titles, pending: int = 0) -> Findings:
+def find_documents(
+    project: ProjectIndex, wanted: DocumentQuery, titles: TitleIndex, pending: int = 0
+) -> DocumentResults:
     """Documents by a folder's index as it is now; `titles` are kept for the next question."""
     is_growing = not project.exists or project.is_being_updated()
     if is_growing:  # waits for the first that are worth showing
-        answer_now(project, wanted.text, Options(1, path_glob=_glob_of(wanted.extensions)))
+        answer_now(project, wanted.text, SearchOptions(1, path_glob=_glob_of(wanted.extensions)))
     else:
         project.store.refresh()
     left_to_mend = [] if is_growing else [answer_now]
@@ -63,7 +65,7 @@ def find_documents(project: ProjectIndex, wanted: Wanted, titles: Titles, pendin
         if among is None and wanted.extensions:
             kinds = titles.of_kinds(tuple(wanted.extensions))
             among = kinds if len(kinds) < len(titles.documents) else None
-        options = Options(
+        options = SearchOptions(
             min(limit, MAX_LIMIT), budget_tokens=NO_BUDGET, among=among,
             ranked_files=max(RANKED, 2 * limit), shown_chunks=1, masks_secrets=masks,
         )  # fmt: skip
@@ -71,16 +73,16 @@ def find_documents(project: ProjectIndex, wanted: Wanted, titles: Titles, pendin
             return left_to_mend.pop()(project, wanted.text, options)
         return answer(project.store, project.source.read_bytes, wanted.text, options)
 
-    asked = Asked(parse(wanted.text), wanted.place, wanted.limit, tuple(wanted.extensions), masks)
+    asked = DocumentSearch(parse(wanted.text), wanted.place, wanted.limit, tuple(wanted.extensions), masks)
     matches = find(project.store, project.source.read_bytes, titles, asked, ask)
-    return Findings(matches, coverage(project, pending))
+    return DocumentResults(matches, coverage(project, pending))
 
 
-def list_documents(project: ProjectIndex, after: str = "", most: int | None = None) -> list[Listed]:
+def list_documents(project: ProjectIndex, after: str = "", most: int | None = None) -> list[ListedDocument]:
     """Documents by path, those after one; where the index does not know them all, they are read themselves."""
     if project.exists and not project.is_being_updated() and project.store.noted("state") == "complete":
         stored = islice(project.store.documents(after=after), most)
-        return [Listed(one.path, one.title, one.description, one.tags) for one in stored]
+        return [ListedDocument(one.path, one.title, one.description, one.tags) for one in stored]
     return list(islice(_read(project, after), most))
 
 
@@ -105,11 +107,11 @@ def _is_plain(path: str) -> bool:
     return bool(path) and "\0" not in path and all(part not in ("", ".", "..") for part in path.split("/"))
 
 
-def _read(project: ProjectIndex, after: str) -> Iterator[Listed]:
+def _read(project: ProjectIndex, after: str) -> Iterator[ListedDocument]:
     for entry in project.source.entries():
         read = project.source.read(entry) if isinstance(entry, Entry) and entry.path > after else None
         if isinstance(read, Document):
-            yield Listed(read.path, read.reading.title, read.reading.description, read.reading.tags)
+            yield ListedDocument(read.path, read.reading.title, read.reading.description, read.reading.tags)
 
 
 def _glob_of(extensions: frozenset[str]) -> str | None:

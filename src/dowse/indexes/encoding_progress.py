@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 from dowse.errors import DowseError, ModelMissing
 from dowse.indexes.encoder_state import lacking_version, serving_version, wanted_versions
-from dowse.mcp.error_catalog import CatalogueError
+from dowse.mcp.error_catalog import CatalogError
 from dowse.platform import POWER_SUPPLIES, Lock, is_on_battery, write_atomically
 from dowse.settings import Settings, read_json
 from dowse.store.local import LocalStore
 from dowse.types import KINDS
 
-State = Literal["complete", "working", "waiting", "paused", "off", "failed"]
+EncodingPhase = Literal["complete", "working", "waiting", "paused", "off", "failed"]
 
 ON_BATTERY = "on battery; encodeOnBattery in config.json goes on all the same"
 
@@ -22,10 +22,10 @@ _STATE = "encoding.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Encoding:
+class EncodingProgress:
     """How far the vectors of the slowest encoder are."""
 
-    state: State
+    state: EncodingPhase
     encoder: str | None = None
     done: int = 0
     total: int = 0
@@ -42,24 +42,24 @@ class Encoding:
         return said | {key: value for key, value in more.items() if value}
 
 
-def encoding_of(store: LocalStore, settings: Settings, supplies: Path = POWER_SUPPLIES) -> Encoding:
+def encoding_of(store: LocalStore, settings: Settings, supplies: Path = POWER_SUPPLIES) -> EncodingProgress:
     """How far an index is; cheap, whatever its size."""
     serving = serving_version(store, settings)
     try:
         wanted = wanted_versions(store, settings)
     except ModelMissing as error:
         chunks = sum(store.totals(kind).chunks for kind in KINDS)
-        return Encoding("failed", settings.encoder, 0, chunks, said_of(error), serving)
+        return EncodingProgress("failed", settings.encoder, 0, chunks, said_of(error), serving)
     if not wanted:
-        return Encoding("off")
+        return EncodingProgress("off")
     encoder = wanted[-1]
     done, total = store.vector_counts(encoder)
     state, problem = _state(store, settings, supplies)
     other = serving if serving != encoder else None
-    return Encoding(state, encoder, total if state == "complete" else done, total, problem, other)
+    return EncodingProgress(state, encoder, total if state == "complete" else done, total, problem, other)
 
 
-def _state(store: LocalStore, settings: Settings, supplies: Path) -> tuple[State, str | None]:
+def _state(store: LocalStore, settings: Settings, supplies: Path) -> tuple[EncodingPhase, str | None]:
     if lacking_version(store, settings) is None:
         return "complete", None
     lease = encoding_lease(store.folder)
@@ -80,7 +80,7 @@ def is_paused(settings: Settings, supplies: Path = POWER_SUPPLIES) -> bool:
 def said_of(error: BaseException) -> str:
     """An error as a status shows it: with the catalogue's words where it is about a model that cannot be had."""
     if isinstance(error, ModelMissing):
-        return f"{CatalogueError(error.code)} ({error})"
+        return f"{CatalogError(error.code)} ({error})"
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from dowse.errors import DowseError, Failed, NotIndexed, StoreBusy, StoreDamaged, TooManyFiles, UsageError
 from dowse.freshness.indexer import (
-    Report,
+    IndexReport,
     apply_drift,
     bring_up_to_date,
     find_drift,
@@ -22,18 +22,16 @@ from dowse.freshness.indexer import (
 )
 from dowse.freshness.integrity import check_index
 from dowse.freshness.scan import Drift
-from dowse.indexes.encoding_progress import Encoding, encoding_of
+from dowse.indexes.encoding_progress import EncodingProgress, encoding_of
 from dowse.indexes.index_log import open_log
-from dowse.indexes.index_status import Status, describe
+from dowse.indexes.index_status import IndexStatus, describe
 from dowse.indexes.sidecar_files import file_findings, write_files
 from dowse.platform import Lock, make_private_folder
 from dowse.settings import Settings, load_settings, write_default
-from dowse.sources.project_files import ProjectSource
+from dowse.sources.project_files import ProjectFiles
 from dowse.store import storage_layout
 from dowse.store.local import LocalStore, remove, set_aside
 from dowse.types import Encoder, Entered, Entry, Finding, Progress, StoredDocument, Verdict
-
-__all__ = ["Explanation", "ProjectIndex", "Report", "Status"]
 
 What = Literal["project", "documents"]
 
@@ -102,7 +100,7 @@ class ProjectIndex:
         drift: Drift | None = None,
         first: str = "",
         is_confirmed: bool = True,
-    ) -> Report:
+    ) -> IndexReport:
         """Make the index equal to the files, once no other process is doing so.
 
         Only the drift is looked at where it is given. Files whose path has words of `first` come
@@ -117,7 +115,7 @@ class ProjectIndex:
                 self._start_over(error)
                 return self._run(progress, None, first, is_confirmed=is_confirmed)
 
-    def rebuild(self, progress: Progress | None = None) -> Report:
+    def rebuild(self, progress: Progress | None = None) -> IndexReport:
         """Throw away all that is indexed and index it again; the settings stay."""
         with self._turn.held(TURN_WAIT_SECONDS):
             self.close()
@@ -149,9 +147,9 @@ class ProjectIndex:
         """How what stands at some paths differs from the index."""
         return find_drift_at(self.source, self.store, paths, entered)
 
-    def apply(self, drift: Drift) -> Report:
+    def apply(self, drift: Drift) -> IndexReport:
         """Apply what a look found, without the ceremony of a run; `settle` is called when there is time."""
-        report = Report(unchanged=drift.unchanged, skipped=drift.skipped)
+        report = IndexReport(unchanged=drift.unchanged, skipped=drift.skipped)
         apply_drift(self.source, self.store, drift, report, encoder=self.table())
         return report
 
@@ -169,7 +167,7 @@ class ProjectIndex:
         """Whether the JSON files are not known to be behind."""
         return self.store.noted("unsettled") is None
 
-    def verify(self, progress: Progress | None = None) -> Report:
+    def verify(self, progress: Progress | None = None) -> IndexReport:
         """Read every file and compare it with the index; goes on where it was stopped."""
         store = self.store
         began = store.noted("verifying") or str(time.time_ns())
@@ -211,7 +209,7 @@ class ProjectIndex:
             stored = self.store.document(verdict.path)
         return Explanation(self.root, verdict, stored, self.exists)
 
-    def status(self) -> Status:
+    def status(self) -> IndexStatus:
         """What is kept of the index, without a look at the project's files."""
         found = describe(self.root, self.folder, lambda: self.store, self.warnings, is_indexing=self.is_being_updated())
         if found.state != "not_found" and not self.root.is_dir():
@@ -232,14 +230,14 @@ class ProjectIndex:
                 self.warnings.append(warning)
             return None
 
-    def reindex(self, paths: Iterable[str]) -> Report:
+    def reindex(self, paths: Iterable[str]) -> IndexReport:
         """Read a few files now and bring them up to date; the JSON files follow when there is time."""
         report = reindex(self.source, self.store, paths, self.table())
         if report.changed_anything:
             self.note_unsettled()
         return report
 
-    def encoding(self) -> Encoding | None:
+    def encoding(self) -> EncodingProgress | None:
         """How far the vectors are; None for an index that gets none."""
         if self.what == "documents":
             return None
@@ -291,7 +289,7 @@ class ProjectIndex:
             self._store = LocalStore(self.folder, read_if_there)
         return self._store
 
-    def _run(self, progress: Progress | None, drift: Drift | None, first: str, *, is_confirmed: bool) -> Report:
+    def _run(self, progress: Progress | None, drift: Drift | None, first: str, *, is_confirmed: bool) -> IndexReport:
         store, log = self._open_store(), open_log(self.folder)
         for warning in self.warnings:
             log.warning(warning)
@@ -348,9 +346,9 @@ def folder_of(root: Path, what: What) -> Path:
     return folder / storage_layout.DOCUMENTS if what == "documents" else folder
 
 
-def _source(root: Path, settings: Settings, what: What) -> ProjectSource:
+def _source(root: Path, settings: Settings, what: What) -> ProjectFiles:
     if what == "project":
-        return ProjectSource(root, settings)
-    from dowse.sources.document_files import DocumentsSource  # and the readers that only documents need
+        return ProjectFiles(root, settings)
+    from dowse.sources.document_files import DocumentFiles  # and the readers that only documents need
 
-    return DocumentsSource(root, settings)
+    return DocumentFiles(root, settings)

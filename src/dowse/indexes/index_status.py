@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Literal
 
 from dowse.errors import Failed, NotIndexed
-from dowse.indexes.encoding_progress import Encoding
+from dowse.indexes.encoding_progress import EncodingProgress
 from dowse.store import storage_layout
 from dowse.types import KINDS, Kind, Store, Totals
 
-State = Literal["not_found", "indexing", "ready", "incomplete", "failed"]
+IndexState = Literal["not_found", "indexing", "ready", "incomplete", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class IndexStatus:
     """What is known of an index without looking at the project's files."""
 
-    state: State
+    state: IndexState
     root: Path
     folder: Path
     totals: dict[Kind, Totals] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Status:
     last_error: str | None = None
     """Why the last run failed, until one succeeds."""
     warnings: tuple[str, ...] = ()
-    encoding: Encoding | None = None
+    encoding: EncodingProgress | None = None
     """How far the vectors are, where there are to be any."""
 
     @property
@@ -59,7 +59,7 @@ def as_size(size_bytes: int) -> str:
 
 def describe(
     root: Path, folder: Path, open_store: Callable[[], Store], warnings: list[str], *, is_indexing: bool
-) -> Status:
+) -> IndexStatus:
     """The status of the index in a folder."""
     try:
         store = open_store()
@@ -70,11 +70,11 @@ def describe(
         last_check, last_error = store.noted("checked"), store.noted("error")
         wrong = [] if is_indexing else store.glance()
     except NotIndexed:
-        return Status("not_found", root, folder, warnings=tuple(warnings))
+        return IndexStatus("not_found", root, folder, warnings=tuple(warnings))
     except Failed as error:
-        return Status("failed", root, folder, problem=str(error), last_error=str(error), warnings=tuple(warnings))
+        return IndexStatus("failed", root, folder, problem=str(error), last_error=str(error), warnings=tuple(warnings))
     project = storage_layout.read_project(folder)
-    status = Status(
+    status = IndexStatus(
         state, root, folder, totals, store.size_bytes(),
         project.metadata.get("lastIncrementalUpdate") if project else None,
         expected, skipped, last_check=last_check, last_error=last_error, warnings=tuple(warnings),
@@ -85,13 +85,13 @@ def describe(
     return replace(status, problem=_problem(status))
 
 
-def _state(noted: str | None, *, is_indexing: bool) -> State:
+def _state(noted: str | None, *, is_indexing: bool) -> IndexState:
     if is_indexing:
         return "indexing"
     return "ready" if noted == "complete" else "incomplete"
 
 
-def _problem(status: Status) -> str | None:
+def _problem(status: IndexStatus) -> str | None:
     if status.state == "incomplete":
         return f"the last run was cut off with {status.files} of {status.expected_files} files done; run dowse index to go on"
     if status.state == "ready" and not status.files:

@@ -8,17 +8,12 @@ from dataclasses import dataclass, replace
 from dowse.errors import PathRefused, UsageError
 from dowse.freshness.scan import Drift
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.query_vectors import QueryEncoder, meant
+from dowse.indexes.query_vectors import QueryEncoder, encode_query
 from dowse.platform import start_in_background
 from dowse.searching.exact_search import DEFAULT_SECONDS, Occurrences, exact_text, occurrences, pattern
 from dowse.searching.explain import Placement, place
-from dowse.searching.search import Answer, Options, answer
+from dowse.searching.search import Answer, SearchOptions, answer
 from dowse.types import KINDS, Progress
-
-__all__ = [
-    "Answer", "Coverage", "Occurrences", "Options", "Placement",
-    "answer_now", "coverage", "explain_rank", "find_all", "search",
-]  # fmt: skip
 
 AT_ONCE_FILES = 200
 """Changed files that are indexed before an answer; with more, the answer comes first and says so."""
@@ -49,7 +44,7 @@ class Coverage:
 def search(
     project: ProjectIndex,
     text: str,
-    options: Options,
+    options: SearchOptions,
     *,
     waits: bool = False,
     progress: Progress | None = None,
@@ -65,7 +60,7 @@ def search(
     return answer_now(project, text, options, encoder), coverage(project, pending)
 
 
-def answer_now(project: ProjectIndex, text: str, options: Options, encoder: QueryEncoder | None = None) -> Answer:
+def answer_now(project: ProjectIndex, text: str, options: SearchOptions, encoder: QueryEncoder | None = None) -> Answer:
     """An answer from the index as it is; from one that is growing, the first that is worth showing."""
     if project.is_being_updated() or not project.exists:
         return _first_hits(project, lambda: _answer(project, text, options, encoder))
@@ -75,7 +70,7 @@ def answer_now(project: ProjectIndex, text: str, options: Options, encoder: Quer
 def find_all(
     project: ProjectIndex,
     text: str,
-    options: Options,
+    options: SearchOptions,
     *,
     is_pattern: bool,
     offset: int = 0,
@@ -97,7 +92,7 @@ def explain_rank(project: ProjectIndex, text: str, path: str, encoder: QueryEnco
         raise PathRefused(f"{verdict.path} is not indexed: {verdict.reason}. See: dowse why {verdict.path}")
     bring_near(project, text, waits=True)
     project.store.refresh()
-    return place(project.store, text, verdict.path, meant(project, text, "hybrid", encoder).meanings)
+    return place(project.store, text, verdict.path, encode_query(project, text, "hybrid", encoder).meanings)
 
 
 def bring_near(project: ProjectIndex, first: str, *, waits: bool, progress: Progress | None = None) -> int:
@@ -146,11 +141,11 @@ def coverage(project: ProjectIndex, pending: int = 0) -> Coverage:
     return Coverage(files, expected, is_indexing=is_indexing, is_whole=is_whole, pending=pending)
 
 
-def _answer(project: ProjectIndex, text: str, options: Options, encoder: QueryEncoder | None) -> Answer:
+def _answer(project: ProjectIndex, text: str, options: SearchOptions, encoder: QueryEncoder | None) -> Answer:
     """An answer whose outdated files, up to a bound, were indexed again for it."""
     store, options = project.store, replace(options, masks_secrets=project.settings.mask_secrets)
     store.refresh()
-    question = meant(project, text, options.mode, encoder)
+    question = encode_query(project, text, options.mode, encoder)
     found = answer(store, project.source.read_bytes, text, options, question.meanings)
     if found.outdated:
         project.reindex(found.outdated[:REPAIRED_FILES])

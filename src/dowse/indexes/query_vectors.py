@@ -8,7 +8,7 @@ from dowse.encoding.shipped import STATIC_VERSION
 from dowse.errors import DowseError
 from dowse.indexes.encoder_state import serving_version
 from dowse.indexes.index import ProjectIndex
-from dowse.searching.candidates import Meaning, Mode
+from dowse.searching.candidates import Mode, QueryVector
 from dowse.searching.query_terms import parse
 from dowse.settings import Settings
 
@@ -27,7 +27,7 @@ class QueryEncoder(Protocol):
         ...
 
 
-class OwnEncoder:
+class InProcessEncoder:
     """The model in this very process, for a command that asks one question: 0.3 s to load."""
 
     def __init__(self, settings: Settings) -> None:
@@ -43,21 +43,21 @@ class OwnEncoder:
         return None
 
 
-class Meant(NamedTuple):
+class QueryVectors(NamedTuple):
     """A question as the encoders see it."""
 
-    meanings: Sequence[Meaning] = ()
+    meanings: Sequence[QueryVector] = ()
     lacks: str = ""
     """Why the model has no say, though there are vectors of it."""
 
 
-def meant(project: ProjectIndex, text: str, mode: Mode, encoder: QueryEncoder | None) -> Meant:
+def encode_query(project: ProjectIndex, text: str, mode: Mode, encoder: QueryEncoder | None) -> QueryVectors:
     """What a question means, by each encoder that counts; nothing where only words do."""
     table = project.table() if mode != "lexical" else None
     if table is None:
-        return Meant()
+        return QueryVectors()
     asked, store = _plain(text), project.store
-    found, lacks = list[Meaning](), ""
+    found, lacks = list[QueryVector](), ""
     version = serving_version(store, project.settings)
     covered = _share(store.vector_counts(version)) if version else 0.0
     if version and covered and encoder:
@@ -65,12 +65,12 @@ def meant(project: ProjectIndex, text: str, mode: Mode, encoder: QueryEncoder | 
         if vector is None:
             lacks = f"{version} was not ready in time; the next search may have it"
         else:
-            found.append(Meaning(version, vector, covered, is_model=True))
+            found.append(QueryVector(version, vector, covered, is_model=True))
     if not found or covered < 1:
         vector, covered = table.encode([asked])[0], _share(store.vector_counts(STATIC_VERSION))
         if covered and vector.any():
-            found.append(Meaning(STATIC_VERSION, vector, covered))
-    return Meant(found, lacks)
+            found.append(QueryVector(STATIC_VERSION, vector, covered))
+    return QueryVectors(found, lacks)
 
 
 def _plain(text: str) -> str:

@@ -21,7 +21,7 @@ STOP_SECONDS = 1.0
 
 
 @dataclass(slots=True)
-class Run:
+class IndexingRun:
     """One run of the worker. What it tells is read by a thread; whoever is interested looks at the fields."""
 
     process: "subprocess.Popen[bytes]"
@@ -86,13 +86,13 @@ class Run:
             self.error = error_with(told["code"], told["error"])
 
 
-def start_run(root: Path, how: str | None = None, what: str = "project") -> Run:
+def start_run(root: Path, how: str | None = None, what: str = "project") -> IndexingRun:
     """Start indexing a root: what changed, all anew (REBUILD), or what differs when it is read (VERIFY)."""
     options = [*([how] if how else []), *([DOCUMENTS] if what == "documents" else [])]
     # -P keeps the working directory, which may be a stranger's project, out of the import path.
     command = [sys.executable, "-P", "-m", "dowse.keeping.indexing_worker", *options, str(root)]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT)  # noqa: S603 - our own program
-    run = Run(process)
+    run = IndexingRun(process)
     threading.Thread(target=run.listen, daemon=True, name=f"listen to {root.name}").start()
     return run

@@ -14,8 +14,8 @@ from pathlib import Path
 from dowse.errors import DowseError, NotIndexed
 from dowse.indexes.index import ProjectIndex, What, folder_of
 from dowse.indexes.index_log import open_log
-from dowse.keeping.watch_session import ASKED_SECONDS, LOOK_SECONDS, RETRY_SECONDS, Asked, Session
-from dowse.keeping.watch_status import Watch, watch_lease, watch_of
+from dowse.keeping.watch_session import ASKED_SECONDS, LOOK_SECONDS, RETRY_SECONDS, SessionCallbacks, WatchSession
+from dowse.keeping.watch_status import WatchStatus, watch_lease, watch_of
 
 Changed = Callable[[ProjectIndex], None]
 
@@ -41,7 +41,7 @@ class Keeper:
         self._wake = threading.Event()
         self._working = threading.Lock()
         """Held while pending paths are looked at and applied."""
-        self._session: Session | None = None
+        self._session: WatchSession | None = None
         self._is_ours = False
         """We hold the lease."""
         self._last_error: str | None = None
@@ -65,7 +65,7 @@ class Keeper:
             return ["."] if project.exists else []
         return session.catch_up(project)
 
-    def watch(self, project: ProjectIndex) -> Watch:
+    def watch(self, project: ProjectIndex) -> WatchStatus:
         """How the index is kept fresh now."""
         session = self._session
         if session is None:
@@ -98,13 +98,13 @@ class Keeper:
         try:
             project = ProjectIndex(self.root, self._what)
             if project.exists:
-                asked = Asked(self._may_resume, self._changed, self._encode)
-                self._keep_with(Session(project, self._stop, self._working, asked, leads=self._is_ours))
+                asked = SessionCallbacks(self._may_resume, self._changed, self._encode)
+                self._keep_with(WatchSession(project, self._stop, self._working, asked, leads=self._is_ours))
         finally:
             lease.release()
             self._is_ours = False
 
-    def _keep_with(self, session: Session) -> None:
+    def _keep_with(self, session: WatchSession) -> None:
         try:
             session.begin()
             self._session, self._last_error = session, None

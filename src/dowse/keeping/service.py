@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from dowse.encoding_worker.client import QueryEncoder
-from dowse.encoding_worker.messages import Place
+from dowse.encoding_worker.client import EncodingClient
+from dowse.encoding_worker.messages import IndexKey
 from dowse.errors import DowseError, StoreDamaged, UsageError
 from dowse.indexes.index import ProjectIndex, What, folder_of
-from dowse.keeping.indexing_run import Run, start_run
+from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.keeper import Changed, Keeper
-from dowse.keeping.watch_status import Watch, watch_of
-from dowse.mcp.error_catalog import CatalogueError, of_project
+from dowse.keeping.watch_status import WatchStatus, watch_of
+from dowse.mcp.error_catalog import CatalogError, of_project
 from dowse.platform import release_memory
 
 Got = TypeVar("Got")
@@ -26,30 +26,30 @@ BEGIN_SECONDS = 2.5
 """How long a question waits for an index that is being made to begin."""
 
 CatchUp = Callable[[ProjectIndex], list[str]]
-HowKept = Callable[[ProjectIndex], Watch]
+HowKept = Callable[[ProjectIndex], WatchStatus]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ServedSource:
     """Something that is served, and what is wrong with it, if anything."""
 
     name: str
     problem: str | None = None
 
 
-class Served:
+class ServedIndex:
     """One project as a server has it: questions on a thread of its own, indexing in a process of its own.
 
     Everything that touches the project's index runs on that one thread, so nothing in it needs a lock.
     """
 
-    def __init__(self, root: Path, name: str, what: What = "project", encoder: QueryEncoder | None = None) -> None:
+    def __init__(self, root: Path, name: str, what: What = "project", encoder: EncodingClient | None = None) -> None:
         self.root = root
         self.encoder = encoder
         """Who makes its vectors, if it gets any."""
         self.what = what
         self.name = name
-        self.run: Run | None = None
+        self.run: IndexingRun | None = None
         self.keeper: Keeper | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"answers for {name}")
         self._project: ProjectIndex | None = None
@@ -76,7 +76,7 @@ class Served:
         if self.run and self.run.is_going_on:
             await asyncio.to_thread(self.run.stop)
         if self.encoder:
-            await asyncio.to_thread(self.encoder.leave, Place(self.root, self.what))
+            await asyncio.to_thread(self.encoder.leave, IndexKey(self.root, self.what))
 
     def catch_up(self, project: ProjectIndex) -> list[str]:
         """Index what changed, within a bound, on the thread that answers; the paths that are left."""
@@ -85,7 +85,7 @@ class Served:
             time.sleep(0.02)  # the process that indexes has just been started
         return self.keeper.catch_up(project) if self.keeper else []
 
-    def watch(self, project: ProjectIndex) -> Watch:
+    def watch(self, project: ProjectIndex) -> WatchStatus:
         """How the index is kept fresh."""
         return self.keeper.watch(project) if self.keeper else watch_of(project)
 
@@ -122,7 +122,7 @@ class Served:
                 self._project.store.let_go()
         release_memory()
 
-    def start_run(self, how: str | None = None) -> Run:
+    def start_run(self, how: str | None = None) -> IndexingRun:
         """Start indexing, unless that goes on already."""
         if self.run is None or not self.run.is_going_on:
             self.run = start_run(self.root, how, self.what)
@@ -148,7 +148,7 @@ class Served:
             self._project = None
         if self._project is None:
             if not self.root.is_dir():
-                raise CatalogueError("PERMISSION_DENIED", path=self.root)
+                raise CatalogError("PERMISSION_DENIED", path=self.root)
             self._project = ProjectIndex(self.root, self.what)
             self._settings_seen = self._project.settings_stamp()
         return self._project
@@ -158,22 +158,22 @@ class Service:
     """The projects that a process serves, in the order they were named."""
 
     def __init__(self, roots: list[Path]) -> None:
-        self.projects: list[Served] = []
-        self.encoder = QueryEncoder()
+        self.projects: list[ServedIndex] = []
+        self.encoder = EncodingClient()
         """One process for all that encodes; nothing of it is there before it is needed."""
-        self._documents: list[Served] = []
+        self._documents: list[ServedIndex] = []
         self.warnings: list[str] = []
         for root in roots:
             self.add(root)
 
-    def add(self, root: Path) -> Served:
+    def add(self, root: Path) -> ServedIndex:
         """Serve one more project; the same one twice is one."""
         ProjectIndex(root)  # refuses what may not be a root
         root = root.resolve()
         for served in self.projects:
             if served.root == root:
                 return served
-        served = Served(root, self._unique_name(root), encoder=self.encoder)
+        served = ServedIndex(root, self._unique_name(root), encoder=self.encoder)
         self.projects.append(served)
         return served
 
@@ -182,7 +182,7 @@ class Service:
         """Whether paths begin with the name of their project."""
         return len(self.projects) > 1
 
-    def named(self, name: str) -> Served:
+    def named(self, name: str) -> ServedIndex:
         """The project of a name."""
         for served in self.projects:
             if served.name == name:
@@ -193,7 +193,7 @@ class Service:
         """The names of all projects, for a message."""
         return ", ".join(served.name for served in self.projects)
 
-    def place(self, path: str, name: str | None) -> tuple[Served, str]:
+    def place(self, path: str, name: str | None) -> tuple[ServedIndex, str]:
         """The project that a path of a reply belongs to, and the path within it."""
         if name is not None:
             served = self.named(name)
@@ -204,20 +204,20 @@ class Service:
         if rest and any(served.name == first for served in self.projects):
             return self.named(first), rest
         detail = f"it does not begin with the name of a project: {self.names()}"
-        raise CatalogueError("FILE_NOT_FOUND", path=path, detail=detail)
+        raise CatalogError("FILE_NOT_FOUND", path=path, detail=detail)
 
-    def shown(self, served: Served, path: str) -> str:
+    def shown(self, served: ServedIndex, path: str) -> str:
         """A path as replies show it."""
         return f"{served.name}/{path}" if self.has_several else path
 
-    def sources(self, what: What = "project") -> list[Source]:
+    def sources(self, what: What = "project") -> list[ServedSource]:
         """What is served, for those who watch over the server."""
-        return [Source(served.name, _problem(served.root, what)) for served in self.projects]
+        return [ServedSource(served.name, _problem(served.root, what)) for served in self.projects]
 
-    def documents(self) -> list[Served]:
+    def documents(self) -> list[ServedIndex]:
         """The folders of the projects once more, as folders of documents."""
         for served in self.projects[len(self._documents) :]:
-            self._documents.append(Served(served.root, served.name, "documents"))
+            self._documents.append(ServedIndex(served.root, served.name, "documents"))
         return self._documents
 
     def close(self) -> None:

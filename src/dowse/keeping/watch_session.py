@@ -15,15 +15,15 @@ from typing import NamedTuple
 from dowse.errors import DowseError, Failed, NotIndexed, StoreDamaged
 from dowse.freshness.filesystems import poll_seconds
 from dowse.freshness.git_head import Head, head_of
-from dowse.freshness.pending_paths import DirtyFiles, Times
+from dowse.freshness.pending_paths import PendingPaths, Times
 from dowse.freshness.scan import Drift
 from dowse.freshness.strategies import QUIET_SECONDS, due
-from dowse.freshness.suspend_detection import Stalls
+from dowse.freshness.suspend_detection import SuspendDetector
 from dowse.freshness.watcher import EVERYWHERE, STEP_SECONDS, CannotWatch, Watcher
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
-from dowse.keeping.indexing_run import VERIFY, Run, start_run
-from dowse.keeping.watch_status import Mode, Watch, tell_watch, untell_watch, watch_lease
+from dowse.keeping.indexing_run import VERIFY, IndexingRun, start_run
+from dowse.keeping.watch_status import WatchMode, WatchStatus, tell_watch, untell_watch, watch_lease
 from dowse.platform import release_memory
 from dowse.sources.policy import RULE_NAMES
 
@@ -59,7 +59,7 @@ MEANING_SECONDS = 5.0
 """How often it is looked whether vectors are missing, once nothing changes any more; a question for new chunks alone."""
 
 
-class Asked(NamedTuple):
+class SessionCallbacks(NamedTuple):
     """What a session wants to know, and whom it tells."""
 
     may_resume: Callable[[], bool]
@@ -68,29 +68,35 @@ class Asked(NamedTuple):
     """Sees to the vectors of an index that is equal to its files."""
 
 
-class Session:
+class WatchSession:
     """One process watching one root; `keep` runs on a thread, `catch_up` on the one that answers."""
 
     def __init__(
-        self, project: ProjectIndex, stop: threading.Event, working: threading.Lock, asked: Asked, *, leads: bool = True
+        self,
+        project: ProjectIndex,
+        stop: threading.Event,
+        working: threading.Lock,
+        asked: SessionCallbacks,
+        *,
+        leads: bool = True,
     ) -> None:
         self.project = project
         self.leads = leads
         """We make the index follow; otherwise another process does, and we only know what is pending."""
-        self.state = Watch("off", project.settings.indexing_strategy)
+        self.state = WatchStatus("off", project.settings.indexing_strategy)
         self._stop, self._working, self._may_resume, self._tell_change = stop, working, asked.may_resume, asked.changed
         self._encode = asked.encode
         self._encoded_at = time.monotonic()
         self._told_sequence = -1
         self._hints_told = 0
         """Paths that events named since everything was last looked at."""
-        self._dirty = DirtyFiles(project.folder)
+        self._dirty = PendingPaths(project.folder)
         self._watcher: Watcher | None = None
         self._root = _identity(project.root)
         self._settings_seen = project.settings_stamp()
         self._head: Head | None = head_of(project.root)
         self._poll_seconds = poll_seconds(project.root)
-        self._run: Run | None = None
+        self._run: IndexingRun | None = None
         self._run_pending: dict[str, Times] = {}
         self._asked = False
         self._just_read: set[str] = set()
@@ -101,13 +107,13 @@ class Session:
         self._moved = -HEAD_SECONDS
         self._looked = self._hinted = self._changed = self._scanned = 0.0
         self._failed = -RETRY_SECONDS
-        self._stalls = Stalls()
+        self._stalls = SuspendDetector()
 
     # The life of a session
 
     def begin(self) -> None:
         """Start watching, then look everywhere: in this order nothing is missed."""
-        self._stalls = Stalls()  # from now on, on this thread
+        self._stalls = SuspendDetector()  # from now on, on this thread
         try:
             self._watcher = Watcher(self.project.root, _folders_of(self.project))
         except CannotWatch as error:
@@ -281,7 +287,7 @@ class Session:
                 self.project.note_check()
             self._fail(None)
 
-    def _start_run(self, how: str | None = None) -> Run:
+    def _start_run(self, how: str | None = None) -> IndexingRun:
         return start_run(self.project.root, how, self.project.what)
 
     def _extend(self, folders: list[str]) -> None:
@@ -422,7 +428,7 @@ class Session:
 
     def _tell(self) -> None:
         """Write down, for commands, how the index is kept fresh."""
-        mode: Mode = "watching" if self._watcher else "polling"
+        mode: WatchMode = "watching" if self._watcher else "polling"
         why = self.state.why
         if self._watcher and self._poll_seconds:
             why = f"this file system may not tell all; everything is looked at every {self._poll_seconds:.0f} s as well"

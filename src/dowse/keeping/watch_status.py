@@ -12,16 +12,16 @@ from dowse.indexes.index import ProjectIndex
 from dowse.platform import Lock, write_atomically
 from dowse.settings import Strategy, read_json
 
-Mode = Literal["watching", "polling", "elsewhere", "off"]
+WatchMode = Literal["watching", "polling", "elsewhere", "off"]
 
 _STATE = "watcher.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class WatchStatus:
     """How an index is kept fresh, for the status."""
 
-    mode: Mode
+    mode: WatchMode
     strategy: Strategy
     why: str = ""
     """Why it is not watched, or what is done instead."""
@@ -34,20 +34,20 @@ def watch_lease(folder: Path) -> Lock:
     return Lock(folder / "watch.lock")
 
 
-def watch_of(project: ProjectIndex) -> Watch:
+def watch_of(project: ProjectIndex) -> WatchStatus:
     """How an index is kept fresh, if some process does, as that process has written it down."""
     strategy, pending = project.settings.indexing_strategy, tuple(path or "." for path in read_dirty(project.folder))
     lease = watch_lease(project.folder)
     if not lease.path.exists() or not lease.is_taken():
-        return Watch("off", strategy, "no server is running for this project", pending)
+        return WatchStatus("off", strategy, "no server is running for this project", pending)
     why = f"by {lease.owner()}"
     with contextlib.suppress(DowseError, KeyError, TypeError):
         told = read_json(project.folder / _STATE)
         why += f", {told['mode']}" + (f": {told['why']}" if told["why"] else "")
-    return Watch("elsewhere", strategy, why, pending)
+    return WatchStatus("elsewhere", strategy, why, pending)
 
 
-def tell_watch(project: ProjectIndex, watch: Watch) -> None:
+def tell_watch(project: ProjectIndex, watch: WatchStatus) -> None:
     """Write down, for other processes, how the index is kept fresh."""
     with contextlib.suppress(DowseError, OSError):
         write_atomically(project.folder / _STATE, json.dumps({"mode": watch.mode, "why": watch.why}).encode())

@@ -28,7 +28,7 @@ _NAMES = {
 }
 
 
-class WrongArgument(UsageError):
+class InvalidArgument(UsageError):
     """An argument is missing or not what it has to be."""
 
     def __init__(self, argument: str, message: str) -> None:
@@ -45,12 +45,12 @@ def checked(tool: Tool, given: Mapping[str, Any] | None) -> dict[str, Any]:
     given = {name: value for name, value in (given or {}).items() if value is not None}
     for name in tool.required:
         if name not in given:
-            raise WrongArgument(name, f"{tool.name} needs the argument '{name}'.")
+            raise InvalidArgument(name, f"{tool.name} needs the argument '{name}'.")
     for name, value in given.items():
         try:
             _require(name, value, tool.arguments[name])
         except UsageError as error:
-            raise WrongArgument(name, str(error)) from error
+            raise InvalidArgument(name, str(error)) from error
     return {name: _clean(given.get(name, schema.get("default"))) for name, schema in tool.arguments.items()}
 
 

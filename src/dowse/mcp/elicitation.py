@@ -23,7 +23,7 @@ from dowse.mcp.tools import Schema
 _ENDS_WITH_QUESTION = "2026-07-28"
 
 
-class Asked(Exception):
+class ConfirmationNeeded(Exception):
     """The call ends with a question; the client will call again."""
 
     def __init__(self, result: InputRequiredResult) -> None:
@@ -31,7 +31,7 @@ class Asked(Exception):
         self.result = result
 
 
-class Asker:
+class Elicitation:
     """Asks, and finds the answers of earlier rounds of the same call."""
 
     def __init__(self, session: Any, request_id: Any, params: CallToolRequestParams) -> None:
@@ -67,7 +67,7 @@ class Asker:
             return answer
         self._rounds[key] = {"question": question}
         form = ElicitRequestFormParams(message=question, requested_schema=schema)
-        raise Asked(
+        raise ConfirmationNeeded(
             InputRequiredResult(
                 input_requests={key: ElicitRequest(params=form)}, request_state=json.dumps(self._rounds)
             )

@@ -19,7 +19,7 @@ INDEX_SHARE = 1.5
 MAX_SHOWN = 100
 """Characters of a path or pattern that a message repeats."""
 
-CATALOGUE = {
+CATALOG = {
     "INDEX_NOT_FOUND": (
         "This project hasn't been indexed yet. Would you like to index it now?",
         "No index at {index}. Call create_index.",
@@ -74,7 +74,7 @@ _ABSOLUTE = re.compile(r"[/\\]|~[^/\\]*(?:[/\\]|$)|\w+:[/\\]")
 _UNKNOWN = {"detail": "", "path": "it", "index": "", "needed": "?", "available": "?"}
 
 
-class CatalogueError(DowseError):
+class CatalogError(DowseError):
     """An error by its code, with what its messages have to name."""
 
     def __init__(self, code: str, **facts: Any) -> None:
@@ -87,15 +87,15 @@ def rendered(error: DowseError) -> dict[str, Any]:
     """An error as a client gets it."""
     if isinstance(error, UsageError):  # says itself what is wrong with which argument
         return {"code": error.code, "userMessage": str(error), "developerMessage": f"{error.code}: {error}"}
-    if not isinstance(error, CatalogueError):
-        error = CatalogueError(error.code if error.code in CATALOGUE else "FAILED", detail=str(error))
-    developer = CATALOGUE[error.code][1].format(**error.facts).strip()
+    if not isinstance(error, CatalogError):
+        error = CatalogError(error.code if error.code in CATALOG else "FAILED", detail=str(error))
+    developer = CATALOG[error.code][1].format(**error.facts).strip()
     return {"code": error.code, "userMessage": str(error), "developerMessage": f"{error.code}: {developer}"}
 
 
 def of_project(error: DowseError, project: "ProjectIndex") -> DowseError:
     """An error with what its messages say of the project it is about."""
-    if isinstance(error, CatalogueError | UsageError) or error.code not in CATALOGUE:
+    if isinstance(error, CatalogError | UsageError) or error.code not in CATALOG:
         return error
     facts: dict[str, Any] = {"detail": str(error), "index": told(project.folder)}
     if error.code == DiskFull.code:
@@ -103,13 +103,13 @@ def of_project(error: DowseError, project: "ProjectIndex") -> DowseError:
             "needed": _needed_mb(project),
             "available": shutil.disk_usage(_existing(project.folder)).free // 10**6,
         }
-    return CatalogueError(error.code, **facts)
+    return CatalogError(error.code, **facts)
 
 
 def user_message(code: str, facts: dict[str, Any]) -> str:
     """What a user reads; a path that was given as an absolute one is called by its last part."""
     shown = facts | {name: _shown(facts[name]) for name in ("path", "pattern") if name in facts}
-    return CATALOGUE[code][0].format(**shown)
+    return CATALOG[code][0].format(**shown)
 
 
 def _shown(path: object) -> str:

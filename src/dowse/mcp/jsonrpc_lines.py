@@ -10,7 +10,7 @@ from typing import Any
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, jsonrpc_message_adapter
 
 
-class NotAMessage(Exception):
+class InvalidMessage(Exception):
     """A line of the client that is no message; `refusal` is what to answer."""
 
     def __init__(self, refusal: JSONRPCError) -> None:
@@ -41,12 +41,12 @@ def _mended(text: str) -> JSONRPCMessage:
     try:
         given = json.loads(text)
     except (ValueError, RecursionError):
-        raise NotAMessage(_refusal(PARSE_ERROR, "This is not JSON.", None)) from None
+        raise InvalidMessage(_refusal(PARSE_ERROR, "This is not JSON.", None)) from None
     whole = json.dumps(given, ensure_ascii=False).encode("utf-8", "replace")
     try:
         return jsonrpc_message_adapter.validate_json(whole, by_name=False)
     except ValueError:
-        raise NotAMessage(_refusal(INVALID_REQUEST, "This is not a JSON-RPC message.", given)) from None
+        raise InvalidMessage(_refusal(INVALID_REQUEST, "This is not a JSON-RPC message.", given)) from None
 
 
 def _refusal(code: int, why: str, given: Any) -> JSONRPCError:

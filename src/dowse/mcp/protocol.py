@@ -32,10 +32,10 @@ from mcp_types import Tool as ListedTool
 from dowse import __version__
 from dowse.errors import DowseError
 from dowse.mcp.arguments import checked
-from dowse.mcp.elicitation import Asked, Asker
-from dowse.mcp.error_catalog import CatalogueError, rendered
+from dowse.mcp.elicitation import ConfirmationNeeded, Elicitation
+from dowse.mcp.error_catalog import CatalogError, rendered
 from dowse.mcp.resources import Announcer, Resources, ResourceServer, serve_resources
-from dowse.mcp.tools import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, Call, Schema, Told, Tool
+from dowse.mcp.tools import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, Call, ProseReply, Schema, Tool
 
 NAME = "dowse"
 
@@ -115,21 +115,21 @@ async def _called(tool: Tool, call: "_Call", params: CallToolRequestParams) -> C
         call.arguments = checked(tool, params.arguments)
         _calls.info("%s %s", tool.name, json.dumps(params.arguments or {})[:LOGGED_CHARACTERS])
         return _result(await tool.run(call))
-    except Asked as asked:
+    except ConfirmationNeeded as asked:
         return asked.result
     except DowseError as error:
         return _failed(tool, error)
     except Exception as error:
         _log.exception("%s failed", tool.name)
-        return _failed(tool, CatalogueError("UNEXPECTED", detail=f"{type(error).__name__}: {error}"))
+        return _failed(tool, CatalogError("UNEXPECTED", detail=f"{type(error).__name__}: {error}"))
 
 
 def _failed(tool: Tool, error: DowseError) -> CallToolResult:
     return _result(tool.failure(error) if tool.failure else rendered(error), is_error=True)
 
 
-def _result(reply: dict[str, Any] | Told, *, is_error: bool = False) -> CallToolResult:
-    content, prose = reply if isinstance(reply, Told) else (reply, None)
+def _result(reply: dict[str, Any] | ProseReply, *, is_error: bool = False) -> CallToolResult:
+    content, prose = reply if isinstance(reply, ProseReply) else (reply, None)
     dumped = json.dumps(content, ensure_ascii=False)
     sendable = dumped.encode(errors="replace").decode()
     if sendable != dumped:  # a folder's name need not be Unicode, the wire has to be
@@ -147,7 +147,7 @@ class _Call:
         self.arguments = arguments
         self.budget_characters = budget_tokens * CHARACTERS_PER_TOKEN
         self._session = context.session
-        self._asker = Asker(context.session, context.request_id, params)
+        self._asker = Elicitation(context.session, context.request_id, params)
 
     @property
     def can_ask(self) -> bool:

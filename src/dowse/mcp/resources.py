@@ -35,7 +35,7 @@ _RESOURCE_NOT_FOUND = -32002
 _SINCE = "2026-07-28"
 
 
-class NoSuchResource(UsageError):
+class ResourceNotFound(UsageError):
     """A URI that leads to nothing that may be read; where a tool is given it, a wrong argument."""
 
 
@@ -119,7 +119,7 @@ def serve_resources(
         uri = str(params.uri)
         try:
             text, mime_type = await resources.read(client_of(context), uri)
-        except NoSuchResource as error:
+        except ResourceNotFound as error:
             is_new = is_version_at_least(context.session.protocol_version, _SINCE)
             code = INVALID_PARAMS if is_new else _RESOURCE_NOT_FOUND
             raise MCPError(code=code, message=str(error), data={"uri": uri}) from error

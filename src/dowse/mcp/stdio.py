@@ -95,7 +95,7 @@ async def _read(
     from anyio import BrokenResourceError, to_thread
     from mcp.shared.message import SessionMessage
 
-    from dowse.mcp.jsonrpc_lines import NotAMessage, message_of
+    from dowse.mcp.jsonrpc_lines import InvalidMessage, message_of
 
     file = os.fdopen(descriptor, "rb", closefd=False)
     with contextlib.suppress(BrokenResourceError):  # the server has ended before its client
@@ -105,7 +105,7 @@ async def _read(
                     continue
                 try:
                     await incoming.send(SessionMessage(message_of(line)))
-                except NotAMessage as error:
+                except InvalidMessage as error:
                     await said.send(SessionMessage(error.refusal))
             _leave_soon()
 

@@ -31,7 +31,7 @@ def wire_characters(value: object) -> int:
     return len(text) + len(json.dumps(text, ensure_ascii=False))
 
 
-class Told(NamedTuple):
+class ProseReply(NamedTuple):
     """A reply whose text is prose, with the same facts as structured content."""
 
     content: dict[str, Any]
@@ -76,7 +76,7 @@ class Tool:
     name: str
     title: str
     description: str
-    run: Callable[[Call], Awaitable[dict[str, Any] | Told]]
+    run: Callable[[Call], Awaitable[dict[str, Any] | ProseReply]]
     output: Schema
     arguments: Mapping[str, Schema] = field(default_factory=dict)
     required: tuple[str, ...] = ()
@@ -85,7 +85,7 @@ class Tool:
     is_idempotent: bool = True
     is_extra: bool = False
     """Offered with `--tools full` alone."""
-    failure: Callable[[DowseError], dict[str, Any] | Told] | None = None
+    failure: Callable[[DowseError], dict[str, Any] | ProseReply] | None = None
     """What an error reads like, where the tool's specification has words of its own."""
 
     @property

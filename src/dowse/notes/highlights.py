@@ -15,8 +15,8 @@ from dowse.notes.limits import (
     HIGHLIGHT_TOKENS,
     HIGHLIGHTS,
 )
-from dowse.notes.notes_query import Question
-from dowse.notes.notes_tokens import Span, Tokenizer, is_word
+from dowse.notes.notes_query import NotesQuery
+from dowse.notes.notes_tokens import NotesTokenizer, Span, is_word
 
 CUT = "..."
 _SIGMA = "\N{GREEK CAPITAL LETTER SIGMA}"
@@ -35,7 +35,7 @@ class Group:
     """Required sequences that stand in it whole."""
 
 
-def highlights(text: str, question: Question, weights: Mapping[str, float], tokenizer: Tokenizer) -> list[str]:
+def highlights(text: str, question: NotesQuery, weights: Mapping[str, float], tokenizer: NotesTokenizer) -> list[str]:
     """The best passages of a text, best first."""
     found = sorted(_matches(text, _telling(question, weights), tokenizer))
     phrases = [tokens for tokens in question.required if len(tokens) > 1]
@@ -48,7 +48,7 @@ def highlights(text: str, question: Question, weights: Mapping[str, float], toke
     return list(_chosen(text, groups, weights))
 
 
-def _telling(question: Question, weights: Mapping[str, float]) -> list[str]:
+def _telling(question: NotesQuery, weights: Mapping[str, float]) -> list[str]:
     """The tokens to look for: of a question of thousands those that are required, then the rarest."""
     if len(question.positive) <= HIGHLIGHT_TOKENS:
         return list(question.positive)
@@ -57,7 +57,7 @@ def _telling(question: Question, weights: Mapping[str, float]) -> list[str]:
     return order[:HIGHLIGHT_TOKENS]
 
 
-def _matches(text: str, tokens: Iterable[str], tokenizer: Tokenizer) -> Iterator[Span]:
+def _matches(text: str, tokens: Iterable[str], tokenizer: NotesTokenizer) -> Iterator[Span]:
     """The first places of each token."""
     lowered = text.lower() if tokenizer.lowercase else text
     # Find is a hundred times faster than cutting, which counts in a text of megabytes. Where letters grow when they are
@@ -102,7 +102,7 @@ def _grouped(found: list[Span]) -> Iterator[list[Span]]:
         yield group
 
 
-def _stands(text: str, group: list[Span], tokens: tuple[str, ...], tokenizer: Tokenizer) -> bool:
+def _stands(text: str, group: list[Span], tokens: tuple[str, ...], tokenizer: NotesTokenizer) -> bool:
     """Whether tokens stand next to each other among the matches."""
     size = len(tokens)
     for first in range(len(group) - size + 1):

@@ -11,11 +11,11 @@ from dowse.errors import DowseError, NotFound
 from dowse.notes import segments
 from dowse.notes.filters import Filter
 from dowse.notes.limits import BULK_TOKENS, DEFAULT_K, TAIL_TOKENS
-from dowse.notes.notes_database import Database
-from dowse.notes.notes_documents import Added, Note, Stored
-from dowse.notes.notes_search import Answer, Fits, Wanted, retrieve
-from dowse.notes.notes_tokens import Tokenizer, tokenizer_of
-from dowse.notes.notes_writer import Writer
+from dowse.notes.notes_database import NotesDatabase
+from dowse.notes.notes_documents import AddedNote, NewNote, StoredNote
+from dowse.notes.notes_search import Fits, NotesAnswer, NotesSearch, retrieve
+from dowse.notes.notes_tokens import NotesTokenizer, tokenizer_of
+from dowse.notes.notes_writer import NotesWriter
 from dowse.notes.scoring import Pause
 from dowse.notes.snapshots import Views, state_of
 
@@ -24,12 +24,12 @@ _PAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Info:
+class IndexInfo:
     """What there is to say of an index."""
 
     name: str
     backend: str
-    tokenizer: Tokenizer
+    tokenizer: NotesTokenizer
     documents: int
     tokens: int
     text_bytes: int
@@ -53,7 +53,7 @@ class Info:
 class NamedIndex:
     """An open index; any thread may call it."""
 
-    def __init__(self, name: str, backend: str, database: Database) -> None:
+    def __init__(self, name: str, backend: str, database: NotesDatabase) -> None:
         self.name = name
         self.backend = backend
         self.database = database
@@ -69,13 +69,13 @@ class NamedIndex:
 
     # Changing it
 
-    def add(self, notes: Sequence[Note]) -> list[Added]:
+    def add(self, notes: Sequence[NewNote]) -> list[AddedNote]:
         """Add or replace documents, all or none; durable and visible to everybody at the end."""
         last = {note.doc_id: note for note in notes}
         cut = {doc_id: self.tokenizer.tokens(note.content) for doc_id, note in last.items()}
         with self.database.writing() as connection:
             state = state_of(connection)
-            writer = Writer(connection, state)
+            writer = NotesWriter(connection, state)
             there, known = writer.put([(note, cut[note.doc_id]) for note in last.values()])
             if writer.tail_tokens > TAIL_TOKENS or sum(map(len, known.values())) > BULK_TOKENS:
                 writer.flushed = segments.flush(connection, self.tokenizer, state.flushed, known)
@@ -87,7 +87,7 @@ class NamedIndex:
     def delete(self, doc_id: str) -> None:
         """Delete a document."""
         with self.database.writing() as connection:
-            writer = Writer(connection, state_of(connection))
+            writer = NotesWriter(connection, state_of(connection))
             if not writer.drop(doc_id):
                 raise NotFound(f"Document not found: {doc_id}")
             writer.finish()
@@ -117,7 +117,7 @@ class NamedIndex:
             state = state_of(connection)
             is_applied = segments.apply(connection, merge)
             if is_applied:
-                writer = Writer(connection, state)
+                writer = NotesWriter(connection, state)
                 writer.is_changed = True
                 writer.finish()
         return is_applied
@@ -139,15 +139,15 @@ class NamedIndex:
         *,
         pause: Pause = lambda: None,
         fits: Fits = lambda _: True,
-    ) -> Answer:
+    ) -> NotesAnswer:
         """The documents that answer a query, best first; as many as fit."""
         with self.database.reading() as connection:
             view = self._views.view(connection)
             return retrieve(
-                connection, view, self.tokenizer, Wanted(text, k, offset, conditions), pause=pause, fits=fits
+                connection, view, self.tokenizer, NotesSearch(text, k, offset, conditions), pause=pause, fits=fits
             )
 
-    def document(self, doc_id: str) -> Stored:
+    def document(self, doc_id: str) -> StoredNote:
         """A document as it was added."""
         find = "SELECT doc_id, text, metadata, tokens FROM documents JOIN contents USING (id) WHERE doc_id = ?"
         with self.database.reading() as connection:
@@ -157,7 +157,7 @@ class NamedIndex:
             raise NotFound(f"Document not found: {doc_id}")
         return _stored(row)
 
-    def every_document(self) -> Iterator[Stored]:
+    def every_document(self) -> Iterator[StoredNote]:
         """All documents of one moment, by id."""
         find = (
             "SELECT doc_id, text, metadata, tokens FROM documents JOIN contents USING (id) "
@@ -170,11 +170,11 @@ class NamedIndex:
                 yield from map(_stored, rows)
                 after = rows[-1][0]
 
-    def info(self) -> Info:
+    def info(self) -> IndexInfo:
         """What there is to say of it."""
         with self.database.reading() as connection:
             state = state_of(connection)
-        return Info(
+        return IndexInfo(
             self.name, self.backend, self.tokenizer, state.documents, state.tokens, state.text_bytes,
             self.database.size_bytes(), self._created,
         )  # fmt: skip
@@ -189,17 +189,19 @@ class NamedIndex:
         self.database.close()
 
 
-def _added(notes: Sequence[Note], seen: set[str], tokenizer: Tokenizer, cut: dict[str, list[str]]) -> list[Added]:
+def _added(
+    notes: Sequence[NewNote], seen: set[str], tokenizer: NotesTokenizer, cut: dict[str, list[str]]
+) -> list[AddedNote]:
     """What became of each; one whose id comes twice replaces the first."""
     added = []
     is_single = len(cut) == len(notes)
     for note in notes:
         count = len(cut[note.doc_id] if is_single else tokenizer.tokens(note.content))
-        added.append(Added("re-indexed" if note.doc_id in seen else "indexed", note.doc_id, count))
+        added.append(AddedNote("re-indexed" if note.doc_id in seen else "indexed", note.doc_id, count))
         seen.add(note.doc_id)
     return added
 
 
-def _stored(row: tuple[Any, ...]) -> Stored:
+def _stored(row: tuple[Any, ...]) -> StoredNote:
     doc_id, content, metadata, tokens = row
-    return Stored(doc_id, content, json.loads(metadata), tokens)
+    return StoredNote(doc_id, content, json.loads(metadata), tokens)

@@ -41,7 +41,7 @@ SCHEMA = (
 )
 
 
-class Database(Protocol):
+class NotesDatabase(Protocol):
     """Transactions on one index."""
 
     def reading(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:

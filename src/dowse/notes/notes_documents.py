@@ -14,7 +14,7 @@ FIELDS = ("doc_id", "content", "metadata")
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class NewNote:
     """A document to be added."""
 
     doc_id: str
@@ -24,7 +24,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class AddedNote:
     """What became of a document."""
 
     status: str
@@ -38,7 +38,7 @@ class Added:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredNote:
     """A document as an index has it."""
 
     doc_id: str
@@ -47,7 +47,7 @@ class Stored:
     token_count: int
 
 
-def note_of(given: Any) -> Note:
+def note_of(given: Any) -> NewNote:
     """A document as somebody writes it in JSON."""
     if not isinstance(given, dict):
         raise UsageError(f"A document has to be an object with {', '.join(FIELDS)}.")
@@ -57,9 +57,9 @@ def note_of(given: Any) -> Note:
     return note(given.get("doc_id"), given.get("content"), given.get("metadata"))
 
 
-def note(doc_id: Any, content: Any, metadata: Any = None) -> Note:
+def note(doc_id: Any, content: Any, metadata: Any = None) -> NewNote:
     """A document whose parts are as they should be; UsageError says which is not."""
-    return Note(_checked_id(doc_id), _checked_content(content), _checked_metadata(metadata))
+    return NewNote(_checked_id(doc_id), _checked_content(content), _checked_metadata(metadata))
 
 
 def _checked_id(doc_id: Any) -> str:

@@ -26,7 +26,7 @@ _NUMBER = np.dtype("<u4")
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TokenRun:
     """Documents in a row: `flat` has for each place the number of its token, or GAP after a document."""
 
     tokens: list[str]
@@ -45,7 +45,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class PostingBlock:
     """The postings of some tokens that follow each other in order; numbers as bytes."""
 
     tokens: list[str]
@@ -60,7 +60,7 @@ class Block:
     positions: "bytes | memoryview[int]"
 
 
-class Vocabulary(defaultdict[str, int]):
+class TokenNumbers(defaultdict[str, int]):
     """Numbers for tokens, given as they come."""
 
     def __init__(self) -> None:
@@ -74,22 +74,22 @@ class Vocabulary(defaultdict[str, int]):
         return numbers
 
 
-def run_of(documents: Iterable[Sequence[str]]) -> Run:
+def run_of(documents: Iterable[Sequence[str]]) -> TokenRun:
     """The run of documents that were cut into tokens."""
-    vocabulary, flat, lengths = Vocabulary(), array("I"), array("I")
+    vocabulary, flat, lengths = TokenNumbers(), array("I"), array("I")
     for tokens in documents:
         flat.extend(vocabulary.numbers(tokens))
         lengths.append(len(tokens))
-    return Run(list(vocabulary), _array(flat), _array(lengths))
+    return TokenRun(list(vocabulary), _array(flat), _array(lengths))
 
 
 def _array(numbers: "array[int]") -> Numbers:
     return np.frombuffer(numbers, dtype=np.dtype("u4")) if numbers else np.zeros(0, dtype=np.uint32)
 
 
-def joined(runs: Sequence[Run]) -> Run:
+def joined(runs: Sequence[TokenRun]) -> TokenRun:
     """Several runs as one."""
-    vocabulary = Vocabulary()
+    vocabulary = TokenNumbers()
     flats = []
     for run in runs:
         places = np.minimum(run.flat, len(run.tokens))
@@ -100,16 +100,16 @@ def joined(runs: Sequence[Run]) -> Run:
         numbers[used] = [vocabulary[run.tokens[number]] for number in used.tolist()]
         flats.append(numbers[places])
     lengths = [run.lengths for run in runs]
-    return Run(list(vocabulary), np.concatenate(flats), np.concatenate(lengths))
+    return TokenRun(list(vocabulary), np.concatenate(flats), np.concatenate(lengths))
 
 
-def without(run: Run, is_kept: Flags) -> Run:
+def without(run: TokenRun, is_kept: Flags) -> TokenRun:
     """A run of fewer documents."""
     places = np.repeat(is_kept, run.lengths.astype(np.int64) + 1)
-    return Run(run.tokens, run.flat[places], run.lengths[is_kept])
+    return TokenRun(run.tokens, run.flat[places], run.lengths[is_kept])
 
 
-def blocks_of(run: Run) -> Iterator[Block]:
+def blocks_of(run: TokenRun) -> Iterator[PostingBlock]:
     """The postings of a run, by token; within one the documents ascend, and so do the positions."""
     tokens = sorted(run.tokens)
     ranked = {token: rank for rank, token in enumerate(tokens)}
@@ -137,7 +137,7 @@ def blocks_of(run: Run) -> Iterator[Block]:
         documents, many, where = (
             each[width * begin : width * until] for each, width, (begin, until) in zip(kept, wide, bounds, strict=True)
         )
-        yield Block(tokens[start:end], sizes[0][some], sizes[1][some], documents, many, where)
+        yield PostingBlock(tokens[start:end], sizes[0][some], sizes[1][some], documents, many, where)
 
 
 def _cuts(held: list[int]) -> list[int]:
@@ -150,7 +150,7 @@ def _cuts(held: list[int]) -> list[int]:
     return cuts
 
 
-def run_from(blocks: Sequence[tuple[list[str], bytes, bytes]], lengths: Numbers) -> Run:
+def run_from(blocks: Sequence[tuple[list[str], bytes, bytes]], lengths: Numbers) -> TokenRun:
     """The run that postings were made of: of each block the tokens, how often each stands, and where."""
     flat = np.full(int(lengths.sum(dtype=np.int64)) + len(lengths), GAP, dtype=np.uint32)
     tokens = [token for block, _, _ in blocks for token in block]
@@ -159,7 +159,7 @@ def run_from(blocks: Sequence[tuple[list[str], bytes, bytes]], lengths: Numbers)
     joined_positions = b"".join(positions for *_, positions in blocks)
     positions = numbers(joined_positions, len(joined_positions) // total if total else 1)
     flat[positions] = np.repeat(np.arange(len(tokens), dtype=np.uint32), placed)
-    return Run(tokens, flat, lengths)
+    return TokenRun(tokens, flat, lengths)
 
 
 def numbers(data: bytes, width: int = 4) -> Numbers:

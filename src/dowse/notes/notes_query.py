@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dowse.notes.notes_tokens import Tokenizer
+from dowse.notes.notes_tokens import NotesTokenizer
 from dowse.query_syntax import Query
 
 Sequence = tuple[str, ...]
@@ -11,7 +11,7 @@ Sequence = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class NotesQuery:
     """A document answers when it has every required sequence, none of the excluded, and some positive token."""
 
     positive: tuple[str, ...]
@@ -22,7 +22,7 @@ class Question:
     """Words of which the index keeps no token."""
 
 
-def ask(query: Query, tokenizer: Tokenizer) -> Question:
+def ask(query: Query, tokenizer: NotesTokenizer) -> NotesQuery:
     """The question that a query is to an index with this tokenizer.
 
     A word of several tokens (`node-js`) after a sign is those tokens next to each other; without one it is just
@@ -32,7 +32,7 @@ def ask(query: Query, tokenizer: Tokenizer) -> Question:
     required, more = _cut((*query.must, *query.phrases), tokenizer)
     excluded, rest = _cut((*query.must_not, *query.not_phrases), tokenizer)
     positive = sorted({token for tokens in (*terms, *required) for token in tokens})
-    return Question(
+    return NotesQuery(
         tuple(positive),
         tuple(dict.fromkeys(required)),
         tuple(dict.fromkeys(excluded)),
@@ -40,7 +40,7 @@ def ask(query: Query, tokenizer: Tokenizer) -> Question:
     )
 
 
-def _cut(words: Iterable[str], tokenizer: Tokenizer) -> tuple[list[Sequence], list[str]]:
+def _cut(words: Iterable[str], tokenizer: NotesTokenizer) -> tuple[list[Sequence], list[str]]:
     kept: list[Sequence] = []
     ignored: list[str] = []
     for word in words:

@@ -12,7 +12,7 @@ from dowse.notes.filters import Filter, holds
 from dowse.notes.highlights import highlights
 from dowse.notes.notes_postings import Flags
 from dowse.notes.notes_query import ask
-from dowse.notes.notes_tokens import Tokenizer
+from dowse.notes.notes_tokens import NotesTokenizer
 from dowse.notes.scoring import Keep, Match, Pause, find
 from dowse.notes.segment_readers import Ids
 from dowse.notes.snapshots import View
@@ -24,7 +24,7 @@ _EVERY = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class NoteResult:
     """A document that was found."""
 
     doc_id: str
@@ -43,7 +43,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class NotesSearch:
     """What is asked, and which page of the answer."""
 
     text: str
@@ -53,28 +53,34 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class NotesAnswer:
     """A page of results, how many there are in all, and what was asked."""
 
     total: int
     query: Query
     ignored: tuple[str, ...]
     """Words of which the index keeps no token."""
-    results: tuple[Result, ...] = ()
+    results: tuple[NoteResult, ...] = ()
 
 
-Fits = Callable[[Result], bool]
+Fits = Callable[[NoteResult], bool]
 """Whether one more result has room in the reply; after the first that has not, none is made."""
 
 
 def retrieve(
-    connection: sqlite3.Connection, view: View, tokenizer: Tokenizer, wanted: Wanted, *, pause: Pause, fits: Fits
-) -> Answer:
+    connection: sqlite3.Connection,
+    view: View,
+    tokenizer: NotesTokenizer,
+    wanted: NotesSearch,
+    *,
+    pause: Pause,
+    fits: Fits,
+) -> NotesAnswer:
     """The documents that answer a query, from `offset` on, best first and equals by id."""
     query = parse(wanted.text)
     question = ask(query, tokenizer)
     if not question.positive:
-        return Answer(0, query, question.ignored)
+        return NotesAnswer(0, query, question.ignored)
     documents = view.state.documents
     keep = _keeper(connection, wanted.conditions, documents, pause) if wanted.conditions else None
     most = wanted.offset + wanted.k
@@ -85,11 +91,11 @@ def retrieve(
         pause()
         text, metadata = _row(connection, number)
         shown = highlights(text, question, found.weights, tokenizer)
-        result = Result(doc_id, score, tuple(shown), json.loads(metadata))
+        result = NoteResult(doc_id, score, tuple(shown), json.loads(metadata))
         if not fits(result):
             break
         results.append(result)
-    return Answer(found.total, query, question.ignored, tuple(results))
+    return NotesAnswer(found.total, query, question.ignored, tuple(results))
 
 
 def _in_order(connection: sqlite3.Connection, best: Sequence[Match], most: int) -> list[tuple[float, str, int]]:

@@ -18,7 +18,7 @@ Span = tuple[int, int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Tokenizer:
+class NotesTokenizer:
     """How an index cuts text; fixed when it is created."""
 
     lowercase: bool = True
@@ -46,7 +46,7 @@ class Tokenizer:
         return {"lowercase": self.lowercase, "min_length": self.min_length}
 
 
-def tokenizer_of(config: Mapping[str, Any] | None) -> Tokenizer:
+def tokenizer_of(config: Mapping[str, Any] | None) -> NotesTokenizer:
     """A tokenizer as somebody configures it."""
     config = {key: value for key, value in (config or {}).items() if value is not None}
     for key in config:
@@ -59,7 +59,7 @@ def tokenizer_of(config: Mapping[str, Any] | None) -> Tokenizer:
         min_length = int(min_length)
     if not isinstance(min_length, int) or isinstance(min_length, bool) or not 1 <= min_length <= MOST_MIN_LENGTH:
         raise UsageError(f"tokenizer_config.min_length has to be a whole number from 1 to {MOST_MIN_LENGTH}.")
-    return Tokenizer(lowercase, min_length)
+    return NotesTokenizer(lowercase, min_length)
 
 
 def is_word(character: str) -> bool:

@@ -3,15 +3,15 @@
 import sqlite3
 from collections.abc import Sequence
 
-from dowse.notes.notes_documents import Note
+from dowse.notes.notes_documents import NewNote
 from dowse.notes.snapshots import State
 
 _AT_ONCE = 500
-Cut = tuple[Note, list[str]]
+Cut = tuple[NewNote, list[str]]
 """A document and its tokens."""
 
 
-class Writer:
+class NotesWriter:
     """Changes documents, and at the end the counts."""
 
     def __init__(self, connection: sqlite3.Connection, state: State) -> None:

@@ -22,10 +22,10 @@ from dowse.notes.limits import (
     MAX_NAME,
     RESTING_INDEXES,
 )
-from dowse.notes.named_index import Info, NamedIndex
+from dowse.notes.named_index import IndexInfo, NamedIndex
 from dowse.notes.notes_database import DiskDatabase, MemoryDatabase, make_tables
-from dowse.notes.notes_tokens import Tokenizer, tokenizer_of
-from dowse.notes.snapshots import Gone
+from dowse.notes.notes_tokens import NotesTokenizer, tokenizer_of
+from dowse.notes.snapshots import SnapshotGone
 from dowse.platform import Lock, disk_errors, make_private_folder, sync_folder
 from dowse.store import storage_layout
 
@@ -36,7 +36,7 @@ _NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_NAME}}}")
 _FILE = re.compile(r"index-([a-z0-9_-]+?)(?:\+([0-9a-f]+))?\.db")
 
 
-class Library:
+class NotesRegistry:
     """Named indexes; `default` is always there, in memory. Any thread may call it."""
 
     def __init__(self, *, has_memory: bool = True) -> None:
@@ -45,7 +45,7 @@ class Library:
         self._disk: OrderedDict[str, tuple[tuple[int, int], NamedIndex]] = OrderedDict()
         """Open indexes and which file each is, the one that was asked last at the end."""
         if has_memory:
-            self._make_in_memory(DEFAULT_INDEX, Tokenizer())
+            self._make_in_memory(DEFAULT_INDEX, NotesTokenizer())
 
     def create(self, name: Any, backend: Any = "memory", config: Mapping[str, Any] | None = None) -> None:
         """Make a new, empty index."""
@@ -68,11 +68,11 @@ class Library:
 
     def use(self, name: str, work: Callable[[NamedIndex], Got]) -> Got:
         """Do something with an index; one that was deleted and made again meanwhile is opened again."""
-        with suppress(Gone):
+        with suppress(SnapshotGone):
             return work(self._named(name))
         try:
             return work(self._named(name))
-        except Gone as error:
+        except SnapshotGone as error:
             raise NotFound(f"Index not found: {name}") from error
 
     def delete(self, name: str) -> int:
@@ -81,7 +81,7 @@ class Library:
         with self._lock:
             index = self._memory.pop(name, None)
             if name == DEFAULT_INDEX:
-                self._make_in_memory(name, Tokenizer())
+                self._make_in_memory(name, NotesTokenizer())
         if index is not None:
             index.mark_deleted()
             return documents
@@ -96,7 +96,7 @@ class Library:
         with self._lock:
             return sorted({*self._memory, *names_on_disk()})
 
-    def list(self) -> tuple[list[Info], list[str]]:
+    def list(self) -> tuple[list[IndexInfo], list[str]]:
         """All indexes by name, and what is wrong with those that cannot be opened."""
         found, problems = [], []
         for name in self.names():
@@ -153,7 +153,7 @@ class Library:
         if known := self._disk.pop(name, None):
             known[1].close()
 
-    def _make_in_memory(self, name: str, tokenizer: Tokenizer) -> None:
+    def _make_in_memory(self, name: str, tokenizer: NotesTokenizer) -> None:
         database = MemoryDatabase(_facts(name, tokenizer), self._room)
         self._memory[name] = NamedIndex(name, "memory", database)
 
@@ -180,7 +180,7 @@ def _name_in(lowered: str, capitals: int) -> str:
     return "".join(letter.upper() if capitals >> place & 1 else letter for place, letter in enumerate(lowered))
 
 
-def make_on_disk(name: str, tokenizer: Tokenizer) -> None:
+def make_on_disk(name: str, tokenizer: NotesTokenizer) -> None:
     """Make the file of a new index, whole before anybody can see it."""
     file = file_of(name)
     make_private_folder(file.parent)
@@ -237,7 +237,7 @@ def _beside(file: Path) -> list[Path]:
     return [file.with_name(f"{file.name}{ending}") for ending in ("-wal", "-shm", "-journal")]
 
 
-def _facts(name: str, tokenizer: Tokenizer) -> dict[str, str]:
+def _facts(name: str, tokenizer: NotesTokenizer) -> dict[str, str]:
     return {
         "name": name,
         "tokenizer": json.dumps(tokenizer.as_json()),

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dowse.notes.notes_postings import Flags, Numbers
-from dowse.notes.notes_query import Question
+from dowse.notes.notes_query import NotesQuery
 from dowse.notes.notes_query import Sequence as Tokens
-from dowse.notes.segment_readers import Ids, Part
+from dowse.notes.segment_readers import Ids, SegmentReader
 
 Keep = Callable[[Ids], Flags]
 """Which of these documents a filter lets through."""
@@ -37,7 +37,7 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ScoredNote:
     """How many documents answer, and the best, with some others, in no order."""
 
     total: int
@@ -47,8 +47,8 @@ class Found:
 
 
 def find(
-    parts: Sequence[Part], documents: int, question: Question, most: int, *, keep: Keep | None, pause: Pause
-) -> Found:
+    parts: Sequence[SegmentReader], documents: int, question: NotesQuery, most: int, *, keep: Keep | None, pause: Pause
+) -> ScoredNote:
     """The `most` best documents; among equals those whose `doc_id` comes first."""
     read = [_postings(part, question.positive, pause) for part in parts]
     weights = {
@@ -71,7 +71,7 @@ def find(
             Match(score, number)
             for score, number in zip(scores[chosen].tolist(), part.ids[chosen].tolist(), strict=True)
         ]
-    return Found(total, tuple(best), weights)
+    return ScoredNote(total, tuple(best), weights)
 
 
 class _Bar:
@@ -94,7 +94,7 @@ def weight(documents: int, holders: int) -> float:
     return math.log(documents / (holders + 1)) + 1 if documents else 0.0
 
 
-def _postings(part: Part, tokens: Sequence[str], pause: Pause) -> Postings:
+def _postings(part: SegmentReader, tokens: Sequence[str], pause: Pause) -> Postings:
     found = {}
     for token in tokens:
         pause()
@@ -102,7 +102,7 @@ def _postings(part: Part, tokens: Sequence[str], pause: Pause) -> Postings:
     return found
 
 
-def _alive(part: Part, documents: Numbers) -> int:
+def _alive(part: SegmentReader, documents: Numbers) -> int:
     return len(documents) if part.is_alive is None else int(np.count_nonzero(part.is_alive[documents]))
 
 
@@ -117,7 +117,7 @@ def _scores(size: int, tokens: Sequence[str], postings: Postings, weights: dict[
     return scores
 
 
-def _silence(scores: Scores, part: Part, question: Question, postings: Postings, pause: Pause) -> None:
+def _silence(scores: Scores, part: SegmentReader, question: NotesQuery, postings: Postings, pause: Pause) -> None:
     """Take the score from documents that do not answer. Each occurrence counts more than nothing: the others have one."""
     if part.is_alive is not None:
         scores[~part.is_alive] = 0
@@ -133,7 +133,7 @@ def _silence(scores: Scores, part: Part, question: Question, postings: Postings,
         scores[holders] = 0
 
 
-def _with_sequence(part: Part, tokens: Tokens, pause: Pause) -> Numbers:
+def _with_sequence(part: SegmentReader, tokens: Tokens, pause: Pause) -> Numbers:
     """Documents in which tokens stand next to each other, by positions that all of them lead to."""
     places: list[tuple[int, Numbers]] = []
     known: dict[str, Numbers] = {}

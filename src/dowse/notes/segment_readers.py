@@ -8,14 +8,14 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from dowse.notes.notes_postings import Flags, Numbers, Run
+from dowse.notes.notes_postings import Flags, Numbers, TokenRun
 
 Ids = npt.NDArray[np.int64]
 
 NONE: Numbers = np.zeros(0, dtype=np.uint32)
 
 
-class Part(Protocol):
+class SegmentReader(Protocol):
     """Documents of an index, numbered from 0."""
 
     @property
@@ -48,7 +48,7 @@ class Part(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class QueryShape:
     """What is known of a segment without its postings; never changes."""
 
     number: int
@@ -70,7 +70,7 @@ ReadPositions = Callable[[int, str], Numbers]
 class Segment:
     """A segment as one transaction sees it."""
 
-    outline: Outline
+    outline: QueryShape
     is_alive: Flags | None
     read_postings: ReadPostings
     read_positions: ReadPositions
@@ -99,7 +99,9 @@ class Tail:
 
     is_alive: Flags | None = None
 
-    def __init__(self, ids: Sequence[int], doc_ids: Sequence[str], vocabulary: Mapping[str, int], run: Run) -> None:
+    def __init__(
+        self, ids: Sequence[int], doc_ids: Sequence[str], vocabulary: Mapping[str, int], run: TokenRun
+    ) -> None:
         self.ids: Ids = np.array(ids, dtype=np.int64)
         self.ranks = ranks_of(doc_ids)
         self.ends = run.ends

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from dowse.notes.limits import DEAD_SHARE, FULL_TOKENS, SMALL_SEGMENTS
-from dowse.notes.notes_postings import Numbers, Run, as_view, blocks_of, joined, numbers, run_from, run_of, without
-from dowse.notes.notes_tokens import Tokenizer
-from dowse.notes.segment_readers import NONE, Ids, Outline, ranks_of
+from dowse.notes.notes_postings import Numbers, TokenRun, as_view, blocks_of, joined, numbers, run_from, run_of, without
+from dowse.notes.notes_tokens import NotesTokenizer
+from dowse.notes.segment_readers import NONE, Ids, QueryShape, ranks_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +25,10 @@ class Merge:
     ids: Ids
     dropped: tuple[int, ...]
     """Documents that are dead and in none of them any more."""
-    run: Run
+    run: TokenRun
 
 
-def flush(connection: sqlite3.Connection, tokenizer: Tokenizer, after: int, known: dict[int, list[str]]) -> int:
+def flush(connection: sqlite3.Connection, tokenizer: NotesTokenizer, after: int, known: dict[int, list[str]]) -> int:
     """Sort the documents of the tail into a segment; the last of them. `known` spares cutting those once more."""
     rows = connection.execute("SELECT id, doc_id FROM documents WHERE id > ? ORDER BY id", (after,)).fetchall()
     ids = [number for number, _ in rows]
@@ -37,12 +37,12 @@ def flush(connection: sqlite3.Connection, tokenizer: Tokenizer, after: int, know
     return ids[-1] if ids else after
 
 
-def _cut(connection: sqlite3.Connection, tokenizer: Tokenizer, number: int) -> list[str]:
+def _cut(connection: sqlite3.Connection, tokenizer: NotesTokenizer, number: int) -> list[str]:
     text: str = connection.execute("SELECT text FROM contents WHERE id = ?", (number,)).fetchone()[0]
     return tokenizer.tokens(text)
 
 
-def write(connection: sqlite3.Connection, ids: Ids, doc_ids: Sequence[str], run: Run) -> None:
+def write(connection: sqlite3.Connection, ids: Ids, doc_ids: Sequence[str], run: TokenRun) -> None:
     """Keep a run as a segment."""
     number = connection.execute(
         "INSERT INTO segments (ids, ranks, lengths) VALUES (?, ?, ?)",
@@ -105,11 +105,11 @@ def _place(row: tuple[Any, ...] | None, token: str) -> tuple[int, int, int] | No
     return start, start + int(sizes[place]), int(sizes.sum(dtype=np.int64))
 
 
-def outline(connection: sqlite3.Connection, number: int) -> Outline:
+def outline(connection: sqlite3.Connection, number: int) -> QueryShape:
     """What is known of a segment without its postings."""
     row = connection.execute("SELECT ids, ranks, lengths FROM segments WHERE number = ?", (number,)).fetchone()
     lengths = numbers(row[2]).astype(np.int64)
-    return Outline(number, np.frombuffer(row[0], dtype="<i8"), numbers(row[1]), np.cumsum(lengths + 1) - 1)
+    return QueryShape(number, np.frombuffer(row[0], dtype="<i8"), numbers(row[1]), np.cumsum(lengths + 1) - 1)
 
 
 def wanted_merge(sizes: Sequence[tuple[int, int, int, int]]) -> tuple[int, ...]:

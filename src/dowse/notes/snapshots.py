@@ -15,12 +15,12 @@ import numpy as np
 
 from dowse.errors import DowseError
 from dowse.notes import segments
-from dowse.notes.notes_postings import Flags, Run, Vocabulary
-from dowse.notes.notes_tokens import Tokenizer
-from dowse.notes.segment_readers import Ids, Outline, Part, Segment, Tail
+from dowse.notes.notes_postings import Flags, TokenNumbers, TokenRun
+from dowse.notes.notes_tokens import NotesTokenizer
+from dowse.notes.segment_readers import Ids, QueryShape, Segment, SegmentReader, Tail
 
 
-class Gone(DowseError):
+class SnapshotGone(DowseError):
     """The index was deleted while it was open."""
 
 
@@ -37,11 +37,11 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class IndexShape:
     """The segments of one state, without the documents after them."""
 
     version: int
-    outlines: tuple[Outline, ...] = ()
+    outlines: tuple[QueryShape, ...] = ()
     dead: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     alive: tuple[Flags | None, ...] = ()
 
@@ -58,10 +58,10 @@ class View:
     """One state of an index, ready to be searched."""
 
     state: State
-    shape: Shape
+    shape: IndexShape
     tail: Tail
 
-    def parts(self, connection: sqlite3.Connection) -> Sequence[Part]:
+    def parts(self, connection: sqlite3.Connection) -> Sequence[SegmentReader]:
         """The parts as a transaction sees them."""
         read, place = partial(segments.postings, connection), partial(segments.positions, connection)
         each = zip(self.shape.outlines, self.shape.alive, strict=True)
@@ -72,14 +72,14 @@ def state_of(connection: sqlite3.Connection) -> State:
     """The counts of an index, in the transaction that goes on."""
     *counts, is_deleted = connection.execute("SELECT * FROM state").fetchone()
     if is_deleted:
-        raise Gone("The index was deleted.")
+        raise SnapshotGone("The index was deleted.")
     return State(*counts)
 
 
 class Views:
     """The newest view of an index; made again, as little as needed, when the index has changed."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: NotesTokenizer) -> None:
         self._tokenizer = tokenizer
         self._lock = threading.Lock()
         self.forget()
@@ -87,13 +87,13 @@ class Views:
     def forget(self) -> None:
         """Remember nothing."""
         with self._lock:
-            self._shape = Shape(-1)
+            self._shape = IndexShape(-1)
             self._view: View | None = None
             self._forget_tail(0)
 
     def _forget_tail(self, flushed: int) -> None:
         self._flushed = flushed
-        self._vocabulary = Vocabulary()
+        self._vocabulary = TokenNumbers()
         self._cut: dict[int, tuple[str, array[int]]] = {}
 
     def view(self, connection: sqlite3.Connection) -> View:
@@ -106,20 +106,20 @@ class Views:
                 self._view = View(state, shape, self._tail(connection, state.flushed))
             return self._view
 
-    def shape(self, connection: sqlite3.Connection) -> Shape:
+    def shape(self, connection: sqlite3.Connection) -> IndexShape:
         """The segments that a transaction sees."""
         state = state_of(connection)
         with self._lock:
             return self._shaped(connection, state.version)
 
-    def _shaped(self, connection: sqlite3.Connection, version: int) -> Shape:
+    def _shaped(self, connection: sqlite3.Connection, version: int) -> IndexShape:
         known = self._shape
         if known.version != version:
             had = {outline.number: outline for outline in known.outlines}
             listed = [number for (number,) in connection.execute("SELECT number FROM segments ORDER BY number")]
             outlines = tuple(had.get(number) or segments.outline(connection, number) for number in listed)
             dead = np.array([number for (number,) in connection.execute("SELECT id FROM dead")], dtype=np.int64)
-            self._shape = Shape(version, outlines, dead, _alive(outlines, dead, known))
+            self._shape = IndexShape(version, outlines, dead, _alive(outlines, dead, known))
         return self._shape
 
     def _tail(self, connection: sqlite3.Connection, flushed: int) -> Tail:
@@ -135,10 +135,10 @@ class Views:
         cut = [numbers for _, numbers in self._cut.values()]
         flat = np.frombuffer(b"".join(cut), dtype=np.dtype("u4")) if cut else np.zeros(0, dtype=np.uint32)
         lengths = np.array([len(numbers) - 1 for numbers in cut], dtype=np.uint32)
-        return Tail(ids, [doc_id for doc_id, _ in self._cut.values()], self._vocabulary, Run([], flat, lengths))
+        return Tail(ids, [doc_id for doc_id, _ in self._cut.values()], self._vocabulary, TokenRun([], flat, lengths))
 
 
-def _alive(outlines: tuple[Outline, ...], dead: Ids, known: Shape) -> tuple[Flags | None, ...]:
+def _alive(outlines: tuple[QueryShape, ...], dead: Ids, known: IndexShape) -> tuple[Flags | None, ...]:
     """Which documents of each segment are alive; the same flags as before where nobody died."""
     had: dict[int, Flags | None] = {}
     if np.array_equal(known.dead, dead):

@@ -7,13 +7,13 @@ from dowse.reading.formats import DOCUMENT_EXTENSIONS, READERS
 from dowse.reading.languages import language_of
 from dowse.reading.markdown import read_markdown
 from dowse.reading.plain import read_plain, read_prose
-from dowse.reading.unreadable import NotReadable
+from dowse.reading.unreadable import FormatNotReadable
 from dowse.types import Reading
 
 _PROSE = {"", ".txt", ".text"}
 """Of the files in no known language, those that people write prose in; not `.conf` and its like."""
 
-__all__ = ["DOCUMENT_EXTENSIONS", "VERSION", "NotReadable", "language_of", "read", "read_document"]
+__all__ = ["DOCUMENT_EXTENSIONS", "VERSION", "FormatNotReadable", "language_of", "read", "read_document"]
 
 VERSION = 4
 """Changes whenever the same bytes would be read differently; stored indexes then read again."""
@@ -32,7 +32,7 @@ def read(data: bytes, path: str, language: str) -> Reading:
 def read_document(data: bytes, path: str) -> Reading:
     """What a file of a documents folder says, by the extension of its name; all but plain text becomes Markdown.
 
-    Raises NotReadable, and nothing else whatever the bytes, for a format whose parser is not installed.
+    Raises FormatNotReadable, and nothing else whatever the bytes, for a format whose parser is not installed.
     """
     extension = "." + path.rpartition(".")[2].lower()
     reader = READERS.get(extension)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from itertools import accumulate
 from urllib.parse import unquote
 
-from dowse.reading.link_targets import Lookup
+from dowse.reading.link_targets import LinkTargets
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 _WEB = frozenset({"http", "https", "ftp"})
@@ -62,7 +62,7 @@ class Foreign:
 Resolved = Internal | External | Broken | Foreign
 
 
-def resolve(target: str, source_path: str, paths: Lookup) -> Resolved:
+def resolve(target: str, source_path: str, paths: LinkTargets) -> Resolved:
     """Where a link in the document at `source_path` leads; as `find_links` gives it, so `[[…]]` is a wiki link."""
     target = target.strip()
     if target.startswith("[[") and target.endswith("]]"):
@@ -95,7 +95,7 @@ def _not_of_the_web(scheme: str) -> Resolved:
     return Broken(Fault.OUTSIDE) if len(scheme) == 1 else Foreign(scheme)  # one letter is a drive
 
 
-def _literal(target: str, source_path: str, paths: Lookup) -> Internal | None:
+def _literal(target: str, source_path: str, paths: LinkTargets) -> Internal | None:
     """The document whose very name this is, with signs that mean something else in an address."""
     if _ODD.search(target) and len(target) <= _MAX_CHARS:
         path = _within(source_path.rpartition("/")[0], target)
@@ -104,7 +104,7 @@ def _literal(target: str, source_path: str, paths: Lookup) -> Internal | None:
     return None
 
 
-def _document(path: str, source_path: str, paths: Lookup) -> "str | Broken":
+def _document(path: str, source_path: str, paths: LinkTargets) -> "str | Broken":
     if len(path) > _MAX_CHARS:
         return Broken(Fault.MISSING)
     is_folder = path.endswith(("/", "/.", "/..")) or path in {".", ".."}
@@ -114,7 +114,7 @@ def _document(path: str, source_path: str, paths: Lookup) -> "str | Broken":
     return _broken(next(_places(path, source_path, paths.bases)), paths)
 
 
-def _at(place: str, is_folder: bool, paths: Lookup) -> str | None:
+def _at(place: str, is_folder: bool, paths: LinkTargets) -> str | None:
     """What lies at a place, also by the name it has on a site: `guide/index.html` for `guide/README.md`."""
     found = paths.find(place, is_folder)
     if found or not place.lower().endswith(_MADE_BY_A_SITE):
@@ -124,7 +124,7 @@ def _at(place: str, is_folder: bool, paths: Lookup) -> str | None:
     return paths.find(stem) or (paths.find(folder, is_folder=True) if name.lower() == "index" else None)
 
 
-def _broken(place: str | None, paths: Lookup) -> Broken:
+def _broken(place: str | None, paths: LinkTargets) -> Broken:
     """What is wrong with a place at which nothing was found."""
     if place is None:
         return Broken(Fault.OUTSIDE)
@@ -169,7 +169,7 @@ def _within(folder: str, path: str) -> str | None:
     return "/".join(parts)
 
 
-def _wiki(inner: str, source_path: str, paths: Lookup) -> Resolved:
+def _wiki(inner: str, source_path: str, paths: LinkTargets) -> Resolved:
     """A wiki link: a page by its path, else by its file name or title wherever it lies."""
     inner = inner.partition("|")[0].strip()
     if _scheme(inner) in _WEB:
@@ -190,7 +190,7 @@ def _missing_page(name: str) -> Broken:
     return Broken(Fault.MISSING, _within("", name.replace("\\", "/")) or "")
 
 
-def _page(name: str, source_path: str, paths: Lookup) -> str | None:
+def _page(name: str, source_path: str, paths: LinkTargets) -> str | None:
     folder, name = source_path.rpartition("/")[0], name.replace("\\", "/")
     places = [] if name.startswith("/") else [_within(folder, name)]
     if "/" in name:

@@ -20,7 +20,7 @@ _JOINERS = re.compile(r"[\s_-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class LinkTarget:
     """A document that links can lead to."""
 
     path: str
@@ -30,14 +30,14 @@ class Page:
     """Where else its site shows it, as front matter may say: `slug`, `permalink`, `aliases`."""
 
 
-class Lookup:
+class LinkTargets:
     """The documents of a folder by path, address, file name and title.
 
     `bases` are what their site puts before the address of each: `/en-US/docs/`.
     """
 
-    def __init__(self, pages: Iterable[Page | str], bases: Iterable[str] = ()) -> None:
-        listed = (Page(page) if isinstance(page, str) else page for page in pages)
+    def __init__(self, pages: Iterable[LinkTarget | str], bases: Iterable[str] = ()) -> None:
+        listed = (LinkTarget(page) if isinstance(page, str) else page for page in pages)
         self._pages = {page.path: page for page in sorted(listed, key=lambda page: page.path)}
         self._folders = {folder for path in self._pages for folder in folders_above(path)}
         self._names = _best(claim for page in self._pages.values() for claim in _names(page))
@@ -50,7 +50,7 @@ class Lookup:
     def __len__(self) -> int:
         return len(self._pages)
 
-    def with_bases(self, bases: Iterable[str]) -> "Lookup":
+    def with_bases(self, bases: Iterable[str]) -> "LinkTargets":
         """The same documents on a site with other bases."""
         other = copy(self)
         other.bases = _bases(bases)
@@ -133,7 +133,7 @@ def _best(claims: Iterable[tuple[int, str, str]]) -> dict[str, str]:
     return best
 
 
-def _names(page: Page) -> Iterator[tuple[int, str, str]]:
+def _names(page: LinkTarget) -> Iterator[tuple[int, str, str]]:
     """The names of a page with their ranks: `install.md` comes before `install/index.md`, then
     `install.html`, then `install/README.md`."""
     path = page.path

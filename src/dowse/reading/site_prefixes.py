@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from dowse.reading.link_resolution import Internal, resolve
-from dowse.reading.link_targets import Lookup
+from dowse.reading.link_targets import LinkTargets
 
 _SAMPLE = 5000
 _MAX_PARTS = 3
@@ -14,7 +14,7 @@ _MAX_BASES = 3
 _FEW = 5
 
 
-def site_bases(links: Iterable[tuple[str, str]], paths: Lookup) -> tuple[str, ...]:
+def site_bases(links: Iterable[tuple[str, str]], paths: LinkTargets) -> tuple[str, ...]:
     """The bases, such as `/en-US/docs/`, of a site whose links are given as source path and target.
 
     One is believed where most links that begin with it lead to a document without it, and to more than a few.
@@ -32,7 +32,7 @@ def site_bases(links: Iterable[tuple[str, str]], paths: Lookup) -> tuple[str, ..
     return tuple(bases)
 
 
-def _missing(links: Iterable[tuple[str, str]], paths: Lookup) -> Iterator[tuple[str, str]]:
+def _missing(links: Iterable[tuple[str, str]], paths: LinkTargets) -> Iterator[tuple[str, str]]:
     """Addresses from the root that lead nowhere as they stand, each once."""
     seen = set[str]()
     for source, target in links:
@@ -43,7 +43,7 @@ def _missing(links: Iterable[tuple[str, str]], paths: Lookup) -> Iterator[tuple[
                 yield source, address
 
 
-def _splits(source: str, address: str, paths: Lookup) -> Iterator[tuple[str, str | None]]:
+def _splits(source: str, address: str, paths: LinkTargets) -> Iterator[tuple[str, str | None]]:
     """The bases that an address may begin with, and the document that the rest leads to."""
     base, rest = "/", address[1:]
     for _ in range(_MAX_PARTS):

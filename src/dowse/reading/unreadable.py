@@ -1,5 +1,5 @@
 """What cannot be read here."""
 
 
-class NotReadable(Exception):
+class FormatNotReadable(Exception):
     """A format needs a package that is not installed; the message says which and how to get it."""

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from dowse.screening.keyword_matcher import Words
+from dowse.screening.keyword_matcher import KeywordMatcher
 
 FlagKind = Literal["instructions", "hidden-characters"]
 
@@ -36,7 +36,7 @@ class Flag(NamedTuple):
 
 
 class _Phrases(NamedTuple):
-    words: Words
+    words: KeywordMatcher
     by_word: Mapping[str, Sequence[str]]
 
 
@@ -76,7 +76,7 @@ def _phrases() -> "_Phrases":
     for one in listed:
         for word in one["words"]:
             by_word.setdefault(word, []).append(one["is"])
-    return _Phrases(Words(by_word), by_word)
+    return _Phrases(KeywordMatcher(by_word), by_word)
 
 
 @cache

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any
 
 
-class Words:
+class KeywordMatcher:
     """Some words, in small letters."""
 
     def __init__(self, words: Iterable[str]) -> None:

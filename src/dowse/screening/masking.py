@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dowse.screening.instructions import Flag, flags_in
-from dowse.screening.secrets import Secret, TookTooLong, secrets_in
+from dowse.screening.secrets import ScreeningTimeout, Secret, secrets_in
 
 UNCHECKED = "unchecked"
 """What is masked because it could not be found out in time whether it is a secret."""
@@ -87,7 +87,7 @@ def hidden_in(text: str, *, around: str = "", path: str = "") -> list[Secret]:
         if around:
             secrets = [(secret.kind, around[secret.start : secret.end]) for secret in secrets_in(around, path)]
             found += [piece for kind, value in secrets for piece in _parts_of(value, kind, text)]
-    except TookTooLong:
+    except ScreeningTimeout:
         found = list(_by_line(text, Secret(0, len(text), UNCHECKED)))
     return _merged(sorted(found))
 

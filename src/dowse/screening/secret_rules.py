@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dowse.errors import Failed
-from dowse.screening.keyword_matcher import Words
+from dowse.screening.keyword_matcher import KeywordMatcher
 
 PACKAGE, FILE = "maskerlogger", "config/gitleaks.toml"
 
@@ -32,7 +32,7 @@ class Allowed(NamedTuple):
     words: tuple[str, ...]
 
 
-class Rule(NamedTuple):
+class SecretRule(NamedTuple):
     """One kind of secret."""
 
     kind: str
@@ -47,17 +47,17 @@ class Rule(NamedTuple):
     allowed: tuple[Allowed, ...]
 
 
-class Rules(NamedTuple):
+class SecretRules(NamedTuple):
     """All of them, and what is allowed whatever rule finds it."""
 
-    every: tuple[Rule, ...]
+    every: tuple[SecretRule, ...]
     allowed: tuple[Allowed, ...]
-    by_keyword: Mapping[str, tuple[Rule, ...]]
-    keywords: Words
+    by_keyword: Mapping[str, tuple[SecretRule, ...]]
+    keywords: KeywordMatcher
 
 
 @cache
-def rules() -> Rules:
+def rules() -> SecretRules:
     """The rules, read when they are first needed; Failed where they are not there, for then nothing would be masked."""
     import tomli  # comes with the rules; compiled, it reads them in a third of the time of tomllib
 
@@ -66,13 +66,15 @@ def rules() -> Rules:
         every = tuple(_rule(one) for one in found["rules"] if "regex" in one)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise Failed(f"The rules for secrets cannot be read ({error}). Install dowse again.") from error
-    by_keyword: dict[str, list[Rule]] = {}
+    by_keyword: dict[str, list[SecretRule]] = {}
     for rule in every:
         for keyword in rule.keywords:
             by_keyword.setdefault(keyword, []).append(rule)
     general = found.get("allowlist")
     allowed = (_allowed(general),) if general else ()
-    return Rules(every, allowed, {keyword: tuple(those) for keyword, those in by_keyword.items()}, Words(by_keyword))
+    return SecretRules(
+        every, allowed, {keyword: tuple(those) for keyword, those in by_keyword.items()}, KeywordMatcher(by_keyword)
+    )
 
 
 def entropy(text: str) -> float:
@@ -87,9 +89,9 @@ def _file() -> Path:
     return Path(package.submodule_search_locations[0]) / FILE
 
 
-def _rule(one: Mapping[str, Any]) -> Rule:
+def _rule(one: Mapping[str, Any]) -> SecretRule:
     expression: str = one["regex"]
-    return Rule(
+    return SecretRule(
         kind=one["id"],
         expression=expression.replace(_RUN_UP, "", 1),
         has_run_up=expression.removeprefix("(?i)").startswith(_RUN_UP),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from dowse.screening.secret_rules import Allowed, Rule, entropy, rules
+from dowse.screening.secret_rules import Allowed, SecretRule, entropy, rules
 
 if TYPE_CHECKING:
     import regex
@@ -29,7 +29,7 @@ class Secret(NamedTuple):
     kind: str
 
 
-class TookTooLong(Exception):
+class ScreeningTimeout(Exception):
     """Whether a text has secrets could not be found out in time."""
 
 
@@ -46,14 +46,14 @@ def secrets_in(text: str, path: str = "") -> list[Secret]:
     return list(_apart(found))
 
 
-def _concerns(rule: Rule, text: str, path: str) -> bool:
+def _concerns(rule: SecretRule, text: str, path: str) -> bool:
     """Whether a closer look is worth it; of the two rules that most code has the words of, seldom."""
     if rule.kind in (GENERIC, "vault-service-token") and not any(map(_DIGIT.search, _RUN.findall(text))):
         return False
     return not rule.path or (bool(path) and _compiled(rule.path).search(path) is not None)
 
 
-def _found_by(rule: Rule, text: str) -> Iterator[Secret]:
+def _found_by(rule: SecretRule, text: str) -> Iterator[Secret]:
     try:
         for match in _compiled(rule.expression).finditer(text, timeout=RULE_SECONDS, concurrent=False):
             group = rule.group or next((at for at, one in enumerate(match.groups(), 1) if one), 0)
@@ -61,10 +61,10 @@ def _found_by(rule: Rule, text: str) -> Iterator[Secret]:
             if end > start and not _is_harmless(rule, text, match, text[start:end]):
                 yield Secret(start, end, rule.kind)
     except TimeoutError as error:
-        raise TookTooLong(rule.kind) from error
+        raise ScreeningTimeout(rule.kind) from error
 
 
-def _is_harmless(rule: Rule, text: str, match: "regex.Match[str]", secret: str) -> bool:
+def _is_harmless(rule: SecretRule, text: str, match: "regex.Match[str]", secret: str) -> bool:
     """Too regular to be a secret, or known as an example or a name."""
     if rule.least_entropy and entropy(secret) <= rule.least_entropy:
         return True

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from dowse.searching import ranking_constants
-from dowse.searching.query_terms import Query
+from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, Leg, rarity
 from dowse.store.analysis import terms_of, unjoined, whole_terms_of
 from dowse.types import Kind, Scored, Store, TextQuery
@@ -34,7 +34,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class QueryVector:
     """A query as an encoder sees it, and how much of the index it has seen the same way."""
 
     encoder: str
@@ -46,13 +46,13 @@ class Meaning:
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class SearchMethod:
     """Which ways of searching count, and how much of it is meaning; without `alpha` as the constants say."""
 
     mode: Mode = "hybrid"
     alpha: float | None = None
 
-    def balance(self, query: Query, kind: Kind | None, covered: float) -> ranking_constants.Balance:
+    def balance(self, query: SearchQuery, kind: Kind | None, covered: float) -> ranking_constants.Balance:
         """The weights, where the model has seen so much of the index."""
         if self.mode == "lexical":
             return ranking_constants.WORDS_ALONE
@@ -69,10 +69,14 @@ class Manner:
 
 
 def gather(
-    store: Store, query: Query, scope: Scope, meanings: Sequence[Meaning] = (), manner: Manner | None = None
+    store: Store,
+    query: SearchQuery,
+    scope: Scope,
+    meanings: Sequence[QueryVector] = (),
+    manner: SearchMethod | None = None,
 ) -> Evidence | None:
     """Everything found for a query; None when it cannot find anything."""
-    manner = manner or Manner()
+    manner = manner or SearchMethod()
     terms = list(dict.fromkeys(terms_of(" ".join(query.positive))))[:MOST_TERMS]
     scope = _narrowed(store, query, scope)
     if not terms or (scope.among is not None and not scope.among):
@@ -115,7 +119,7 @@ def gather(
     )
 
 
-def _near_legs(store: Store, meanings: Sequence[Meaning], scope: Scope, weight: float) -> list[Leg]:
+def _near_legs(store: Store, meanings: Sequence[QueryVector], scope: Scope, weight: float) -> list[Leg]:
     """What is near in meaning: by the model where it has seen a file, by the table elsewhere."""
     legs: list[Leg] = []
     by_model = next((meaning for meaning in meanings if meaning.is_model and meaning.coverage), None)
@@ -130,7 +134,7 @@ def _near_legs(store: Store, meanings: Sequence[Meaning], scope: Scope, weight: 
     return legs
 
 
-def _nearest(store: Store, meaning: Meaning, scope: Scope) -> list[Scored]:
+def _nearest(store: Store, meaning: QueryVector, scope: Scope) -> list[Scored]:
     return store.nearest(
         meaning.encoder, meaning.vector, ranking_constants.NEAR_CANDIDATES, kind=scope.kind, among=scope.among
     )
@@ -193,11 +197,11 @@ def _asked(words: tuple[str, ...], weights: "Mapping[Field, float]", scope: Scop
     return TextQuery(words, weights, scope.kind, scope.among)
 
 
-def _weights(query: Query) -> "Mapping[Field, float]":
+def _weights(query: SearchQuery) -> "Mapping[Field, float]":
     return ranking_constants.CHUNK_WEIGHTS if query.shape == "prose" else ranking_constants.SYMBOL_CHUNK_WEIGHTS
 
 
-def _narrowed(store: Store, query: Query, scope: Scope) -> Scope:
+def _narrowed(store: Store, query: SearchQuery, scope: Scope) -> Scope:
     """The scope without documents that lack a required word or hold an excluded one.
 
     A phrase is checked in the text itself before it is shown; here all its words must be there.

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterable, Set
 from typing import Literal
 
 from dowse.searching.passages import holds_phrase
-from dowse.searching.query_terms import Query
-from dowse.searching.title_index import Titles
+from dowse.searching.query_terms import SearchQuery
+from dowse.searching.title_index import TitleIndex
 from dowse.searching.verification import Current, ReadBytes, verify
 from dowse.store.analysis import terms_of
 from dowse.types import Store
@@ -20,12 +20,12 @@ PHRASE_SECONDS = 0.2
 class Matcher:
     """Documents by what their titles, their texts or both hold."""
 
-    def __init__(self, store: Store, read: ReadBytes, titles: Titles, place: Place) -> None:
+    def __init__(self, store: Store, read: ReadBytes, titles: TitleIndex, place: Place) -> None:
         self._store, self._read, self._titles = store, read, titles
         self._in_titles, self._in_texts = place != "content", place != "title"
 
     def matched(
-        self, query: Query, stand_ins: tuple[str, ...], among: frozenset[int] | None
+        self, query: SearchQuery, stand_ins: tuple[str, ...], among: frozenset[int] | None
     ) -> tuple[Set[int], Set[int]]:
         """All documents that match, and those of them whose text has a word of the query.
 
@@ -54,13 +54,13 @@ class Matcher:
     def _any(self, words: Iterable[str]) -> frozenset[int]:
         return frozenset[int]().union(*map(self._holders, words))
 
-    def _called(self, query: Query) -> frozenset[int]:
+    def _called(self, query: SearchQuery) -> frozenset[int]:
         """The documents with this very title, which need not have a word in it."""
         if not self._in_titles or not query.terms or terms_of(query.text):
             return frozenset()
         return self._titles.called(query.text)
 
-    def _by_phrases(self, found: Set[int], query: Query) -> Set[int]:
+    def _by_phrases(self, found: Set[int], query: SearchQuery) -> Set[int]:
         """Those that have every phrase, and none that is excluded; as far as there is time to read them."""
         if not query.phrases and not query.not_phrases:
             return found
@@ -82,7 +82,7 @@ class Matcher:
         )
         return frozenset[int]().union(*each)
 
-    def _fits(self, number: int, query: Query) -> bool:
+    def _fits(self, number: int, query: SearchQuery) -> bool:
         texts = [self._titles.documents[number].title] if self._in_titles else []
         if self._in_texts:
             document = self._store.documents_by_id([number]).get(number)

@@ -9,15 +9,15 @@ from dowse.searching.candidates import corrections
 from dowse.searching.document_matching import Matcher, Place
 from dowse.searching.passage_screening import screened
 from dowse.searching.passages import Passage, passage_of
-from dowse.searching.query_terms import Query
+from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking_constants import CHUNK_CANDIDATES, CHUNK_WEIGHTS, CORRECTED
-from dowse.searching.search import Answer, Hit
-from dowse.searching.title_index import Followed, Titles
+from dowse.searching.search import Answer, SearchHit
+from dowse.searching.title_index import Followed, TitleIndex
 from dowse.searching.verification import Current, ReadBytes, verify
 from dowse.store.analysis import terms_of
 from dowse.types import StoredDocument, TextQuery
 
-__all__ = ["Ask", "Asked", "Found", "Matches", "Place", "find"]
+__all__ = ["Ask", "DocumentMatches", "DocumentSearch", "Place", "RankedDocument", "find"]
 
 TITLE_LEAST = 0.8
 """Every word of the query in the title; the rest of the way to 1 is how little else the title says."""
@@ -35,10 +35,10 @@ Ask = Callable[[int, frozenset[int] | None], Answer]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DocumentSearch:
     """What is looked for, where, and in documents with which endings; without any, all."""
 
-    query: Query
+    query: SearchQuery
     place: Place
     limit: int
     endings: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RankedDocument:
     """A document that was found, where, and what it says there."""
 
     document: StoredDocument
@@ -56,10 +56,10 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Matches:
+class DocumentMatches:
     """What was found, how much there is, and how the query was understood."""
 
-    found: list[Found]
+    found: list[RankedDocument]
     total: int
     terms: Mapping[str, float]
     corrected: Mapping[str, str]
@@ -74,7 +74,7 @@ class _Candidate:
     passage: Passage | None
 
 
-def find(store: Followed, read: ReadBytes, titles: Titles, asked: Asked, ask: Ask) -> Matches:
+def find(store: Followed, read: ReadBytes, titles: TitleIndex, asked: DocumentSearch, ask: Ask) -> DocumentMatches:
     """The best documents by title and content, up to the asked limit."""
     titles.follow(store)
     matches = _find(store, read, titles, asked, ask)
@@ -82,7 +82,7 @@ def find(store: Followed, read: ReadBytes, titles: Titles, asked: Asked, ask: As
     return _find(store, read, titles, asked, ask) if titles.follow(store) else matches
 
 
-def _find(store: Followed, read: ReadBytes, titles: Titles, asked: Asked, ask: Ask) -> Matches:
+def _find(store: Followed, read: ReadBytes, titles: TitleIndex, asked: DocumentSearch, ask: Ask) -> DocumentMatches:
     query, corrected = asked.query, corrections(store, asked.query.positive)
     matcher = Matcher(store, read, titles, asked.place)
     among = titles.of_kinds(asked.endings) if asked.endings else None
@@ -102,7 +102,7 @@ def _find(store: Followed, read: ReadBytes, titles: Titles, asked: Asked, ask: A
     there, gone = _as_they_are(store, read, ranked, asked.limit)
     passages = _passages(store, [current for _, _, current in there if current], asked, wanted)
     found = [
-        Found(
+        RankedDocument(
             _without_secrets(document) if asked.masks_secrets else document,
             one.relevance,
             _place(shares.get(one.number), one.number in texts),
@@ -110,7 +110,7 @@ def _find(store: Followed, read: ReadBytes, titles: Titles, asked: Asked, ask: A
         )
         for one, document, _ in there
     ]
-    return Matches(found, len(matched) - gone, wanted, corrected)
+    return DocumentMatches(found, len(matched) - gone, wanted, corrected)
 
 
 def _without_secrets(document: StoredDocument) -> StoredDocument:
@@ -119,7 +119,7 @@ def _without_secrets(document: StoredDocument) -> StoredDocument:
     return replace(document, title=title.text, description=description.text)
 
 
-def _wanted(titles: Titles, query: Query, corrected: Mapping[str, str]) -> dict[str, float]:
+def _wanted(titles: TitleIndex, query: SearchQuery, corrected: Mapping[str, str]) -> dict[str, float]:
     """The terms that are looked for; one that stands in for a misspelled word counts half."""
     wanted: dict[str, float] = {}
     for word in query.positive:
@@ -131,7 +131,7 @@ def _wanted(titles: Titles, query: Query, corrected: Mapping[str, str]) -> dict[
     return wanted
 
 
-def _shares(titles: Titles, query: Query, wanted: Mapping[str, float], matched: Set[int]) -> dict[int, float]:
+def _shares(titles: TitleIndex, query: SearchQuery, wanted: Mapping[str, float], matched: Set[int]) -> dict[int, float]:
     """Of each document how much of the query, up to 1, its title says; up to 2 for all of it and little else."""
     if not wanted:
         return dict.fromkeys(matched, EXACT)  # found by this very title, which has no words
@@ -147,7 +147,7 @@ def _shares(titles: Titles, query: Query, wanted: Mapping[str, float], matched: 
     return shares
 
 
-def _hits(titles: Titles, ask: Ask, texts: Set[int], limit: int, named: set[int]) -> dict[int, Hit]:
+def _hits(titles: TitleIndex, ask: Ask, texts: Set[int], limit: int, named: set[int]) -> dict[int, SearchHit]:
     """The best texts, where there is room for any beside the documents whose titles say it all."""
     if not texts or len(named) >= limit:
         return {}
@@ -163,12 +163,12 @@ def _hits(titles: Titles, ask: Ask, texts: Set[int], limit: int, named: set[int]
     return hits
 
 
-def _by_number(titles: Titles, hits: Iterable[Hit], among: Collection[int]) -> dict[int, Hit]:
+def _by_number(titles: TitleIndex, hits: Iterable[SearchHit], among: Collection[int]) -> dict[int, SearchHit]:
     numbered = ((titles.number_of(hit.path), hit) for hit in hits)
     return {number: hit for number, hit in numbered if number is not None and number in among}
 
 
-def _candidate(number: int, share: float, rank: int, hit: Hit | None) -> _Candidate:
+def _candidate(number: int, share: float, rank: int, hit: SearchHit | None) -> _Candidate:
     relevance = min(CONTENT_MOST, CONTENT * hit.relevance + PART_OF_TITLE * min(share, 1.0)) if hit else CONTENT * share
     if share >= 1:
         relevance = TITLE_LEAST + (1 - TITLE_LEAST) * min(1.0, share - 1)
@@ -195,7 +195,7 @@ def _as_they_are(
 
 
 def _passages(
-    store: Followed, documents: list[Current], asked: Asked, wanted: Mapping[str, float]
+    store: Followed, documents: list[Current], asked: DocumentSearch, wanted: Mapping[str, float]
 ) -> dict[int, Passage]:
     """What documents that were found by their titles say of it: the best passage of each that has any."""
     if not documents:

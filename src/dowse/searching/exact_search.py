@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from dowse.errors import PathRefused, UsageError
 from dowse.line_numbers import line_starts
 from dowse.searching.passage_screening import screened_line
-from dowse.searching.search import Options, scope_of
+from dowse.searching.search import SearchOptions, scope_of
 from dowse.searching.verification import ReadBytes
 from dowse.types import Store, StoredDocument
 
@@ -87,7 +87,7 @@ def occurrences(
     store: Store,
     read: ReadBytes,
     find: Find,
-    options: Options,
+    options: SearchOptions,
     *,
     offset: int = 0,
     seconds: float = DEFAULT_SECONDS,
@@ -106,7 +106,7 @@ def occurrences(
     return result
 
 
-def _documents(store: Store, options: Options) -> Iterator[StoredDocument]:
+def _documents(store: Store, options: SearchOptions) -> Iterator[StoredDocument]:
     scope = scope_of(store, options)
     for document in store.documents():
         if scope.kind in (None, document.kind) and (scope.among is None or document.id in scope.among):

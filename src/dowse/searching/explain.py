@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dowse.searching import ranking_constants
-from dowse.searching.candidates import Meaning, Scope, gather
-from dowse.searching.query_terms import Query, parse
+from dowse.searching.candidates import QueryVector, Scope, gather
+from dowse.searching.query_terms import SearchQuery, parse
 from dowse.searching.ranking import leg_scores, promising, rank
 from dowse.types import Store
 
@@ -14,7 +14,7 @@ from dowse.types import Store
 class Placement:
     """Where a file came in for a query, and what put it there."""
 
-    query: Query
+    query: SearchQuery
     path: str
     rank: int | None
     """From 1; None when nothing was found for it."""
@@ -26,7 +26,7 @@ class Placement:
     terms: dict[str, float] = field(default_factory=dict)
 
 
-def place(store: Store, text: str, path: str, meanings: Sequence[Meaning] = ()) -> Placement:
+def place(store: Store, text: str, path: str, meanings: Sequence[QueryVector] = ()) -> Placement:
     """Rank for a query and look at one file."""
     query = parse(text)
     document = store.document(path)

@@ -24,7 +24,7 @@ _MIXED = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|\w_\w|^_+\w|\w\$|\$\w|[A-Za-z]
 
 
 @dataclass(frozen=True, slots=True)
-class Query(query_syntax.Query):
+class SearchQuery(query_syntax.Query):
     """A query taken apart, and what it looks like."""
 
     text: str = ""
@@ -47,10 +47,10 @@ class Query(query_syntax.Query):
         return tuple(dict.fromkeys(name for name in candidates if _is_mixed(name)))
 
 
-def parse(text: str) -> Query:
+def parse(text: str) -> SearchQuery:
     """Take a query apart."""
     text = text[:MAX_CHARACTERS].replace("\0", " ")
-    return Query(**asdict(query_syntax.parse(text)), text=text.strip(), shape=_shape(text.strip()))
+    return SearchQuery(**asdict(query_syntax.parse(text)), text=text.strip(), shape=_shape(text.strip()))
 
 
 @cache

@@ -8,10 +8,10 @@ from dowse.errors import UsageError
 from dowse.globs import compile_glob
 from dowse.screening.masking import shown
 from dowse.searching import ranking_constants
-from dowse.searching.candidates import Manner, Meaning, Mode, Scope, gather
+from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, gather
 from dowse.searching.passage_screening import screened
 from dowse.searching.passages import Passage, holds_phrase, merged, passage_of, terms_in
-from dowse.searching.query_terms import Query, parse
+from dowse.searching.query_terms import SearchQuery, parse
 from dowse.searching.ranking import Evidence, RankedFile, chunks_of, leg_scores, promising, rank
 from dowse.searching.verification import Current, ReadBytes, verify
 from dowse.types import Kind, Scored, Store, StoredChunk, StoredDocument
@@ -22,7 +22,7 @@ AHEAD = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class SearchOptions:
     """What is searched, and how much is shown."""
 
     limit: int = 10
@@ -43,7 +43,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class SearchHit:
     """One file that answers, with the passages that do."""
 
     path: str
@@ -59,8 +59,8 @@ class Hit:
 class Answer:
     """Hits, best first, and what is to be known about them."""
 
-    query: Query
-    hits: tuple[Hit, ...] = ()
+    query: SearchQuery
+    hits: tuple[SearchHit, ...] = ()
     candidates: int = 0
     outdated: tuple[str, ...] = ()
     """Files that changed since they were indexed and are left out."""
@@ -79,17 +79,17 @@ class Answer:
 
 
 def answer(
-    store: Store, read: ReadBytes, text: str, options: Options | None = None, meanings: Sequence[Meaning] = ()
+    store: Store, read: ReadBytes, text: str, options: SearchOptions | None = None, meanings: Sequence[QueryVector] = ()
 ) -> Answer:
     """Search a store; every hit is verified against its file before it is shown."""
-    options = options or Options()
+    options = options or SearchOptions()
     if not 1 <= options.limit <= MAX_LIMIT:
         raise UsageError(f"The limit has to be between 1 and {MAX_LIMIT}.")
     if options.mode == "vector" and not meanings:
         raise UsageError("mode 'vector' needs an encoder, and this index has none. Use 'hybrid' or 'lexical'.")
     started = time.perf_counter()
     query = parse(text)
-    evidence = gather(store, query, scope_of(store, options), meanings, Manner(options.mode, options.alpha))
+    evidence = gather(store, query, scope_of(store, options), meanings, SearchMethod(options.mode, options.alpha))
     if evidence is None:
         return Answer(query, ways=_ways(options, meanings), seconds=time.perf_counter() - started)
     scores = leg_scores(evidence.legs)
@@ -117,13 +117,13 @@ def answer(
     )
 
 
-def _ways(options: Options, meanings: Sequence[Meaning]) -> dict[str, float]:
+def _ways(options: SearchOptions, meanings: Sequence[QueryVector]) -> dict[str, float]:
     by_words = {} if options.mode == "vector" else {"words": 1.0}
     by_meaning = {} if options.mode == "lexical" else {one.encoder: round(one.coverage, 3) for one in meanings}
     return {**by_words, **by_meaning}
 
 
-def scope_of(store: Store, options: Options) -> Scope:
+def scope_of(store: Store, options: SearchOptions) -> Scope:
     """The documents that the options leave."""
     if options.path_glob is None and options.language is None:
         return Scope(options.kind, options.among)
@@ -142,8 +142,10 @@ def scope_of(store: Store, options: Options) -> Scope:
 class _Shown:
     """The answer as it grows, within its limit and budget."""
 
-    def __init__(self, store: Store, read: ReadBytes, query: Query, evidence: Evidence, options: Options) -> None:
-        self.hits: list[Hit] = []
+    def __init__(
+        self, store: Store, read: ReadBytes, query: SearchQuery, evidence: Evidence, options: SearchOptions
+    ) -> None:
+        self.hits: list[SearchHit] = []
         self.outdated: list[str] = []
         self.is_cut = False
         self._store, self._read, self._query, self._evidence = store, read, query, evidence
@@ -192,7 +194,7 @@ class _Shown:
             holds_phrase(text, phrase) for phrase in self._query.not_phrases
         )
 
-    def _hit(self, file: RankedFile, checked: Current) -> Hit | None:
+    def _hit(self, file: RankedFile, checked: Current) -> SearchHit | None:
         document, terms = checked.document, self._evidence.terms
         if document.id not in self._chunks:
             self.expect([file])
@@ -204,7 +206,7 @@ class _Shown:
         relevance = min(ceiling, _relevance(document, passages, self._evidence))
         safe = screened(passages, checked.data, chunks, document.path, masks=self._masks)
         title = shown(document.title, masks=self._masks).text
-        return Hit(document.path, document.kind, document.language, title, relevance, safe, file.signals)
+        return SearchHit(document.path, document.kind, document.language, title, relevance, safe, file.signals)
 
 
 def _worth_showing(chunks: list[Scored], most: int) -> list[int]:

@@ -15,7 +15,7 @@ REMEMBERED_HOLDERS = 1_000_000
 questions share are all among them. To gather the holders of a frequent word takes 5 ms."""
 
 
-class Changed(Protocol):
+class TitleChanges(Protocol):
     """What became of documents after some state of a store."""
 
     @property
@@ -40,7 +40,7 @@ class Followed(Store, Protocol):
         """The number that the store has reached."""
         ...
 
-    def changes_since(self, sequence: int) -> Changed | None:
+    def changes_since(self, sequence: int) -> TitleChanges | None:
         """What happened after a state; None when that is no longer known."""
         ...
 
@@ -54,7 +54,7 @@ class Titled(NamedTuple):
     """Each once."""
 
 
-class Titles:
+class TitleIndex:
     """The titles of a store's documents; to be used on one thread."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dowse.errors import UsageError
 from dowse.federation.federated_tools import INSTRUCTIONS as FEDERATED
 from dowse.federation.federated_tools import STATUS, FederatedSurface
-from dowse.federation.source_list import CREATE_INDEX, RUN_INDEX, Holdings
+from dowse.federation.source_list import CREATE_INDEX, RUN_INDEX, SourceList
 from dowse.mcp.protocol import make_server
 from dowse.mcp.resources import Announcer
 from dowse.mcp.tools import BUDGET_TOKENS, SURFACES, Call, Level, Surface, Tool, sources_of
@@ -20,8 +20,8 @@ from dowse.mcp.tools import BUDGET_TOKENS, SURFACES, Call, Level, Surface, Tool,
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
-    from dowse.archives.archive_locations import Places
-    from dowse.keeping.service import Service, Source
+    from dowse.archives.archive_locations import ArchiveLocations
+    from dowse.keeping.service import ServedSource, Service
     from dowse.surfaces.documents.documents_surface import DocumentsSurface
     from dowse.surfaces.project.project_surface import ProjectSurface
     from dowse.surfaces.sites.sites_surface import SitesSurface
@@ -57,7 +57,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SurfacePart:
     """One surface as a server has it."""
 
     tools: Callable[[Call], Awaitable[Sequence[Tool]]]
@@ -68,7 +68,7 @@ class Part:
     close: Callable[[], None] = lambda: None
 
 
-class Composed:
+class ComposedServer:
     """A service, where folders are served, and the surfaces that are offered over it and beside it."""
 
     def __init__(
@@ -79,14 +79,14 @@ class Composed:
         sites: "SitesSurface | None" = None,
         *,
         library: "Service | None" = None,
-        places: "Places | None" = None,
+        places: "ArchiveLocations | None" = None,
     ) -> None:
         """`library` is the service of documents where they lie in other folders than the projects."""
         self._service, self._start, self._offer, self._sites = service, start, offer, sites
         self._library, self._places = library or service, places
         self._announcer = Announcer()
         self._documents: DocumentsSurface | None = None
-        self.holdings = Holdings(start, remedy=CREATE_INDEX if offer.has_tools_of("code") else RUN_INDEX)
+        self.holdings = SourceList(start, remedy=CREATE_INDEX if offer.has_tools_of("code") else RUN_INDEX)
         made = [(name, self._part(name)) for name in offer.sources]
         self._parts = {name: part for name, part in made if part is not None}
         if not self._parts:
@@ -122,7 +122,7 @@ class Composed:
             resources=(self._documents, self._announcer) if self._documents and has_resources else None,
         )
 
-    def sources(self) -> "list[Source]":
+    def sources(self) -> "list[ServedSource]":
         """What is served, for those who watch over the server."""
         found = list(self._sites.sources()) if self._sites and "site" in self._parts else []
         if self._service and "code" in self._parts:
@@ -150,7 +150,7 @@ class Composed:
             if "code" not in self._parts:  # else they may never be asked for
                 self._documents.shelves.open()
 
-    def _part(self, name: Surface) -> Part | None:
+    def _part(self, name: Surface) -> SurfacePart | None:
         return {
             "code": self._code_part,
             "documents": self._documents_part,
@@ -159,7 +159,7 @@ class Composed:
             "indexes": self._indexes_part,
         }[name]()
 
-    def _code_part(self) -> Part | None:
+    def _code_part(self) -> SurfacePart | None:
         if self._service is None:
             return None
         from dowse.surfaces.project import project_surface
@@ -167,7 +167,7 @@ class Composed:
 
         surface = project_surface.ProjectSurface(self._service, self._start)
         self.holdings.projects = self._service
-        return Part(
+        return SurfacePart(
             partial(self._code_tools, surface), project_surface.INSTRUCTIONS, _names(offered_tools(surface, {}))
         )
 
@@ -178,31 +178,31 @@ class Composed:
             return tools
         return [everything.with_sources(tool) if tool.name == STATUS else tool for tool in tools]
 
-    def _documents_part(self) -> Part | None:
+    def _documents_part(self) -> SurfacePart | None:
         if self._library is None:
             return None
         from dowse.surfaces.documents import documents_surface
 
         self._documents = documents_surface.DocumentsSurface(self._library, self._start, self._announcer)
         self.holdings.shelves = self._documents.shelves
-        return Part(
+        return SurfacePart(
             _always(self._documents.tools),
             documents_surface.INSTRUCTIONS,
             _names(self._documents.tools),
             self._documents.shelves.close,
         )
 
-    def _sites_part(self) -> Part | None:
+    def _sites_part(self) -> SurfacePart | None:
         if self._sites is None:
             return None
         from dowse.surfaces.sites import sites_surface
 
         self.holdings.sites = self._sites
-        return Part(
+        return SurfacePart(
             _always(self._sites.tools), sites_surface.INSTRUCTIONS, _names(self._sites.tools), self._sites.close
         )
 
-    def _archive_part(self) -> Part | None:
+    def _archive_part(self) -> SurfacePart | None:
         from dowse.archives.archive_locations import are_there_archives, find_places
 
         places = self._places or find_places()
@@ -211,20 +211,20 @@ class Composed:
         from dowse.surfaces.archives import archive_surface
 
         surface = self.holdings.archives = archive_surface.ArchiveSurface(places)
-        return Part(_always(surface.tools), archive_surface.INSTRUCTIONS, _names(surface.tools), surface.close)
+        return SurfacePart(_always(surface.tools), archive_surface.INSTRUCTIONS, _names(surface.tools), surface.close)
 
-    def _indexes_part(self) -> Part:
+    def _indexes_part(self) -> SurfacePart:
         from dowse.surfaces.notes import notes_tools
         from dowse.surfaces.notes.notes_handlers import NotesSurface
 
         surface = self.holdings.notes = NotesSurface()
-        return Part(_always(surface.tools), notes_tools.INSTRUCTIONS, _names(surface.tools), surface.close)
+        return SurfacePart(_always(surface.tools), notes_tools.INSTRUCTIONS, _names(surface.tools), surface.close)
 
-    def _federated_part(self, surface: FederatedSurface) -> Part:
+    def _federated_part(self, surface: FederatedSurface) -> SurfacePart:
         """Search and fetch; and the status, where no other surface has it and it may be told."""
         has_status = "code" not in self._offered and not self._offer.is_public
         tools = (*surface.tools, surface.status_tool) if has_status else surface.tools
-        return Part(_always(tools), FEDERATED, _names(tools))
+        return SurfacePart(_always(tools), FEDERATED, _names(tools))
 
 
 def _names(tools: Sequence[Tool]) -> frozenset[str]:
@@ -238,7 +238,7 @@ def _always(tools: Sequence[Tool]) -> Callable[[Call], Awaitable[Sequence[Tool]]
     return given
 
 
-def _require_own_names(parts: dict[Surface, Part]) -> None:
+def _require_own_names(parts: dict[Surface, SurfacePart]) -> None:
     """No tool is shadowed: a site whose tool has the name of another has to be given another one."""
     counts = Counter(name for part in parts.values() for name in part.names)
     for name in sorted(counts):

@@ -16,7 +16,7 @@ from urllib.parse import urljoin, urlsplit
 from dowse import __version__
 from dowse.errors import Failed, UsageError
 from dowse.sites.index_model import MAX_BYTES
-from dowse.sites.index_sources import Fetched
+from dowse.sites.index_sources import FetchedIndex
 
 CONNECT_SECONDS = 10.0
 FETCH_SECONDS = 60.0
@@ -41,7 +41,7 @@ class _Address:
         return self.host, self.port
 
 
-class WebKeeper:
+class HttpsIndexSource:
     """A web server that has an index."""
 
     is_remote = True
@@ -58,7 +58,7 @@ class WebKeeper:
         """Nobody knows without asking."""
         return True
 
-    def fetch(self, mark: str | None) -> Fetched | None:
+    def fetch(self, mark: str | None) -> FetchedIndex | None:
         """The index; nothing where the server says it is as it was at that mark."""
         try:
             return _Fetch(self._url).fetch(mark)
@@ -79,7 +79,7 @@ class _Fetch:
         self._reached: dict[tuple[str, int], list[str]] = {}
         """The addresses behind each name, looked up once: a name must not lead elsewhere the next time."""
 
-    def fetch(self, mark: str | None) -> Fetched | None:
+    def fetch(self, mark: str | None) -> FetchedIndex | None:
         address = self._first
         for _ in range(MOST_REDIRECTS + 1):
             connection = _Connection(address, self._ips(address), self._left(CONNECT_SECONDS))
@@ -89,7 +89,7 @@ class _Fetch:
                 if reply.status == 304 and mark is not None:
                     return None
                 if reply.status == 200:
-                    return Fetched(self._body(reply), _mark(reply))
+                    return FetchedIndex(self._body(reply), _mark(reply))
                 if reply.status not in _REDIRECTS:
                     raise Failed(f"{address.host} answered {reply.status} {reply.reason}. Is the address right?")
                 address = _taken_apart(reply.headers.get("Location", ""), since=address.url)

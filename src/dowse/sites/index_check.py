@@ -13,9 +13,9 @@ from dowse.sites.index_model import (
     PREFIX_PATTERN,
     RESERVED_PREFIXES,
     VERSION,
-    Header,
     Page,
     Site,
+    SiteHeader,
 )
 
 Grade = Literal["error", "warning"]
@@ -102,7 +102,7 @@ class Checker:
         if not page.body.strip():
             yield _warning(f"{path}.body", "the page has no text", "Add its body, or it is found by its title alone")
 
-    def header(self, root: dict[str, Any]) -> tuple[Header, list[Problem]]:
+    def header(self, root: dict[str, Any]) -> tuple[SiteHeader, list[Problem]]:
         """What the index says of itself, and everything that is wrong with it and its pages."""
         problems: list[Problem] = []
         version = _version(problems, root)
@@ -119,7 +119,7 @@ class Checker:
                 if "pages" in root
                 else _missing("pages", "the list of pages", is_fatal=True)
             )
-        return Header(version, generated, site), [*problems, *self._of_pages]
+        return SiteHeader(version, generated, site), [*problems, *self._of_pages]
 
 
 def _version(problems: list[Problem], root: dict[str, Any]) -> str:

@@ -40,7 +40,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class SiteHeader:
     """What an index says of itself, beside its pages."""
 
     version: str

@@ -17,7 +17,7 @@ _decode = json.JSONDecoder().raw_decode
 OnPage = Callable[[int, Any], None]
 
 
-class NotAnIndex(Failed):
+class NotASiteIndex(Failed):
     """Bytes that are no JSON object."""
 
 
@@ -42,17 +42,17 @@ def _whole(data: bytes | bytearray) -> dict[str, Any]:
     try:
         root = json.loads(data.decode("utf-8").removeprefix("\ufeff"))
     except UnicodeDecodeError as error:
-        raise NotAnIndex(f"It is not UTF-8: byte {error.start:,} begins no character. Save it as UTF-8.") from error
+        raise NotASiteIndex(f"It is not UTF-8: byte {error.start:,} begins no character. Save it as UTF-8.") from error
     except JSONDecodeError as error:
-        raise NotAnIndex(
+        raise NotASiteIndex(
             f"It is not JSON: {error.msg}, line {error.lineno:,} column {error.colno:,}. Write it again, whole."
         ) from error
     except (RecursionError, ValueError) as error:  # thousands of brackets; a number of thousands of digits
-        raise NotAnIndex(
+        raise NotASiteIndex(
             "It is JSON of a kind that nobody writes: nested too deep, or with endless numbers."
         ) from error
     if not isinstance(root, dict):
-        raise NotAnIndex("It is JSON, but no object. An index begins with {.")
+        raise NotASiteIndex("It is JSON, but no object. An index begins with {.")
     return root
 
 

@@ -15,14 +15,14 @@ _READ_AGAIN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchedIndex:
     """The bytes of an index, and the mark by which its keeper knows this state of it."""
 
     data: bytearray
     mark: str
 
 
-class Keeper(Protocol):
+class IndexSource(Protocol):
     """Keeps an index."""
 
     @property
@@ -35,7 +35,7 @@ class Keeper(Protocol):
         """Whether asking it takes time."""
         ...
 
-    def fetch(self, mark: str | None) -> Fetched | None:
+    def fetch(self, mark: str | None) -> FetchedIndex | None:
         """The index; None where it is still as it was at that mark. Failed says why it cannot be had."""
         ...
 
@@ -44,7 +44,7 @@ class Keeper(Protocol):
         ...
 
 
-class FileKeeper:
+class FileIndexSource:
     """A file on this machine."""
 
     is_remote = False
@@ -53,7 +53,7 @@ class FileKeeper:
         self._path = path
         self.name = path.name
 
-    def fetch(self, mark: str | None) -> Fetched | None:
+    def fetch(self, mark: str | None) -> FetchedIndex | None:
         """The file as it is, not while it is being written if that can be helped."""
         try:
             for _ in range(_READ_AGAIN):
@@ -66,7 +66,7 @@ class FileKeeper:
                     after = _mark(os.fstat(file.fileno()))
                 if before == after:
                     break
-            return Fetched(data, after)
+            return FetchedIndex(data, after)
         except OSError as error:
             raise Failed(f"{self.name} cannot be read ({error.strerror}).") from error
 
@@ -87,19 +87,19 @@ def _read_into(file: BinaryIO, data: bytearray) -> int:
     return got
 
 
-def keeper_of(place: str) -> Keeper:
+def keeper_of(place: str) -> IndexSource:
     """The keeper of a place as it is typed: a path, or an address that begins with https:// or s3://."""
     scheme, colon, _ = place.partition("://")
     if not colon:
-        return FileKeeper(_path(place))
+        return FileIndexSource(_path(place))
     if scheme.lower() == "https":
-        from dowse.sites.https_source import WebKeeper
+        from dowse.sites.https_source import HttpsIndexSource
 
-        return WebKeeper(place)
+        return HttpsIndexSource(place)
     if scheme.lower() == "s3":
-        from dowse.sites.s3_source import BucketKeeper
+        from dowse.sites.s3_source import S3IndexSource
 
-        return BucketKeeper(place)
+        return S3IndexSource(place)
     raise UsageError(f"{place[:100]} cannot be fetched: an index is a file, or at https:// or s3://.")
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from dowse.errors import Failed
 from dowse.sites.index_check import Checker, Problem
 from dowse.sites.index_model import MAX_BYTES
-from dowse.sites.index_parsing import NotAnIndex, parse
+from dowse.sites.index_parsing import NotASiteIndex, parse
 from dowse.sites.index_sources import keeper_of
 
 
@@ -34,7 +34,7 @@ def inspect_bytes(data: bytes | bytearray) -> Inspection:
     checker = Checker()
     try:
         root = parse(data, lambda number, page: void(checker.page(number, page)), checker.restart)
-    except NotAnIndex as error:
+    except NotASiteIndex as error:
         what, _, remedy = str(error).partition(". ")
         return Inspection("", 0, (Problem("", what[0].lower() + what[1:], remedy.rstrip(".") or "Write an object"),))
     header, problems = checker.header(root)

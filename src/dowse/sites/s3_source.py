@@ -4,7 +4,7 @@ from typing import Any
 
 from dowse.errors import Failed, UsageError
 from dowse.sites.index_model import MAX_BYTES
-from dowse.sites.index_sources import Fetched
+from dowse.sites.index_sources import FetchedIndex
 
 CONNECT_SECONDS = 10
 READ_SECONDS = 60
@@ -19,7 +19,7 @@ _MEANINGS = {
 }
 
 
-class BucketKeeper:
+class S3IndexSource:
     """A bucket, reached as the AWS tools reach it: credentials, region and endpoint come from where they look."""
 
     is_remote = True
@@ -46,14 +46,14 @@ class BucketKeeper:
         """Nobody knows without asking."""
         return True
 
-    def fetch(self, mark: str | None) -> Fetched | None:
+    def fetch(self, mark: str | None) -> FetchedIndex | None:
         """The index; nothing where the store says it is as it was at that mark."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         asked = {"IfNoneMatch": mark} if mark else {}
         try:
             reply = self._client.get_object(Bucket=self._bucket, Key=self._key, **asked)
-            return Fetched(bytearray(reply["Body"].read(MAX_BYTES + 1)), str(reply["ETag"]))
+            return FetchedIndex(bytearray(reply["Body"].read(MAX_BYTES + 1)), str(reply["ETag"]))
         except ClientError as error:
             code = str(error.response.get("Error", {}).get("Code", ""))
             if mark and code in _NOT_CHANGED:

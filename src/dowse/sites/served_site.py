@@ -8,16 +8,16 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from dowse.errors import DowseError, Failed
-from dowse.sites.index_sources import REMOTE_SECONDS, Keeper
+from dowse.sites.index_sources import REMOTE_SECONDS, IndexSource
 from dowse.sites.site import LoadedSite, load
 
 _log = logging.getLogger(__name__)
 
 
-class LiveSite:
+class ServedSite:
     """A site and its keeper. Whoever has asked for `current` may go on with it while another takes its place."""
 
-    def __init__(self, keeper: Keeper, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, keeper: IndexSource, clock: Callable[[], float] = time.monotonic) -> None:
         self._keeper = keeper
         self._clock = clock
         self._lock = threading.Lock()

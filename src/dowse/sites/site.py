@@ -16,23 +16,23 @@ from dowse.platform import release_memory
 from dowse.screening.masking import Screened
 from dowse.sites import page_urls
 from dowse.sites.index_check import Checker, Problem
-from dowse.sites.index_model import MAX_BYTES, Header, Page
+from dowse.sites.index_model import MAX_BYTES, Page, SiteHeader
 from dowse.sites.index_parsing import parse
 from dowse.sites.site_passages import passage
 from dowse.sites.site_postings import ABSTRACT, BODY, TITLE, Poster
-from dowse.sites.site_search import Found, Searcher
-from dowse.sites.site_tokens import Tokenizer
+from dowse.sites.site_search import SiteResults, SiteSearcher
+from dowse.sites.site_tokens import SiteTokenizer
 
 NEAREST = 3
 """So many addresses are proposed for one that is not there."""
 
 
-class BrokenIndex(Failed):
+class BrokenSiteIndex(Failed):
     """An index that cannot be served."""
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedPage:
     """What is kept of a page beside its text."""
 
     url: str
@@ -46,7 +46,7 @@ def load(data: bytes | bytearray) -> "LoadedSite":
     A bytearray is emptied as soon as it was read: it and what is made of it need not be in memory together.
     """
     if len(data) > MAX_BYTES:
-        raise BrokenIndex(f"The index has {len(data) >> 20} MB; {MAX_BYTES >> 20} are the most.")
+        raise BrokenSiteIndex(f"The index has {len(data) >> 20} MB; {MAX_BYTES >> 20} are the most.")
     try:
         return _Loading().load(data)
     finally:
@@ -58,7 +58,7 @@ class _Loading:
 
     def __init__(self) -> None:
         self._checker = Checker()
-        self._tokenizer = Tokenizer()
+        self._tokenizer = SiteTokenizer()
         self._begin()
 
     def load(self, data: bytes | bytearray) -> "LoadedSite":
@@ -70,20 +70,20 @@ class _Loading:
         fatal = [problem for problem in problems if problem.is_fatal]
         if fatal:
             more = f" And {len(fatal) - 1} more." if len(fatal) > 1 else ""
-            raise BrokenIndex(f"{fatal[0]}{more} `dowse site check` lists all.")
-        searcher = Searcher(self._poster.done(), self._tokenizer)
+            raise BrokenSiteIndex(f"{fatal[0]}{more} `dowse site check` lists all.")
+        searcher = SiteSearcher(self._poster.done(), self._tokenizer)
         return LoadedSite(header, tuple(self._listed), searcher, self._tokenizer, tuple(problems))
 
     def _begin(self) -> None:
         self._checker.restart()
         self._poster = Poster(self._tokenizer)
-        self._listed: list[Listed] = []
+        self._listed: list[ListedPage] = []
 
     def _add(self, number: int, value: object) -> None:
         page = self._checker.page(number, value)
         if page is not None:
             self._poster.add(page)
-            self._listed.append(Listed(page.url, page.date, page.topics))
+            self._listed.append(ListedPage(page.url, page.date, page.topics))
 
 
 class LoadedSite:
@@ -91,10 +91,10 @@ class LoadedSite:
 
     def __init__(
         self,
-        header: Header,
-        listed: tuple[Listed, ...],
-        searcher: Searcher,
-        tokenizer: Tokenizer,
+        header: SiteHeader,
+        listed: tuple[ListedPage, ...],
+        searcher: SiteSearcher,
+        tokenizer: SiteTokenizer,
         problems: tuple[Problem, ...],
     ) -> None:
         self.header = header
@@ -108,7 +108,7 @@ class LoadedSite:
 
     def search(
         self, query: str, limit: int, topics: Sequence[str] = (), since: date | None = None, until: date | None = None
-    ) -> Found:
+    ) -> SiteResults:
         """The best pages for a query, among those with any of the topics and dated within the days."""
         return self._searcher.search(query, limit, self._allowed(topics, since, until))
 
@@ -118,7 +118,7 @@ class LoadedSite:
         title, abstract, body = (texts.encoded(number, field).decode() for field in (TITLE, ABSTRACT, BODY))
         return Page(listed.url, title, abstract, listed.date, listed.topics, body)
 
-    def passage(self, number: int, found: Found, *, masks: bool = True) -> Screened:
+    def passage(self, number: int, found: SiteResults, *, masks: bool = True) -> Screened:
         """The part of a page's body that a search found, as it may be shown."""
         return passage(self._searcher.postings, self._tokenizer, number, found.terms, masks=masks)
 

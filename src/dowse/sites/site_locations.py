@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from dowse.errors import UsageError
 from dowse.sites.index_sources import keeper_of
-from dowse.sites.served_site import LiveSite
+from dowse.sites.served_site import ServedSite
 
 _NAMED = re.compile(r"([a-z][a-z0-9_]*)=(.*)", re.DOTALL)
 _log = logging.getLogger(__name__)
@@ -23,9 +23,9 @@ def named_place(text: str) -> tuple[str | None, str]:
     return name, place
 
 
-def open_places(places: Iterable[str]) -> list[tuple[str | None, LiveSite]]:
+def open_places(places: Iterable[str]) -> list[tuple[str | None, ServedSite]]:
     """The sites at these places, loaded, each with the name that was given, if one was."""
-    sites = [(name, LiveSite(keeper_of(place))) for name, place in map(named_place, places)]
+    sites = [(name, ServedSite(keeper_of(place))) for name, place in map(named_place, places)]
     for _, live in sites:
         if count := len(live.current.problems):
             _log.warning("%s: %d problem%s; `dowse site check` tells", live.source, count, "" if count == 1 else "s")

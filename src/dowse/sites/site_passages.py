@@ -8,7 +8,7 @@ from dowse.screening.masking import KEY_CHARACTERS, NEAR_CHARACTERS, Screened, s
 from dowse.sites import site_constants as weights
 from dowse.sites.proximity import Term, roles_of
 from dowse.sites.site_postings import BODY, Postings
-from dowse.sites.site_tokens import Tokenizer
+from dowse.sites.site_tokens import SiteTokenizer
 
 CHARACTERS = 300
 _WORDS = 40
@@ -16,7 +16,7 @@ _WORDS = 40
 
 
 def passage(
-    postings: Postings, tokenizer: Tokenizer, page: int, terms: Iterable[Term], *, masks: bool = True
+    postings: Postings, tokenizer: SiteTokenizer, page: int, terms: Iterable[Term], *, masks: bool = True
 ) -> Screened:
     """The words around the place that has most of the query; empty where the body has none of it."""
     terms = list(terms)

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dowse.sites.index_model import Page
-from dowse.sites.site_tokens import Tokenizer
-from dowse.sites.word_ids import Numbering, Numbers
+from dowse.sites.site_tokens import SiteTokenizer
+from dowse.sites.word_ids import Numbers, WordIds
 
 FIELDS = ("body", "title", "abstract", "topics")
 BODY, TITLE, ABSTRACT, TOPICS = range(4)
@@ -68,9 +68,9 @@ class Postings:
 class Poster:
     """Takes pages apart, in batches."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: SiteTokenizer) -> None:
         self._tokenizer = tokenizer
-        self._numbering = Numbering()
+        self._numbering = WordIds()
         self._words: list[bytes] = []
         self._data: list[bytes] = []
         self._batch = bytearray()

@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from dowse.searching.query_terms import Query, parse, stop_words
+from dowse.searching.query_terms import SearchQuery, parse, stop_words
 from dowse.sites import site_constants as weights
 from dowse.sites.proximity import Term, nearness
 from dowse.sites.site_postings import FIELDS, TITLE, Postings
-from dowse.sites.site_tokens import Tokenizer
-from dowse.sites.site_vocabulary import Meant, Vocabulary
+from dowse.sites.site_tokens import SiteTokenizer
+from dowse.sites.site_vocabulary import Meant, SiteVocabulary
 
 Flags = NDArray[np.bool_]
 Scores = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class SiteHit:
     """A page that was found."""
 
     page: int
@@ -31,36 +31,36 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SiteResults:
     """The best pages, how many match at all, and the words that were looked for."""
 
-    hits: tuple[Hit, ...]
+    hits: tuple[SiteHit, ...]
     total: int
     terms: tuple[Term, ...] = ()
 
 
-class Searcher:
+class SiteSearcher:
     """All that is needed to search one site; made once, asked often, changed never."""
 
-    def __init__(self, postings: Postings, tokenizer: Tokenizer) -> None:
+    def __init__(self, postings: Postings, tokenizer: SiteTokenizer) -> None:
         self.postings = postings
-        self.vocabulary = Vocabulary(postings.words)
+        self.vocabulary = SiteVocabulary(postings.words)
         self._tokenizer = tokenizer
         lengths = postings.lengths.reshape(-1, len(FIELDS)).astype(np.float64)
         means = np.maximum(lengths.mean(axis=0) if len(lengths) else np.ones(len(FIELDS)), 1.0)
         shares = np.array(weights.LENGTH_SHARES)
         self._softness = (weights.SATURATION * (1 - shares + shares * lengths / means)).astype(np.float32).ravel()
 
-    def search(self, text: str, limit: int, allowed: Flags) -> Found:
+    def search(self, text: str, limit: int, allowed: Flags) -> SiteResults:
         """The best pages among those allowed."""
         query = parse(text)
         if not query.text:
             every = np.flatnonzero(allowed)
-            return Found(tuple(Hit(int(page), 0.0) for page in every[:limit]), len(every))
+            return SiteResults(tuple(SiteHit(int(page), 0.0) for page in every[:limit]), len(every))
         words = _bounded(self._words_of(" ".join((*query.terms, *query.must, *query.phrases))))
         terms = self._terms(words)
         if not terms:
-            return Found((), 0)
+            return SiteResults((), 0)
         scores = self._scores(terms)
         admitted = allowed & self._admitted(query)
         scores[~admitted] = 0
@@ -71,13 +71,13 @@ class Searcher:
         order = [word for word in words if word not in stop_words()] or words
         near = nearness(self.postings, best, terms, order)
         hits = [
-            Hit(
+            SiteHit(
                 page, _relevance(float(scores[page]), max(titled.get(page, 0.0), self._likeness(page, terms)), near[at])
             )
             for at, page in enumerate(best)
         ]
         hits.sort(key=lambda hit: (-hit.score, hit.page))
-        return Found(tuple(hits[:limit]), total, tuple(terms))
+        return SiteResults(tuple(hits[:limit]), total, tuple(terms))
 
     # What is asked for
 
@@ -127,7 +127,7 @@ class Searcher:
             has[self.postings.of(number)[0] // len(FIELDS)] = True
         return has
 
-    def _admitted(self, query: Query) -> Flags:
+    def _admitted(self, query: SearchQuery) -> Flags:
         """The pages that have all that they must have, and nothing that they must not."""
         admitted = np.ones(self.postings.pages, np.bool_)
         for text in (*query.must, *query.phrases):

@@ -30,7 +30,7 @@ _WIDE_SIGNS = _flags((0x81, 0x8F), (0x9A, 0xA0))
 """Typographic signs and spaces by their last byte in UTF-8, after C2, E3 80 and EF BC; all after E2 80 and E2 81 are."""
 
 
-class Words(NamedTuple):
+class TextWords(NamedTuple):
     """The words of a text: what they are and where, in bytes."""
 
     hashes: Hashes
@@ -48,14 +48,14 @@ def _powers(factor: int) -> Hashes:
     return np.multiply.accumulate(powers)
 
 
-class Tokenizer:
+class SiteTokenizer:
     """Finds words; one for all that is read at a time."""
 
     def __init__(self) -> None:
         self._powers = _powers(_FACTOR)
         self._inverse = _powers(pow(_FACTOR, -1, 1 << 64))
 
-    def words(self, text: bytes) -> Words:
+    def words(self, text: bytes) -> TextWords:
         """All words of a text; of one without end, pieces."""
         if len(text) <= _WINDOW:
             return self._window(text)
@@ -63,11 +63,11 @@ class Tokenizer:
         while start < len(text):
             end = _break_before(text, start + _WINDOW)
             hashes, starts, ends = self._window(text[start:end])
-            parts.append(Words(hashes, starts + start, ends + start))
+            parts.append(TextWords(hashes, starts + start, ends + start))
             start = end
-        return Words(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        return TextWords(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
-    def _window(self, text: bytes) -> Words:
+    def _window(self, text: bytes) -> TextWords:
         lowered = np.frombuffer(text.translate(_LOWERED) + b"\0\0\0", np.uint8).copy()  # what we look at may be beyond
         _clear_signs(lowered)
         length = len(text)
@@ -80,7 +80,7 @@ class Tokenizer:
         hashes = (sums[ends] - sums[starts]) * self._inverse[starts]
         ends = _with_signs(text, lowered, starts, ends)
         hashes += (ends - starts).astype(np.uint64) * np.uint64(_FACTOR)
-        return Words(hashes, starts, ends)
+        return TextWords(hashes, starts, ends)
 
 
 def _clear_signs(lowered: NDArray[np.uint8]) -> None:

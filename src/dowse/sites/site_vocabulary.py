@@ -36,7 +36,7 @@ def folded(text: str) -> Iterator[str]:
             yield word[end:]
 
 
-class Vocabulary:
+class SiteVocabulary:
     """All words, by what they are when case and accents do not count."""
 
     def __init__(self, words: list[bytes]) -> None:

@@ -12,7 +12,7 @@ _MOST_FULL = 0.4
 """Of the table; fuller ones need more steps to find a word."""
 
 
-class Numbering:
+class WordIds:
     """Which number a word has, by its hash."""
 
     def __init__(self) -> None:

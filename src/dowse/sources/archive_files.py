@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from dowse.settings import Settings
-from dowse.sources.document_files import DocumentPolicy, DocumentsSource, suffix_of
+from dowse.sources.document_files import DocumentFiles, DocumentPolicy, suffix_of
 from dowse.types import Entry, Kind, Stat, Verdict
 
 METADATA = "metadata.json"
@@ -23,7 +23,7 @@ class ArchivePolicy(DocumentPolicy):
         return super().kind_of(path, size)
 
 
-class ArchiveSource(DocumentsSource):
+class ArchiveFiles(DocumentFiles):
     """The files of one archive. What git ignores is read: archives often lie in a project that ignores them."""
 
     policy_type = ArchivePolicy

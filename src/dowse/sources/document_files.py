@@ -3,10 +3,10 @@
 import hashlib
 from pathlib import Path
 
-from dowse.reading import DOCUMENT_EXTENSIONS, NotReadable, read_document
+from dowse.reading import DOCUMENT_EXTENSIONS, FormatNotReadable, read_document
 from dowse.settings import Settings
 from dowse.sources.policy import Policy
-from dowse.sources.project_files import ProjectSource
+from dowse.sources.project_files import ProjectFiles
 from dowse.types import Document, Entry, Kind, Reason, Rule, Verdict
 
 CONVERTED_BYTES = 20 * 1024 * 1024
@@ -39,7 +39,7 @@ class DocumentPolicy(Policy):
         return self.too_large(path, max(size, len(data))) if len(data) > CONVERTED_BYTES else None
 
 
-class DocumentsSource(ProjectSource):
+class DocumentFiles(ProjectFiles):
     """The documents below one root."""
 
     policy_type = DocumentPolicy
@@ -55,7 +55,7 @@ class DocumentsSource(ProjectSource):
         data, stat = found
         try:
             reading = read_document(data, entry.path)
-        except NotReadable as error:
+        except FormatNotReadable as error:
             return Verdict(entry.path, Reason.UNREADABLE, detail=str(error))
         language = "text" if suffix_of(entry.path) == ".txt" else "markdown"
         return Document(entry.path, "docs", language, stat, hashlib.sha256(data).digest(), reading)

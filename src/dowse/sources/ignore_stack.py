@@ -15,7 +15,7 @@ OWN_FILE = ".dowseignore"
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedRules:
     """A file of rules and where it stands.
 
     Rules see paths relative to their file: `lead` is put before a path of ours when the file
@@ -63,11 +63,11 @@ class TakenBack:
 
 
 @dataclass(frozen=True, slots=True)
-class Ignores:
+class IgnoreStack:
     """All rules in force in one folder; of each kind the strongest last."""
 
-    git: tuple[Placed, ...] = ()
-    own: tuple[Placed, ...] = ()
+    git: tuple[PlacedRules, ...] = ()
+    own: tuple[PlacedRules, ...] = ()
     folder: Ignored | None = None
     """Git ignores the folder itself; only what `.dowseignore` takes back is seen in it."""
 
@@ -92,7 +92,7 @@ class Ignores:
             overruled = by_git.rule if by_git else None
         return TakenBack(decided[0].shown(decided[1]), overruled) if overruled else None
 
-    def inside(self, path: bytes, name: bytes, shown: str) -> "Ignores":
+    def inside(self, path: bytes, name: bytes, shown: str) -> "IgnoreStack":
         """The rules with which a folder is entered, before its own files are read."""
         if not self.own:
             return self
@@ -107,8 +107,8 @@ class Ignores:
 
 
 def _deciding(
-    files: Sequence[Placed], path: bytes, name: bytes, *, is_folder: bool
-) -> tuple[Placed, IgnoreRule] | None:
+    files: Sequence[PlacedRules], path: bytes, name: bytes, *, is_folder: bool
+) -> tuple[PlacedRules, IgnoreRule] | None:
     for placed in reversed(files):
         if rule := placed.deciding(path, name, is_folder=is_folder):
             return placed, rule
@@ -116,7 +116,7 @@ def _deciding(
 
 
 def _ignoring(
-    files: Sequence[Placed], decided: tuple[Placed, IgnoreRule], path: bytes, name: bytes, *, is_folder: bool
+    files: Sequence[PlacedRules], decided: tuple[PlacedRules, IgnoreRule], path: bytes, name: bytes, *, is_folder: bool
 ) -> Rule | None:
     """The strongest rule that ignores a path, of those weaker than the one that decided."""
     placed, rule = decided
@@ -126,5 +126,5 @@ def _ignoring(
     return next(filter(None, (file.ignoring(path, name, is_folder=is_folder) for file in weaker)), None)
 
 
-def _ignored(reason: Reason, placed: Placed, rule: IgnoreRule) -> Ignored | None:
+def _ignored(reason: Reason, placed: PlacedRules, rule: IgnoreRule) -> Ignored | None:
     return None if rule.is_negated else Ignored(reason, placed.shown(rule))

@@ -18,7 +18,7 @@ from dowse.sources.binary import binary_suffix, nul_byte_at
 from dowse.sources.denylist import DenyList
 from dowse.sources.filenames import printable
 from dowse.sources.gitignore import TooManyRules
-from dowse.sources.ignore_stack import GIT_FILE, OWN_FILE, Ignores, TakenBack
+from dowse.sources.ignore_stack import GIT_FILE, OWN_FILE, IgnoreStack, TakenBack
 from dowse.sources.repository import Repository, is_repository, repository_around, repository_at
 from dowse.sources.roots import require_allowed, resolved_storage
 from dowse.sources.rule_files import RuleFiles
@@ -51,7 +51,7 @@ class Folder:
     path: str
     encoded: bytes
     depth: int
-    ignores: Ignores
+    ignores: IgnoreStack
     repository: Repository | None
 
 

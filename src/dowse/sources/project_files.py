@@ -19,7 +19,7 @@ _READ_ATTEMPTS = 4
 """How often a file that changes while it is read is read again; then its old stat tells that it did."""
 
 
-class ProjectSource:
+class ProjectFiles:
     """The files below one root.
 
     A root that may not be named is refused at once (PathRefused). One that cannot be read, now or

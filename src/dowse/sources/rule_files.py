@@ -9,7 +9,7 @@ from pathlib import Path
 from dowse.platform import NAMES_FOLD_CASE
 from dowse.sources.gitconfig import global_excludes_file
 from dowse.sources.gitignore import TooManyRules, parse
-from dowse.sources.ignore_stack import GIT_FILE, OWN_FILE, Ignores, Placed
+from dowse.sources.ignore_stack import GIT_FILE, OWN_FILE, IgnoreStack, PlacedRules
 from dowse.sources.repository import MAX_RULE_BYTES, Repository, common_folder, read_own_rules, read_rules
 
 
@@ -23,16 +23,16 @@ class RuleFiles:
         self._root = root
         self._respects_git = respects_git
 
-    def above_root(self, repository: Repository | None) -> Ignores:
+    def above_root(self, repository: Repository | None) -> IgnoreStack:
         """The rules that hold in the root before its own files are read."""
         if repository is None:
-            return Ignores(git=self._of_user())
+            return IgnoreStack(git=self._of_user())
         folders = list(reversed(self._root.parents[: repository.lead.count("/")]))
         git = [self._above(folder, repository, GIT_FILE) for folder in folders] if self._respects_git else []
         own = [self._above(folder, repository, OWN_FILE) for folder in folders]
-        return Ignores(self.of_repository(repository) + _present(git), _present(own))
+        return IgnoreStack(self.of_repository(repository) + _present(git), _present(own))
 
-    def of_repository(self, repository: Repository) -> tuple[Placed, ...]:
+    def of_repository(self, repository: Repository) -> tuple[PlacedRules, ...]:
         """Git's rules that hold in a whole repository: the user's and those of `info/exclude`."""
         common = common_folder(repository.top) if self._respects_git else None
         if common is None:
@@ -42,7 +42,7 @@ class RuleFiles:
         placed = _placed(data, origin, os.fsencode(repository.lead), len(os.fsencode(repository.cut)))
         return self._of_user() + _present([placed])
 
-    def in_folder(self, ignores: Ignores, path: str, names: Collection[str]) -> Ignores:
+    def in_folder(self, ignores: IgnoreStack, path: str, names: Collection[str]) -> IgnoreStack:
         """The rules with those that stand in a folder itself, given what names it holds."""
         if GIT_FILE in names and self._respects_git:
             ignores = replace(ignores, git=ignores.git + self._of_folder(path, GIT_FILE))
@@ -50,15 +50,15 @@ class RuleFiles:
             ignores = replace(ignores, own=ignores.own + self._of_folder(path, OWN_FILE))
         return ignores
 
-    def _of_folder(self, path: str, name: str) -> tuple[Placed, ...]:
+    def _of_folder(self, path: str, name: str) -> tuple[PlacedRules, ...]:
         return _present([_placed(read_rules(self._root, path + name), path + name, cut=len(path.encode()))])
 
-    def _above(self, folder: Path, repository: Repository, name: str) -> Placed | None:
+    def _above(self, folder: Path, repository: Repository, name: str) -> PlacedRules | None:
         file = (folder / name).relative_to(repository.top).as_posix()
         lead = os.fsencode(self._root.relative_to(folder).as_posix() + "/")
         return _placed(read_rules(repository.top, file), self._shown(folder / name, repository.top), lead)
 
-    def _of_user(self) -> tuple[Placed, ...]:
+    def _of_user(self) -> tuple[PlacedRules, ...]:
         if not self._respects_git or self._user_file is None:
             return ()
         data = read_own_rules(self._user_file)
@@ -76,15 +76,15 @@ class RuleFiles:
         return f"~/{file.relative_to(home).as_posix()}" if file.is_relative_to(home) else file.as_posix()
 
 
-def _placed(data: bytes, origin: str, lead: bytes = b"", cut: int = 0) -> Placed | None:
+def _placed(data: bytes, origin: str, lead: bytes = b"", cut: int = 0) -> PlacedRules | None:
     try:
         if len(data) > MAX_RULE_BYTES:
             raise TooManyRules(f"is larger than {MAX_RULE_BYTES // 1024 // 1024} MB")
         rules = parse(data, folds_case=NAMES_FOLD_CASE)
     except TooManyRules as error:
         raise TooManyRules(f"{origin} {error}, too much to be read safely") from None
-    return Placed(rules, origin, lead, cut) if rules.rules else None
+    return PlacedRules(rules, origin, lead, cut) if rules.rules else None
 
 
-def _present(files: Collection[Placed | None]) -> tuple[Placed, ...]:
+def _present(files: Collection[PlacedRules | None]) -> tuple[PlacedRules, ...]:
     return tuple(placed for placed in files if placed is not None)

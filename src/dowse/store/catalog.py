@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from dowse.encoding.packing import dimensions_of, packed
 from dowse.errors import StoreDamaged
-from dowse.store.catalog_database import Database
+from dowse.store.catalog_database import CatalogDatabase
 from dowse.store.catalog_rows import (
     CHUNK_COLUMNS,
     DOCUMENT_COLUMNS,
@@ -67,7 +67,7 @@ class Catalog:
     """Documents, chunks, links, vectors and facts of one index."""
 
     def __init__(self, file: Path, steps: Sequence[str] = STEPS) -> None:
-        self._database = Database(file, steps)
+        self._database = CatalogDatabase(file, steps)
         self._totals: dict[Kind, tuple[int, Totals]] = {}
         self.id = self._required("catalog")
 

@@ -21,7 +21,7 @@ _SHARED_BYTES = 65_536
 """More than the file has that all openings of a catalog share."""
 
 
-class Database:
+class CatalogDatabase:
     """An open catalog file in the current format, migrated if it was older; with other steps, another database."""
 
     def __init__(self, file: Path, steps: Sequence[str] = STEPS, application_id: int = APPLICATION_ID) -> None:

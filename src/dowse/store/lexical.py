@@ -40,7 +40,7 @@ _FOOTER = struct.Struct("<II")
 _FOOTER_MAGIC = 1337
 
 
-class Damaged(DowseError):
+class LexicalDamaged(DowseError):
     """The lexical index cannot be used and has to be rebuilt; never shown to a user."""
 
 
@@ -63,7 +63,7 @@ class Indexed:
     """Id, text, the names it defines, the headings above it."""
 
 
-class Lexical:
+class LexicalIndex:
     """An open lexical index."""
 
     def __init__(self, folder: Path) -> None:
@@ -78,7 +78,7 @@ class Lexical:
             if not hits:
                 return None
             return Marker(**json.loads(searcher.doc(hits[0][1]).get_first("note")))
-        except (Damaged, ValueError, TypeError):
+        except (LexicalDamaged, ValueError, TypeError):
             return None
 
     def chunk_ids(self) -> set[int]:
@@ -202,14 +202,14 @@ class Lexical:
             try:
                 with _guarded():
                     self._index.reload()
-            except Damaged:
+            except LexicalDamaged:
                 self._index = None
 
     def problems(self) -> list[str]:
         """Files that are missing, cut or whose checksum is wrong."""
         try:
             files = self._files()
-        except Damaged as error:
+        except LexicalDamaged as error:
             return [str(error)]
         return [problem for file in files if (problem := _file_problem(file, is_thorough=True))]
 
@@ -227,7 +227,7 @@ class Lexical:
         if self._index is None:
             for file in self._files():
                 if problem := _file_problem(file, is_thorough=False):
-                    raise Damaged(problem)
+                    raise LexicalDamaged(problem)
         with _guarded():
             return self._opened().searcher()
 
@@ -237,10 +237,10 @@ class Lexical:
             meta = json.loads((self.folder / "meta.json").read_bytes())
             segments = {segment["segment_id"].replace("-", "") for segment in meta["segments"]}
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise Damaged(f"{self.folder.name}/meta.json cannot be read") from error
+            raise LexicalDamaged(f"{self.folder.name}/meta.json cannot be read") from error
         present = {file.name: file for file in sorted(self.folder.iterdir())}
         if missing := {f"{segment}.{part}" for segment in segments for part in _SEGMENT_PARTS} - set(present):
-            raise Damaged(f"{self.folder.name} lacks {min(missing)}")
+            raise LexicalDamaged(f"{self.folder.name} lacks {min(missing)}")
         return [file for name, file in present.items() if name.split(".")[0] in segments]
 
 
@@ -334,8 +334,8 @@ def _guarded() -> Iterator[None]:
     except (ValueError, RuntimeError) as error:
         if "No space left" in str(error):
             raise OSError(errno.ENOSPC, str(error)) from error
-        raise Damaged(f"the lexical index cannot be used ({error})") from error
+        raise LexicalDamaged(f"the lexical index cannot be used ({error})") from error
     except BaseException as error:
         if type(error).__name__ == "PanicException":
-            raise Damaged(f"the lexical index cannot be used ({error})") from error
+            raise LexicalDamaged(f"the lexical index cannot be used ({error})") from error
         raise

@@ -20,7 +20,7 @@ from dowse.platform import Lock, make_private_folder
 from dowse.store import lexical
 from dowse.store.catalog import Applied, Catalog, Changes
 from dowse.store.catalog_database import is_current
-from dowse.store.lexical import Damaged, Indexed, Lexical, Marker
+from dowse.store.lexical import Indexed, LexicalDamaged, LexicalIndex, Marker
 from dowse.store.matrices import READ_WAIT_SECONDS, Matrices
 from dowse.store.matrix import matrix_files
 from dowse.types import (
@@ -71,7 +71,7 @@ class LocalStore:
         with contextlib.nullcontext() if is_current(file) else self._lock.held(WRITE_WAIT_SECONDS):
             self._catalog = Catalog(file)
         self._file = file.stat().st_ino
-        self._lexical = Lexical(folder / f"{_LEXICAL}none")
+        self._lexical = LexicalIndex(folder / f"{_LEXICAL}none")
         self._finishing: threading.Thread | None = None
         self._counted: Path | None = None
         """The lexical index whose size was compared with the catalog's."""
@@ -165,7 +165,7 @@ class LocalStore:
 
         def finish_and_release() -> None:
             try:
-                with contextlib.suppress(Damaged, OSError):  # the commit stands, with or without the merge
+                with contextlib.suppress(LexicalDamaged, OSError):  # the commit stands, with or without the merge
                     finish()
             finally:
                 self._lock.release()
@@ -218,7 +218,7 @@ class LocalStore:
 
     def extent(self) -> int:
         """How many chunks and paths words are looked for in."""
-        return self._ask(Lexical.extent)
+        return self._ask(LexicalIndex.extent)
 
     def frequency(self, term: str) -> int:
         """How many chunks hold a term in their parts."""
@@ -234,21 +234,21 @@ class LocalStore:
             with contextlib.suppress(StoreBusy), self._lock.held(READ_WAIT_SECONDS):
                 self._follow_lexical()
 
-    def _ask(self, question: Callable[[Lexical], _Answer]) -> _Answer:
+    def _ask(self, question: Callable[[LexicalIndex], _Answer]) -> _Answer:
         """Ask the lexical index; one that cannot answer is looked for again, and rebuilt only if need be."""
         try:
             return question(self._lexical)
-        except Damaged:
+        except LexicalDamaged:
             with self._lock.held(WRITE_WAIT_SECONDS):
                 self._follow_lexical()
         try:
             return question(self._lexical)
-        except Damaged:
+        except LexicalDamaged:
             with self._lock.held(WRITE_WAIT_SECONDS):
                 self._rebuild_lexical()
         try:
             return question(self._lexical)
-        except Damaged as error:
+        except LexicalDamaged as error:
             raise Failed(f"The lexical index cannot be read: {error}. Check the disk and try again.") from error
 
     def nearest(
@@ -319,7 +319,7 @@ class LocalStore:
         """See what other processes have written, or built anew, since we looked."""
         name = self._catalog.fact("lexical")
         if name and name != self._lexical.folder.name:
-            self._lexical = Lexical(self.folder / name)
+            self._lexical = LexicalIndex(self.folder / name)
         else:
             self._lexical.refresh()
 
@@ -360,7 +360,7 @@ class LocalStore:
             return _nothing
         try:
             return self._lexical.write(self._marker(applied.sequence), applied.removed, added)
-        except Damaged:
+        except LexicalDamaged:
             self._rebuild_lexical()
             return _nothing
 
@@ -375,17 +375,17 @@ class LocalStore:
                 self._replay(self._lexical, changes.sequence, changes.removed, changes.added)
                 if not self._counts_agree():
                     self._rebuild_lexical()
-            except Damaged:
+            except LexicalDamaged:
                 self._rebuild_lexical()
 
     def _rebuild_lexical(self) -> None:
-        rebuilt = Lexical(self.folder / f"{_LEXICAL}{token_hex(4)}")
+        rebuilt = LexicalIndex(self.folder / f"{_LEXICAL}{token_hex(4)}")
         try:
             rebuilt.begin()
             self._replay(rebuilt, self._catalog.sequence(), [], self._catalog.document_ids())
         except BaseException as error:
             shutil.rmtree(rebuilt.folder, ignore_errors=True)  # nobody would ever use or remove it
-            if isinstance(error, Damaged):
+            if isinstance(error, LexicalDamaged):
                 raise Failed(f"The lexical index cannot be written: {error}. Check the disk and try again.") from error
             raise
         self._catalog.set_fact("lexical", rebuilt.folder.name)
@@ -394,7 +394,7 @@ class LocalStore:
             if folder != rebuilt.folder:
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def _replay(self, target: Lexical, sequence: int, removed: Sequence[int], added: Sequence[int]) -> None:
+    def _replay(self, target: LexicalIndex, sequence: int, removed: Sequence[int], added: Sequence[int]) -> None:
         """Follow from the files; one that has changed since is dropped, for the next scan to find as new."""
         changed: list[str] = []
         target.write(self._marker(sequence), removed, self._indexed_documents(added, changed))()

@@ -92,7 +92,7 @@ class Matrices:
             known = self._rows[encoder] = vector_search.load(file, header, known)
         return known
 
-    def _current(self, encoder: str) -> matrix.Header | None:
+    def _current(self, encoder: str) -> matrix.MatrixHeader | None:
         """The matrix as it is now, or as it was while another process writes; None when there is nothing in it."""
         header = matrix.read_header(matrix.matrix_file(self._folder, encoder))
         if header is not None and header[:2] != (self._catalog.id, encoder):
@@ -107,13 +107,13 @@ class Matrices:
         except StoreBusy:
             return header
 
-    def _follow(self, encoder: str) -> matrix.Header | None:
+    def _follow(self, encoder: str) -> matrix.MatrixHeader | None:
         file = matrix.matrix_file(self._folder, encoder)
         dimensions = self._catalog.dimensions(encoder)
         if dimensions is None:
             return None
         header = matrix.read_header(file)
-        fresh = matrix.Header(self._catalog.id, encoder, dimensions, 0, 0, self._catalog.sequence())
+        fresh = matrix.MatrixHeader(self._catalog.id, encoder, dimensions, 0, 0, self._catalog.sequence())
         if header is None or header[:3] != fresh[:3]:
             return matrix.write_matrix(file, fresh, self._catalog.vectors(encoder))
         if header.sequence == fresh.sequence:

@@ -45,7 +45,7 @@ class Row(NamedTuple):
     vector: bytes
 
 
-class Header(NamedTuple):
+class MatrixHeader(NamedTuple):
     """What the matrix says of itself."""
 
     catalog: str
@@ -67,7 +67,7 @@ def matrix_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("vectors-*.matrix"))
 
 
-def read_header(file: Path) -> Header | None:
+def read_header(file: Path) -> MatrixHeader | None:
     """The header, or None when the file is missing, damaged or not a matrix."""
     try:
         with file.open("rb") as stream:
@@ -75,14 +75,14 @@ def read_header(file: Path) -> Header | None:
             body = stream.read(length) if length <= _HEADER_BYTES else b""
         if magic != _MAGIC or zlib.crc32(body) != checksum:
             return None
-        header = Header(**json.loads(body))
+        header = MatrixHeader(**json.loads(body))
     except (OSError, ValueError, TypeError, struct.error):
         return None
     is_whole = file.stat().st_size >= _HEADER_BYTES + header.rows * _row_bytes(header.dimensions)
     return header if is_whole and header.format == FORMAT else None
 
 
-def write_matrix(file: Path, header: Header, rows: Iterable[Row]) -> Header:
+def write_matrix(file: Path, header: MatrixHeader, rows: Iterable[Row]) -> MatrixHeader:
     """Write a matrix anew, beside the old one until it is complete."""
     temporary = file.with_suffix(".tmp")
     with disk_errors(file):
@@ -101,7 +101,7 @@ def write_matrix(file: Path, header: Header, rows: Iterable[Row]) -> Header:
     return final
 
 
-def follow(file: Path, header: Header, removed_documents: set[int], added: Sequence[Row]) -> Header:
+def follow(file: Path, header: MatrixHeader, removed_documents: set[int], added: Sequence[Row]) -> MatrixHeader:
     """Bring a matrix to the transaction in `header`: rows first, then the header that counts them."""
     with disk_errors(file):
         dead = header.dead + _bury(file, header, removed_documents, {row.chunk_id for row in added})
@@ -118,12 +118,12 @@ def follow(file: Path, header: Header, removed_documents: set[int], added: Seque
     return final
 
 
-def raw_rows(file: Path, header: Header) -> "Raw":
+def raw_rows(file: Path, header: MatrixHeader) -> "Raw":
     """All rows as they lie in the file."""
     return _raw(file, header, "r")
 
 
-def live_rows(file: Path, header: Header) -> dict[int, bytes]:
+def live_rows(file: Path, header: MatrixHeader) -> dict[int, bytes]:
     """Every chunk in the matrix with its packed vector."""
     if not header.rows:
         return {}
@@ -132,7 +132,7 @@ def live_rows(file: Path, header: Header) -> dict[int, bytes]:
     return {int(ids[row]): raw[row, PREFIX.size :].tobytes() for row in range(header.rows) if ids[row]}
 
 
-def _bury(file: Path, header: Header, documents: set[int], chunks: set[int]) -> int:
+def _bury(file: Path, header: MatrixHeader, documents: set[int], chunks: set[int]) -> int:
     """Mark rows as dead by their document or chunk; how many there were."""
     import numpy as np
 
@@ -147,7 +147,7 @@ def _bury(file: Path, header: Header, documents: set[int], chunks: set[int]) -> 
     return int(doomed.sum())
 
 
-def _raw(file: Path, header: Header, mode: Literal["r", "r+"]) -> "Raw":
+def _raw(file: Path, header: MatrixHeader, mode: Literal["r", "r+"]) -> "Raw":
     import numpy as np
 
     shape = (header.rows, _row_bytes(header.dimensions))
@@ -162,7 +162,7 @@ def _framed_row(row: Row) -> bytes:
     return PREFIX.pack(row.chunk_id, row.document_id, KIND_NUMBERS[row.kind]) + row.vector
 
 
-def _framed(header: Header) -> bytes:
+def _framed(header: MatrixHeader) -> bytes:
     body = json.dumps(header._asdict()).encode()
     frame = _HEADER_FRAME.pack(_MAGIC, len(body), zlib.crc32(body)) + body
     if len(frame) > _HEADER_BYTES:

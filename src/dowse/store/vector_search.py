@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dowse.store.matrix import HEAD_BYTES, KIND_NUMBERS, Header, raw_rows
+from dowse.store.matrix import HEAD_BYTES, KIND_NUMBERS, MatrixHeader, raw_rows
 from dowse.types import Kind, Scored
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _HEAD = [("chunk", "<i8"), ("document", "<i8"), ("kind", "u1"), ("padding", "V3"
 class Rows(NamedTuple):
     """A matrix taken apart. What every search reads lies side by side in memory, 117 bytes a row; the rest in the file."""
 
-    header: Header
+    header: MatrixHeader
     chunks: "NDArray[np.int64]"
     """0 for a row whose chunk is gone."""
     documents: "NDArray[np.int64]"
@@ -37,7 +37,7 @@ class Rows(NamedTuple):
     cells: "NDArray[np.int8]"
 
 
-def load(file: Path, header: Header, known: Rows | None = None) -> Rows:
+def load(file: Path, header: MatrixHeader, known: Rows | None = None) -> Rows:
     """The rows that a header counts; of a matrix that only grew, what is known of it and what is new."""
     import numpy as np
 

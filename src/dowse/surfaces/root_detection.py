@@ -7,7 +7,7 @@ from urllib.request import url2pathname
 
 from dowse.errors import DowseError, ProjectNotDetected
 from dowse.keeping.service import Service
-from dowse.mcp.error_catalog import CatalogueError
+from dowse.mcp.error_catalog import CatalogError
 from dowse.mcp.tools import Call
 from dowse.sources.roots import detect_root, is_too_wide
 
@@ -30,7 +30,7 @@ async def find_roots(service: Service, call: Call, start: Path, *, may_ask: bool
             return
     except ProjectNotDetected as error:
         if not can_ask:
-            raise CatalogueError("PROJECT_NOT_DETECTED", detail=str(error)) from error
+            raise CatalogError("PROJECT_NOT_DETECTED", detail=str(error)) from error
     if can_ask:
         _add(service, await _asked(call, folder))
     elif folder:
@@ -57,7 +57,7 @@ def _add(service: Service, folder: Path) -> None:
     try:
         service.add(folder)
     except DowseError as error:
-        raise CatalogueError("PROJECT_NOT_DETECTED", detail=str(error)) from error
+        raise CatalogError("PROJECT_NOT_DETECTED", detail=str(error)) from error
 
 
 async def _asked(call: Call, folder: Path | None) -> Path:
@@ -66,13 +66,13 @@ async def _asked(call: Call, folder: Path | None) -> Path:
     answer = await call.ask("root", question, {"path": field})
     said = str((answer or {}).get("path") or "").strip()
     if answer is None or not (said or folder):
-        raise CatalogueError("PROJECT_NOT_DETECTED", detail="Nobody said which directory it is.")
+        raise CatalogError("PROJECT_NOT_DETECTED", detail="Nobody said which directory it is.")
     if folder and said in ("", "1"):
         return folder
     try:
         return _required(Path(said).expanduser())
     except (ProjectNotDetected, RuntimeError) as error:  # or the home of a user who does not exist
-        raise CatalogueError(
+        raise CatalogError(
             "PROJECT_NOT_DETECTED", detail=f"What was answered is no project's directory. {error}"
         ) from error
 

@@ -9,16 +9,16 @@ import pytest
 
 from dowse.errors import DowseError, SettingsError, UsageError
 from dowse.sites.building.builder import build
-from dowse.sites.building.generator_settings import Settings, gathered
+from dowse.sites.building.generator_settings import GeneratorSettings, gathered
 from dowse.sites.building.page_front_matter import day_of
 from dowse.sites.building.plain_text import words_of_markdown
 from dowse.sites.inspection import inspect_bytes
 from tests.making import write_tree
 
-SETTINGS = Settings(name="Site", domain="site.example")
+SETTINGS = GeneratorSettings(name="Site", domain="site.example")
 
 
-def pages_of(root: Path, settings: Settings = SETTINGS) -> dict[str, dict[str, Any]]:
+def pages_of(root: Path, settings: GeneratorSettings = SETTINGS) -> dict[str, dict[str, Any]]:
     done = build(root, settings)
     assert inspect_bytes(done.data).problems == ()
     return {page["url"]: page for page in json.loads(done.data)["pages"]}
@@ -130,7 +130,9 @@ def test_what_a_project_leaves_out_as_built_is_a_page_here(tmp_path: Path) -> No
 
 def test_files_are_excluded(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.md": "Words.", "old/b.md": "Words.", "c.md": "Words."})
-    assert list(pages_of(tmp_path, Settings(name="S", domain="s.example", exclude=("old/**", "c.md")))) == ["/a"]
+    assert list(pages_of(tmp_path, GeneratorSettings(name="S", domain="s.example", exclude=("old/**", "c.md")))) == [
+        "/a"
+    ]
 
 
 def test_hostile_files_become_pages_or_nothing(tmp_path: Path) -> None:
@@ -177,7 +179,7 @@ def test_a_settings_file_that_is_wrong_is_refused(tmp_path: Path, file: str, mes
 def test_what_is_not_stated_is_asked_for(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.md": "Words."})
     with pytest.raises(UsageError, match="--name and --domain"):
-        build(tmp_path, Settings())
+        build(tmp_path, GeneratorSettings())
     with pytest.raises(UsageError, match="no generator 'gatsby'"):
         gathered(tmp_path, {"generator": "gatsby"}, {})
     with pytest.raises(UsageError, match="true or false"):
@@ -189,7 +191,8 @@ def test_what_is_not_stated_is_asked_for(tmp_path: Path) -> None:
 def test_a_domain_is_taken_without_what_does_not_belong_there(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.md": "Words."})
     done = build(
-        tmp_path, Settings(name="S", domain="https://s.example/x", prefix="sss", description="A\n site", base="/b/")
+        tmp_path,
+        GeneratorSettings(name="S", domain="https://s.example/x", prefix="sss", description="A\n site", base="/b/"),
     )
     value = json.loads(done.data)
     assert value["site"] == {"name": "S", "domain": "s.example", "description": "A site", "toolPrefix": "sss"}
@@ -199,7 +202,7 @@ def test_a_domain_is_taken_without_what_does_not_belong_there(tmp_path: Path) ->
 def test_a_prefix_that_cannot_be_one_is_refused(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.md": "Words."})
     with pytest.raises(DowseError, match="toolPrefix"):
-        build(tmp_path, Settings(name="S", domain="s.example", prefix="Not One"))
+        build(tmp_path, GeneratorSettings(name="S", domain="s.example", prefix="Not One"))
 
 
 # Built HTML
@@ -301,7 +304,7 @@ def test_what_stands_around_the_content_is_left_out(tmp_path: Path, body: str, w
 
 def test_the_domain_of_built_pages_is_read_from_them(tmp_path: Path) -> None:
     write_tree(tmp_path, {"index.html": PAGE})
-    done = build(tmp_path, Settings(name="S"))
+    done = build(tmp_path, GeneratorSettings(name="S"))
     assert done.identity.domain == "site.example"
 
 

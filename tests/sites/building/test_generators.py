@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from dowse.sites.building.builder import Built, build
+from dowse.sites.building.builder import BuiltSite, build
 from dowse.sites.building.generator_detection import detect
-from dowse.sites.building.generator_settings import Settings
+from dowse.sites.building.generator_settings import GeneratorSettings
 from dowse.sites.building.source_tree import Tree
 from dowse.sites.inspection import inspect_bytes
 from tests.making import write_tree
 
-SETTINGS = Settings(name="Site", domain="site.example")
+SETTINGS = GeneratorSettings(name="Site", domain="site.example")
 
 
-def built(root: Path, settings: Settings = SETTINGS) -> tuple[dict[str, dict[str, Any]], Built]:
+def built(root: Path, settings: GeneratorSettings = SETTINGS) -> tuple[dict[str, dict[str, Any]], BuiltSite]:
     """The pages by their addresses; the index is good by the strictest measure."""
     done = build(root, settings)
     assert inspect_bytes(done.data).problems == ()
@@ -71,7 +71,7 @@ def test_plain_markdown(tmp_path: Path) -> None:
 
 def test_drafts_and_pages_to_come_are_taken_where_that_is_wanted(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.md": page(draft="true"), "b.md": page(date="2999-01-01")})
-    pages, _ = built(tmp_path, Settings(name="S", domain="s.example", drafts=True, future=True))
+    pages, _ = built(tmp_path, GeneratorSettings(name="S", domain="s.example", drafts=True, future=True))
     assert set(pages) == {"/a", "/b"}
 
 
@@ -99,7 +99,7 @@ HUGO = {
 
 
 def test_hugo(tmp_path: Path) -> None:
-    pages, done = built(write_tree(tmp_path, HUGO), Settings())
+    pages, done = built(write_tree(tmp_path, HUGO), GeneratorSettings())
     assert done.generator == "hugo"
     assert (done.identity.name, done.identity.domain) == ("Hugo Site", "hugo.example")
     assert done.identity.description == "About it"
@@ -134,7 +134,7 @@ def test_hugo_in_several_languages(tmp_path: Path) -> None:
         "content/about.fr.md": page(title="À propos"),
         "content/post/index.fr.md": page(title="Article"),
     }
-    pages, done = built(write_tree(tmp_path, files), Settings())
+    pages, done = built(write_tree(tmp_path, files), GeneratorSettings())
     assert {url: one["title"] for url, one in pages.items()} == {
         "/about": "About",
         "/fr/about": "À propos",
@@ -151,7 +151,7 @@ def test_hugo_with_a_folder_for_each_language_and_pages_of_html(tmp_path: Path) 
         "content/de/a/b.md": page(title="B deutsch"),
         "archetypes/default.md": "x",
     }
-    pages, _ = built(write_tree(tmp_path, files), Settings())
+    pages, _ = built(write_tree(tmp_path, files), GeneratorSettings())
     assert {url: one["title"] for url, one in pages.items()} == {"/a/b.html": "B", "/de/a/b.html": "B deutsch"}
 
 
@@ -180,7 +180,7 @@ JEKYLL = {
 
 
 def test_jekyll(tmp_path: Path) -> None:
-    pages, done = built(write_tree(tmp_path, JEKYLL), Settings())
+    pages, done = built(write_tree(tmp_path, JEKYLL), GeneratorSettings())
     assert done.generator == "jekyll"
     assert {url: one["title"] for url, one in pages.items()} == {
         "/blog": "Home",
@@ -228,7 +228,7 @@ ASTRO = {
 
 
 def test_astro(tmp_path: Path) -> None:
-    pages, done = built(write_tree(tmp_path, ASTRO), Settings(name="Astro"))
+    pages, done = built(write_tree(tmp_path, ASTRO), GeneratorSettings(name="Astro"))
     assert done.generator == "astro"
     assert done.identity.domain == "astro.example"
     assert {url: one["title"] for url, one in pages.items()} == {
@@ -248,7 +248,7 @@ def test_astro_s_starlight_has_its_documents_at_the_top(tmp_path: Path) -> None:
         "src/content/docs/index.mdx": page(title="Start"),
         "src/content/docs/guides/Setting Up.md": page(":::tip[Careful]\nMind the gap.\n:::", title="Setting up"),
     }
-    pages, done = built(write_tree(tmp_path, files), Settings(domain="x.example"))
+    pages, done = built(write_tree(tmp_path, files), GeneratorSettings(domain="x.example"))
     assert list(pages) == ["/", "/guides/setting-up"]
     assert pages["/guides/setting-up"]["body"] == "Careful\n\nMind the gap."
     assert done.identity.name == "My Docs"
@@ -277,7 +277,7 @@ DOCUSAURUS = {
 
 
 def test_docusaurus(tmp_path: Path) -> None:
-    pages, done = built(write_tree(tmp_path, DOCUSAURUS), Settings())
+    pages, done = built(write_tree(tmp_path, DOCUSAURUS), GeneratorSettings())
     assert done.generator == "docusaurus"
     assert (done.identity.name, done.identity.description) == ("Docu Site", "It is easy")
     assert {url: one["title"] for url, one in pages.items()} == {
@@ -309,7 +309,7 @@ def test_docusaurus_serves_its_latest_version(tmp_path: Path) -> None:
         "versioned_docs/version-2.0/now.md": page(title="Now"),
         "versioned_docs/version-1.0/old.md": page(title="Old"),
     }
-    assert list(built(write_tree(tmp_path, files), Settings())[0]) == ["/base/now"]
+    assert list(built(write_tree(tmp_path, files), GeneratorSettings())[0]) == ["/base/now"]
 
 
 MKDOCS = {
@@ -326,7 +326,7 @@ MKDOCS = {
 
 
 def test_mkdocs(tmp_path: Path) -> None:
-    pages, done = built(write_tree(tmp_path, MKDOCS), Settings())
+    pages, done = built(write_tree(tmp_path, MKDOCS), GeneratorSettings())
     assert done.generator == "mkdocs"
     assert (done.identity.name, done.identity.domain) == ("Mk Site", "mk.example")
     assert {url: one["title"] for url, one in pages.items()} == {

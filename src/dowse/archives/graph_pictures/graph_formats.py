@@ -5,13 +5,13 @@ import re
 from xml.sax.saxutils import escape, quoteattr
 
 from dowse.archives.archive_replies import document_reply
-from dowse.archives.archive_types import Graph, Stored
+from dowse.archives.archive_types import CitationGraph, StoredArchiveDocument
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NODE_KEYS = ("label", "path", "source", "type", "date", "url", "role")
 
 
-def as_json(graph: Graph) -> str:
+def as_json(graph: CitationGraph) -> str:
     """The graph with all that is known of its documents."""
     value = {
         "nodes": [
@@ -22,7 +22,7 @@ def as_json(graph: Graph) -> str:
     return json.dumps(value | ({"truncated": graph.cut} if graph.cut else {}), ensure_ascii=False, indent=1) + "\n"
 
 
-def as_graphml(graph: Graph) -> str:
+def as_graphml(graph: CitationGraph) -> str:
     """GraphML, as Gephi, yEd and Cytoscape read it."""
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
@@ -44,7 +44,7 @@ def as_graphml(graph: Graph) -> str:
     return "\n".join([*lines, "  </graph>", "</graphml>", ""])
 
 
-def as_dot(graph: Graph) -> str:
+def as_dot(graph: CitationGraph) -> str:
     """DOT, as Graphviz reads it."""
     lines = ["digraph citations {", '  node [shape=box, style=rounded, fontname="Helvetica"];']
     for node in graph.nodes:
@@ -56,7 +56,7 @@ def as_dot(graph: Graph) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def as_mermaid(graph: Graph) -> str:
+def as_mermaid(graph: CitationGraph) -> str:
     """Mermaid, as GitHub and many editors show it in Markdown."""
     names = {node.document.id: f"n{number}" for number, node in enumerate(graph.nodes)}
     lines = ["graph LR"]
@@ -73,7 +73,7 @@ def xml_text(text: str) -> str:
     return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def _facts(document: Stored) -> dict[str, str]:
+def _facts(document: StoredArchiveDocument) -> dict[str, str]:
     return {
         "label": document.title,
         "path": document.path,

@@ -7,7 +7,7 @@ import json
 from importlib import resources
 from typing import Any
 
-from dowse.archives.graph_pictures.picture import Drawn, Picture
+from dowse.archives.graph_pictures.picture import DrawnDocument, Picture
 from dowse.archives.graph_pictures.svg import COLOURS, NAMES, radius
 
 
@@ -44,7 +44,7 @@ def _data(picture: Picture) -> dict[str, Any]:
     }
 
 
-def _node(one: Drawn, nodes: int) -> dict[str, Any]:
+def _node(one: DrawnDocument, nodes: int) -> dict[str, Any]:
     document = one.document
     return {
         "id": document.id,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dowse.archives.archive_database import ArchiveDatabase
-from dowse.archives.archive_types import Edge, Graph, Stored
+from dowse.archives.archive_types import CitationGraph, Edge, StoredArchiveDocument
 from dowse.archives.graph_pictures.layout import Point, laid_out
 
 TEXT_CHARACTERS = 3000
@@ -12,10 +12,10 @@ TEXT_CHARACTERS = 3000
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnDocument:
     """A document in a picture."""
 
-    document: Stored
+    document: StoredArchiveDocument
     place: Point
     cited_by: int
     cites: int
@@ -32,12 +32,12 @@ class Picture:
     """Documents at their places, and the citations between them."""
 
     title: str
-    drawn: tuple[Drawn, ...]
+    drawn: tuple[DrawnDocument, ...]
     edges: tuple[Edge, ...]
     cut: str = ""
 
 
-def drawn_picture(database: ArchiveDatabase, graph: Graph, title: str, *, with_text: bool) -> Picture:
+def drawn_picture(database: ArchiveDatabase, graph: CitationGraph, title: str, *, with_text: bool) -> Picture:
     """Lay a graph out; `with_text` for pictures that documents can be read in."""
     ids = [node.document.id for node in graph.nodes]
     places = laid_out(ids, [(edge.source, edge.target) for edge in graph.edges])
@@ -52,7 +52,7 @@ def drawn_picture(database: ArchiveDatabase, graph: Graph, title: str, *, with_t
         document = node.document
         text, body = texts.get(document.number, ("", 0))
         drawn.append(
-            Drawn(
+            DrawnDocument(
                 document,
                 places[document.id],
                 cited_by[document.id],
@@ -66,7 +66,7 @@ def drawn_picture(database: ArchiveDatabase, graph: Graph, title: str, *, with_t
     return Picture(title, tuple(drawn), graph.edges, graph.cut)
 
 
-def _file(database: ArchiveDatabase, document: Stored) -> str:
+def _file(database: ArchiveDatabase, document: StoredArchiveDocument) -> str:
     folder = database.fact(f"folder:{document.archive}")
     try:
         return Path(folder or "", document.below).as_uri() if folder else ""

@@ -4,7 +4,7 @@ import math
 from xml.sax.saxutils import escape
 
 from dowse.archives.graph_pictures.graph_formats import xml_text
-from dowse.archives.graph_pictures.picture import Drawn, Picture
+from dowse.archives.graph_pictures.picture import DrawnDocument, Picture
 
 WIDTH, HEIGHT = 1684, 1191
 """A4 across, at 144 dots an inch."""
@@ -53,7 +53,7 @@ def radius(cited_by: int, nodes: int) -> float:
     return round(scale * (4 + 2.2 * math.sqrt(cited_by)), 2)
 
 
-def _place(one: Drawn) -> tuple[float, float]:
+def _place(one: DrawnDocument) -> tuple[float, float]:
     across, tall = WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN - HEAD
     return round(MARGIN + one.place[0] * across, 1), round(MARGIN + HEAD + one.place[1] * tall, 1)
 
@@ -81,7 +81,7 @@ def _edge(start: tuple[float, float], end: tuple[float, float], size: float, con
     return f'<path d="M{start[0]} {start[1]}L{x:.1f} {y:.1f}" marker-end="url(#arrow)"{dashes}/>'
 
 
-def _node(one: Drawn, place: tuple[float, float], size: float) -> str:
+def _node(one: DrawnDocument, place: tuple[float, float], size: float) -> str:
     document = one.document
     about = f"{document.title}\n{document.path}\n{document.date or ''}".strip()
     edge = ' stroke="#111" stroke-width="2"' if one.is_start else ' stroke="#fff" stroke-width="0.8"'

@@ -2,7 +2,7 @@
 
 import re
 
-from dowse.reading.asciidoc.blocks import Blocks
+from dowse.reading.asciidoc.blocks import AsciiDocBlocks
 from dowse.reading.decoding import decode
 from dowse.reading.front_matter import FrontMatter, front_matter
 from dowse.reading.markdown import read_converted
@@ -14,12 +14,12 @@ def read_asciidoc(data: bytes, path: str) -> Reading:
     decoded = decode(data)
     matter = front_matter(decoded.text)  # some site generators put it before the document
     source = re.sub(r"\r\n?", "\n", decoded.text[matter.end :])
-    blocks = Blocks([line.rstrip() for line in source.split("\n")])
+    blocks = AsciiDocBlocks([line.rstrip() for line in source.split("\n")])
     text = "\n\n".join(blocks.convert())
     return read_converted(text + "\n" if text else "", path, decoded.encoding, _stated(blocks, matter))
 
 
-def _stated(blocks: Blocks, matter: FrontMatter) -> FrontMatter:
+def _stated(blocks: AsciiDocBlocks, matter: FrontMatter) -> FrontMatter:
     """Front matter first, then attributes."""
     keywords = (word.strip() for word in blocks.attributes.get("keywords").split(","))
     return FrontMatter(

@@ -22,7 +22,7 @@ _MAX_STYLE = 1000
 _MAX_AROUND = 20
 
 
-class Blocks:
+class AsciiDocBlocks:
     """Converts block after block; `attributes` is what the document has said of itself."""
 
     def __init__(self, lines: list[str]) -> None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from dowse.reading.docx.paragraphs import Block, Paragraph, Setting, joined
+from dowse.reading.docx.paragraphs import DocxBlock, Paragraph, Setting, joined
 from dowse.reading.docx.styles import whole
 from dowse.reading.markdown_writer import indented, link, table
 
@@ -25,7 +25,7 @@ class Body:
     """Watches the main part, or that of the footnotes, and collects its blocks."""
 
     def __init__(self, setting: Setting, addresses: Mapping[str, str]) -> None:
-        self.blocks: list[Block] = []
+        self.blocks: list[DocxBlock] = []
         self._setting = setting
         self._addresses = addresses
         self._unseen = 0
@@ -162,13 +162,13 @@ class Body:
     def _close_table(self) -> None:
         self._tables -= 1
         if not self._tables:
-            self.blocks.append(Block("text", table([" ".join(cell) for cell in row] for row in self._rows)))
+            self.blocks.append(DocxBlock("text", table([" ".join(cell) for cell in row] for row in self._rows)))
             self._rows = []
 
     def _close_note(self) -> None:
         label, at = self._note
         text = joined(self.blocks[at:])
-        self.blocks[at:] = [Block("text", f"[^{label}]: {indented(text, '    ').lstrip()}")] if text else []
+        self.blocks[at:] = [DocxBlock("text", f"[^{label}]: {indented(text, '    ').lstrip()}")] if text else []
 
 
 def _address(instruction: str) -> str:

@@ -25,7 +25,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class DocxBlock:
     """A piece of the text; neighbours of a kind other than `text` belong together."""
 
     kind: str
@@ -40,24 +40,24 @@ class Setting:
         self._lists = lists
         self._numbers: Counter[tuple[str, int]] = Counter()
 
-    def block(self, read: Paragraph) -> Block:
+    def block(self, read: Paragraph) -> DocxBlock:
         """The paragraph in Markdown; empty where it says nothing, or repeats."""
         text = "".join(read.pieces)
         chain = self._styles.chain(read.style)
         if chain[0].is_code:
-            return Block("code", text)
+            return DocxBlock("code", text)
         text = text.strip()
         if not text or chain[0].is_contents:
-            return Block("text", "")
+            return DocxBlock("text", "")
         outlines = [read.outline, *(style.outline for style in chain)]
         level = next((style.level for style in chain if style.level), 0)
         outline = next((found for found in outlines if found is not None), 9)
         if level or outline < 9:
-            return Block("text", heading(level or outline + 1, text))
+            return DocxBlock("text", heading(level or outline + 1, text))
         listed = read if read.list_id else next((style for style in chain if style.list_id), None)
         if listed is None or listed.list_id == "0":
-            return Block("text", paragraph(text))
-        return Block("list", self._item(listed.list_id, whole(read.list_depth or listed.list_depth, 0), text))
+            return DocxBlock("text", paragraph(text))
+        return DocxBlock("list", self._item(listed.list_id, whole(read.list_depth or listed.list_depth, 0), text))
 
     def _item(self, identifier: str, depth: int, text: str) -> str:
         depth = min(depth, _MAX_LIST_DEPTH)
@@ -69,12 +69,12 @@ class Setting:
         return _INDENT * depth + marker + text.replace("\n", "\n" + _INDENT * depth + " " * len(marker))
 
 
-def joined(blocks: list[Block]) -> str:
+def joined(blocks: list[DocxBlock]) -> str:
     """All blocks as one text: items of a list one below the other, code in one fence."""
     return "\n\n".join(_together(blocks))
 
 
-def _together(blocks: list[Block]) -> Iterator[str]:
+def _together(blocks: list[DocxBlock]) -> Iterator[str]:
     for kind, members in groupby(
         (block for block in blocks if block.text or block.kind == "code"), lambda block: block.kind
     ):

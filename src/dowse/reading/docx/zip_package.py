@@ -17,11 +17,11 @@ _COMPATIBILITY = "http://schemas.openxmlformats.org/markup-compatibility/2006"
 _PREFIXES = {_WORD: "w:", _WORD_STRICT: "w:", _COMPATIBILITY: "mc:"}
 
 
-class Refused(Exception):
+class PackageRefused(Exception):
     """A part holds what no document needs: a document type, in which entities could be declared."""
 
 
-class Watcher(Protocol):
+class ArchiveGuard(Protocol):
     """Sees the elements of a part go by, by names such as `w:p`; names of attributes have no prefix."""
 
     def start(self, name: str, attributes: dict[str, str]) -> None: ...
@@ -45,14 +45,14 @@ class Package:
         self._archive = zipfile.ZipFile(BytesIO(data))
         self._left = _MAX_BYTES
 
-    def watch(self, part: str, watcher: Watcher) -> None:
+    def watch(self, part: str, watcher: ArchiveGuard) -> None:
         """Show all elements of a part, as far as it can be read."""
         parser = _parser(watcher)
         try:
             for piece in self._pieces(part):
                 parser.Parse(piece)
             parser.Parse(b"", True)  # noqa: FBT003 - its own way to say that this was all
-        except (*_UNREADABLE, expat.ExpatError, Refused):
+        except (*_UNREADABLE, expat.ExpatError, PackageRefused):
             return
 
     def relations(self, part: str) -> list[Relation]:
@@ -105,7 +105,7 @@ def open_package(data: bytes) -> Package | None:
         return None
 
 
-def _parser(watcher: Watcher) -> expat.XMLParserType:
+def _parser(watcher: ArchiveGuard) -> expat.XMLParserType:
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
     names: dict[str, str] = {}
@@ -120,7 +120,7 @@ def _parser(watcher: Watcher) -> expat.XMLParserType:
         watcher.start(short(name), {key.rpartition(" ")[2]: value for key, value in attributes.items()})
 
     def refuse(*_: object) -> None:
-        raise Refused
+        raise PackageRefused
 
     parser.StartElementHandler = start
     parser.EndElementHandler = lambda name: watcher.end(short(name))

@@ -15,7 +15,7 @@ from dowse.reading.markdown_writer import heading, paragraph
 from dowse.reading.pdf.page_text import NO_PARSER, SECONDS
 from dowse.reading.placeholder_titles import stated_tags, stated_title
 from dowse.reading.shorten import file_stem
-from dowse.reading.unreadable import NotReadable
+from dowse.reading.unreadable import FormatNotReadable
 from dowse.types import Reading
 
 _MARK = b"%PDF-"
@@ -65,7 +65,7 @@ def _text(pages: list[str], total: int) -> str:
 def _parsed(data: bytes) -> tuple["_Stated", list[str]]:
     """What a PDF states of itself, and the text of its pages as far as they could be read."""
     if find_spec("pypdfium2") is None:
-        raise NotReadable(_MISSING)
+        raise FormatNotReadable(_MISSING)
     if _MARK not in data[:1024]:
         return _Stated(), []
     # -P keeps the folder of the program, and the working directory, out of the import path.
@@ -79,9 +79,9 @@ def _parsed(data: bytes) -> tuple["_Stated", list[str]]:
     except subprocess.TimeoutExpired as late:
         output, code = late.stdout or b"", 0
     except OSError as error:
-        raise NotReadable(f"the program that reads PDF files did not start: {error.strerror}") from error
+        raise FormatNotReadable(f"the program that reads PDF files did not start: {error.strerror}") from error
     if code == NO_PARSER:
-        raise NotReadable(_MISSING)
+        raise FormatNotReadable(_MISSING)
     return _taken_in(output)
 
 

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from dowse.reading.decoding import decode
 from dowse.reading.front_matter import FrontMatter
 from dowse.reading.markdown import read_converted
-from dowse.reading.rst.blocks import Blocks
+from dowse.reading.rst.blocks import RstBlocks
 from dowse.reading.rst.inline import learn_names
 from dowse.types import Reading
 
@@ -27,7 +27,7 @@ def read_rst(data: bytes, path: str) -> Reading:
     if header:
         source = re.sub(r"^(?=[A-Z])", ":", header[0], flags=re.MULTILINE) + source[header.end() :]
     lines = [line.rstrip() for line in source.split("\n")]
-    blocks = Blocks(learn_names(iter(lines), PurePosixPath(path).suffix))
+    blocks = RstBlocks(learn_names(iter(lines), PurePosixPath(path).suffix))
     text = blocks.convert(lines)
     stated = FrontMatter(title=_MARKED.sub(r"\1", title["title"])) if title else None
     return read_converted(text + "\n" if text else "", path, decoded.encoding, stated)

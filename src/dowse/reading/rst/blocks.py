@@ -18,7 +18,7 @@ _MAX_DEPTH = 16
 """Nested deeper than anybody writes, text is left as it is."""
 
 
-class Blocks:
+class RstBlocks:
     """Converts block after block; remembers the order of the heading styles and what names mean."""
 
     def __init__(self, known: Names) -> None:

@@ -10,7 +10,7 @@ from dowse.reading.rst.indentation import dedented, trimmed
 from dowse.reading.rst.inline import inline, reference
 
 if TYPE_CHECKING:
-    from dowse.reading.rst.blocks import Blocks
+    from dowse.reading.rst.blocks import RstBlocks
 
 _DIRECTIVE = re.compile(r"\.\.\s+(?P<name>\w[\w:+.-]{0,80}?)\s?::(?:\s+(?P<argument>.*))?$")
 _NOTE = re.compile(r"\.\.\s+\[(?P<label>[#*]?[\w.-]{0,80})\]\s?(?P<text>.*)")
@@ -18,7 +18,7 @@ _OPTION = re.compile(r":(?P<name>[\w-]+):\s*(?P<value>.*)")
 _NO_TEXT = re.compile(r"```|~~~|[-|>#!*] |\d+\. ")
 
 
-def explicit(blocks: "Blocks", lines: list[str]) -> str:
+def explicit(blocks: "RstBlocks", lines: list[str]) -> str:
     """What a block shows that begins with two dots; comments, targets and settings show nothing."""
     if match := _DIRECTIVE.match(lines[0]):
         return Directive(blocks, match, lines[1:]).shown()
@@ -32,7 +32,7 @@ def explicit(blocks: "Blocks", lines: list[str]) -> str:
 class Directive:
     """A directive, taken apart: name, arguments, options, body."""
 
-    def __init__(self, blocks: "Blocks", first: re.Match[str], rest: list[str]) -> None:
+    def __init__(self, blocks: "RstBlocks", first: re.Match[str], rest: list[str]) -> None:
         self._blocks = blocks
         self._name = first["name"].rpartition(":")[2].lower()
         self._arguments = [first["argument"]] if first["argument"] else []

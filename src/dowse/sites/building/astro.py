@@ -1,7 +1,7 @@
 """Astro: pages by their path, content collections by their ids, Starlight's documents at the top."""
 
 from dowse.sites.building import slugs
-from dowse.sites.building.generator import About, Generator, NoPage, Source
+from dowse.sites.building.generator import Generator, NotAPage, PageSource, SiteFacts
 
 _CONTENT = "src/content"
 _PAGES = "src/pages"
@@ -13,10 +13,10 @@ class Astro(Generator):
     name = "astro"
     settings = tuple(f"astro.config.{ending}" for ending in ("mjs", "js", "ts", "mts", "cjs"))
 
-    def about(self) -> About:
+    def about(self) -> SiteFacts:
         """What can be told of settings that are a program."""
         config = self.config
-        return About(
+        return SiteFacts(
             str(config.get("title", "")),
             str(config.get("description", "")),
             str(config.get("site", "")),
@@ -27,18 +27,18 @@ class Astro(Generator):
         """Pages and collections."""
         return [folder for folder in (_PAGES, _CONTENT) if self.tree.has_folder(folder)] or [""]
 
-    def address(self, source: Source) -> str:
+    def address(self, source: PageSource) -> str:
         """By path for pages, by `slug` or path for collections."""
         parts = source.place.rpartition(".")[0].split("/")
         if any(part.startswith("_") for part in parts):
-            raise NoPage("its name begins with an underscore")
+            raise NotAPage("its name begins with an underscore")
         if any(part.startswith("[") for part in parts):
-            raise NoPage("it is a template for other pages")
+            raise NotAPage("it is a template for other pages")
         if not source.path.startswith(f"{_CONTENT}/"):
             return _joined(parts)
         collection, *rest = parts
         if not rest:
-            raise NoPage("it is in no collection")
+            raise NotAPage("it is in no collection")
         top = [] if collection == "docs" and self.config.get("starlight") else [collection]
         if stated := source.matter.text("slug"):
             return _joined([*top, *stated.strip("/").split("/")])

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 from dowse.errors import Failed, UsageError
 from dowse.globs import compile_glob
-from dowse.sites.building.generator import About, Generator, NoPage, Source
+from dowse.sites.building.generator import Generator, NotAPage, PageSource, SiteFacts
 from dowse.sites.building.generator_detection import HTML, detect, make
-from dowse.sites.building.generator_settings import Identity, Settings, identity
+from dowse.sites.building.generator_settings import GeneratorSettings, Identity, identity
 from dowse.sites.building.html_pages import ENDINGS, HtmlPage
 from dowse.sites.building.plain_text import first_paragraph, tidy, words_of_markdown
 from dowse.sites.building.source_tree import Tree
@@ -29,7 +29,7 @@ _MORE = re.compile(r"<!--\s*(?:more|truncate)\s*-->|\{/\*\s*truncate\s*\*/\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class BuiltSite:
     """An index, and what did not get into it."""
 
     data: bytes
@@ -43,10 +43,10 @@ class Built:
 
 def build(
     source: Path,
-    settings: Settings,
+    settings: GeneratorSettings,
     progress: Progress = lambda *_: None,
     environment: Mapping[str, str] = os.environ,
-) -> Built:
+) -> BuiltSite:
     """The index of the site in a folder."""
     tree = Tree(source)
     name = settings.generator or detect(tree)
@@ -62,15 +62,15 @@ def build(
         work.total = sum(1 for folder in generator.folders() for _ in tree.files(folder, generator.endings))
         work.take(_markdown_pages(generator, work))
     if not work.pages:
-        raise NothingFound(f"{source} has no page that can be built{_because(work.skipped)}.")
+        raise NoPagesFound(f"{source} has no page that can be built{_because(work.skipped)}.")
     data = _written(site, work.ordered(site.base), now)
     problems = inspect_bytes(data).problems
     if broken := [problem for problem in problems if problem.grade == "error"]:
         raise Failed(f"The index would have an error: {broken[0]}")
-    return Built(data, name, site, len(work.pages), work.skipped, (*work.warnings, *map(str, problems)))
+    return BuiltSite(data, name, site, len(work.pages), work.skipped, (*work.warnings, *map(str, problems)))
 
 
-class NothingFound(Failed):
+class NoPagesFound(Failed):
     """A folder without pages."""
 
     exit_code = 1
@@ -84,7 +84,7 @@ def _because(skipped: Mapping[str, list[str]]) -> str:
 class _Work:
     """Pages as they come, each address once, and why others did not."""
 
-    def __init__(self, settings: Settings, today: str, progress: Progress) -> None:
+    def __init__(self, settings: GeneratorSettings, today: str, progress: Progress) -> None:
         self._progress = progress
         self.total = 0
         """Files to be looked at, for whoever watches."""
@@ -94,7 +94,7 @@ class _Work:
         self.pages: dict[str, Page] = {}
         self.skipped: dict[str, list[str]] = {}
         self.warnings: list[str] = []
-        self.about = About()
+        self.about = SiteFacts()
 
     def take(self, pages: Iterator[tuple[str, Page | str]]) -> None:
         for count, (path, page) in enumerate(pages, 1):
@@ -131,16 +131,16 @@ class _Work:
 
 def _markdown_pages(generator: Generator, work: _Work) -> Iterator[tuple[str, Page | str]]:
     for source in generator.sources():
-        if not isinstance(source, Source):
+        if not isinstance(source, PageSource):
             yield source
             continue
         try:
             yield source.path, _markdown_page(generator, source, work)
-        except NoPage as error:
+        except NotAPage as error:
             yield source.path, str(error)
 
 
-def _markdown_page(generator: Generator, source: Source, work: _Work) -> Page | str:
+def _markdown_page(generator: Generator, source: PageSource, work: _Work) -> Page | str:
     url = _path(generator.address(source))
     day = generator.day(source)
     if refusal := work.refusal(source.path, day, is_draft=generator.is_draft(source)):
@@ -162,7 +162,7 @@ def _markdown_page(generator: Generator, source: Source, work: _Work) -> Page | 
     return Page(url, title, abstract, day, tuple(map(tidy, generator.topics(source))), body)
 
 
-def _html_pages(tree: Tree, work: _Work, settings: Settings) -> Iterator[tuple[str, Page | str]]:
+def _html_pages(tree: Tree, work: _Work, settings: GeneratorSettings) -> Iterator[tuple[str, Page | str]]:
     for path in tree.files("", ENDINGS):
         data = tree.read(path)
         if data is None:
@@ -170,14 +170,14 @@ def _html_pages(tree: Tree, work: _Work, settings: Settings) -> Iterator[tuple[s
             continue
         try:
             yield path, _html_page(HtmlPage(path, data), work, settings)
-        except NoPage as error:
+        except NotAPage as error:
             yield path, str(error)
 
 
-def _html_page(page: HtmlPage, work: _Work, settings: Settings) -> Page | str:
+def _html_page(page: HtmlPage, work: _Work, settings: GeneratorSettings) -> Page | str:
     host = urlsplit(page.canonical).netloc
     if host and not work.about.url:
-        work.about = About(url=f"https://{host}")
+        work.about = SiteFacts(url=f"https://{host}")
     domain = settings.domain or urlsplit(work.about.url).netloc
     if host and domain and not is_same_host(host.lower(), domain):
         return "it says that it belongs to another site"
@@ -194,7 +194,7 @@ def _html_page(page: HtmlPage, work: _Work, settings: Settings) -> Page | str:
 def _path(address: str) -> str:
     """An address as the format wants it: a path from the top, without a slash at its end."""
     if "://" in address or address.startswith("//"):
-        raise NoPage("its address is on another site")
+        raise NotAPage("its address is on another site")
     path = re.sub(r"/{2,}", "/", "/" + address.partition("#")[0].partition("?")[0].strip())
     path = re.sub(r"(?<=/)index\.html?$", "", path)
     return "/" + re.sub(r"\s", "%20", path.strip("/"))

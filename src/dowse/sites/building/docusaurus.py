@@ -4,7 +4,7 @@ import json
 import re
 
 from dowse.sites.building import slugs
-from dowse.sites.building.generator import About, Generator, NoPage, Source
+from dowse.sites.building.generator import Generator, NotAPage, PageSource, SiteFacts
 from dowse.sites.building.page_front_matter import day_of
 
 _DATED = re.compile(r"^(?P<folder>.*?)(?P<date>\d{4}[-/]\d{1,2}[-/]\d{1,2})[-/]?(?P<name>.*?)(?:/index)?$")
@@ -16,10 +16,10 @@ class Docusaurus(Generator):
     name = "docusaurus"
     settings = tuple(f"docusaurus.config.{ending}" for ending in ("js", "ts", "mjs", "mts", "cjs"))
 
-    def about(self) -> About:
+    def about(self) -> SiteFacts:
         """What can be told of settings that are a program."""
         config = self.config
-        return About(
+        return SiteFacts(
             str(config.get("title", "")), str(config.get("tagline", "")), str(config.get("url", "")), str(config.get("baseUrl", ""))
         )  # fmt: skip
 
@@ -32,12 +32,12 @@ class Docusaurus(Generator):
         """All its Markdown may have components."""
         return True
 
-    def address(self, source: Source) -> str:
+    def address(self, source: PageSource) -> str:
         """By the rules of the part of the site that a file is in."""
         if any(part.startswith("_") for part in source.place.split("/")):
-            raise NoPage("its name begins with an underscore")
+            raise NotAPage("its name begins with an underscore")
         if source.matter.flag("unlisted"):
-            raise NoPage("it is not listed")
+            raise NotAPage("it is not listed")
         if source.path.startswith("src/pages/"):
             stated = source.matter.text("slug")
             return stated or _path([*source.folder.split("/"), "" if source.stem == "index" else source.stem])
@@ -45,14 +45,14 @@ class Docusaurus(Generator):
             return self._of_post(source)
         return self._of_document(source)
 
-    def day(self, source: Source) -> str:
+    def day(self, source: PageSource) -> str:
         """The date, that of the file's name, or the last update that is stated."""
         matter = source.matter
         named = _DATED.match(source.place.rpartition(".")[0]) if source.path.startswith(f"{self._blog}/") else None
         updated = matter.table("last_update").stated.get("date")
         return matter.day or day_of(named["date"].replace("/", "-") if named else None) or day_of(updated)
 
-    def _of_document(self, source: Source) -> str:
+    def _of_document(self, source: PageSource) -> str:
         route = str(self.config.get("docsRoute", "docs"))
         folders = [slugs.without_number(part) for part in source.folder.split("/") if part]
         if stated := source.matter.text("slug"):
@@ -65,7 +65,7 @@ class Docusaurus(Generator):
             return _path([*route.split("/"), *folders])
         return _path([*route.split("/"), *folders, name])
 
-    def _of_post(self, source: Source) -> str:
+    def _of_post(self, source: PageSource) -> str:
         route = str(self.config.get("blogRoute", "blog")).split("/")
         if stated := source.matter.text("slug"):
             return _path([*route, *stated.strip("/").split("/")])

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from dowse.reading.decoding import decode
 from dowse.reading.front_matter import all_front_matter
 from dowse.reading.mdx import read_mdx
-from dowse.sites.building.page_front_matter import Matter
+from dowse.sites.building.page_front_matter import PageFrontMatter
 from dowse.sites.building.source_tree import Tree
 
 MARKDOWN = (".md", ".markdown", ".mdown", ".mkd")
@@ -20,19 +20,19 @@ MATTER_CHARACTERS = 64 * 1024
 _BROKEN = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(?:[^\n]*\n){0,500}?\1[ \t]*\r?(?:\n|\Z)")
 
 
-class NoPage(Exception):
+class NotAPage(Exception):
     """A file that is no page of the site; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PageSource:
     """A file that a page is made of."""
 
     path: str
     """Below the root of the site."""
     place: str
     """Below the folder that the generator looks in."""
-    matter: Matter
+    matter: PageFrontMatter
     text: str
     has_matter: bool
     has_broken_matter: bool = False
@@ -50,7 +50,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class SiteFacts:
     """What a generator's settings say of the site."""
 
     name: str = ""
@@ -73,9 +73,9 @@ class Generator:
     settings: ClassVar[tuple[str, ...]] = ()
     """The files that its settings may be in; the first that there is counts."""
 
-    def about(self) -> About:
+    def about(self) -> SiteFacts:
         """The site by its settings."""
-        return About()
+        return SiteFacts()
 
     def folders(self) -> list[str]:
         """Where its pages are."""
@@ -85,7 +85,7 @@ class Generator:
         """Whether a file is Markdown with components."""
         return path.lower().endswith(MDX)
 
-    def sources(self) -> Iterator[Source | tuple[str, str]]:
+    def sources(self) -> Iterator[PageSource | tuple[str, str]]:
         """All files that may be pages; for those that cannot be read their path and why."""
         for folder in self.folders():
             for path in self.tree.files(folder, self.endings):
@@ -96,17 +96,17 @@ class Generator:
                 place = path[len(folder) :].lstrip("/") if folder else path
                 yield self._source(path, place, data)
 
-    def _source(self, path: str, place: str, data: bytes) -> Source:
+    def _source(self, path: str, place: str, data: bytes) -> PageSource:
         text = read_mdx(data, path).text if self.is_mdx(path) else decode(data).text
         stated, end = all_front_matter(text)
         if not end and text.startswith("{"):
             stated, end = _json_matter(text)
         broken = None if end else _BROKEN.match(text, 0, MATTER_CHARACTERS)
-        return Source(
-            path, place, Matter(stated), text[broken.end() if broken else end :], bool(end), broken is not None
+        return PageSource(
+            path, place, PageFrontMatter(stated), text[broken.end() if broken else end :], bool(end), broken is not None
         )
 
-    def address(self, source: Source) -> str:
+    def address(self, source: PageSource) -> str:
         """The path of the page that a file becomes; NoPage for one that becomes none."""
         if stated := source.matter.text("permalink", "url"):
             return stated
@@ -115,19 +115,19 @@ class Generator:
             return slug if "/" in slug else f"{folder}/{slug}"
         return folder or "/" if source.stem.lower() in ("index", "readme", "_index") else f"{folder}/{source.stem}"
 
-    def day(self, source: Source) -> str:
+    def day(self, source: PageSource) -> str:
         """The day that a page is dated."""
         return source.matter.day
 
-    def topics(self, source: Source) -> tuple[str, ...]:
+    def topics(self, source: PageSource) -> tuple[str, ...]:
         """What a page is about."""
         return source.matter.several("tags", "categories", "topics", "keywords")
 
-    def title(self, source: Source) -> str:
+    def title(self, source: PageSource) -> str:
         """What the generator calls a page; empty where that is its first heading."""
         return source.matter.text("title")
 
-    def is_draft(self, source: Source) -> bool:
+    def is_draft(self, source: PageSource) -> bool:
         """Whether a page is not meant to be seen yet."""
         return source.matter.flag("draft") or source.matter.denies("published")
 

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from dowse.errors import SettingsError, UsageError
-from dowse.sites.building.generator import About
+from dowse.sites.building.generator import SiteFacts
 from dowse.sites.building.generator_detection import NAMES
 
 FILE = "dowse-site.toml"
@@ -19,7 +19,7 @@ _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class GeneratorSettings:
     """What was stated; None for what was not."""
 
     name: str | None = None
@@ -34,10 +34,10 @@ class Settings:
     exclude: tuple[str, ...] | None = None
 
 
-NAMES_OF_SETTINGS = tuple(field.name for field in fields(Settings))
+NAMES_OF_SETTINGS = tuple(field.name for field in fields(GeneratorSettings))
 
 
-def gathered(source: Path, given: Mapping[str, Any], environment: Mapping[str, str]) -> Settings:
+def gathered(source: Path, given: Mapping[str, Any], environment: Mapping[str, str]) -> GeneratorSettings:
     """Each setting from the first that states it: what was given, the environment, the file beside the source."""
     filed = _filed(source)
     values: dict[str, Any] = {}
@@ -46,7 +46,7 @@ def gathered(source: Path, given: Mapping[str, Any], environment: Mapping[str, s
         values[name] = next((value for value in stated if value is not None), None)
     if values["generator"] not in (None, *NAMES):
         raise UsageError(f"There is no generator {values['generator']!r}. Known: {', '.join(NAMES)}.")
-    return Settings(**values)
+    return GeneratorSettings(**values)
 
 
 def _of_environment(name: str, environment: Mapping[str, str]) -> Any:
@@ -93,7 +93,7 @@ class Identity:
     """The path that all addresses begin with; empty or beginning with a slash."""
 
 
-def identity(settings: Settings, about: About) -> Identity:
+def identity(settings: GeneratorSettings, about: SiteFacts) -> Identity:
     """What the settings say of the site, and the generator where they are silent."""
     url = urlsplit(about.url if "://" in about.url else f"//{about.url}")
     name = settings.name or about.name

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from dowse.reading.decoding import decode
-from dowse.sites.building.generator import NoPage
+from dowse.sites.building.generator import NotAPage
 from dowse.sites.building.page_front_matter import day_of
 from dowse.sites.building.plain_text import tidy
 
@@ -145,11 +145,11 @@ class HtmlPage:
     def _refuse(self) -> None:
         robots = ",".join(self._metas.get(name, "") for name in ("robots", "googlebot")).lower()
         if re.search(r"\b(?:noindex|none)\b", robots):
-            raise NoPage("it says noindex")
+            raise NotAPage("it says noindex")
         if any((node.attributes.get("http-equiv") or "").lower() == "refresh" for node in self._page.css("meta")):
-            raise NoPage("it only leads to another page")
+            raise NotAPage("it only leads to another page")
         if re.search(r"(?:^|/)(?:404|500)(?:/index)?\.html?$", self.path):
-            raise NoPage("it is a page for errors")
+            raise NotAPage("it is a page for errors")
 
     def _named_metas(self) -> Iterator[tuple[str, str]]:
         for meta in self._page.css("meta"):

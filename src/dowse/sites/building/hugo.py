@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 
 from dowse.sites.building import slugs
-from dowse.sites.building.generator import About, Generator, NoPage, Source
-from dowse.sites.building.page_front_matter import Matter, day_of
+from dowse.sites.building.generator import Generator, NotAPage, PageSource, SiteFacts
+from dowse.sites.building.page_front_matter import PageFrontMatter, day_of
 
 _MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december")  # fmt: skip
 
@@ -17,11 +17,11 @@ class Hugo(Generator):
         f"{folder}{stem}.{ending}" for folder in ("", "config/_default/") for stem in ("hugo", "config") for ending in ("toml", "yaml", "yml", "json")
     )  # fmt: skip
 
-    def about(self) -> About:
+    def about(self) -> SiteFacts:
         """Title and address; a language may state them."""
         config, language = self._config, self._languages.table(self._default_language)
         description = config.table("params").text("description") or language.table("params").text("description")
-        return About(
+        return SiteFacts(
             language.text("title") or config.text("title"),
             description or language.text("description"),
             language.text("baseURL", "baseurl") or config.text("baseURL", "baseurl", "baseUrl"),
@@ -37,13 +37,13 @@ class Hugo(Generator):
             folder for folder in kept if folder in own or not any(one.startswith(f"{folder}/") for one in kept)
         ] or [""]
 
-    def address(self, source: Source) -> str:
+    def address(self, source: PageSource) -> str:
         """By `url`, by the permalinks of the section, or by the path."""
         self._refuse(source)
         language, stem = self._language(source)
         folder = slugs.hugo(source.folder)
         if stem not in ("index", "_index") and self._is_in_bundle(source):
-            raise NoPage("it belongs to the page of its folder")
+            raise NotAPage("it belongs to the page of its folder")
         if stated := source.matter.text("url"):
             filled = self._filled(stated, source, stem) if ":" in stated else stated
             return filled if stated.startswith("/") else f"{language}/{filled.strip('/')}"
@@ -60,26 +60,26 @@ class Hugo(Generator):
         ugly = ".html" if self._config.flag("uglyURLs") or self._config.flag("uglyurls") else ""
         return f"{language}/{path.strip('/')}" + (ugly if path.strip("/") else "")
 
-    def day(self, source: Source) -> str:
+    def day(self, source: PageSource) -> str:
         """The date, or that of publication."""
         return source.matter.day or day_of(source.matter.stated.get("lastmod"))
 
-    def is_draft(self, source: Source) -> bool:
+    def is_draft(self, source: PageSource) -> bool:
         """A draft by its own word; Hugo has no `published`."""
         return source.matter.flag("draft")
 
-    def _refuse(self, source: Source) -> None:
+    def _refuse(self, source: PageSource) -> None:
         matter = source.matter
         expires = day_of(matter.stated.get("expiryDate") or matter.stated.get("expirydate"))
         if expires and expires < datetime.now(UTC).date().isoformat():
-            raise NoPage("it has expired")
+            raise NotAPage("it has expired")
         for table in (matter.table("build"), matter.table("_build")):
             if table.text("render") in ("never", "link") or table.denies("render"):
-                raise NoPage("it is not rendered")
+                raise NotAPage("it is not rendered")
         if matter.flag("headless"):
-            raise NoPage("it is not rendered")
+            raise NotAPage("it is not rendered")
 
-    def _is_in_bundle(self, source: Source) -> bool:
+    def _is_in_bundle(self, source: PageSource) -> bool:
         """Whether a file lies in the folder of a page, or below it, and so is a part of that page."""
         top = source.path[: len(source.path) - len(source.place)]
         folder = source.folder
@@ -89,12 +89,12 @@ class Hugo(Generator):
             folder = folder.rpartition("/")[0]
         return False
 
-    def _permalink(self, source: Source) -> str:
+    def _permalink(self, source: PageSource) -> str:
         permalinks = self._config.table("permalinks")
         section = source.place.partition("/")[0] if "/" in source.place else ""
         return permalinks.table("page").text(section) or permalinks.text(section) if section else ""
 
-    def _filled(self, pattern: str, source: Source, stem: str) -> str:
+    def _filled(self, pattern: str, source: PageSource, stem: str) -> str:
         base = source.folder.rpartition("/")[2] if stem == "index" else stem
         base = slugs.hugo(base)
         year, month, day = (self.day(source) or "0001-01-01").split("-")
@@ -109,7 +109,7 @@ class Hugo(Generator):
         parts = (part for part in pattern.split("/") if part)
         return "/" + "/".join(_replaced(part, values) for part in parts)
 
-    def _language(self, source: Source) -> tuple[str, str]:
+    def _language(self, source: PageSource) -> tuple[str, str]:
         """The path that the language of a file has, and the file's name without its language."""
         stem, _, code = source.stem.rpartition(".")
         if not stem or code not in self._languages.stated:
@@ -117,7 +117,7 @@ class Hugo(Generator):
         is_shown = code != self._default_language or self._config.flag("defaultContentLanguageInSubdir")
         return (f"/{code.lower()}" if code and is_shown else ""), stem
 
-    def _folder_language(self, source: Source) -> str:
+    def _folder_language(self, source: PageSource) -> str:
         top = source.path[: len(source.path) - len(source.place)].strip("/")
         for code in self._languages.stated:
             if top and self._languages.table(code).text("contentDir", "contentdir").strip("/") == top:
@@ -129,12 +129,12 @@ class Hugo(Generator):
         return self._config.text("defaultContentLanguage", "defaultcontentlanguage") or "en"
 
     @property
-    def _languages(self) -> Matter:
+    def _languages(self) -> PageFrontMatter:
         return self._config.table("languages")
 
     @property
-    def _config(self) -> Matter:
-        return Matter(self.config)
+    def _config(self) -> PageFrontMatter:
+        return PageFrontMatter(self.config)
 
 
 def _replaced(part: str, values: dict[str, str]) -> str:

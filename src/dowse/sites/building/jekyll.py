@@ -5,8 +5,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from dowse.sites.building import slugs
-from dowse.sites.building.generator import MARKDOWN, About, Generator, NoPage, Source
-from dowse.sites.building.page_front_matter import Matter, day_of
+from dowse.sites.building.generator import MARKDOWN, Generator, NotAPage, PageSource, SiteFacts
+from dowse.sites.building.page_front_matter import PageFrontMatter, day_of
 
 _STYLES = {
     "date": "/:categories/:year/:month/:day/:title:output_ext",
@@ -26,10 +26,10 @@ class Jekyll(Generator):
     endings = MARKDOWN
     settings = ("_config.yml", "_config.yaml", "_config.toml")
 
-    def about(self) -> About:
+    def about(self) -> SiteFacts:
         """Title, description, address and base path."""
         config = self._config
-        return About(
+        return SiteFacts(
             config.text("title", "name"), config.text("description"), config.text("url"), config.text("baseurl")
         )
 
@@ -38,12 +38,12 @@ class Jekyll(Generator):
         source = self._config.text("source").strip("./")
         return [source if source and self.tree.has_folder(source) else ""]
 
-    def address(self, source: Source) -> str:
+    def address(self, source: PageSource) -> str:
         """By `permalink`, or by the style that is set for posts, collections and pages."""
         if not source.has_matter:
-            raise NoPage("it has no front matter")
+            raise NotAPage("it has no front matter")
         if self._is_left_out(source.place):
-            raise NoPage("it is left out by the settings")
+            raise NotAPage("it is left out by the settings")
         post = _POST.search(source.place)
         if post:
             return self._of_post(source, post[1])
@@ -51,25 +51,25 @@ class Jekyll(Generator):
         if name.startswith("_"):
             return self._of_collection(source, name[1:])
         if any(part.startswith(("_", "#")) for part in source.place.split("/")):
-            raise NoPage("its name begins with an underscore")
+            raise NotAPage("its name begins with an underscore")
         return self._of_page(source)
 
-    def day(self, source: Source) -> str:
+    def day(self, source: PageSource) -> str:
         """The date, or that of the file's name."""
         return source.matter.day or day_of(slugs.dated(source.stem)[0])
 
-    def topics(self, source: Source) -> tuple[str, ...]:
+    def topics(self, source: PageSource) -> tuple[str, ...]:
         """Tags and categories; these may be one text with spaces between."""
         return tuple(dict.fromkeys((*self._spaced(source, "tags", "tag"), *self._categories(source))))
 
-    def _of_post(self, source: Source, file: str) -> str:
+    def _of_post(self, source: PageSource, file: str) -> str:
         dated, name = slugs.dated(file.rpartition(".")[0])
         if not dated:
-            raise NoPage("a post's name begins with its date: 2025-01-31-title.md")
+            raise NotAPage("a post's name begins with its date: 2025-01-31-title.md")
         style = source.matter.text("permalink") or self._config.text("permalink") or "date"
         return self._filled(_STYLES.get(style, style), source, source.matter.text("slug") or name)
 
-    def _of_page(self, source: Source) -> str:
+    def _of_page(self, source: PageSource) -> str:
         if stated := source.matter.text("permalink"):
             return self._filled(stated, source, source.stem)
         is_index = source.stem == "index"
@@ -77,16 +77,18 @@ class Jekyll(Generator):
         is_pretty = self._config.text("permalink") == "pretty" or self._config.text("permalink").endswith("/")
         return folder or "/" if is_index else f"{folder}/{source.stem}{'' if is_pretty else '.html'}"
 
-    def _of_collection(self, source: Source, name: str) -> str:
+    def _of_collection(self, source: PageSource, name: str) -> str:
         collection = self._collections.get(name)
-        if not isinstance(collection, dict) or not Matter(collection).flag("output"):
-            raise NoPage("its folder is no collection that is put out")
+        if not isinstance(collection, dict) or not PageFrontMatter(collection).flag("output"):
+            raise NotAPage("its folder is no collection that is put out")
         pattern = (
-            source.matter.text("permalink") or Matter(collection).text("permalink") or "/:collection/:path:output_ext"
+            source.matter.text("permalink")
+            or PageFrontMatter(collection).text("permalink")
+            or "/:collection/:path:output_ext"
         )
         return self._filled(pattern, source, source.matter.text("slug") or source.stem, name)
 
-    def _filled(self, pattern: str, source: Source, name: str, collection: str = "") -> str:
+    def _filled(self, pattern: str, source: PageSource, name: str, collection: str = "") -> str:
         year, month, day = (self.day(source) or "0001-01-01").split("-")
         path = source.place.partition("/")[2].rpartition(".")[0] if collection else name
         values = {
@@ -99,11 +101,11 @@ class Jekyll(Generator):
             pattern = pattern.replace(f":{key}", values[key])
         return re.sub(r"/{2,}", "/", pattern)
 
-    def _categories(self, source: Source) -> tuple[str, ...]:
+    def _categories(self, source: PageSource) -> tuple[str, ...]:
         above = source.place.partition("_posts/")[0].strip("/") if "_posts/" in source.place else ""
         return (*filter(None, above.split("/")), *self._spaced(source, "categories", "category"))
 
-    def _spaced(self, source: Source, plural: str, single: str) -> tuple[str, ...]:
+    def _spaced(self, source: PageSource, plural: str, single: str) -> tuple[str, ...]:
         value = source.matter.stated.get(plural)
         if isinstance(value, str) and "," not in value:
             return tuple(value.split())
@@ -125,8 +127,8 @@ class Jekyll(Generator):
         return collections if isinstance(collections, dict) else {}
 
     @property
-    def _config(self) -> Matter:
-        return Matter(self.config)
+    def _config(self) -> PageFrontMatter:
+        return PageFrontMatter(self.config)
 
 
 def _listed(value: Any) -> list[Any]:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from dowse.sites.building.generator import MARKDOWN, About, Generator, NoPage, Source
-from dowse.sites.building.page_front_matter import Matter
+from dowse.sites.building.generator import MARKDOWN, Generator, NotAPage, PageSource, SiteFacts
+from dowse.sites.building.page_front_matter import PageFrontMatter
 
 
 class MkDocs(Generator):
@@ -14,33 +14,33 @@ class MkDocs(Generator):
     endings = MARKDOWN
     settings = ("mkdocs.yml", "mkdocs.yaml")
 
-    def about(self) -> About:
+    def about(self) -> SiteFacts:
         """Name, description and address."""
         config = self._config
-        return About(config.text("site_name"), config.text("site_description"), config.text("site_url"))
+        return SiteFacts(config.text("site_name"), config.text("site_description"), config.text("site_url"))
 
     def folders(self) -> list[str]:
         """The folder of documents."""
         folder = (self._config.text("docs_dir") or "docs").removeprefix("./").strip("/")
         return [folder] if self.tree.has_folder(folder) else [""]
 
-    def address(self, source: Source) -> str:
+    def address(self, source: PageSource) -> str:
         """The path, as a folder or as a page of HTML."""
         top = source.path[: len(source.path) - len(source.place)]
         folder = f"/{source.folder}" if source.folder else ""
         if source.stem == "README" and self.tree.has_file(f"{top}{source.folder}/index.md".replace("//", "/")):
-            raise NoPage("index.md stands in its place")
+            raise NotAPage("index.md stands in its place")
         if source.stem in ("index", "README"):
             return folder or "/"
         return f"{folder}/{source.stem}" + (".html" if self._config.denies("use_directory_urls") else "")
 
-    def title(self, source: Source) -> str:
+    def title(self, source: PageSource) -> str:
         """That of the navigation, then its own."""
         return dict(_titles(self._config.stated.get("nav"))).get(source.place, "") or source.matter.text("title")
 
     @property
-    def _config(self) -> Matter:
-        return Matter(self.config)
+    def _config(self) -> PageFrontMatter:
+        return PageFrontMatter(self.config)
 
 
 def _titles(nav: Any) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,7 @@ _DATES = ("date", "pubDate", "publishDate", "publishdate", "published", "created
 
 
 @dataclass(frozen=True, slots=True)
-class Matter:
+class PageFrontMatter:
     """Front matter; what is not there is empty."""
 
     stated: Mapping[str, Any]
@@ -44,10 +44,10 @@ class Matter:
                 found[value] = None
         return tuple(found)
 
-    def table(self, name: str) -> "Matter":
+    def table(self, name: str) -> "PageFrontMatter":
         """What is stated below a name."""
         value = self.stated.get(name)
-        return Matter(value if isinstance(value, dict) else {})
+        return PageFrontMatter(value if isinstance(value, dict) else {})
 
     @property
     def day(self) -> str:

@@ -20,14 +20,14 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udf
 _BLANK = re.compile(r"\n{3,}")
 
 
-class Words(NamedTuple):
+class PageText(NamedTuple):
     """The text of a page, and its main heading, or the first where none is main."""
 
     text: str
     heading: str
 
 
-def words_of_markdown(markdown: str) -> Words:
+def words_of_markdown(markdown: str) -> PageText:
     """The text of Markdown, a blank line between its blocks."""
     source = _COMMENT.sub("", markdown)
     source = _SHORTCODE.sub("", source)
@@ -37,7 +37,7 @@ def words_of_markdown(markdown: str) -> Words:
     for event, _ in parse(source):
         blocks.see(event)
     text = tidy("\n\n".join(blocks.done()))
-    return Words(text, " ".join((blocks.headings.get("H1") or next(iter(blocks.headings.values()), "")).split()))
+    return PageText(text, " ".join((blocks.headings.get("H1") or next(iter(blocks.headings.values()), "")).split()))
 
 
 def tidy(text: str) -> str:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from dowse.archives.archive_database import ArchiveDatabase, open_database
-from dowse.archives.archive_locations import Places
+from dowse.archives.archive_locations import ArchiveLocations
 from dowse.archives.archive_replies import (
     broken_reply,
     citations_reply,
@@ -27,9 +27,9 @@ from dowse.archives.graph_queries import broken, duplicates, most_cited, most_ci
 from dowse.archives.reply_screening import screened
 from dowse.errors import DowseError, NotIndexed, UsageError
 from dowse.indexes.masking_setting import masks_secrets
-from dowse.mcp.error_catalog import CatalogueError
+from dowse.mcp.error_catalog import CatalogError
 from dowse.mcp.schemas import FLAG, NUMBER, SCREENING, TEXT, TEXTS, described, item, reply
-from dowse.mcp.tools import Call, Schema, Told, Tool, wire_characters
+from dowse.mcp.tools import Call, ProseReply, Schema, Tool, wire_characters
 from dowse.surfaces.archives.archive_reply_fitting import fitted
 
 FAILURE = "Failed to search local archives: "
@@ -53,7 +53,7 @@ Question = Callable[[ArchiveDatabase, Any], dict[str, Any]]
 class ArchiveSurface:
     """The archives at some places. A process of its own indexes them, from the first call on, and follows changes."""
 
-    def __init__(self, places: Places, *, keeps_fresh: bool = True) -> None:
+    def __init__(self, places: ArchiveLocations, *, keeps_fresh: bool = True) -> None:
         self.places = places
         self._keeps_fresh = keeps_fresh
         self._keeper: subprocess.Popen[bytes] | None = None
@@ -176,10 +176,10 @@ def _shortened(found: dict[str, Any], budget: int) -> dict[str, Any]:
     return found
 
 
-def failure(error: DowseError) -> Told:
+def failure(error: DowseError) -> ProseReply:
     """An error as the specification words it, with the code beside it; never a path of this machine."""
     said = str(error)
-    if isinstance(error, CatalogueError):
+    if isinstance(error, CatalogError):
         said = str(error.facts.get("detail") or error)
     message = FAILURE + said
     shown = (
@@ -187,7 +187,7 @@ def failure(error: DowseError) -> Told:
         if isinstance(error, UsageError | NotIndexed)
         else FAILURE + _PLAIN.get(error.code, "the database cannot be used.")
     )
-    return Told({"code": error.code, "userMessage": shown, "developerMessage": f"{error.code}: {message}"}, shown)
+    return ProseReply({"code": error.code, "userMessage": shown, "developerMessage": f"{error.code}: {message}"}, shown)
 
 
 _PLAIN = {

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from dowse.indexes.project_search import Coverage
-from dowse.mcp.tools import Told
-from dowse.searching.document_ranking import Found
+from dowse.mcp.tools import ProseReply
+from dowse.searching.document_ranking import RankedDocument
 from dowse.searching.passages import Passage, first_match
 from dowse.surfaces.project.project_replies import screening
 
@@ -48,7 +48,7 @@ def excerpt(text: str, terms: Mapping[str, float], most: int = CHARACTERS) -> st
     return ("..." if start else "") + line[start:end] + ("..." if end < len(line) else "")
 
 
-def result_of(uri: str, found: Found, terms: Mapping[str, float]) -> dict[str, Any]:
+def result_of(uri: str, found: RankedDocument, terms: Mapping[str, float]) -> dict[str, Any]:
     """A document that was found, as structured content."""
     passage = found.passage if found.place != "title" else None
     said = excerpt(_without_front_matter(passage), terms) if passage else ""
@@ -71,7 +71,9 @@ def _without_front_matter(passage: Passage) -> str:
     return _FRONT_MATTER.sub("", passage.text, count=1) if passage.start_line == 1 else passage.text
 
 
-def told(results: list[dict[str, Any]], total: int, each: list[Coverage], characters: int, started: float) -> Told:
+def told(
+    results: list[dict[str, Any]], total: int, each: list[Coverage], characters: int, started: float
+) -> ProseReply:
     """Results in the words of the specification, and the same facts as structured content; within the budget."""
     notes = _notes(each)
     lines = [_lines(number, one) for number, one in enumerate(results, 1)]
@@ -92,7 +94,7 @@ def told(results: list[dict[str, Any]], total: int, each: list[Coverage], charac
         content["coverage"] = _covered(each)
     if is_cut:
         content["truncated"] = notes[-1]
-    return Told({**content, "searchTimeMs": round((time.perf_counter() - started) * 1000, 1)}, text)
+    return ProseReply({**content, "searchTimeMs": round((time.perf_counter() - started) * 1000, 1)}, text)
 
 
 def _lines(number: int, one: Mapping[str, Any]) -> str:

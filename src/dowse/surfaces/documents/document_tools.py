@@ -6,18 +6,18 @@ from typing import Any
 from dowse.errors import UsageError
 from dowse.indexes.document_search import read_now
 from dowse.indexes.index import ProjectIndex
-from dowse.keeping.service import Served
+from dowse.keeping.service import ServedIndex
 from dowse.line_numbers import lines_of
 from dowse.mcp.schemas import NUMBER, TEXT, TEXTS, count, described, item, reply
 from dowse.mcp.tools import Call, Schema, Tool, wire_characters
 from dowse.reading.link_resolution import Broken, External, Internal, Resolved, resolve
-from dowse.reading.link_targets import Lookup
+from dowse.reading.link_targets import LinkTargets
 from dowse.reading.outlines import Outline
 from dowse.screening.instructions import flags_in
 from dowse.screening.masking import Screened
-from dowse.surfaces.documents.document_folders import Shelves
+from dowse.surfaces.documents.document_folders import DocumentFolders
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS, on_one_line
-from dowse.surfaces.documents.link_graph import Web
+from dowse.surfaces.documents.link_graph import LinkGraph
 from dowse.types import Link
 
 MOST_LINKS = 1000
@@ -26,12 +26,12 @@ TARGET_CHARACTERS = 2000
 NO_ANCHOR = "the document has no such section"
 
 
-class Leafing:
+class DocumentTools:
     """The tools; links are looked at once, and then followed."""
 
-    def __init__(self, shelves: Shelves) -> None:
+    def __init__(self, shelves: DocumentFolders) -> None:
         self._shelves = shelves
-        self._webs: dict[Served, Web] = {}
+        self._webs: dict[ServedIndex, LinkGraph] = {}
 
     async def outline(self, call: Call) -> dict[str, Any]:
         """The headings of a document."""
@@ -102,7 +102,7 @@ class Leafing:
 
     # On the thread of a folder
 
-    def _out(self, project: ProjectIndex, served: Served, path: str) -> list[dict[str, Any]]:
+    def _out(self, project: ProjectIndex, served: ServedIndex, path: str) -> list[dict[str, Any]]:
         pages = self._web(project, served).pages
         stored = project.store.document(path)
         outlines: dict[str, Outline | None] = {}
@@ -115,16 +115,16 @@ class Leafing:
             found.append(told)
         return found
 
-    def _into(self, project: ProjectIndex, served: Served, path: str) -> list[dict[str, Any]]:
+    def _into(self, project: ProjectIndex, served: ServedIndex, path: str) -> list[dict[str, Any]]:
         web = self._web(project, served)
         return self._each(project, served, web.sources(path), web.pages)
 
-    def _broken(self, project: ProjectIndex, served: Served) -> list[dict[str, Any]]:
+    def _broken(self, project: ProjectIndex, served: ServedIndex) -> list[dict[str, Any]]:
         web = self._web(project, served)
         return self._each(project, served, web.sources(None), web.pages)
 
     def _each(
-        self, project: ProjectIndex, served: Served, sources: list[tuple[int, int]], pages: Lookup
+        self, project: ProjectIndex, served: ServedIndex, sources: list[tuple[int, int]], pages: LinkTargets
     ) -> list[dict[str, Any]]:
         documents = project.store.documents_by_id({number for number, _ in sources})
         links = {number: project.store.links(number) for number in documents}
@@ -132,7 +132,7 @@ class Leafing:
         found.sort(key=lambda one: (one[0], one[1].line))
         return [self._told(served, path, link, resolve(link.target, path, pages)) for path, link in found]
 
-    def _told(self, served: Served, path: str, link: Link, to: Resolved) -> dict[str, Any]:
+    def _told(self, served: ServedIndex, path: str, link: Link, to: Resolved) -> dict[str, Any]:
         told: dict[str, Any] = {
             "from": self._shelves.uri(served, path),
             "line": link.line,
@@ -149,16 +149,16 @@ class Leafing:
             case _:
                 return {**told, "kind": "other"}
 
-    def _web(self, project: ProjectIndex, served: Served) -> Web:
+    def _web(self, project: ProjectIndex, served: ServedIndex) -> LinkGraph:
         served.catch_up(project)
-        web = self._webs.setdefault(served, Web())
+        web = self._webs.setdefault(served, LinkGraph())
         web.follow(project.store)
         return web
 
 
-def leafing_tools(shelves: Shelves) -> list[Tool]:
+def leafing_tools(shelves: DocumentFolders) -> list[Tool]:
     """The tools, which are offered on demand."""
-    leafing = Leafing(shelves)
+    leafing = DocumentTools(shelves)
     extra = partial(Tool, is_extra=True)
     return [
         extra(

@@ -5,14 +5,21 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from dowse.indexes.document_search import Findings, Listed, Wanted, find_documents, list_documents, text_of
+from dowse.indexes.document_search import (
+    DocumentQuery,
+    DocumentResults,
+    ListedDocument,
+    find_documents,
+    list_documents,
+    text_of,
+)
 from dowse.indexes.index import ProjectIndex
-from dowse.keeping.service import Served, Service
-from dowse.mcp.resources import Announcer, NoSuchResource, Resource
+from dowse.keeping.service import ServedIndex, Service
+from dowse.mcp.resources import Announcer, Resource, ResourceNotFound
 from dowse.mcp.schemas import NUMBER, SCREENING, TEXT, TEXTS, count, described, item, reply
-from dowse.mcp.tools import Call, Schema, Told, Tool
+from dowse.mcp.tools import Call, ProseReply, Schema, Tool
 from dowse.surfaces.documents.doc_uris import cursor_of, extensions_of, mime_type_of, position_of
-from dowse.surfaces.documents.document_folders import Shelves
+from dowse.surfaces.documents.document_folders import DocumentFolders
 from dowse.surfaces.documents.document_replies import CHARACTERS, TITLE_CHARACTERS, on_one_line, result_of, told
 from dowse.surfaces.documents.document_tools import leafing_tools
 
@@ -30,7 +37,7 @@ class DocumentsSurface:
     """The documents of a service's folders."""
 
     def __init__(self, service: Service, start: Path, announcer: Announcer) -> None:
-        self.shelves = Shelves(service, start, announcer)
+        self.shelves = DocumentFolders(service, start, announcer)
         search = Tool(
             "search_documents", "Search documents", "Search documents by title or content",
             self.search_documents, _FOUND, _ARGUMENTS, ("query",),
@@ -59,7 +66,7 @@ class DocumentsSurface:
             after = ""
         return page, None
 
-    def _page(self, project: ProjectIndex, served: Served, after: str, most: int) -> list[Listed]:
+    def _page(self, project: ProjectIndex, served: ServedIndex, after: str, most: int) -> list[ListedDocument]:
         listing = self.shelves.listing(served)
         if listing.is_compared:
             served.catch_up(project)
@@ -72,20 +79,22 @@ class DocumentsSurface:
         document, _, anchor = await self.shelves.document(client, uri)
         text = text_of(document, anchor)
         if text is None:
-            raise NoSuchResource(f"Resource not found: {uri}")
+            raise ResourceNotFound(f"Resource not found: {uri}")
         return text, mime_type_of(document.path)
 
-    def _resource(self, served: Served, one: Listed) -> Resource:
+    def _resource(self, served: ServedIndex, one: ListedDocument) -> Resource:
         title, description = on_one_line(one.title, TITLE_CHARACTERS), on_one_line(one.description, CHARACTERS + 10)
         name = on_one_line(one.path.rpartition("/")[2], TITLE_CHARACTERS)
         return Resource(self.shelves.uri(served, one.path), name, title, description, mime_type_of(one.path))
 
     # Searching
 
-    async def search_documents(self, call: Call) -> Told:
+    async def search_documents(self, call: Call) -> ProseReply:
         """Documents by title, content or both."""
         given, started = call.arguments, time.perf_counter()
-        wanted = Wanted(given["query"], given["searchIn"], int(given["limit"]), extensions_of(given["fileTypes"]))
+        wanted = DocumentQuery(
+            given["query"], given["searchIn"], int(given["limit"]), extensions_of(given["fileTypes"])
+        )
         folders = await self.shelves.folders(call, may_ask=True)
         if not wanted.text.strip():
             return told([], 0, [], call.budget_characters, started)
@@ -99,7 +108,7 @@ class DocumentsSurface:
         total, covered = sum(findings.matches.total for findings in each), [findings.coverage for findings in each]
         return told(every[: wanted.limit], total, covered, call.budget_characters, started)
 
-    def _find(self, project: ProjectIndex, served: Served, wanted: Wanted) -> Findings:
+    def _find(self, project: ProjectIndex, served: ServedIndex, wanted: DocumentQuery) -> DocumentResults:
         left = served.catch_up(project)
         return find_documents(project, wanted, self.shelves.titles(served), len(left))
 

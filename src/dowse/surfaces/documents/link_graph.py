@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from dowse.reading.link_resolution import Broken, External, Internal, Resolved, resolve
-from dowse.reading.link_targets import Lookup, Page
+from dowse.reading.link_targets import LinkTarget, LinkTargets
 from dowse.reading.site_prefixes import site_bases
 from dowse.searching.title_index import Followed
 
@@ -15,11 +15,11 @@ TOP_FOLDERS = 2
 """A site's sources lie at the root of a folder or one or two folders below: `docs/`, `files/en-us/`."""
 
 
-class Web:
+class LinkGraph:
     """All links of a folder that lead to its documents, or nowhere; to be used on one thread."""
 
     def __init__(self) -> None:
-        self.pages = Lookup(())
+        self.pages = LinkTargets(())
         self._state = ("", -1)
         self._documents: dict[int, tuple[str, str]] = {}
         """Paths and titles: what links can name."""
@@ -70,7 +70,7 @@ class Web:
     def _read_all(self, store: Followed) -> None:
         self._documents = {one.id: (one.path, one.title) for one in store.documents()}
         self._places = {path: place for place, (path, _) in enumerate(self._documents.values())}
-        pages = Lookup(Page(path, title) for path, title in self._documents.values())
+        pages = LinkTargets(LinkTarget(path, title) for path, title in self._documents.values())
         self.pages = pages.with_bases(site_bases(self._targets(store), pages))
         self._links = {}
         for number, links in groupby(store.targets(), key=lambda one: one[0]):

@@ -3,12 +3,12 @@
 import threading
 from collections.abc import Iterable
 
-from dowse.indexes.document_search import Listed
+from dowse.indexes.document_search import ListedDocument
 from dowse.searching.title_index import Followed
 from dowse.types import StoredDocument
 
 
-class Listing:
+class ResourceList:
     """The paths and titles of one folder, as numbers; threads may share it."""
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class Listing:
         """Whether the index was looked at: from then on something watches it."""
         return self._state[1] >= 0
 
-    def show(self, page: Iterable[Listed], *, is_last: bool) -> None:
+    def show(self, page: Iterable[ListedDocument], *, is_last: bool) -> None:
         """Somebody is shown a page."""
         if not self.is_compared:
             with self._lock:

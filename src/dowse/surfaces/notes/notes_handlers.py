@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio.to_thread
 
 from dowse.errors import DowseError, UsageError
-from dowse.mcp.arguments import WrongArgument
+from dowse.mcp.arguments import InvalidArgument
 from dowse.mcp.tools import Call, Tool, wire_characters
 from dowse.notes.limits import MAX_BATCH
 from dowse.surfaces.notes.notes_tools import offered_tools
 
 if TYPE_CHECKING:
     from dowse.notes.named_index import NamedIndex
-    from dowse.notes.notes_search import Answer, Result
-    from dowse.notes.registry import Library
+    from dowse.notes.notes_search import NoteResult, NotesAnswer
+    from dowse.notes.registry import NotesRegistry
 
 Got = TypeVar("Got")
 
@@ -29,7 +29,7 @@ _ENVELOPE = 600
 """Characters of a reply beside its results."""
 
 
-class Stopped(DowseError):
+class SearchStopped(DowseError):
     """Nobody waits for the answer any more."""
 
 
@@ -37,7 +37,7 @@ class NotesSurface:
     """The tools over the named indexes of a process; the indexes in memory live as long as it does."""
 
     def __init__(self) -> None:
-        self._library: Library | None = None
+        self._library: NotesRegistry | None = None
         self._opening = threading.Lock()
         self._limiter: anyio.CapacityLimiter | None = None
         self.tools: tuple[Tool, ...] = tuple(offered_tools(self))
@@ -164,13 +164,13 @@ class NotesSurface:
 
     # Off the event loop
 
-    async def _do(self, work: "Callable[[Library, Callable[[], None]], Got]") -> Got:
+    async def _do(self, work: "Callable[[NotesRegistry, Callable[[], None]], Got]") -> Got:
         """Work in a thread. Where the client gives up, nobody waits for the thread, and it stops by itself soon."""
         stop = threading.Event()
 
         def pause() -> None:
             if stop.is_set():
-                raise Stopped("Nobody waits for this answer.")
+                raise SearchStopped("Nobody waits for this answer.")
 
         self._limiter = self._limiter or anyio.CapacityLimiter(THREADS)
         try:
@@ -187,13 +187,13 @@ class NotesSurface:
             threading.Thread(target=partial(_tidy, self._opened(), name), name="dowse-tidy", daemon=True).start()
         return done
 
-    def _opened(self) -> "Library":
+    def _opened(self) -> "NotesRegistry":
         with self._opening:
             if self._library is None:
                 # With it comes NumPy, 0.1 s that no client should wait for before it was greeted.
-                from dowse.notes.registry import Library
+                from dowse.notes.registry import NotesRegistry
 
-                self._library = Library()
+                self._library = NotesRegistry()
             return self._library
 
 
@@ -201,12 +201,12 @@ def error_of(error: DowseError) -> dict[str, Any]:
     """An error as these tools tell it."""
     from dowse.notes.notes_documents import NO_CONTENT
 
-    if isinstance(error, WrongArgument) and error.argument == "content":
+    if isinstance(error, InvalidArgument) and error.argument == "content":
         return {"error": NO_CONTENT}
-    return {"error": str(error), **({"errors": error.errors} if isinstance(error, WrongDocuments) else {})}
+    return {"error": str(error), **({"errors": error.errors} if isinstance(error, InvalidDocuments) else {})}
 
 
-class WrongDocuments(UsageError):
+class InvalidDocuments(UsageError):
     """Some documents of many cannot be added, so none was."""
 
     def __init__(self, message: str, errors: list[dict[str, Any]]) -> None:
@@ -229,11 +229,11 @@ def _notes(given: list[Any]) -> list[Any]:
             errors.append({"position": position, **named, "error": str(error)})
     if errors:
         message = f"{len(errors)} of {len(given)} documents cannot be added, so none was."
-        raise WrongDocuments(message, errors[:100])
+        raise InvalidDocuments(message, errors[:100])
     return notes
 
 
-def _tidy(library: "Library", name: str) -> None:
+def _tidy(library: "NotesRegistry", name: str) -> None:
     try:
         library.use(name, lambda index: index.tidy())
     except DowseError:
@@ -248,7 +248,7 @@ class _Page:
         self.results: list[dict[str, Any]] = []
         self.is_full = False
 
-    def fits(self, result: "Result") -> bool:
+    def fits(self, result: "NoteResult") -> bool:
         """Take one more result, if need be without its metadata."""
         for told in (result.as_json(), {**result.as_json(), "metadata": {}, "metadata_omitted": True}):
             size = wire_characters(told) + 4
@@ -262,7 +262,7 @@ class _Page:
         return False
 
 
-def _found(answer: "Answer", page: _Page, k: int, offset: int) -> dict[str, Any]:
+def _found(answer: "NotesAnswer", page: _Page, k: int, offset: int) -> dict[str, Any]:
     reply: dict[str, Any] = {"results": page.results, "total_matches": answer.total, "query_parsed": _parsed(answer)}
     end = offset + len(page.results)
     if answer.total > end and page.results:
@@ -276,7 +276,7 @@ def _found(answer: "Answer", page: _Page, k: int, offset: int) -> dict[str, Any]
     return reply
 
 
-def _parsed(answer: "Answer") -> dict[str, list[str]]:
+def _parsed(answer: "NotesAnswer") -> dict[str, list[str]]:
     """The query taken apart; of a very long one the beginning."""
     parsed = answer.query.as_json()
     if len(json.dumps(parsed)) <= _PARSED:

@@ -5,12 +5,12 @@ import re
 from collections.abc import Callable
 
 from dowse.errors import UsageError
-from dowse.freshness.indexer import Report
+from dowse.freshness.indexer import IndexReport
 from dowse.globs import compile_glob
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import Coverage, coverage
 from dowse.keeping.service import CatchUp
-from dowse.mcp.error_catalog import CatalogueError, is_absolute
+from dowse.mcp.error_catalog import CatalogError, is_absolute
 from dowse.types import Reason, Verdict
 
 
@@ -20,14 +20,14 @@ def compiled(pattern: str) -> re.Pattern[str]:
     try:
         return compile_glob(bare)
     except UsageError as error:
-        raise CatalogueError("INVALID_PATTERN", pattern=pattern, detail=str(error)) from error
+        raise CatalogError("INVALID_PATTERN", pattern=pattern, detail=str(error)) from error
 
 
 def relative(pattern: str) -> str:
     """A glob without a leading `./`; INVALID_PATTERN where it leads out of the project."""
     bare = pattern.removeprefix("./")
     if is_absolute(bare) or ".." in bare.replace("\\", "/").split("/"):
-        raise CatalogueError("INVALID_PATTERN", pattern=pattern, detail="patterns are relative to the project")
+        raise CatalogError("INVALID_PATTERN", pattern=pattern, detail="patterns are relative to the project")
     return bare
 
 
@@ -57,7 +57,7 @@ def reindexed(project: ProjectIndex, path: str) -> tuple[str, int]:
     """Bring one file up to date; its path as the index has it, and how many chunks it became."""
     store = project.store
     if is_absolute(path):
-        raise CatalogueError("FILE_NOT_FOUND", path=path, detail="paths are relative to the project")
+        raise CatalogError("FILE_NOT_FOUND", path=path, detail="paths are relative to the project")
     entry = project.source.entry(path)
     if isinstance(entry, Verdict):
         if store.document(entry.path):
@@ -70,17 +70,17 @@ def reindexed(project: ProjectIndex, path: str) -> tuple[str, int]:
     return entry.path, len(store.chunks(document.id))
 
 
-def _reindex(project: ProjectIndex, path: str) -> Report:
+def _reindex(project: ProjectIndex, path: str) -> IndexReport:
     report = project.reindex([path])
     if report.changed_anything:
         project.settle()
     return report
 
 
-def _refusal(asked: str, verdict: Verdict) -> CatalogueError:
+def _refusal(asked: str, verdict: Verdict) -> CatalogError:
     if verdict.reason is Reason.SYMLINK:
-        return CatalogueError("SYMLINK_NOT_ALLOWED", path=asked)
+        return CatalogError("SYMLINK_NOT_ALLOWED", path=asked)
     if verdict.reason is Reason.UNREADABLE:
-        return CatalogueError("PERMISSION_DENIED", path=asked)
+        return CatalogError("PERMISSION_DENIED", path=asked)
     detail = str(verdict.reason or verdict.detail) + (f", {verdict.rule.pattern}" if verdict.rule else "")
-    return CatalogueError("FILE_NOT_FOUND", path=asked, detail=detail)
+    return CatalogError("FILE_NOT_FOUND", path=asked, detail=detail)

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 
-from dowse.keeping.indexing_run import Run
+from dowse.keeping.indexing_run import IndexingRun
 from dowse.mcp.tools import Call
 
 FOLLOW_SECONDS = 50.0
@@ -12,7 +12,7 @@ FOLLOW_SECONDS = 50.0
 LOOK_SECONDS = 0.1
 
 
-async def follow(call: Call, runs: Sequence[Run], names: str) -> None:
+async def follow(call: Call, runs: Sequence[IndexingRun], names: str) -> None:
     """Tell how far some runs are until all have ended, as long as a client waits; a cancelled call stops them."""
     try:
         await _follow(call, runs, names)
@@ -22,7 +22,7 @@ async def follow(call: Call, runs: Sequence[Run], names: str) -> None:
         raise
 
 
-async def _follow(call: Call, runs: Sequence[Run], names: str) -> None:
+async def _follow(call: Call, runs: Sequence[IndexingRun], names: str) -> None:
     deadline, told, is_going_on = time.monotonic() + FOLLOW_SECONDS, -1, True
     while is_going_on and time.monotonic() < deadline:
         is_going_on = any(run.is_going_on for run in runs)  # asked first, so that the last figures are told

@@ -6,13 +6,14 @@ from typing import Any, TypeVar
 
 from dowse.errors import DowseError
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.index_status import Status, as_size
-from dowse.indexes.project_search import Answer, Coverage
-from dowse.keeping.indexing_run import Run
+from dowse.indexes.index_status import IndexStatus, as_size
+from dowse.indexes.project_search import Coverage
+from dowse.keeping.indexing_run import IndexingRun
 from dowse.keeping.service import HowKept
-from dowse.keeping.watch_status import Watch
+from dowse.keeping.watch_status import WatchStatus
 from dowse.mcp.tools import wire_characters
 from dowse.searching.passages import Passage, matches_in
+from dowse.searching.search import Answer
 from dowse.store.storage_layout import Project
 
 NAMED_FILES = 20
@@ -29,7 +30,7 @@ Fitting = TypeVar("Fitting")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ProjectAnswer:
     """What one project answered."""
 
     answer: Answer
@@ -40,7 +41,9 @@ class Page:
     """Paths that changed and are not indexed yet; a dot stands for all."""
 
 
-def hits(pages: list[Page], offset: int, limit: int, budget: int, warnings: Iterable[str] = ()) -> dict[str, Any]:
+def hits(
+    pages: list[ProjectAnswer], offset: int, limit: int, budget: int, warnings: Iterable[str] = ()
+) -> dict[str, Any]:
     """The hits of every project in one order, from an offset on, as many as fit."""
     found = [(page, hit) for page in pages for hit in page.answer.hits]
     found.sort(key=lambda one: -one[1].relevance)
@@ -67,7 +70,7 @@ def hits(pages: list[Page], offset: int, limit: int, budget: int, warnings: Iter
     return {"results": results, "totalResults": len(results), **more, **beside}
 
 
-def _ways(pages: list[Page]) -> dict[str, float]:
+def _ways(pages: list[ProjectAnswer]) -> dict[str, float]:
     """How all projects were searched, and what share of the chunks each way could find, at least."""
     ways = dict.fromkeys(way for page in pages for way in page.answer.ways)
     return {way: min(page.answer.ways.get(way, 0.0) for page in pages) for way in ways}
@@ -96,7 +99,7 @@ def paths(every: list[str], offset: int, limit: int, budget: int, warnings: Iter
     return {"matches": shown, "totalMatches": len(every), **more, **beside}
 
 
-def status(project: ProjectIndex, run: Run | None, how_kept: HowKept) -> dict[str, Any]:
+def status(project: ProjectIndex, run: IndexingRun | None, how_kept: HowKept) -> dict[str, Any]:
     """The truth about an index, with a look at the files."""
     found, watch = project.status(), how_kept(project)
     reply = {
@@ -130,7 +133,7 @@ def status(project: ProjectIndex, run: Run | None, how_kept: HowKept) -> dict[st
     }
 
 
-def indexed(project: ProjectIndex, run: Run | None) -> dict[str, Any]:
+def indexed(project: ProjectIndex, run: IndexingRun | None) -> dict[str, Any]:
     """What came of indexing."""
     if run and run.error:
         raise run.error
@@ -220,7 +223,7 @@ def _shortened(result: dict[str, Any], characters: int) -> dict[str, Any]:
     return {**result, "text": result["text"] + "…"}
 
 
-def _hit(page: Page, hit: Any) -> dict[str, Any]:
+def _hit(page: ProjectAnswer, hit: Any) -> dict[str, Any]:
     first, *others = hit.passages or (Passage(1, 1, ""),)
     terms = page.answer.terms
     result = {
@@ -267,12 +270,12 @@ def _coverage(each: list[Coverage]) -> dict[str, Any]:
     } | _present(pending=pending, indexing=any(one.is_indexing for one in each))
 
 
-def _kind(found: Status, kind: Any) -> dict[str, int]:
+def _kind(found: IndexStatus, kind: Any) -> dict[str, int]:
     totals = found.totals.get(kind)
     return {"files": totals.documents, "chunks": totals.chunks} if totals else {"files": 0, "chunks": 0}
 
 
-def _pending(project: ProjectIndex, found: Status, watch: Watch) -> dict[str, Any]:
+def _pending(project: ProjectIndex, found: IndexStatus, watch: WatchStatus) -> dict[str, Any]:
     """The files that differ from the index: those that wait, where it is watched; else a look finds them."""
     if found.state not in ("ready", "incomplete"):
         return {}

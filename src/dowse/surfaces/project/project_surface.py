@@ -12,12 +12,13 @@ from typing import Any, TypeVar
 from dowse.errors import DowseError, UsageError
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_lookup import forget_project, list_projects
-from dowse.indexes.project_search import Answer, Coverage, Options, answer_now, coverage
-from dowse.keeping.indexing_run import REBUILD, Run
-from dowse.keeping.service import Served, Service
-from dowse.mcp.error_catalog import CatalogueError, told, user_message
+from dowse.indexes.project_search import Coverage, answer_now, coverage
+from dowse.keeping.indexing_run import REBUILD, IndexingRun
+from dowse.keeping.service import ServedIndex, Service
+from dowse.mcp.error_catalog import CatalogError, told, user_message
 from dowse.mcp.schemas import TEXT, described
 from dowse.mcp.tools import Call, Tool
+from dowse.searching.search import Answer, SearchOptions
 from dowse.settings import load_settings
 from dowse.store import storage_layout
 from dowse.surfaces.project import path_search, project_replies
@@ -68,14 +69,16 @@ class ProjectSurface:
         """Hits of one kind, over the project that is meant or all of them."""
         started, given = time.perf_counter(), call.arguments
         limit, offset = int(given["top_k"]), int(given["offset"])
-        options = Options(offset + limit + 1, kind, None, given["language"], sys.maxsize, given["mode"], given["alpha"])
+        options = SearchOptions(
+            offset + limit + 1, kind, None, given["language"], sys.maxsize, given["mode"], given["alpha"]
+        )
         if given["path"]:
             path_search.compiled(given["path"])
         chosen = await self._chosen(call)
         asked = {served: replace(options, path_glob=self._glob_within(served, given["path"])) for served in chosen}
         found, silent = await _of_each(chosen, lambda served: served.do(_ask, served, given["query"], asked[served]))
         pages = [
-            project_replies.Page(answer, covered, partial(self.service.shown, served), warnings, left)
+            project_replies.ProjectAnswer(answer, covered, partial(self.service.shown, served), warnings, left)
             for served, (answer, covered, warnings, left) in found
         ]
         reply = project_replies.hits(pages, offset, limit, call.budget_characters, [*self.service.warnings, *silent])
@@ -98,13 +101,13 @@ class ProjectSurface:
             {**reply, **known} if every else {**reply, **known, **project_replies.hint(path_search.hint_for(pattern))}
         )
 
-    def _shown_to(self, call: Call, served: Served) -> Callable[[str], str]:
+    def _shown_to(self, call: Call, served: ServedIndex) -> Callable[[str], str]:
         """A path as the pattern of a call sees it: that of one project alone, if the call names one."""
         name = call.arguments.get("project")
         is_bare = name is not None and not call.arguments["pattern"].startswith(f"{name}/")
         return str if is_bare else partial(self.service.shown, served)
 
-    def _qualified(self, call: Call, served: Served, path: str) -> str:
+    def _qualified(self, call: Call, served: ServedIndex, path: str) -> str:
         return self.service.shown(served, path) if self._shown_to(call, served) is str else path
 
     # What is there
@@ -180,7 +183,7 @@ class ProjectSurface:
 
     # Which project, and whether
 
-    async def _chosen(self, call: Call) -> list[Served]:
+    async def _chosen(self, call: Call) -> list[ServedIndex]:
         """The project that the call names, or all of them."""
         if not self.service.projects:
             await find_roots(self.service, call, self._start)
@@ -189,13 +192,13 @@ class ProjectSurface:
         name = call.arguments.get("project")
         return [self.service.named(name)] if name else list(self.service.projects)
 
-    async def _only(self, call: Call) -> Served:
+    async def _only(self, call: Call) -> ServedIndex:
         chosen = await self._chosen(call)
         if len(chosen) > 1:
             raise UsageError(f"There are several projects. Say which with project: {self.service.names()}.")
         return chosen[0]
 
-    async def _is_busy(self, served: Served) -> bool:
+    async def _is_busy(self, served: ServedIndex) -> bool:
         return served.is_running or await served.do(ProjectIndex.is_being_updated)
 
     async def _refused(self, call: Call, question: str, *, needs_word: bool) -> dict[str, Any] | None:
@@ -206,7 +209,7 @@ class ProjectSurface:
             return {"status": "cancelled", "question": question, "message": SAY_YES}
         return None
 
-    def _glob_within(self, served: Served, glob: str | None) -> str | None:
+    def _glob_within(self, served: ServedIndex, glob: str | None) -> str | None:
         """A glob as one project understands it: with several it may begin with the name of one."""
         if not glob:
             return None
@@ -231,13 +234,13 @@ def _fields(tool: Tool) -> dict[str, Any]:
     return {name: getattr(tool, name) for name in tool.__slots__}
 
 
-def _own_run(served: Served) -> Run | None:
+def _own_run(served: ServedIndex) -> IndexingRun | None:
     return served.run if served.is_running else None
 
 
 async def _of_each(
-    chosen: Sequence[Served], work: Callable[[Served], Awaitable[Got]]
-) -> tuple[list[tuple[Served, Got]], list[str]]:
+    chosen: Sequence[ServedIndex], work: Callable[[ServedIndex], Awaitable[Got]]
+) -> tuple[list[tuple[ServedIndex, Got]], list[str]]:
     """What each project has to say, and why the others say nothing; an error where all do."""
     said = await asyncio.gather(*map(work, chosen), return_exceptions=True)
     errors = [one for one in said if isinstance(one, BaseException)]
@@ -249,7 +252,7 @@ async def _of_each(
 
 
 def _ask(
-    project: ProjectIndex, served: Served, text: str, options: Options
+    project: ProjectIndex, served: ServedIndex, text: str, options: SearchOptions
 ) -> tuple[Answer, Coverage, list[str], list[str]]:
     left = served.catch_up(project)
     if options.kind == "docs":
@@ -260,7 +263,7 @@ def _ask(
     except UsageError as error:
         if project.exists:
             raise
-        raise CatalogueError("INDEX_BUSY", detail=str(error)) from error  # begun, and nothing is there yet
+        raise CatalogError("INDEX_BUSY", detail=str(error)) from error  # begun, and nothing is there yet
     if served.encoder:
         served.encoder.front(project.root, [hit.path for hit in answer.hits])
     covered = coverage(project, len(left))
@@ -283,8 +286,8 @@ def _require_docs(project: ProjectIndex) -> None:
         raise _no_docs(project, "Call create_index.")
 
 
-def _no_docs(project: ProjectIndex, why: str) -> CatalogueError:
-    return CatalogueError("DOCS_INDEX_NOT_FOUND", index=told(project.folder), detail=why)
+def _no_docs(project: ProjectIndex, why: str) -> CatalogError:
+    return CatalogError("DOCS_INDEX_NOT_FOUND", index=told(project.folder), detail=why)
 
 
 def _require_index(project: ProjectIndex) -> None:

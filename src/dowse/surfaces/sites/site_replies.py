@@ -3,13 +3,13 @@
 import json
 from typing import Any
 
-from dowse.mcp.tools import Told
+from dowse.mcp.tools import ProseReply
 from dowse.screening.instructions import flags_in
 from dowse.screening.masking import notes, shown
 from dowse.sites.sanitizing import one_line, readable
-from dowse.sites.served_site import LiveSite
+from dowse.sites.served_site import ServedSite
 from dowse.sites.site import LoadedSite
-from dowse.sites.site_search import Found
+from dowse.sites.site_search import SiteResults
 
 TITLE_CHARACTERS = 200
 ABSTRACT_CHARACTERS = 400
@@ -24,7 +24,9 @@ LEAST_BODY = 200
 """Of a page so much is told, however small the budget."""
 
 
-def told_search(site: LoadedSite, query: str, found: Found, seconds: float, budget: int, *, masks: bool = True) -> Told:
+def told_search(
+    site: LoadedSite, query: str, found: SiteResults, seconds: float, budget: int, *, masks: bool = True
+) -> ProseReply:
     """The pages that were found, as many as fit."""
     results = [_result(site, hit.page, hit.score, found, masks=masks) for hit in found.hits]
     content: dict[str, Any] = {
@@ -35,7 +37,7 @@ def told_search(site: LoadedSite, query: str, found: Found, seconds: float, budg
         "searchTimeMs": round(seconds * 1000, 1),
     }
     while True:
-        told = Told(content, _search_text(content))
+        told = ProseReply(content, _search_text(content))
         if _size(told) <= budget or not results:
             return told
         results.pop()
@@ -45,7 +47,7 @@ def told_search(site: LoadedSite, query: str, found: Found, seconds: float, budg
         )
 
 
-def _result(site: LoadedSite, number: int, score: float, found: Found, *, masks: bool) -> dict[str, Any]:
+def _result(site: LoadedSite, number: int, score: float, found: SiteResults, *, masks: bool) -> dict[str, Any]:
     page = site.page(number)
     title, abstract = (shown(text[:SCREENED_CHARACTERS], masks=masks) for text in (page.title, page.abstract))
     passage = site.passage(number, found, masks=masks)
@@ -82,7 +84,7 @@ def _search_text(content: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def told_article(site: LoadedSite, number: int, offset: int, budget: int) -> Told:
+def told_article(site: LoadedSite, number: int, offset: int, budget: int) -> ProseReply:
     """A page, its text from the offset on, as much as fits."""
     page = site.page(number)
     whole = readable(page.body)
@@ -110,7 +112,7 @@ def told_article(site: LoadedSite, number: int, offset: int, budget: int) -> Tol
     return _part(content, whole, offset, fits)
 
 
-def _part(about: dict[str, Any], whole: str, offset: int, most: int) -> Told:
+def _part(about: dict[str, Any], whole: str, offset: int, most: int) -> ProseReply:
     """A page with so much of its text."""
     content = {**about, "body": whole[offset : offset + most]}
     if offset + most < len(whole):
@@ -118,7 +120,7 @@ def _part(about: dict[str, Any], whole: str, offset: int, most: int) -> Told:
             f"These are characters {offset:,} to {offset + most:,} of {len(whole):,}. "
             f"Go on with get_article and offset {offset + most}."
         )
-    return Told(content, _article_text(content))
+    return ProseReply(content, _article_text(content))
 
 
 def _article_text(content: dict[str, Any]) -> str:
@@ -128,14 +130,14 @@ def _article_text(content: dict[str, Any]) -> str:
     return "\n".join(head) + "".join(f"\n\n{part}" for part in parts if part)
 
 
-def told_info(facts: list[tuple[str, LiveSite, LoadedSite]], *, is_list: bool) -> Told:
+def told_info(facts: list[tuple[str, ServedSite, LoadedSite]], *, is_list: bool) -> ProseReply:
     """What is known of each site."""
     about = [_about(*one) for one in facts]
     text = "\n\n".join(map(_info_text, about))
-    return Told({"sites": about} if is_list else about[0], text)
+    return ProseReply({"sites": about} if is_list else about[0], text)
 
 
-def _about(name: str, live: LiveSite, site: LoadedSite) -> dict[str, Any]:
+def _about(name: str, live: ServedSite, site: LoadedSite) -> dict[str, Any]:
     header, topics, dates = site.header, site.topics(), site.dates()
     about: dict[str, Any] = {
         "site": name,
@@ -178,7 +180,7 @@ def _name(site: LoadedSite) -> str:
     return one_line(site.header.site.name, TITLE_CHARACTERS)
 
 
-def _size(told: Told) -> int:
+def _size(told: ProseReply) -> int:
     """What a reply takes on the wire."""
     content = json.dumps(told.content, ensure_ascii=False)
     return len(content) + len(json.dumps(told.text, ensure_ascii=False))

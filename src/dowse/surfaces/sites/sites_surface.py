@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 from dowse.errors import UsageError
 from dowse.indexes.masking_setting import masks_secrets
 from dowse.mcp.schemas import NUMBER, SCREENING, TEXT, TEXTS, count, described, item, reply
-from dowse.mcp.tools import Call, Schema, Told, Tool
+from dowse.mcp.tools import Call, ProseReply, Schema, Tool
 from dowse.sites.index_check import is_date
 from dowse.sites.index_model import MAX_PREFIX, PREFIX_PATTERN
 from dowse.sites.page_urls import host_of, is_same_host, split
 from dowse.sites.sanitizing import label
-from dowse.sites.served_site import LiveSite
+from dowse.sites.served_site import ServedSite
 from dowse.sites.site import LoadedSite
 from dowse.sites.site_locations import open_places
 from dowse.surfaces.sites.site_replies import told_article, told_info, told_search
 
 if TYPE_CHECKING:
-    from dowse.keeping.service import Source
+    from dowse.keeping.service import ServedSource
 
 MOST_RESULTS = 25
 NAME_CHARACTERS = 60
@@ -40,17 +40,17 @@ INSTRUCTIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class NamedSite:
     """A site under the name that its tool has."""
 
     name: str
-    live: LiveSite
+    live: ServedSite
 
 
 class SitesSurface:
     """The sites of a server."""
 
-    def __init__(self, sites: Sequence[tuple[str | None, LiveSite]]) -> None:
+    def __init__(self, sites: Sequence[tuple[str | None, ServedSite]]) -> None:
         self._sites = _named(sites)
         self._looks: set[asyncio.Future[None]] = set()
         self.tools: tuple[Tool, ...] = (
@@ -65,17 +65,17 @@ class SitesSurface:
             ),
         )  # fmt: skip
 
-    def sources(self) -> "list[Source]":
+    def sources(self) -> "list[ServedSource]":
         """What is served, for those who watch over the server."""
-        from dowse.keeping.service import Source  # which imports all that projects need
+        from dowse.keeping.service import ServedSource  # which imports all that projects need
 
         for served in self._sites:
             if served.live.wants_look:
                 served.live.look()
-        return [Source(served.name, served.live.problem) for served in self._sites]
+        return [ServedSource(served.name, served.live.problem) for served in self._sites]
 
     @property
-    def served(self) -> Sequence[Served]:
+    def served(self) -> Sequence[NamedSite]:
         """Each site under its name."""
         return tuple(self._sites)
 
@@ -88,7 +88,7 @@ class SitesSurface:
 
     # The tools
 
-    async def search(self, call: Call, served: Served) -> Told:
+    async def search(self, call: Call, served: NamedSite) -> ProseReply:
         """Pages of one site."""
         given, started = call.arguments, time.perf_counter()
         days = {name: _day(name, given[name]) for name in ("since", "until")}
@@ -99,7 +99,7 @@ class SitesSurface:
         seconds, budget = time.perf_counter() - started, call.budget_characters
         return told_search(site, given["query"], found, seconds, budget, masks=masks_secrets())
 
-    async def get_article(self, call: Call) -> Told:
+    async def get_article(self, call: Call) -> ProseReply:
         """A page by its address."""
         url, offset = call.arguments["url"], int(call.arguments["offset"])
         candidates = await self._candidates(call.arguments.get("site"))
@@ -112,7 +112,7 @@ class SitesSurface:
         _, site, page = found[0]
         return told_article(site, page, offset, call.budget_characters)
 
-    async def get_index_info(self, call: Call) -> Told:
+    async def get_index_info(self, call: Call) -> ProseReply:
         """What the indexes hold."""
         name = call.arguments.get("site")
         chosen = [self._of(name)] if name is not None else self._sites
@@ -122,12 +122,12 @@ class SitesSurface:
 
     # Which site
 
-    async def _candidates(self, name: str | None) -> list[tuple[Served, LoadedSite]]:
+    async def _candidates(self, name: str | None) -> list[tuple[NamedSite, LoadedSite]]:
         """The sites that a page may be on: the one named, else all."""
         chosen = [self._of(name)] if name is not None else self._sites
         return [(served, await self.current(served)) for served in chosen]
 
-    def _of(self, name: str) -> Served:
+    def _of(self, name: str) -> NamedSite:
         for served in self._sites:
             if name in (served.name, f"search_{served.name}"):
                 return served
@@ -136,7 +136,7 @@ class SitesSurface:
                 return served
         raise UsageError(f"site: {_shown(name)} is not served here. It is one of: {self.names()}.")
 
-    async def current(self, served: Served) -> LoadedSite:
+    async def current(self, served: NamedSite) -> LoadedSite:
         """The site as its index is now, or a moment ago if loading takes longer than one would wait."""
         live = served.live
         if live.wants_look:
@@ -150,7 +150,7 @@ class SitesSurface:
 
     # What is announced
 
-    def _search_tool(self, served: Served) -> Tool:
+    def _search_tool(self, served: NamedSite) -> Tool:
         site = served.live.current.header.site
         name, domain = label(site.name, NAME_CHARACTERS), label(host_of(site.domain), NAME_CHARACTERS)
         about = label(site.description, DESCRIPTION_CHARACTERS)
@@ -171,9 +171,9 @@ class SitesSurface:
         return {**arguments, "site": described(TEXT, f"Which website: {', '.join(names)}", maxLength=300)}
 
 
-def _named(sites: Sequence[tuple[str | None, LiveSite]]) -> list[Served]:
+def _named(sites: Sequence[tuple[str | None, ServedSite]]) -> list[NamedSite]:
     """Each site under its name; two of one name are refused, since their tools would be one."""
-    named: dict[str, Served] = {}
+    named: dict[str, NamedSite] = {}
     for given, live in sites:
         name = given if given is not None else live.current.header.site.prefix
         if not re.fullmatch(PREFIX_PATTERN.strip("^$"), name) or len(name) > MAX_PREFIX:
@@ -185,11 +185,11 @@ def _named(sites: Sequence[tuple[str | None, LiveSite]]) -> list[Served]:
             raise UsageError(
                 f"{named[name].live.source} and {live.source} would both be search_{name}. {_remedy(live)}"
             )
-        named[name] = Served(name, live)
+        named[name] = NamedSite(name, live)
     return list(named.values())
 
 
-def _remedy(live: LiveSite) -> str:
+def _remedy(live: ServedSite) -> str:
     return f"Give it another name: NAME={live.source} (with dowse serve: --site NAME={live.source})."
 
 
@@ -201,7 +201,7 @@ def _day(name: str, given: str | None) -> date | None:
     return date.fromisoformat(given.strip()[:10])
 
 
-def _not_there(url: str, candidates: list[tuple[Served, LoadedSite]]) -> str:
+def _not_there(url: str, candidates: list[tuple[NamedSite, LoadedSite]]) -> str:
     host, _ = split(url)
     domains = [host_of(site.header.site.domain) for _, site in candidates]
     if host is not None and not any(is_same_host(host, domain) for domain in domains):
