@@ -11,11 +11,12 @@ from typing import Any
 from unittest.mock import patch
 
 from dowse.indexes.index import ProjectIndex
+from dowse.protocols import Store
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import QueryVector, Scope, gather
 from dowse.searching.query_terms import parse
 from dowse.searching.ranking import leg_scores, promising, rank
-from dowse.types import Kind, Store
+from dowse.types import Kind
 
 DEPTH = 10
 

@@ -12,8 +12,8 @@ import anyio
 from mcp import Client
 from mcp_types import Tool
 
+from dowse.error_catalog import CATALOG
 from dowse.keeping.service import Service
-from dowse.mcp.error_catalog import CATALOG
 from dowse.mcp.tools import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, Level
 from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.project.project_surface import CREATE_QUESTION, DELETE_QUESTION, HINTS, REBUILD_QUESTION, SAY_YES

@@ -4,20 +4,8 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from dowse.types import (
-    Chunk,
-    Document,
-    Field,
-    Kind,
-    Put,
-    Reading,
-    Scored,
-    Stat,
-    Store,
-    StoredDocument,
-    Symbol,
-    TextQuery,
-)
+from dowse.protocols import Store
+from dowse.types import Chunk, Document, Field, Kind, Put, Reading, Scored, Stat, StoredDocument, Symbol, TextQuery
 
 
 class World:

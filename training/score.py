@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from dowse.encoding.shipped import open_minilm, static_encoder
-from dowse.types import Encoder
+from dowse.protocols import Encoder
 
 COUNTED = 10
 

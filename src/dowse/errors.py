@@ -1,24 +1,55 @@
-"""Every error a user can meet.
+"""Every error of the package, in two trees.
+
+Errors that a user can meet. A message says what is wrong, where, and what to do; it is raised close to the cause
+and rendered at the surface.
 
 DowseError
-├── UsageError               the command or argument is wrong               exit 2
-│   └── TooManyFiles         the project is larger than maxFiles, unasked   exit 2
-├── SettingsError            a settings file cannot be used                 exit 2
-├── PathRefused              a path leaves the root or is not allowed       exit 2
-├── ProjectNotDetected       no root could be found                         exit 2
-├── NotIndexed               there is no index for this project             exit 1
-├── NotFound                 there is nothing of this name                  exit 1
-├── NoSuchDocument           a document or section is not there             exit 1
-└── Failed                   it could not be done                           exit 3
-    ├── StoreTooNew          the index was written by a newer dowse
-    ├── StoreBusy            another process holds the index
-    ├── StoreDamaged         the catalog itself cannot be read
-    ├── LimitReached         no more of this can be kept
-    ├── ModelMissing         an encoder's model cannot be had
-    └── DiskFull             no space left
+├── UsageError                       the command or an argument is wrong               exit 2
+│   ├── TooManyFiles                 the project has more than maxFiles files          exit 2
+│   ├── InvalidArgument              an argument of a tool is wrong                    exit 2
+│   ├── InvalidDocuments             some documents of a bulk cannot be added          exit 2
+│   └── ResourceNotFound             a URI names nothing that may be read              exit 2
+├── SettingsError                    a settings file cannot be used                    exit 2
+├── PathRefused                      a path leaves the root or is not allowed          exit 2
+├── ProjectNotDetected               no root could be found                            exit 2
+├── NotIndexed                       there is no index for this project                exit 1
+│   └── ArchivedDocumentNotFound     a document is not in the archives                 exit 1
+├── NotFound                         there is nothing of this name                     exit 1
+│   └── ItemNotFound                 an id names nothing that may be read              exit 1
+├── NoSuchDocument                   a document or section does not exist              exit 1
+├── CatalogError                     an error by its code in the error catalog         exit 3
+├── SourceNotReady                   a source cannot answer yet                        exit 3
+├── SnapshotGone                     a named index was deleted while it was open       exit 3
+├── SearchStopped                    the client no longer waits for the answer         exit 3
+├── LexicalDamaged                   the lexical index has to be rebuilt               exit 3
+└── Failed                           it could not be done                              exit 3
+    ├── StoreTooNew                  the index was written by a newer dowse
+    ├── StoreBusy                    another process holds the index
+    ├── StoreDamaged                 the catalog itself cannot be read
+    ├── LimitReached                 no more of this can be kept
+    ├── ModelMissing                 an encoder's model cannot be had
+    ├── DiskFull                     no space is left
+    ├── NotASiteIndex                a file is no index of a site
+    ├── BrokenSiteIndex              the index of a site cannot be served
+    └── NoPagesFound                 a folder has no pages to build an index of        exit 1
 
-A message says what, where and what to do. Raised close to the cause, rendered at the surface.
+Signals that one module raises and another catches. No user sees them.
+
+Signal
+├── BodyRefused                      the body of a request is not accepted
+├── CannotWatch                      the system gives no events for a folder
+├── ConfirmationNeeded               a call ends with a question to the user
+├── FormatNotReadable                a format needs a package that is not installed
+├── InvalidMessage                   a line is no message of the protocol
+├── NotAPage                         a file is no page of a site
+├── PackageRefused                   a DOCX file holds what no document needs
+├── ScreeningTimeout                 a text could not be screened for secrets in time
+└── TooManyRules                     an ignore file has more rules than are read
 """
+
+from typing import Any
+
+from dowse.error_catalog import UNKNOWN_FACTS, user_message
 
 
 class DowseError(Exception):
@@ -36,9 +67,29 @@ class UsageError(DowseError):
 
 
 class TooManyFiles(UsageError):
-    """The project is larger than maxFiles and nobody said yes."""
+    """The project has more than maxFiles files and nobody agreed to index it."""
 
     code = "FILE_LIMIT_WARNING"
+
+
+class InvalidArgument(UsageError):
+    """An argument of a tool is missing or wrong."""
+
+    def __init__(self, argument: str, message: str) -> None:
+        super().__init__(message)
+        self.argument = argument
+
+
+class InvalidDocuments(UsageError):
+    """Some documents of a bulk cannot be added, so none was added."""
+
+    def __init__(self, message: str, errors: list[dict[str, Any]]) -> None:
+        super().__init__(message)
+        self.errors = errors
+
+
+class ResourceNotFound(UsageError):
+    """A URI names nothing that may be read."""
 
 
 class SettingsError(DowseError):
@@ -56,7 +107,7 @@ class PathRefused(DowseError):
 
 
 class ProjectNotDetected(DowseError):
-    """No root could be found, or only one that must be named."""
+    """No root could be found, or only one that has to be named."""
 
     exit_code = 2
     code = "PROJECT_NOT_DETECTED"
@@ -69,6 +120,12 @@ class NotIndexed(DowseError):
     code = "INDEX_NOT_FOUND"
 
 
+class ArchivedDocumentNotFound(NotIndexed):
+    """A document is not in the archives."""
+
+    code = "DOCUMENT_NOT_FOUND"
+
+
 class NotFound(DowseError):
     """There is no index or document of this name."""
 
@@ -76,11 +133,42 @@ class NotFound(DowseError):
     code = "NOT_FOUND"
 
 
+class ItemNotFound(NotFound):
+    """An id of a federated search names nothing that may be read."""
+
+
 class NoSuchDocument(DowseError):
-    """A document or section is not there, or not to be read."""
+    """A document or section does not exist, or may not be read."""
 
     exit_code = 1
     code = "DOCUMENT_NOT_FOUND"
+
+
+class CatalogError(DowseError):
+    """An error by its code in the error catalog, with the facts that its messages name."""
+
+    def __init__(self, code: str, **facts: Any) -> None:
+        self.code = code
+        self.facts = {**UNKNOWN_FACTS, **facts}
+        super().__init__(user_message(code, self.facts))
+
+
+class SourceNotReady(DowseError):
+    """A source of a federated search cannot answer yet; the message says what to do."""
+
+    code = "NOT_READY"
+
+
+class SnapshotGone(DowseError):
+    """A named index was deleted while it was open."""
+
+
+class SearchStopped(DowseError):
+    """The client no longer waits for the answer."""
+
+
+class LexicalDamaged(DowseError):
+    """The lexical index cannot be used and has to be rebuilt; the store does so by itself."""
 
 
 class Failed(DowseError):
@@ -112,21 +200,87 @@ class LimitReached(Failed):
 
 
 class ModelMissing(Failed):
-    """An encoder's model is nowhere and could not be downloaded."""
+    """An encoder's model was not found and could not be downloaded."""
 
     code = "MODEL_DOWNLOAD_FAILED"
 
 
 class DiskFull(Failed):
-    """No space is left where the index lives."""
+    """No space is left on the disk that holds the index."""
 
     code = "DISK_FULL"
 
 
+class NotASiteIndex(Failed):
+    """A file is not a JSON object, so it is no index of a site."""
+
+
+class BrokenSiteIndex(Failed):
+    """The index of a site cannot be served."""
+
+
+class NoPagesFound(Failed):
+    """A folder has no pages to build an index of."""
+
+    exit_code = 1
+
+
+class Signal(Exception):
+    """Base of the exceptions that never reach a user."""
+
+
+class BodyRefused(Signal):
+    """The body of a request is not accepted; `reply` is the HTTP response, None if the client is gone."""
+
+    def __init__(self, reply: Any) -> None:
+        super().__init__()
+        self.reply = reply
+
+
+class CannotWatch(Signal):
+    """The system gives no events for a folder; the message says why."""
+
+
+class ConfirmationNeeded(Signal):
+    """A call ends with a question to the user; the client repeats the call with the answer."""
+
+    def __init__(self, result: Any) -> None:
+        super().__init__("a question is open")
+        self.result = result
+
+
+class FormatNotReadable(Signal):
+    """A format needs a package that is not installed; the message names it and how to install it."""
+
+
+class InvalidMessage(Signal):
+    """A line from the client is no message of the protocol; `refusal` is the JSON-RPC error to send."""
+
+    def __init__(self, refusal: Any) -> None:
+        super().__init__(refusal.error.message)
+        self.refusal = refusal
+
+
+class NotAPage(Signal):
+    """A file is no page of the site; the message says why."""
+
+
+class PackageRefused(Signal):
+    """A part of a DOCX file declares a document type, which no document needs and which could declare entities."""
+
+
+class ScreeningTimeout(Signal):
+    """A text could not be screened for secrets in time."""
+
+
+class TooManyRules(Signal):
+    """An ignore file has more rules than can be read in a reasonable time; the message says what is too much."""
+
+
 def error_with(code: str, message: str) -> DowseError:
-    """The error that another process told by its code."""
-    return next((kind(message) for kind in _kinds(DowseError) if kind.code == code), Failed(message))
+    """Return the error of a code that another process reported."""
+    return next((kind(message) for kind in _subclasses(DowseError) if kind.code == code), Failed(message))
 
 
-def _kinds(kind: type[DowseError]) -> list[type[DowseError]]:
-    return [kind, *(below for child in kind.__subclasses__() for below in _kinds(child))]
+def _subclasses(kind: type[DowseError]) -> list[type[DowseError]]:
+    return [kind, *(below for child in kind.__subclasses__() for below in _subclasses(child))]

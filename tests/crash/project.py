@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from dowse.indexes.index import ProjectIndex
-from dowse.types import Store
+from dowse.protocols import Store
 from tests.making import find, write_tree
 
 WORDS = ("apple", "banana", "cherry", "date", "elder", "fig", "grape")

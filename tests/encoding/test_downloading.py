@@ -11,7 +11,7 @@ from dowse.encoding import model_download
 from dowse.encoding.model_download import DONE, STARTED, ModelFile, download
 from dowse.encoding.model_locations import REVISION, snapshot
 from dowse.errors import ModelMissing
-from dowse.mcp.error_catalog import rendered
+from dowse.mcp.error_replies import error_reply
 from tests.encoding.serving import Hub, served
 
 FILES = {"config.json": b"{}", "tokenizer.json": b'{"version": "1.0"}', "onnx/model.onnx": bytes(range(256)) * 4000}
@@ -93,7 +93,7 @@ def test_what_stands_in_the_way_is_told_in_the_words_of_the_catalogue(hub: Hub, 
     break_it(hub)
     with pytest.raises(ModelMissing, match=words) as told:
         download(str, WANTED)
-    shown = rendered(told.value)
+    shown = error_reply(told.value)
     assert shown["code"] == "MODEL_DOWNLOAD_FAILED"
     assert shown["userMessage"] == (
         "Couldn't set up the search engine. Please check your internet connection and try again."

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from dowse.freshness import indexer
 from dowse.freshness.indexer import IndexReport, bring_up_to_date, find_drift, reindex, text_reader
 from dowse.freshness.integrity import check_index
+from dowse.protocols import Store
 from dowse.settings import Settings
 from dowse.sources.project_files import ProjectFiles
 from dowse.store.local import LocalStore
-from dowse.types import Batch, Document, Entry, Reason, Store, Verdict
+from dowse.types import Batch, Document, Entry, Reason, Verdict
 from tests.making import write_tree
 from tests.store.test_contract import found_paths
 

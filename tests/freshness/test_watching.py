@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from dowse.errors import CannotWatch
 from dowse.freshness import watcher as watcher_module
-from dowse.freshness.watcher import EVERYWHERE, CannotWatch, Watcher
+from dowse.freshness.watcher import EVERYWHERE, Watcher
 
 WAIT_SECONDS = 10.0
 

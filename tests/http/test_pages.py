@@ -11,7 +11,7 @@ import pytest
 from dowse import __version__
 from dowse.http.app import SourceCheck
 from dowse.http.landing_page import page
-from dowse.keeping.service import ServedSource
+from dowse.types import SourceHealth
 from tests.http.conftest import FRUIT, TOKEN
 from tests.http.served import Served
 from tests.making import write_tree
@@ -69,9 +69,9 @@ def test_a_name_is_text_on_the_page_and_nothing_else(odd: Served) -> None:
 def test_many_who_ask_at_once_have_the_sources_looked_at_once() -> None:
     looked: list[int] = []
 
-    def sources() -> list[ServedSource]:
+    def sources() -> list[SourceHealth]:
         looked.append(1)
-        return [ServedSource("fruit")]
+        return [SourceHealth("fruit")]
 
     async def ask_all() -> None:
         look = SourceCheck(sources)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dowse.reading import FormatNotReadable, pdf, read_document
+from dowse.errors import FormatNotReadable
+from dowse.reading import pdf, read_document
 from dowse.types import Link, Reading
 
 has_parser = pytest.mark.skipif(find_spec("pypdfium2") is None, reason="needs the extra `documents`")

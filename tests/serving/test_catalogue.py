@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from mcp.client.stdio import StdioServerParameters
 
+from dowse.error_catalog import CATALOG
 from dowse.errors import error_with
 from dowse.indexes import project_search
-from dowse.mcp.error_catalog import CATALOG, rendered
+from dowse.mcp.error_replies import error_reply
 from dowse.platform import Lock
 from dowse.store import storage_layout
 from tests.making import write_tree
@@ -253,6 +254,6 @@ def test_project_not_detected(storage: Path, mode: str) -> None:
 def test_every_message_can_be_made_of_what_is_always_known() -> None:
     """Errors that come from elsewhere bring nothing but their code and what they say."""
     for code in CATALOG.keys() - {"INVALID_PATTERN"}:
-        error = rendered(error_with(code, "the cause"))
+        error = error_reply(error_with(code, "the cause"))
         assert error["userMessage"]
         assert error["developerMessage"].startswith(f"{error['code']}: ")

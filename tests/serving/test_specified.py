@@ -12,10 +12,10 @@ import pytest
 from mcp import Client
 
 from dowse.chunking import MAX_CHUNKS
+from dowse.error_catalog import CATALOG
 from dowse.freshness import pending_paths, strategies
 from dowse.indexes import index_log
 from dowse.keeping.service import Service
-from dowse.mcp.error_catalog import CATALOG
 from dowse.notes import limits
 from dowse.server.composition import ComposedServer, Offer
 from dowse.settings import MAX_JSON_BYTES, Settings, write_default

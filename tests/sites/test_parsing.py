@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dowse.errors import NotASiteIndex
 from dowse.sites import index_parsing
-from dowse.sites.index_parsing import NotASiteIndex, parse
+from dowse.sites.index_parsing import parse
 from tests.sites.making import encoded, index
 
 TEXT = st.text(st.sampled_from('ab "\\\n{}[],:é漢🍎0'), max_size=20)

@@ -6,14 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dowse.sources.gitignore import (
-    MAX_PATTERN_BYTES,
-    MAX_RULES,
-    MAX_WILD_RULES,
-    IgnoreRule,
-    TooManyRules,
-    parse,
-)
+from dowse.errors import TooManyRules
+from dowse.sources.gitignore import MAX_PATTERN_BYTES, MAX_RULES, MAX_WILD_RULES, IgnoreRule, parse
 
 EVAL = Path(os.environ.get("DOWSE_EVAL") or Path(__file__).parents[3] / "shared" / "eval")
 CASES_FILE = EVAL / "gitignore" / "cases.json"

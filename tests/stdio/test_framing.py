@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from dowse.mcp.jsonrpc_lines import InvalidMessage, line_of, message_of
+from dowse.errors import InvalidMessage
+from dowse.mcp.jsonrpc_lines import line_of, message_of
 from tests.stdio.wire import checked
 
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dowse.protocols import ReadText, Store
 from dowse.store.local import LocalStore
-from dowse.types import Batch, Link, Put, ReadText, Stat, Store, TextQuery
+from dowse.types import Batch, Link, Put, Stat, TextQuery
 from tests.making import World, find
 
 OpenStore = Callable[[], Store]

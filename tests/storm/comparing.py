@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from dowse.indexes.index import ProjectIndex
-from dowse.types import Store
+from dowse.protocols import Store
 
 Contents = dict[str, object]
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from dowse.archives.archive_schema import APPLICATION_ID, STEPS
 from dowse.archives.archive_types import INFERRED, Citation, StoredArchiveDocument
-from dowse.errors import NotIndexed, UsageError
+from dowse.errors import ArchivedDocumentNotFound, NotIndexed, UsageError
 from dowse.platform import make_private_folder
 from dowse.store.catalog_database import CatalogDatabase
 
@@ -172,12 +172,6 @@ _NEWEST = """
     WHERE key = ? ORDER BY date DESC, number
 """
 """Of several captures of one page, the newest."""
-
-
-class ArchivedDocumentNotFound(NotIndexed):
-    """A document that is not in the archives."""
-
-    code = "DOCUMENT_NOT_FOUND"
 
 
 def open_database(file: Path) -> ArchiveDatabase:

@@ -9,8 +9,8 @@ from dowse.archives.archive_database import ArchiveDatabase, create_database
 from dowse.archives.archive_indexing import update
 from dowse.archives.archive_locations import Archive, ArchiveLocations
 from dowse.archives.archive_types import ArchiveReport
-from dowse.errors import DowseError
-from dowse.freshness.watcher import CannotWatch, Watcher
+from dowse.errors import CannotWatch, DowseError
+from dowse.freshness.watcher import Watcher
 from dowse.platform import Lock, make_private_folder
 from dowse.types import Progress
 

@@ -12,8 +12,8 @@ from dowse.archives.archive_types import ArchiveReport
 from dowse.archives.archive_writer import ArchiveWriter, SeenFile
 from dowse.archives.bibtex import bib_entries
 from dowse.archives.file_groups import FileGroup, units_of
+from dowse.errors import FormatNotReadable
 from dowse.reading import VERSION as READING_VERSION
-from dowse.reading import FormatNotReadable
 from dowse.reading.decoding import decode
 from dowse.sources.archive_files import ArchiveFiles
 from dowse.types import Entered, Entry, Reason, Stat, Verdict

@@ -8,8 +8,8 @@ from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION, open_minilm, 
 from dowse.errors import Failed
 
 if TYPE_CHECKING:
+    from dowse.protocols import Encoder
     from dowse.settings import Settings
-    from dowse.types import Encoder
 
 Say = Callable[[str], object]
 """Told what a user should know while it takes long: for stderr or a log, never for stdout."""

@@ -11,7 +11,8 @@ from dowse.encoding.inputs import text_for
 from dowse.freshness.indexer import text_reader
 from dowse.indexes.encoder_state import encoded_to, lacks, note_encoded_to
 from dowse.indexes.index import ProjectIndex
-from dowse.types import Encoder, Kind, StoredDocument
+from dowse.protocols import Encoder
+from dowse.types import Kind, StoredDocument
 
 if TYPE_CHECKING:
     from dowse.types import Vectors

@@ -25,9 +25,9 @@ from dowse.indexes.encoder_state import (
 from dowse.indexes.encoding_progress import encoding_lease, is_paused, said_of, tell_problem
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
+from dowse.protocols import Encoder
 from dowse.settings import Settings, load_settings
 from dowse.store import storage_layout
-from dowse.types import Encoder
 
 LOOK_SECONDS = 1.0
 """How often the settings, the battery and whether an index is being made are looked at."""

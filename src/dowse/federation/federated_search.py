@@ -8,21 +8,19 @@ from math import ceil
 from typing import TypeVar
 from urllib.parse import unquote
 
-from dowse.errors import DowseError, UsageError
+from dowse.errors import DowseError, ItemNotFound, SourceNotReady, UsageError
 from dowse.federation.federated_ranking import RankedItem, held_of, merged
 from dowse.federation.federation_types import (
     SOURCE_KINDS,
     FetchedItem,
-    ItemNotFound,
     SearchSource,
-    SourceNotReady,
     SourceQuery,
     SourceResult,
     SourceStatus,
 )
 from dowse.federation.result_ids import MOST_CHARACTERS, locator_in
 from dowse.federation.source_list import SourceList
-from dowse.mcp.error_catalog import rendered
+from dowse.mcp.error_replies import error_reply
 from dowse.mcp.tools import Call
 from dowse.surfaces.documents.document_replies import on_one_line
 
@@ -136,7 +134,7 @@ def _told(name: str, error: BaseException) -> str:
     if isinstance(error, SourceNotReady):
         return str(error)
     if isinstance(error, DowseError):
-        return str(rendered(error)["userMessage"])
+        return str(error_reply(error)["userMessage"])
     _log.error("%s failed", name, exc_info=error)
     return "Something went wrong inside the search of this source."
 

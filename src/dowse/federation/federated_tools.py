@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from dowse.errors import UsageError
-from dowse.mcp.error_catalog import CatalogError, is_absolute
+from dowse.error_catalog import is_absolute
+from dowse.errors import CatalogError, UsageError
 from dowse.mcp.schemas import TEXT, TEXTS, described, item, reply
 from dowse.mcp.tools import Call, Schema, Tool
 
@@ -63,9 +63,9 @@ class FederatedSurface:
 
     async def fetch(self, call: Call) -> dict[str, Any]:
         """One thing, whole."""
+        from dowse.errors import ItemNotFound
         from dowse.federation.federated_replies import fetched
         from dowse.federation.federated_search import fetch_one
-        from dowse.federation.federation_types import ItemNotFound
 
         given = call.arguments["id"]
         try:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Literal, Protocol
 
-from dowse.errors import DowseError, NotFound
 from dowse.indexes.project_search import Coverage
 
 SourceKind = Literal["project", "documents", "site", "archive", "index"]
@@ -100,16 +99,6 @@ class SourceStatus:
         told |= {"lastUpdated": self.last_updated} if self.last_updated else {}
         told |= {"encoding": dict(self.encoding)} if self.encoding else {}
         return told | ({"problem": self.problem} if self.problem else {})
-
-
-class ItemNotFound(NotFound):
-    """An id that leads to nothing that may be read."""
-
-
-class SourceNotReady(DowseError):
-    """A source that cannot answer yet, with what to do about it."""
-
-    code = "NOT_READY"
 
 
 class SearchSource(Protocol):

@@ -6,17 +6,8 @@ from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import quote
 
-from dowse.errors import NotIndexed, UsageError
-from dowse.federation.federation_types import (
-    FetchedItem,
-    Item,
-    ItemNotFound,
-    SourceKind,
-    SourceNotReady,
-    SourceQuery,
-    SourceResult,
-    SourceStatus,
-)
+from dowse.errors import ItemNotFound, NotIndexed, SourceNotReady, UsageError
+from dowse.federation.federation_types import FetchedItem, Item, SourceKind, SourceQuery, SourceResult, SourceStatus
 from dowse.federation.result_ids import id_of, source_name
 from dowse.indexes.document_search import DocumentQuery as WantedDocuments
 from dowse.indexes.document_search import find_documents, read_now

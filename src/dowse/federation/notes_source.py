@@ -6,16 +6,8 @@ from datetime import date
 from typing import Any
 from urllib.parse import quote
 
-from dowse.errors import NotFound
-from dowse.federation.federation_types import (
-    FetchedItem,
-    Item,
-    ItemNotFound,
-    SourceKind,
-    SourceQuery,
-    SourceResult,
-    SourceStatus,
-)
+from dowse.errors import ItemNotFound, NotFound
+from dowse.federation.federation_types import FetchedItem, Item, SourceKind, SourceQuery, SourceResult, SourceStatus
 from dowse.federation.result_ids import id_of, source_name
 from dowse.notes.filters import Condition, Filter
 from dowse.notes.notes_search import NoteResult

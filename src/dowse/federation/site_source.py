@@ -12,17 +12,8 @@ from urllib.parse import quote
 from dowse.archives.archive_database import ArchiveDatabase, open_database
 from dowse.archives.archive_search import search
 from dowse.archives.archive_types import ArchiveHit, StoredArchiveDocument
-from dowse.errors import DowseError, NotIndexed
-from dowse.federation.federation_types import (
-    FetchedItem,
-    Item,
-    ItemNotFound,
-    SourceKind,
-    SourceNotReady,
-    SourceQuery,
-    SourceResult,
-    SourceStatus,
-)
+from dowse.errors import DowseError, ItemNotFound, NotIndexed, SourceNotReady
+from dowse.federation.federation_types import FetchedItem, Item, SourceKind, SourceQuery, SourceResult, SourceStatus
 from dowse.federation.file_sources import file_key
 from dowse.federation.result_ids import id_of, source_name
 from dowse.globs import compile_glob

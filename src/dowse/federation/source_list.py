@@ -7,8 +7,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from dowse.errors import CatalogError
 from dowse.federation.federation_types import SearchSource
-from dowse.mcp.error_catalog import CatalogError
 from dowse.mcp.tools import Call, Schema
 
 if TYPE_CHECKING:

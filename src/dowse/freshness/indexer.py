@@ -9,25 +9,22 @@ from itertools import islice
 from dowse import chunking, reading, sources
 from dowse.encoding.inputs import text_for
 from dowse.freshness.scan import Drift, look, scan
+from dowse.protocols import Encoder, FileSource, ReadText, Store
 from dowse.store.analysis import terms_of
 from dowse.types import (
     Batch,
     Chunk,
     Document,
-    Encoder,
     Entered,
     Entry,
-    FileSource,
     Progress,
     Put,
-    ReadText,
     Reason,
     Stat,
-    Store,
     StoredChunk,
     StoredDocument,
     Verdict,
-)  # fmt: skip
+)
 
 FIRST_BATCH_FILES = 60
 FIRST_BATCH_SECONDS = 0.3

@@ -3,7 +3,8 @@
 import time
 
 from dowse.freshness.indexer import find_drift
-from dowse.types import Entry, FileSource, Finding, Progress, Store, Verdict
+from dowse.protocols import FileSource, Store
+from dowse.types import Entry, Finding, Progress, Verdict
 
 SHOWN = 20
 """Findings of one sort that are named; the rest is counted."""

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from dowse.platform import IS_WINDOWS
-from dowse.types import Entered, Entry, FileSource, Stat, Store, StoredDocument, Verdict
+from dowse.protocols import FileSource, Store
+from dowse.types import Entered, Entry, Stat, StoredDocument, Verdict
 
 _FINE_NS = 20_000_000
 _COARSE_NS = 2_000_000_000

@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dowse.errors import CannotWatch
+
 if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
 
@@ -36,10 +38,6 @@ _ATTEMPTS = 20
 
 _WATCHES_RECURSIVELY = sys.platform in ("darwin", "win32")
 """There a whole tree is one watch. On Linux each folder is one, and folders that are never read get none."""
-
-
-class CannotWatch(Exception):
-    """The system gives no events here; the message says why."""
 
 
 class Watcher:

@@ -18,8 +18,8 @@ from dowse.http.landing_page import page
 from dowse.http.mcp_endpoint import Endpoint
 from dowse.http.requests import EXCHANGE
 from dowse.http.uvicorn_server import bind, run_web
-from dowse.keeping.service import ServedSource
 from dowse.mcp.protocol import NAME
+from dowse.types import SourceHealth
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -33,7 +33,7 @@ _MESSAGES = ("/mcp", "/mcp/")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 _PAGE_HEADERS = {"Content-Security-Policy": _POLICY, "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
 
-Sources = Callable[[], list[ServedSource]]
+Sources = Callable[[], list[SourceHealth]]
 
 
 def make_app(server: "Server[Any]", sources: Sources, admission: Admission, rate: float | None = None) -> AccessControl:
@@ -76,11 +76,11 @@ class SourceCheck:
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
-        self._found: list[ServedSource] = []
+        self._found: list[SourceHealth] = []
         self._until = 0.0
         self._lock = asyncio.Lock()
 
-    async def found(self) -> list[ServedSource]:
+    async def found(self) -> list[SourceHealth]:
         """The sources as they are now, or were a moment ago."""
         async with self._lock:
             if time.monotonic() >= self._until:

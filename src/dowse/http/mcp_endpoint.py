@@ -18,8 +18,9 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from dowse.errors import BodyRefused, InvalidMessage
 from dowse.http.requests import EXCHANGE, Request, refused
-from dowse.mcp.jsonrpc_lines import InvalidMessage, line_of, message_of
+from dowse.mcp.jsonrpc_lines import line_of, message_of
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -34,14 +35,6 @@ BODY_SECONDS = 10.0
 _METHODS = ("GET", "POST", "DELETE")
 _JSON = "application/json"
 _LISTEN = "subscriptions/listen"
-
-
-class BodyRefused(Exception):
-    """A body that is not taken; `reply` says why, None where nobody is left to hear it."""
-
-    def __init__(self, reply: Response | None) -> None:
-        super().__init__()
-        self.reply = reply
 
 
 class Endpoint:

@@ -9,9 +9,9 @@ import contextlib
 from dowse.encoding.selection import second_version, uses_static
 from dowse.encoding.shipped import STATIC_VERSION
 from dowse.errors import ModelMissing
+from dowse.protocols import Store
 from dowse.settings import Settings
 from dowse.store.local import LocalStore
-from dowse.types import Store
 
 _SERVES = "encoder"
 _ENCODED = "encoded to:"

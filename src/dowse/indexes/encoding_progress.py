@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from dowse.errors import DowseError, ModelMissing
+from dowse.errors import CatalogError, DowseError, ModelMissing
 from dowse.indexes.encoder_state import lacking_version, serving_version, wanted_versions
-from dowse.mcp.error_catalog import CatalogError
 from dowse.platform import POWER_SUPPLIES, Lock, is_on_battery, write_atomically
 from dowse.settings import Settings, read_json
 from dowse.store.local import LocalStore

@@ -27,11 +27,12 @@ from dowse.indexes.index_log import open_log
 from dowse.indexes.index_status import IndexStatus, describe
 from dowse.indexes.sidecar_files import file_findings, write_files
 from dowse.platform import Lock, make_private_folder
+from dowse.protocols import Encoder
 from dowse.settings import Settings, load_settings, write_default
 from dowse.sources.project_files import ProjectFiles
 from dowse.store import storage_layout
 from dowse.store.local import LocalStore, remove, set_aside
-from dowse.types import Encoder, Entered, Entry, Finding, Progress, StoredDocument, Verdict
+from dowse.types import Entered, Entry, Finding, Progress, StoredDocument, Verdict
 
 What = Literal["project", "documents"]
 

@@ -8,8 +8,9 @@ from typing import Literal
 
 from dowse.errors import Failed, NotIndexed
 from dowse.indexes.encoding_progress import EncodingProgress
+from dowse.protocols import Store
 from dowse.store import storage_layout
-from dowse.types import KINDS, Kind, Store, Totals
+from dowse.types import KINDS, Kind, Totals
 
 IndexState = Literal["not_found", "indexing", "ready", "incomplete", "failed"]
 

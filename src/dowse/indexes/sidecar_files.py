@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from dowse.protocols import Store
 from dowse.store import storage_layout
-from dowse.types import KINDS, Finding, Kind, Store
+from dowse.types import KINDS, Finding, Kind
 
 
 def write_files(folder: Path, root: Path, store: Store, *, is_full: bool) -> None:

@@ -5,19 +5,19 @@ import contextlib
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from dowse.encoding_worker.client import EncodingClient
 from dowse.encoding_worker.messages import IndexKey
-from dowse.errors import DowseError, StoreDamaged, UsageError
+from dowse.errors import CatalogError, DowseError, StoreDamaged, UsageError
 from dowse.indexes.index import ProjectIndex, What, folder_of
+from dowse.indexes.index_errors import with_index_facts
 from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.keeper import Changed, Keeper
 from dowse.keeping.watch_status import WatchStatus, watch_of
-from dowse.mcp.error_catalog import CatalogError, of_project
 from dowse.platform import release_memory
+from dowse.types import SourceHealth
 
 Got = TypeVar("Got")
 REST_SECONDS = 30.0
@@ -27,14 +27,6 @@ BEGIN_SECONDS = 2.5
 
 CatchUp = Callable[[ProjectIndex], list[str]]
 HowKept = Callable[[ProjectIndex], WatchStatus]
-
-
-@dataclass(frozen=True, slots=True)
-class ServedSource:
-    """Something that is served, and what is wrong with it, if anything."""
-
-    name: str
-    problem: str | None = None
 
 
 class ServedIndex:
@@ -97,7 +89,7 @@ class ServedIndex:
             try:
                 return work(project, *values)
             except DowseError as error:
-                raise of_project(error, project) from error
+                raise with_index_facts(error, project) from error
 
         loop = asyncio.get_running_loop()
         try:
@@ -210,9 +202,9 @@ class Service:
         """A path as replies show it."""
         return f"{served.name}/{path}" if self.has_several else path
 
-    def sources(self, what: What = "project") -> list[ServedSource]:
+    def sources(self, what: What = "project") -> list[SourceHealth]:
         """What is served, for those who watch over the server."""
-        return [ServedSource(served.name, _problem(served.root, what)) for served in self.projects]
+        return [SourceHealth(served.name, _problem(served.root, what)) for served in self.projects]
 
     def documents(self) -> list[ServedIndex]:
         """The folders of the projects once more, as folders of documents."""

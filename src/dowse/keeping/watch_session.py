@@ -12,14 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from dowse.errors import DowseError, Failed, NotIndexed, StoreDamaged
+from dowse.errors import CannotWatch, DowseError, Failed, NotIndexed, StoreDamaged
 from dowse.freshness.filesystems import poll_seconds
 from dowse.freshness.git_head import Head, head_of
 from dowse.freshness.pending_paths import PendingPaths, Times
 from dowse.freshness.scan import Drift
 from dowse.freshness.strategies import QUIET_SECONDS, due
 from dowse.freshness.suspend_detection import SuspendDetector
-from dowse.freshness.watcher import EVERYWHERE, STEP_SECONDS, CannotWatch, Watcher
+from dowse.freshness.watcher import EVERYWHERE, STEP_SECONDS, Watcher
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
 from dowse.keeping.indexing_run import VERIFY, IndexingRun, start_run

@@ -7,7 +7,7 @@ library for all of it takes 110 ms to import.
 from collections.abc import Mapping
 from typing import Any
 
-from dowse.errors import UsageError
+from dowse.errors import InvalidArgument, UsageError
 from dowse.mcp.tools import Schema, Tool
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -26,14 +26,6 @@ _NAMES = {
     "array": "a list",
     "object": "an object",
 }
-
-
-class InvalidArgument(UsageError):
-    """An argument is missing or not what it has to be."""
-
-    def __init__(self, argument: str, message: str) -> None:
-        super().__init__(message)
-        self.argument = argument
 
 
 def checked(tool: Tool, given: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -18,17 +18,10 @@ from mcp_types import (
 )
 from mcp_types.version import is_version_at_least
 
+from dowse.errors import ConfirmationNeeded
 from dowse.mcp.tools import Schema
 
 _ENDS_WITH_QUESTION = "2026-07-28"
-
-
-class ConfirmationNeeded(Exception):
-    """The call ends with a question; the client will call again."""
-
-    def __init__(self, result: InputRequiredResult) -> None:
-        super().__init__("a question is open")
-        self.result = result
 
 
 class Elicitation:

@@ -9,13 +9,7 @@ from typing import Any
 
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, jsonrpc_message_adapter
 
-
-class InvalidMessage(Exception):
-    """A line of the client that is no message; `refusal` is what to answer."""
-
-    def __init__(self, refusal: JSONRPCError) -> None:
-        super().__init__(refusal.error.message)
-        self.refusal = refusal
+from dowse.errors import InvalidMessage
 
 
 def message_of(line: bytes) -> JSONRPCMessage:

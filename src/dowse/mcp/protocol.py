@@ -30,10 +30,10 @@ from mcp_types import (
 from mcp_types import Tool as ListedTool
 
 from dowse import __version__
-from dowse.errors import DowseError
+from dowse.errors import CatalogError, ConfirmationNeeded, DowseError
 from dowse.mcp.arguments import checked
-from dowse.mcp.elicitation import ConfirmationNeeded, Elicitation
-from dowse.mcp.error_catalog import CatalogError, rendered
+from dowse.mcp.elicitation import Elicitation
+from dowse.mcp.error_replies import error_reply
 from dowse.mcp.resources import Announcer, Resources, ResourceServer, serve_resources
 from dowse.mcp.tools import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, Call, ProseReply, Schema, Tool
 
@@ -116,7 +116,8 @@ async def _called(tool: Tool, call: "_Call", params: CallToolRequestParams) -> C
         _calls.info("%s %s", tool.name, json.dumps(params.arguments or {})[:LOGGED_CHARACTERS])
         return _result(await tool.run(call))
     except ConfirmationNeeded as asked:
-        return asked.result
+        result: InputRequiredResult = asked.result
+        return result
     except DowseError as error:
         return _failed(tool, error)
     except Exception as error:
@@ -125,7 +126,7 @@ async def _called(tool: Tool, call: "_Call", params: CallToolRequestParams) -> C
 
 
 def _failed(tool: Tool, error: DowseError) -> CallToolResult:
-    return _result(tool.failure(error) if tool.failure else rendered(error), is_error=True)
+    return _result(tool.failure(error) if tool.failure else error_reply(error), is_error=True)
 
 
 def _result(reply: dict[str, Any] | ProseReply, *, is_error: bool = False) -> CallToolResult:

@@ -22,7 +22,7 @@ from mcp_types import (
 from mcp_types import Resource as ListedResource
 from mcp_types.version import is_version_at_least
 
-from dowse.errors import DowseError, UsageError
+from dowse.errors import DowseError, ResourceNotFound
 from dowse.mcp.tools import Call
 from dowse.screening.instructions import Flag, flags_in
 
@@ -33,10 +33,6 @@ MOST_LINES = 100
 _RESOURCE_NOT_FOUND = -32002
 """What a missing resource is up to 2025-11-25; since then it is a wrong parameter."""
 _SINCE = "2026-07-28"
-
-
-class ResourceNotFound(UsageError):
-    """A URI that leads to nothing that may be read; where a tool is given it, a wrong argument."""
 
 
 @dataclass(frozen=True, slots=True)

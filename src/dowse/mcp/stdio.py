@@ -95,7 +95,8 @@ async def _read(
     from anyio import BrokenResourceError, to_thread
     from mcp.shared.message import SessionMessage
 
-    from dowse.mcp.jsonrpc_lines import InvalidMessage, message_of
+    from dowse.errors import InvalidMessage
+    from dowse.mcp.jsonrpc_lines import message_of
 
     file = os.fdopen(descriptor, "rb", closefd=False)
     with contextlib.suppress(BrokenResourceError):  # the server has ended before its client

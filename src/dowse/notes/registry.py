@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from dowse.errors import DowseError, LimitReached, NotFound, UsageError
+from dowse.errors import DowseError, LimitReached, NotFound, SnapshotGone, UsageError
 from dowse.notes.limits import (
     BUSY_SECONDS,
     DEFAULT_INDEX,
@@ -25,7 +25,6 @@ from dowse.notes.limits import (
 from dowse.notes.named_index import IndexInfo, NamedIndex
 from dowse.notes.notes_database import DiskDatabase, MemoryDatabase, make_tables
 from dowse.notes.notes_tokens import NotesTokenizer, tokenizer_of
-from dowse.notes.snapshots import SnapshotGone
 from dowse.platform import Lock, disk_errors, make_private_folder, sync_folder
 from dowse.store import storage_layout
 

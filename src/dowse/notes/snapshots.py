@@ -13,15 +13,11 @@ from functools import partial
 
 import numpy as np
 
-from dowse.errors import DowseError
+from dowse.errors import SnapshotGone
 from dowse.notes import segments
 from dowse.notes.notes_postings import Flags, TokenNumbers, TokenRun
 from dowse.notes.notes_tokens import NotesTokenizer
 from dowse.notes.segment_readers import Ids, QueryShape, Segment, SegmentReader, Tail
-
-
-class SnapshotGone(DowseError):
-    """The index was deleted while it was open."""
 
 
 @dataclass(frozen=True, slots=True)

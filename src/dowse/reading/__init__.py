@@ -2,12 +2,12 @@
 
 from pathlib import PurePosixPath
 
+from dowse.errors import FormatNotReadable
 from dowse.reading.decoding import decode
 from dowse.reading.formats import DOCUMENT_EXTENSIONS, READERS
 from dowse.reading.languages import language_of
 from dowse.reading.markdown import read_markdown
 from dowse.reading.plain import read_plain, read_prose
-from dowse.reading.unreadable import FormatNotReadable
 from dowse.types import Reading
 
 _PROSE = {"", ".txt", ".text"}

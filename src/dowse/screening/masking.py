@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from dowse.errors import ScreeningTimeout
 from dowse.screening.instructions import Flag, flags_in
-from dowse.screening.secrets import ScreeningTimeout, Secret, secrets_in
+from dowse.screening.secrets import Secret, secrets_in
 
 UNCHECKED = "unchecked"
 """What is masked because it could not be found out in time whether it is a secret."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from dowse.errors import ScreeningTimeout
 from dowse.screening.secret_rules import Allowed, SecretRule, entropy, rules
 
 if TYPE_CHECKING:
@@ -27,10 +28,6 @@ class Secret(NamedTuple):
     start: int
     end: int
     kind: str
-
-
-class ScreeningTimeout(Exception):
-    """Whether a text has secrets could not be found out in time."""
 
 
 def secrets_in(text: str, path: str = "") -> list[Secret]:

@@ -5,11 +5,12 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from dowse.protocols import Store
 from dowse.searching import ranking_constants
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, Leg, rarity
 from dowse.store.analysis import terms_of, unjoined, whole_terms_of
-from dowse.types import Kind, Scored, Store, TextQuery
+from dowse.types import Kind, Scored, TextQuery
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

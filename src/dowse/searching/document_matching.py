@@ -4,12 +4,12 @@ import time
 from collections.abc import Collection, Iterable, Set
 from typing import Literal
 
+from dowse.protocols import Store
 from dowse.searching.passages import holds_phrase
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.title_index import TitleIndex
 from dowse.searching.verification import Current, ReadBytes, verify
 from dowse.store.analysis import terms_of
-from dowse.types import Store
 
 Place = Literal["title", "content", "both"]
 

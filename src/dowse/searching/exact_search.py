@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 from dowse.errors import PathRefused, UsageError
 from dowse.line_numbers import line_starts
+from dowse.protocols import Store
 from dowse.searching.passage_screening import screened_line
 from dowse.searching.search import SearchOptions, scope_of
 from dowse.searching.verification import ReadBytes
-from dowse.types import Store, StoredDocument
+from dowse.types import StoredDocument
 
 DEFAULT_SECONDS = 10.0
 _SHOWN_CHARACTERS = 400

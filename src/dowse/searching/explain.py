@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from dowse.protocols import Store
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import QueryVector, Scope, gather
 from dowse.searching.query_terms import SearchQuery, parse
 from dowse.searching.ranking import leg_scores, promising, rank
-from dowse.types import Store
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from dowse.errors import UsageError
 from dowse.globs import compile_glob
+from dowse.protocols import Store
 from dowse.screening.masking import shown
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, gather
@@ -14,7 +15,7 @@ from dowse.searching.passages import Passage, holds_phrase, merged, passage_of, 
 from dowse.searching.query_terms import SearchQuery, parse
 from dowse.searching.ranking import Evidence, RankedFile, chunks_of, leg_scores, promising, rank
 from dowse.searching.verification import Current, ReadBytes, verify
-from dowse.types import Kind, Scored, Store, StoredChunk, StoredDocument
+from dowse.types import Kind, Scored, StoredChunk, StoredDocument
 
 MAX_LIMIT = 1000
 AHEAD = 5

@@ -5,8 +5,9 @@ from array import array
 from collections.abc import Collection, Iterable, Mapping, Set
 from typing import NamedTuple, Protocol
 
+from dowse.protocols import Store
 from dowse.store.analysis import terms_of
-from dowse.types import Store, StoredDocument
+from dowse.types import StoredDocument
 
 FREQUENT = 300
 """A title that has nothing of a query but a term of so many titles is not worth a look, unless all its terms are such."""

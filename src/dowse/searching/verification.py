@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from dowse.errors import PathRefused
+from dowse.protocols import Store
 from dowse.store.catalog_rows import text_hash
-from dowse.types import Stat, Store, StoredChunk, StoredDocument
+from dowse.types import Stat, StoredChunk, StoredDocument
 
 
 class ReadBytes(Protocol):

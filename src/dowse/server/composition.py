@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
     from dowse.archives.archive_locations import ArchiveLocations
-    from dowse.keeping.service import ServedSource, Service
+    from dowse.keeping.service import Service
     from dowse.surfaces.documents.documents_surface import DocumentsSurface
     from dowse.surfaces.project.project_surface import ProjectSurface
     from dowse.surfaces.sites.sites_surface import SitesSurface
+    from dowse.types import SourceHealth
 
 PUBLIC: frozenset[Surface] = frozenset({"documents", "site"})
 """What may be offered to anybody: nothing that writes, deletes or tells of projects."""
@@ -122,7 +123,7 @@ class ComposedServer:
             resources=(self._documents, self._announcer) if self._documents and has_resources else None,
         )
 
-    def sources(self) -> "list[ServedSource]":
+    def sources(self) -> "list[SourceHealth]":
         """What is served, for those who watch over the server."""
         found = list(self._sites.sources()) if self._sites and "site" in self._parts else []
         if self._service and "code" in self._parts:

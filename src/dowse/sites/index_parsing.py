@@ -7,7 +7,7 @@ from collections.abc import Callable
 from json.decoder import JSONDecodeError
 from typing import Any
 
-from dowse.errors import Failed
+from dowse.errors import NotASiteIndex
 
 _STEP = 1 << 20
 """Bytes that are decoded at once; doubled where a single value is longer."""
@@ -15,10 +15,6 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _decode = json.JSONDecoder().raw_decode
 
 OnPage = Callable[[int, Any], None]
-
-
-class NotASiteIndex(Failed):
-    """Bytes that are no JSON object."""
 
 
 def parse(data: bytes | bytearray, on_page: OnPage, on_restart: Callable[[], None] = lambda: None) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from dowse.errors import Failed
+from dowse.errors import Failed, NotASiteIndex
 from dowse.sites.index_check import Checker, Problem
 from dowse.sites.index_model import MAX_BYTES
-from dowse.sites.index_parsing import NotASiteIndex, parse
+from dowse.sites.index_parsing import parse
 from dowse.sites.index_sources import keeper_of
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from dowse.errors import Failed
+from dowse.errors import BrokenSiteIndex
 from dowse.platform import release_memory
 from dowse.screening.masking import Screened
 from dowse.sites import page_urls
@@ -25,10 +25,6 @@ from dowse.sites.site_tokens import SiteTokenizer
 
 NEAREST = 3
 """So many addresses are proposed for one that is not there."""
-
-
-class BrokenSiteIndex(Failed):
-    """An index that cannot be served."""
 
 
 @dataclass(frozen=True, slots=True)

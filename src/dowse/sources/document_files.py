@@ -3,7 +3,8 @@
 import hashlib
 from pathlib import Path
 
-from dowse.reading import DOCUMENT_EXTENSIONS, FormatNotReadable, read_document
+from dowse.errors import FormatNotReadable
+from dowse.reading import DOCUMENT_EXTENSIONS, read_document
 from dowse.settings import Settings
 from dowse.sources.policy import Policy
 from dowse.sources.project_files import ProjectFiles

@@ -1,20 +1,9 @@
 """Names as a file system may take them: characters that are not seen, forms that mean the same."""
 
-import re
 import unicodedata
 
 from dowse.platform import IS_WINDOWS
-
-_UNSEEN = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
-    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
-)
-"""Zero-width, filling and direction characters: two names that differ only in them look the same."""
-
-
-def visible(path: str) -> str:
-    """A path without the characters that nobody sees."""
-    return path if path.isascii() else _UNSEEN.sub("", path)
+from dowse.visible_text import visible
 
 
 def normalised(path: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
 
+from dowse.errors import TooManyRules
 from dowse.sources.wildmatch import STAR, folders_towards, is_literal, name_expression, path_expression
 
 MAX_RULES = 100_000
@@ -22,10 +23,6 @@ MAX_PATTERN_BYTES = 4096
 _LARGE_BYTES = 16 * 1024
 
 _MARK = "\ufeff".encode()
-
-
-class TooManyRules(Exception):
-    """More rules than can be understood in a reasonable time; the message says what is too much."""
 
 
 @dataclass(frozen=True, slots=True)

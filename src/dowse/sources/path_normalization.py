@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote
 
-from dowse.sources.filenames import as_the_system_finds_it, visible
+from dowse.sources.filenames import as_the_system_finds_it
+from dowse.visible_text import visible
 
 _MAX_SPELLINGS = 32
 _NETWORK = ("//", os.sep * 2)

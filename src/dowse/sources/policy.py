@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from pathlib import Path
 
-from dowse.errors import Failed
+from dowse.errors import Failed, TooManyRules
 from dowse.settings import Settings
 from dowse.sources.binary import binary_suffix, nul_byte_at
 from dowse.sources.denylist import DenyList
 from dowse.sources.filenames import printable
-from dowse.sources.gitignore import TooManyRules
 from dowse.sources.ignore_stack import GIT_FILE, OWN_FILE, IgnoreStack, TakenBack
 from dowse.sources.repository import Repository, is_repository, repository_around, repository_at
 from dowse.sources.roots import require_allowed, resolved_storage

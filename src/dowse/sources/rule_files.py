@@ -6,9 +6,10 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
+from dowse.errors import TooManyRules
 from dowse.platform import NAMES_FOLD_CASE
 from dowse.sources.gitconfig import global_excludes_file
-from dowse.sources.gitignore import TooManyRules, parse
+from dowse.sources.gitignore import parse
 from dowse.sources.ignore_stack import GIT_FILE, OWN_FILE, IgnoreStack, PlacedRules
 from dowse.sources.repository import MAX_RULE_BYTES, Repository, common_folder, read_own_rules, read_rules
 

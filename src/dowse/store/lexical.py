@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import tantivy
 
-from dowse.errors import DowseError
+from dowse.errors import LexicalDamaged
 from dowse.platform import disk_errors, make_private_folder
 from dowse.store.analysis import PARTS, WHOLE, parts, squashed, terms_of, whole, whole_terms_of
 from dowse.types import Kind, Scored, TextQuery
@@ -38,10 +38,6 @@ _MARKER_KEY = "marker"
 _SEGMENT_PARTS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
 _FOOTER = struct.Struct("<II")
 _FOOTER_MAGIC = 1337
-
-
-class LexicalDamaged(DowseError):
-    """The lexical index cannot be used and has to be rebuilt; never shown to a user."""
 
 
 class Marker(NamedTuple):

@@ -15,12 +15,13 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, TypeVar
 
 from dowse.encoding.packing import packed
-from dowse.errors import Failed, StoreBusy
+from dowse.errors import Failed, LexicalDamaged, StoreBusy
 from dowse.platform import Lock, make_private_folder
+from dowse.protocols import ReadText
 from dowse.store import lexical
 from dowse.store.catalog import Applied, Catalog, Changes
 from dowse.store.catalog_database import is_current
-from dowse.store.lexical import Indexed, LexicalDamaged, LexicalIndex, Marker
+from dowse.store.lexical import Indexed, LexicalIndex, Marker
 from dowse.store.matrices import READ_WAIT_SECONDS, Matrices
 from dowse.store.matrix import matrix_files
 from dowse.types import (
@@ -31,7 +32,6 @@ from dowse.types import (
     Finding,
     Kind,
     Link,
-    ReadText,
     Scored,
     Stat,
     StoredChunk,
@@ -39,7 +39,7 @@ from dowse.types import (
     TextQuery,
     Totals,
     Verdict,
-)  # fmt: skip
+)
 
 if TYPE_CHECKING:
     from dowse.types import Vectors

@@ -5,9 +5,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from dowse.errors import DowseError, ProjectNotDetected
+from dowse.errors import CatalogError, DowseError, ProjectNotDetected
 from dowse.keeping.service import Service
-from dowse.mcp.error_catalog import CatalogError
 from dowse.mcp.tools import Call
 from dowse.sources.roots import detect_root, is_too_wide
 

@@ -8,6 +8,8 @@ from posixpath import dirname, join, normpath
 from typing import NamedTuple, Protocol
 from xml.parsers import expat
 
+from dowse.errors import PackageRefused
+
 _MAX_BYTES = 48 * 1024 * 1024
 """Of all parts together, unpacked: that of a book of a thousand pages has 20 MB. What comes after is not read."""
 _STEP_BYTES = 512 * 1024
@@ -15,10 +17,6 @@ _WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _WORD_STRICT = "http://purl.oclc.org/ooxml/wordprocessingml/main"
 _COMPATIBILITY = "http://schemas.openxmlformats.org/markup-compatibility/2006"
 _PREFIXES = {_WORD: "w:", _WORD_STRICT: "w:", _COMPATIBILITY: "mc:"}
-
-
-class PackageRefused(Exception):
-    """A part holds what no document needs: a document type, in which entities could be declared."""
 
 
 class ArchiveGuard(Protocol):

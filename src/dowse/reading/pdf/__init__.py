@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from dowse.errors import FormatNotReadable
 from dowse.reading.front_matter import FrontMatter
 from dowse.reading.markdown import read_converted
 from dowse.reading.markdown_writer import heading, paragraph
 from dowse.reading.pdf.page_text import NO_PARSER, SECONDS
 from dowse.reading.placeholder_titles import stated_tags, stated_title
 from dowse.reading.shorten import file_stem
-from dowse.reading.unreadable import FormatNotReadable
 from dowse.types import Reading
 
 _MARK = b"%PDF-"

@@ -1,7 +1,8 @@
 """Astro: pages by their path, content collections by their ids, Starlight's documents at the top."""
 
+from dowse.errors import NotAPage
 from dowse.sites.building import slugs
-from dowse.sites.building.generator import Generator, NotAPage, PageSource, SiteFacts
+from dowse.sites.building.generator import Generator, PageSource, SiteFacts
 
 _CONTENT = "src/content"
 _PAGES = "src/pages"

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from dowse.errors import Failed, UsageError
+from dowse.errors import Failed, NoPagesFound, NotAPage, UsageError
 from dowse.globs import compile_glob
-from dowse.sites.building.generator import Generator, NotAPage, PageSource, SiteFacts
+from dowse.sites.building.generator import Generator, PageSource, SiteFacts
 from dowse.sites.building.generator_detection import HTML, detect, make
 from dowse.sites.building.generator_settings import GeneratorSettings, Identity, identity
 from dowse.sites.building.html_pages import ENDINGS, HtmlPage
@@ -68,12 +68,6 @@ def build(
     if broken := [problem for problem in problems if problem.grade == "error"]:
         raise Failed(f"The index would have an error: {broken[0]}")
     return BuiltSite(data, name, site, len(work.pages), work.skipped, (*work.warnings, *map(str, problems)))
-
-
-class NoPagesFound(Failed):
-    """A folder without pages."""
-
-    exit_code = 1
 
 
 def _because(skipped: Mapping[str, list[str]]) -> str:

@@ -3,8 +3,9 @@
 import json
 import re
 
+from dowse.errors import NotAPage
 from dowse.sites.building import slugs
-from dowse.sites.building.generator import Generator, NotAPage, PageSource, SiteFacts
+from dowse.sites.building.generator import Generator, PageSource, SiteFacts
 from dowse.sites.building.page_front_matter import day_of
 
 _DATED = re.compile(r"^(?P<folder>.*?)(?P<date>\d{4}[-/]\d{1,2}[-/]\d{1,2})[-/]?(?P<name>.*?)(?:/index)?$")

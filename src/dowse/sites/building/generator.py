@@ -20,10 +20,6 @@ MATTER_CHARACTERS = 64 * 1024
 _BROKEN = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(?:[^\n]*\n){0,500}?\1[ \t]*\r?(?:\n|\Z)")
 
 
-class NotAPage(Exception):
-    """A file that is no page of the site; the message says why."""
-
-
 @dataclass(frozen=True, slots=True)
 class PageSource:
     """A file that a page is made of."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from dowse.errors import NotAPage
 from dowse.reading.decoding import decode
-from dowse.sites.building.generator import NotAPage
 from dowse.sites.building.page_front_matter import day_of
 from dowse.sites.building.plain_text import tidy
 

@@ -2,8 +2,9 @@
 
 from datetime import UTC, datetime
 
+from dowse.errors import NotAPage
 from dowse.sites.building import slugs
-from dowse.sites.building.generator import Generator, NotAPage, PageSource, SiteFacts
+from dowse.sites.building.generator import Generator, PageSource, SiteFacts
 from dowse.sites.building.page_front_matter import PageFrontMatter, day_of
 
 _MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december")  # fmt: skip

@@ -4,8 +4,9 @@ import re
 from fnmatch import fnmatchcase
 from typing import Any
 
+from dowse.errors import NotAPage
 from dowse.sites.building import slugs
-from dowse.sites.building.generator import MARKDOWN, Generator, NotAPage, PageSource, SiteFacts
+from dowse.sites.building.generator import MARKDOWN, Generator, PageSource, SiteFacts
 from dowse.sites.building.page_front_matter import PageFrontMatter, day_of
 
 _STYLES = {

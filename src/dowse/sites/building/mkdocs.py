@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from dowse.sites.building.generator import MARKDOWN, Generator, NotAPage, PageSource, SiteFacts
+from dowse.errors import NotAPage
+from dowse.sites.building.generator import MARKDOWN, Generator, PageSource, SiteFacts
 from dowse.sites.building.page_front_matter import PageFrontMatter
 
 

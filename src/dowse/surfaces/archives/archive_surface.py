@@ -25,9 +25,8 @@ from dowse.archives.archive_search import search
 from dowse.archives.archive_watcher import run_lock
 from dowse.archives.graph_queries import broken, duplicates, most_cited, most_cited_outside, orphans
 from dowse.archives.reply_screening import screened
-from dowse.errors import DowseError, NotIndexed, UsageError
+from dowse.errors import CatalogError, DowseError, NotIndexed, UsageError
 from dowse.indexes.masking_setting import masks_secrets
-from dowse.mcp.error_catalog import CatalogError
 from dowse.mcp.schemas import FLAG, NUMBER, SCREENING, TEXT, TEXTS, described, item, reply
 from dowse.mcp.tools import Call, ProseReply, Schema, Tool, wire_characters
 from dowse.surfaces.archives.archive_reply_fitting import fitted

@@ -5,12 +5,11 @@ import contextlib
 from functools import partial
 from pathlib import Path
 
-from dowse.errors import DowseError
+from dowse.errors import CatalogError, DowseError, ResourceNotFound
 from dowse.indexes.document_search import read_now
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.service import ServedIndex, Service
-from dowse.mcp.error_catalog import CatalogError
-from dowse.mcp.resources import Announcer, ResourceNotFound
+from dowse.mcp.resources import Announcer
 from dowse.mcp.tools import Call
 from dowse.searching.title_index import TitleIndex
 from dowse.surfaces.documents.doc_uris import SCHEME, parts_of, uri_of

@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from dowse.errors import ResourceNotFound
 from dowse.indexes.document_search import (
     DocumentQuery,
     DocumentResults,
@@ -15,7 +16,7 @@ from dowse.indexes.document_search import (
 )
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.service import ServedIndex, Service
-from dowse.mcp.resources import Announcer, Resource, ResourceNotFound
+from dowse.mcp.resources import Announcer, Resource
 from dowse.mcp.schemas import NUMBER, SCREENING, TEXT, TEXTS, count, described, item, reply
 from dowse.mcp.tools import Call, ProseReply, Schema, Tool
 from dowse.surfaces.documents.doc_uris import cursor_of, extensions_of, mime_type_of, position_of

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio.to_thread
 
-from dowse.errors import DowseError, UsageError
-from dowse.mcp.arguments import InvalidArgument
+from dowse.errors import DowseError, InvalidArgument, InvalidDocuments, SearchStopped, UsageError
 from dowse.mcp.tools import Call, Tool, wire_characters
 from dowse.notes.limits import MAX_BATCH
 from dowse.surfaces.notes.notes_tools import offered_tools
@@ -27,10 +26,6 @@ THREADS = 16
 """Calls that are worked on at once; more wait for their turn."""
 _ENVELOPE = 600
 """Characters of a reply beside its results."""
-
-
-class SearchStopped(DowseError):
-    """Nobody waits for the answer any more."""
 
 
 class NotesSurface:
@@ -204,14 +199,6 @@ def error_of(error: DowseError) -> dict[str, Any]:
     if isinstance(error, InvalidArgument) and error.argument == "content":
         return {"error": NO_CONTENT}
     return {"error": str(error), **({"errors": error.errors} if isinstance(error, InvalidDocuments) else {})}
-
-
-class InvalidDocuments(UsageError):
-    """Some documents of many cannot be added, so none was."""
-
-    def __init__(self, message: str, errors: list[dict[str, Any]]) -> None:
-        super().__init__(message)
-        self.errors = errors
 
 
 def _notes(given: list[Any]) -> list[Any]:

@@ -4,13 +4,13 @@ import os
 import re
 from collections.abc import Callable
 
-from dowse.errors import UsageError
+from dowse.error_catalog import is_absolute
+from dowse.errors import CatalogError, UsageError
 from dowse.freshness.indexer import IndexReport
 from dowse.globs import compile_glob
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import Coverage, coverage
 from dowse.keeping.service import CatchUp
-from dowse.mcp.error_catalog import CatalogError, is_absolute
 from dowse.types import Reason, Verdict
 
 

@@ -9,13 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dowse.errors import DowseError, UsageError
+from dowse.error_catalog import user_message
+from dowse.errors import CatalogError, DowseError, UsageError
 from dowse.indexes.index import ProjectIndex
+from dowse.indexes.index_errors import shown_folder
 from dowse.indexes.project_lookup import forget_project, list_projects
 from dowse.indexes.project_search import Coverage, answer_now, coverage
 from dowse.keeping.indexing_run import REBUILD, IndexingRun
 from dowse.keeping.service import ServedIndex, Service
-from dowse.mcp.error_catalog import CatalogError, told, user_message
 from dowse.mcp.schemas import TEXT, described
 from dowse.mcp.tools import Call, Tool
 from dowse.searching.search import Answer, SearchOptions
@@ -287,7 +288,7 @@ def _require_docs(project: ProjectIndex) -> None:
 
 
 def _no_docs(project: ProjectIndex, why: str) -> CatalogError:
-    return CatalogError("DOCS_INDEX_NOT_FOUND", index=told(project.folder), detail=why)
+    return CatalogError("DOCS_INDEX_NOT_FOUND", index=shown_folder(project.folder), detail=why)
 
 
 def _require_index(project: ProjectIndex) -> None:

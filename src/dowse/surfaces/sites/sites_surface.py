@@ -24,7 +24,7 @@ from dowse.sites.site_locations import open_places
 from dowse.surfaces.sites.site_replies import told_article, told_info, told_search
 
 if TYPE_CHECKING:
-    from dowse.keeping.service import ServedSource
+    from dowse.types import SourceHealth
 
 MOST_RESULTS = 25
 NAME_CHARACTERS = 60
@@ -65,14 +65,14 @@ class SitesSurface:
             ),
         )  # fmt: skip
 
-    def sources(self) -> "list[ServedSource]":
+    def sources(self) -> "list[SourceHealth]":
         """What is served, for those who watch over the server."""
-        from dowse.keeping.service import ServedSource  # which imports all that projects need
+        from dowse.types import SourceHealth
 
         for served in self._sites:
             if served.live.wants_look:
                 served.live.look()
-        return [ServedSource(served.name, served.live.problem) for served in self._sites]
+        return [SourceHealth(served.name, served.live.problem) for served in self._sites]
 
     @property
     def served(self) -> Sequence[NamedSite]:
