@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from dowse.errors import Failed, UsageError
-from dowse.sites.index_sources import keeper_of
+from dowse.sites.index_sources import open_index_source
 from dowse.sites.served_site import ServedSite
 from tests.sites.making import PAGES, encoded, index
 
@@ -90,7 +90,7 @@ def client(store: str, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_an_index_is_served_from_a_bucket_and_renewed_when_it_changed(client: Any) -> None:
     now = 0.0
-    live = ServedSite(keeper_of("s3://sites/search-index.json"), lambda: now)
+    live = ServedSite(open_index_source("s3://sites/search-index.json"), lambda: now)
     before = live.current
     assert len(before) == 4
     now = 100
@@ -104,7 +104,7 @@ def test_an_index_is_served_from_a_bucket_and_renewed_when_it_changed(client: An
 
 
 def test_what_is_not_changed_is_not_sent(client: Any) -> None:
-    keeper = keeper_of("s3://sites/search-index.json")
+    keeper = open_index_source("s3://sites/search-index.json")
     first = keeper.fetch(None)
     assert first
     assert keeper.fetch(first.mark) is None
@@ -112,21 +112,21 @@ def test_what_is_not_changed_is_not_sent(client: Any) -> None:
 
 def test_what_is_not_there_is_said(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Failed, match="nothing of this name"):
-        keeper_of("s3://sites/none.json").fetch(None)
+        open_index_source("s3://sites/none.json").fetch(None)
     with pytest.raises(Failed, match="no such bucket"):
-        keeper_of("s3://nowhere/none.json").fetch(None)
+        open_index_source("s3://nowhere/none.json").fetch(None)
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
     with pytest.raises(Failed, match=r"secret key is not the right one|access is denied"):
-        keeper_of("s3://sites/search-index.json").fetch(None)
+        open_index_source("s3://sites/search-index.json").fetch(None)
 
 
 def test_a_store_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch, client: Any) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:1")
     with pytest.raises(Failed, match="cannot be fetched"):
-        keeper_of("s3://sites/search-index.json").fetch(None)
+        open_index_source("s3://sites/search-index.json").fetch(None)
 
 
 @pytest.mark.parametrize("place", ["s3://", "s3://bucket", "s3://bucket/"])
 def test_an_address_needs_a_bucket_and_a_name(place: str) -> None:
     with pytest.raises(UsageError, match="s3://bucket/"):
-        keeper_of(place)
+        open_index_source(place)

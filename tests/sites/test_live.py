@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import DowseError
-from dowse.sites.index_sources import REMOTE_SECONDS, FetchedIndex, keeper_of
+from dowse.sites.index_source import REMOTE_SECONDS, FetchedIndex
+from dowse.sites.index_sources import open_index_source
 from dowse.sites.served_site import ServedSite
 from tests.sites.making import PAGES, encoded, index, write_index
 from tests.sites.talking import Reader, talk
@@ -61,7 +62,7 @@ def test_a_broken_replacement_is_refused_and_said(
 
 def test_an_index_that_is_gone_goes_on_being_served(tmp_path: Path) -> None:
     file = write_index(tmp_path / "i.json")
-    live = ServedSite(keeper_of(str(file)))
+    live = ServedSite(open_index_source(str(file)))
     file.unlink()
     assert live.wants_look
     live.look()
@@ -77,7 +78,7 @@ def test_an_index_that_is_gone_goes_on_being_served(tmp_path: Path) -> None:
 
 def test_a_file_that_was_only_touched_is_not_loaded_again(tmp_path: Path) -> None:
     file = write_index(tmp_path / "i.json")
-    live = ServedSite(keeper_of(str(file)))
+    live = ServedSite(open_index_source(str(file)))
     before = live.current
     os.utime(file)
     live.look()
@@ -126,4 +127,4 @@ def test_an_index_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pyte
     for module in ("fetching", "site"):
         monkeypatch.setattr(f"dowse.sites.{module}.MAX_BYTES", 100)
     with pytest.raises(DowseError, match="are the most"):
-        ServedSite(keeper_of(str(file)))
+        ServedSite(open_index_source(str(file)))

@@ -20,7 +20,8 @@ from cryptography.x509.oid import NameOID
 from dowse.errors import DowseError, Failed, UsageError
 from dowse.sites import https_source
 from dowse.sites.https_source import is_public
-from dowse.sites.index_sources import FetchedIndex, keeper_of
+from dowse.sites.index_source import FetchedIndex
+from dowse.sites.index_sources import open_index_source
 from dowse.sites.served_site import ServedSite
 from tests.sites.making import PAGES, encoded, index
 
@@ -128,7 +129,7 @@ def leading(place: str, status: int = 302) -> Answer:
 
 
 def fetched(site: Site, mark: str | None = None) -> FetchedIndex | None:
-    return keeper_of(site.url).fetch(mark)
+    return open_index_source(site.url).fetch(mark)
 
 
 INDEX = encoded(index())
@@ -136,7 +137,7 @@ INDEX = encoded(index())
 
 def test_an_index_is_served_from_a_web_server(site: Site) -> None:
     site.answer = giving(INDEX, ETag='"1"')
-    assert len(ServedSite(keeper_of(site.url)).current) == 4
+    assert len(ServedSite(open_index_source(site.url)).current) == 4
     assert site.requests[0]["User-Agent"].startswith("dowse/")
 
 
@@ -144,7 +145,7 @@ def test_an_index_is_served_from_a_web_server(site: Site) -> None:
 def test_it_is_only_sent_again_when_it_changed(site: Site, headers: dict[str, str]) -> None:
     now = 0.0
     site.answer = giving(INDEX, **headers)
-    live = ServedSite(keeper_of(site.url), lambda: now)
+    live = ServedSite(open_index_source(site.url), lambda: now)
     before = live.current
     now = 100
     live.look()
@@ -160,7 +161,7 @@ def test_it_is_only_sent_again_when_it_changed(site: Site, headers: dict[str, st
 def test_a_server_that_fails_later_does_not_take_the_site_away(site: Site) -> None:
     now = 0.0
     site.answer = giving(INDEX, ETag='"1"')
-    live = ServedSite(keeper_of(site.url), lambda: now)
+    live = ServedSite(open_index_source(site.url), lambda: now)
     now = 100
     site.answer = lambda request: request.send_error(503)
     live.look()
@@ -264,7 +265,7 @@ def test_an_error_of_the_server_is_told(site: Site) -> None:
     with pytest.raises(Failed, match="404"):
         fetched(site)
     with pytest.raises(DowseError, match="cannot be fetched"):
-        keeper_of("https://localhost:1/x").fetch(None)
+        open_index_source("https://localhost:1/x").fetch(None)
 
 
 @pytest.mark.parametrize(
@@ -273,7 +274,7 @@ def test_an_error_of_the_server_is_told(site: Site) -> None:
 )
 def test_an_address_that_is_none_is_refused(place: str) -> None:
     with pytest.raises(UsageError):
-        keeper_of(place)
+        open_index_source(place)
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,9 @@ import os
 import signal
 import sys
 
-__all__ = ["INTERRUPTED", "main"]
+from dowse.cli.exit_codes import INTERRUPTED
 
-INTERRUPTED = 130
-"""What a shell expects of a command that Ctrl-C ended."""
+__all__ = ["main"]
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli import INTERRUPTED
 from dowse.cli.common_arguments import json_option, named_path
+from dowse.cli.exit_codes import INTERRUPTED
 from dowse.cli.output import CommandReply, counted, progress_bar, say, show, show_warnings
 
 if TYPE_CHECKING:

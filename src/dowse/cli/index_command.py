@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli import INTERRUPTED
 from dowse.cli.common_arguments import json_option, named_folder
 from dowse.cli.encoding_output import meaning_line, wait_for_vectors
+from dowse.cli.exit_codes import INTERRUPTED
 from dowse.cli.output import CommandReply, counted, progress_bar, say, say_if_waiting, show, show_warnings
 from dowse.errors import TooManyFiles
 from dowse.platform import lower_priority

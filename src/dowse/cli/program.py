@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from dowse.cli import INTERRUPTED
 from dowse.cli.command_list import dowse
 from dowse.cli.common_arguments import asks_for_json
+from dowse.cli.exit_codes import INTERRUPTED
 from dowse.cli.output import CommandReply, as_json_text, say, show_text
 from dowse.cli.streams import flush_or_silence, prepare_streams, silence_streams
 from dowse.errors import DowseError, Failed

@@ -16,7 +16,7 @@ from urllib.parse import urljoin, urlsplit
 from dowse import __version__
 from dowse.errors import Failed, UsageError
 from dowse.sites.index_model import MAX_BYTES
-from dowse.sites.index_sources import FetchedIndex
+from dowse.sites.index_source import FetchedIndex
 
 CONNECT_SECONDS = 10.0
 FETCH_SECONDS = 60.0

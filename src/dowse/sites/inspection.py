@@ -6,7 +6,7 @@ from dowse.errors import Failed, NotASiteIndex
 from dowse.sites.index_check import Checker, Problem
 from dowse.sites.index_model import MAX_BYTES
 from dowse.sites.index_parsing import parse
-from dowse.sites.index_sources import keeper_of
+from dowse.sites.index_sources import open_index_source
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Inspection:
 
 def inspect(place: str) -> Inspection:
     """All problems of the index at a place; Failed where there is nothing that could be looked at."""
-    fetched = keeper_of(place).fetch(None)
+    fetched = open_index_source(place).fetch(None)
     if fetched is None:
         raise Failed(f"{place} could not be read.")
     return inspect_bytes(fetched.data)

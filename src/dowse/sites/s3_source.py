@@ -4,7 +4,7 @@ from typing import Any
 
 from dowse.errors import Failed, UsageError
 from dowse.sites.index_model import MAX_BYTES
-from dowse.sites.index_sources import FetchedIndex
+from dowse.sites.index_source import FetchedIndex
 
 CONNECT_SECONDS = 10
 READ_SECONDS = 60

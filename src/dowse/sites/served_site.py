@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from dowse.errors import DowseError, Failed
-from dowse.sites.index_sources import REMOTE_SECONDS, IndexSource
+from dowse.sites.index_source import REMOTE_SECONDS, IndexSource
 from dowse.sites.site import LoadedSite, load
 
 _log = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 
 from dowse.errors import UsageError
-from dowse.sites.index_sources import keeper_of
+from dowse.sites.index_sources import open_index_source
 from dowse.sites.served_site import ServedSite
 
 _NAMED = re.compile(r"([a-z][a-z0-9_]*)=(.*)", re.DOTALL)
@@ -25,7 +25,7 @@ def named_place(text: str) -> tuple[str | None, str]:
 
 def open_places(places: Iterable[str]) -> list[tuple[str | None, ServedSite]]:
     """The sites at these places, loaded, each with the name that was given, if one was."""
-    sites = [(name, ServedSite(keeper_of(place))) for name, place in map(named_place, places)]
+    sites = [(name, ServedSite(open_index_source(place))) for name, place in map(named_place, places)]
     for _, live in sites:
         if count := len(live.current.problems):
             _log.warning("%s: %d problem%s; `dowse site check` tells", live.source, count, "" if count == 1 else "s")

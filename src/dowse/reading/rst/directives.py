@@ -2,15 +2,12 @@
 
 import csv
 import re
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from dowse.reading.markdown_writer import code_span, fenced, indented, link, table
 from dowse.reading.rst.directive_names import kinds, names
 from dowse.reading.rst.indentation import dedented, trimmed
-from dowse.reading.rst.inline import inline, reference
-
-if TYPE_CHECKING:
-    from dowse.reading.rst.blocks import RstBlocks
+from dowse.reading.rst.inline import Names, inline, reference
 
 _DIRECTIVE = re.compile(r"\.\.\s+(?P<name>\w[\w:+.-]{0,80}?)\s?::(?:\s+(?P<argument>.*))?$")
 _NOTE = re.compile(r"\.\.\s+\[(?P<label>[#*]?[\w.-]{0,80})\]\s?(?P<text>.*)")
@@ -18,7 +15,16 @@ _OPTION = re.compile(r":(?P<name>[\w-]+):\s*(?P<value>.*)")
 _NO_TEXT = re.compile(r"```|~~~|[-|>#!*] |\d+\. ")
 
 
-def explicit(blocks: "RstBlocks", lines: list[str]) -> str:
+class BlockConverter(Protocol):
+    """Converts blocks to Markdown, and knows what the names of the document mean."""
+
+    @property
+    def known(self) -> Names: ...
+
+    def convert(self, lines: list[str]) -> str: ...
+
+
+def explicit(blocks: BlockConverter, lines: list[str]) -> str:
     """What a block shows that begins with two dots; comments, targets and settings show nothing."""
     if match := _DIRECTIVE.match(lines[0]):
         return Directive(blocks, match, lines[1:]).shown()
@@ -32,7 +38,7 @@ def explicit(blocks: "RstBlocks", lines: list[str]) -> str:
 class Directive:
     """A directive, taken apart: name, arguments, options, body."""
 
-    def __init__(self, blocks: "RstBlocks", first: re.Match[str], rest: list[str]) -> None:
+    def __init__(self, blocks: BlockConverter, first: re.Match[str], rest: list[str]) -> None:
         self._blocks = blocks
         self._name = first["name"].rpartition(":")[2].lower()
         self._arguments = [first["argument"]] if first["argument"] else []
