@@ -148,7 +148,7 @@ def test_a_lexical_index_ahead_of_its_catalog_is_not_believed(folder: Path, worl
 
 
 def test_more_changes_than_are_kept_mean_a_rebuild(folder: Path, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dowse.store.catalog.KEPT_CHANGES", 2)
+    monkeypatch.setattr("dowse.store.catalog_writer.KEPT_CHANGES", 2)
     catalog = Catalog(folder / "catalog.sqlite")
     for number in range(4):
         catalog.apply(Batch(puts=[world.put(f"{number}.py", f"number {number}")]))
@@ -296,7 +296,7 @@ def test_what_is_missing_shows_at_a_glance(folder: Path, world: World) -> None:
 def test_many_vectors_do_not_make_the_lexical_index_start_over(
     folder: Path, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dowse.store.catalog.KEPT_CHANGES", 5)
+    monkeypatch.setattr("dowse.store.catalog_writer.KEPT_CHANGES", 5)
     store = LocalStore(folder, world.read_text)
     before = lexical_folder(folder)
     ids = store.without_vectors("other", 10)

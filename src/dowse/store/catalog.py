@@ -4,32 +4,26 @@ Every transaction has a number. Whatever is derived from the catalog remembers t
 reached and follows the table of changes from there.
 """
 
-import sqlite3
 import time
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import astuple
 from pathlib import Path
 from typing import NamedTuple
 
-from dowse.encoding.packing import dimensions_of, packed
+from dowse.encoding.packing import dimensions_of
 from dowse.errors import StoreDamaged
+from dowse.store import catalog_writer
 from dowse.store.catalog_database import CatalogDatabase
 from dowse.store.catalog_rows import (
     CHUNK_COLUMNS,
     DOCUMENT_COLUMNS,
-    chunk_row,
-    document_row,
-    input_hash,
     stored_chunk,
     stored_document,
 )
 from dowse.store.catalog_schema import STEPS
+from dowse.store.catalog_writer import Applied
 from dowse.store.matrix import Row
-from dowse.types import Batch, Document, Kind, Link, Put, Reason, Stat, StoredChunk, StoredDocument, Totals, Verdict
-
-KEPT_CHANGES = 100_000
-"""Changes are forgotten beyond this many: what is further behind is rebuilt, which costs about the same."""
+from dowse.types import Batch, Document, Kind, Link, Reason, Stat, StoredChunk, StoredDocument, Totals, Verdict
 
 _PAGE_ROWS = 1000
 _AFTER_ALL = chr(0x10FFFF)
@@ -43,8 +37,6 @@ _VECTOR = "SELECT chunks.id, documents.id, documents.kind, vectors.vector FROM"
 _AND_VECTOR = "CROSS JOIN vectors ON vectors.input_hash = chunks.input_hash AND vectors.encoder = ?"
 _VECTORS = f"{_VECTOR} chunks CROSS JOIN documents ON documents.id = chunks.document_id {_AND_VECTOR}"
 _DOCUMENTS_VECTORS = f"{_VECTOR} documents CROSS JOIN chunks ON chunks.document_id = documents.id {_AND_VECTOR}"
-_ADD_DOCUMENT = f"INSERT INTO documents ({DOCUMENT_COLUMNS}) VALUES (NULL{', ?' * 18})"  # noqa: S608 - constant columns
-_ADD_CHUNK = "INSERT INTO chunks VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 class Changes(NamedTuple):
@@ -53,14 +45,6 @@ class Changes(NamedTuple):
     sequence: int
     added: list[int]
     removed: list[int]
-
-
-class Applied(NamedTuple):
-    """What a batch became: ids of the documents that went, and of each put's document and chunks."""
-
-    sequence: int
-    removed: list[int]
-    added: list[tuple[int, list[int]]]
 
 
 class Catalog:
@@ -264,43 +248,12 @@ class Catalog:
         """Make a batch durable in one transaction."""
         now_ns = time.time_ns()
         with self._database.transaction() as connection:
-            sequence = _next_sequence(connection)
-            leaving = (*batch.drops, *(put.document.path for put in batch.puts))
-            connection.executemany("DELETE FROM refusals WHERE path = ?", [(path,) for path in leaving])
-            lent = [_lent(connection, put) for put in batch.puts]
-            removed = [gone for path in leaving for gone in _remove(connection, path, sequence)]
-            added = [_add(connection, put, now_ns, sequence) for put in batch.puts]
-            for put, vectors, (document, _) in zip(batch.puts, lent, added, strict=True):
-                _add_vectors(connection, put, batch.encoder)
-                _borrow(connection, document, vectors)
-            connection.executemany(
-                "UPDATE documents SET size = ?, mtime_ns = ?, inode = ?, ctime_ns = ?, checked_ns = ? WHERE path = ?",
-                [(*astuple(stat), now_ns, path) for path, stat in batch.touches],
-            )
-            connection.executemany(
-                "INSERT OR REPLACE INTO refusals VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [(verdict.path, *astuple(stat), verdict.reason, verdict.detail) for stat, verdict in batch.refusals],
-            )
-            _forget_old_changes(connection, _DOCUMENT_CHANGES)
-        return Applied(sequence, removed, added)
+            return catalog_writer.apply_batch(connection, batch, now_ns)
 
     def put_vectors(self, encoder: str, rows: Iterable[tuple[int, bytes]]) -> None:
         """Keep packed vectors for the chunks that still exist."""
         with self._database.transaction() as connection:
-            sequence = _next_sequence(connection)
-            for chunk_id, vector in rows:
-                kept = connection.execute(
-                    "INSERT OR REPLACE INTO vectors SELECT ?, input_hash, ?, 0 FROM chunks WHERE id = ?",
-                    (encoder, vector, chunk_id),
-                ).rowcount
-                if kept:
-                    # The same content may stand in several chunks; all of them have a vector now.
-                    connection.execute(
-                        "INSERT INTO changes SELECT ?, 'encoded', id FROM chunks WHERE input_hash = "
-                        "(SELECT input_hash FROM chunks WHERE id = ?)",
-                        (sequence, chunk_id),
-                    )
-            _forget_old_changes(connection, _VECTOR_CHANGES)
+            catalog_writer.put_vectors(connection, encoder, rows)
 
     def forget_vectors(self, encoder: str) -> None:
         """Remove everything of an encoder."""
@@ -336,69 +289,3 @@ class Catalog:
         if value is None:
             raise StoreDamaged(f"{self._database.file} lacks the fact '{key}'.")
         return value
-
-
-def _next_sequence(connection: sqlite3.Connection) -> int:
-    row = connection.execute("UPDATE facts SET value = value + 1 WHERE key = 'sequence' RETURNING value").fetchone()
-    return int(row[0])
-
-
-def _remove(connection: sqlite3.Connection, path: str, sequence: int) -> list[int]:
-    ids = [row[0] for row in connection.execute("DELETE FROM documents WHERE path = ? RETURNING id", (path,))]
-    connection.executemany("INSERT INTO changes VALUES (?, 'removed', ?)", [(sequence, gone) for gone in ids])
-    return ids
-
-
-def _add(connection: sqlite3.Connection, put: Put, now_ns: int, sequence: int) -> tuple[int, list[int]]:
-    reading, path = put.document.reading, put.document.path
-    document_id = connection.execute(_ADD_DOCUMENT, document_row(put, now_ns)).lastrowid or 0
-    connection.execute("INSERT INTO changes VALUES (?, 'added', ?)", (sequence, document_id))
-    if not reading.is_verbatim:
-        connection.execute("INSERT INTO texts VALUES (?, ?)", (document_id, zlib.compress(reading.text.encode(), 1)))
-    links = [(document_id, at, link.target, link.text, link.line) for at, link in enumerate(reading.links)]
-    connection.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?)", links)
-    return document_id, [
-        connection.execute(_ADD_CHUNK, chunk_row(document_id, path, ordinal, chunk)).lastrowid or 0
-        for ordinal, chunk in enumerate(put.chunks)
-    ]
-
-
-def _add_vectors(connection: sqlite3.Connection, put: Put, encoder: str) -> None:
-    if put.vectors is not None:
-        path = put.document.path
-        rows = zip(put.chunks, packed(put.vectors), strict=True)
-        connection.executemany(
-            "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, 0)",
-            [(encoder, input_hash(path, chunk.text), vector) for chunk, vector in rows],
-        )
-
-
-def _lent(connection: sqlite3.Connection, put: Put) -> list[tuple[str, int, bytes]]:
-    """Vectors of a document with the same content: encoder, place of the chunk, vector."""
-    query = (
-        "SELECT encoder, ordinal, vector FROM chunks JOIN vectors ON vectors.input_hash = chunks.input_hash "
-        "WHERE document_id = (SELECT id FROM documents WHERE content_hash = ? AND recipe = ? AND path != ? LIMIT 1)"
-    )
-    return connection.execute(query, (put.document.content_hash, put.recipe, put.document.path)).fetchall()
-
-
-def _borrow(connection: sqlite3.Connection, document: int, lent: list[tuple[str, int, bytes]]) -> None:
-    """Let a document that was moved or copied be found by what its content was encoded to elsewhere."""
-    connection.executemany(
-        "INSERT OR IGNORE INTO vectors SELECT ?, input_hash, ?, 1 FROM chunks WHERE document_id = ? AND ordinal = ?",
-        [(encoder, vector, document, ordinal) for encoder, ordinal, vector in lent],
-    )
-
-
-_DOCUMENT_CHANGES = (("added", "horizon"), ("removed", "horizon"))
-_VECTOR_CHANGES = (("encoded", "encoded_horizon"),)
-
-
-def _forget_old_changes(connection: sqlite3.Connection, kinds: Iterable[tuple[str, str]]) -> None:
-    """Keep only so many changes of a kind, and know from where on they are all there."""
-    for what, horizon in kinds:
-        query = "SELECT sequence FROM changes WHERE what = ? ORDER BY sequence DESC LIMIT 1 OFFSET ?"
-        oldest = connection.execute(query, (what, KEPT_CHANGES)).fetchone()
-        if oldest:
-            connection.execute("DELETE FROM changes WHERE what = ? AND sequence <= ?", (what, *oldest))
-            connection.execute("UPDATE facts SET value = max(value + 0, ?) WHERE key = ?", (*oldest, horizon))

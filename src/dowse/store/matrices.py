@@ -7,13 +7,11 @@ from dowse.errors import StoreBusy
 from dowse.platform import Lock
 from dowse.store import matrix, vector_search
 from dowse.store.catalog import Catalog
+from dowse.store.lock_waits import READ_WAIT_SECONDS
 from dowse.types import Kind, Scored
 
 if TYPE_CHECKING:
     from dowse.types import Vectors
-
-READ_WAIT_SECONDS = 0.3
-"""How long an answer waits to bring what is derived up to date before it goes without."""
 
 
 class Matrices:

@@ -1,0 +1,130 @@
+"""Writes to the catalog, each inside a transaction that the caller has begun."""
+
+import sqlite3
+import zlib
+from collections.abc import Iterable
+from dataclasses import astuple
+from typing import NamedTuple
+
+from dowse.encoding.packing import packed
+from dowse.store.catalog_rows import DOCUMENT_COLUMNS, chunk_row, document_row, input_hash
+from dowse.types import Batch, Put
+
+KEPT_CHANGES = 100_000
+"""Changes are forgotten beyond this many: what is further behind is rebuilt, which costs about the same."""
+
+_ADD_DOCUMENT = f"INSERT INTO documents ({DOCUMENT_COLUMNS}) VALUES (NULL{', ?' * 18})"  # noqa: S608 - constant columns
+_ADD_CHUNK = "INSERT INTO chunks VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_DOCUMENT_CHANGES = (("added", "horizon"), ("removed", "horizon"))
+_VECTOR_CHANGES = (("encoded", "encoded_horizon"),)
+
+
+class Applied(NamedTuple):
+    """What a batch became: ids of the documents that went, and of each put's document and chunks."""
+
+    sequence: int
+    removed: list[int]
+    added: list[tuple[int, list[int]]]
+
+
+def apply_batch(connection: sqlite3.Connection, batch: Batch, now_ns: int) -> Applied:
+    """Write a batch: documents that go, documents that come, stats and refusals."""
+    sequence = _next_sequence(connection)
+    leaving = (*batch.drops, *(put.document.path for put in batch.puts))
+    connection.executemany("DELETE FROM refusals WHERE path = ?", [(path,) for path in leaving])
+    lent = [_lent(connection, put) for put in batch.puts]
+    removed = [gone for path in leaving for gone in _remove(connection, path, sequence)]
+    added = [_add(connection, put, now_ns, sequence) for put in batch.puts]
+    for put, vectors, (document, _) in zip(batch.puts, lent, added, strict=True):
+        _add_vectors(connection, put, batch.encoder)
+        _borrow(connection, document, vectors)
+    connection.executemany(
+        "UPDATE documents SET size = ?, mtime_ns = ?, inode = ?, ctime_ns = ?, checked_ns = ? WHERE path = ?",
+        [(*astuple(stat), now_ns, path) for path, stat in batch.touches],
+    )
+    connection.executemany(
+        "INSERT OR REPLACE INTO refusals VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [(verdict.path, *astuple(stat), verdict.reason, verdict.detail) for stat, verdict in batch.refusals],
+    )
+    _forget_old_changes(connection, _DOCUMENT_CHANGES)
+    return Applied(sequence, removed, added)
+
+
+def put_vectors(connection: sqlite3.Connection, encoder: str, rows: Iterable[tuple[int, bytes]]) -> None:
+    """Keep packed vectors for the chunks that still exist."""
+    sequence = _next_sequence(connection)
+    for chunk_id, vector in rows:
+        kept = connection.execute(
+            "INSERT OR REPLACE INTO vectors SELECT ?, input_hash, ?, 0 FROM chunks WHERE id = ?",
+            (encoder, vector, chunk_id),
+        ).rowcount
+        if kept:
+            # The same content may stand in several chunks; all of them have a vector now.
+            connection.execute(
+                "INSERT INTO changes SELECT ?, 'encoded', id FROM chunks WHERE input_hash = "
+                "(SELECT input_hash FROM chunks WHERE id = ?)",
+                (sequence, chunk_id),
+            )
+    _forget_old_changes(connection, _VECTOR_CHANGES)
+
+
+def _next_sequence(connection: sqlite3.Connection) -> int:
+    row = connection.execute("UPDATE facts SET value = value + 1 WHERE key = 'sequence' RETURNING value").fetchone()
+    return int(row[0])
+
+
+def _remove(connection: sqlite3.Connection, path: str, sequence: int) -> list[int]:
+    ids = [row[0] for row in connection.execute("DELETE FROM documents WHERE path = ? RETURNING id", (path,))]
+    connection.executemany("INSERT INTO changes VALUES (?, 'removed', ?)", [(sequence, gone) for gone in ids])
+    return ids
+
+
+def _add(connection: sqlite3.Connection, put: Put, now_ns: int, sequence: int) -> tuple[int, list[int]]:
+    reading, path = put.document.reading, put.document.path
+    document_id = connection.execute(_ADD_DOCUMENT, document_row(put, now_ns)).lastrowid or 0
+    connection.execute("INSERT INTO changes VALUES (?, 'added', ?)", (sequence, document_id))
+    if not reading.is_verbatim:
+        connection.execute("INSERT INTO texts VALUES (?, ?)", (document_id, zlib.compress(reading.text.encode(), 1)))
+    links = [(document_id, at, link.target, link.text, link.line) for at, link in enumerate(reading.links)]
+    connection.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?)", links)
+    return document_id, [
+        connection.execute(_ADD_CHUNK, chunk_row(document_id, path, ordinal, chunk)).lastrowid or 0
+        for ordinal, chunk in enumerate(put.chunks)
+    ]
+
+
+def _add_vectors(connection: sqlite3.Connection, put: Put, encoder: str) -> None:
+    if put.vectors is not None:
+        path = put.document.path
+        rows = zip(put.chunks, packed(put.vectors), strict=True)
+        connection.executemany(
+            "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, 0)",
+            [(encoder, input_hash(path, chunk.text), vector) for chunk, vector in rows],
+        )
+
+
+def _lent(connection: sqlite3.Connection, put: Put) -> list[tuple[str, int, bytes]]:
+    """Vectors of a document with the same content: encoder, place of the chunk, vector."""
+    query = (
+        "SELECT encoder, ordinal, vector FROM chunks JOIN vectors ON vectors.input_hash = chunks.input_hash "
+        "WHERE document_id = (SELECT id FROM documents WHERE content_hash = ? AND recipe = ? AND path != ? LIMIT 1)"
+    )
+    return connection.execute(query, (put.document.content_hash, put.recipe, put.document.path)).fetchall()
+
+
+def _borrow(connection: sqlite3.Connection, document: int, lent: list[tuple[str, int, bytes]]) -> None:
+    """Let a document that was moved or copied be found by what its content was encoded to elsewhere."""
+    connection.executemany(
+        "INSERT OR IGNORE INTO vectors SELECT ?, input_hash, ?, 1 FROM chunks WHERE document_id = ? AND ordinal = ?",
+        [(encoder, vector, document, ordinal) for encoder, ordinal, vector in lent],
+    )
+
+
+def _forget_old_changes(connection: sqlite3.Connection, kinds: Iterable[tuple[str, str]]) -> None:
+    """Keep only so many changes of a kind, and know from where on they are all there."""
+    for what, horizon in kinds:
+        query = "SELECT sequence FROM changes WHERE what = ? ORDER BY sequence DESC LIMIT 1 OFFSET ?"
+        oldest = connection.execute(query, (what, KEPT_CHANGES)).fetchone()
+        if oldest:
+            connection.execute("DELETE FROM changes WHERE what = ? AND sequence <= ?", (what, *oldest))
+            connection.execute("UPDATE facts SET value = max(value + 0, ?) WHERE key = ?", (*oldest, horizon))

@@ -1,0 +1,208 @@
+"""The lexical index of a store, kept in step with the catalog.
+
+The catalog is committed first and the lexical index follows in the same call. If that is
+interrupted, the next process that opens the store finds the index behind and replays the changes.
+"""
+
+import contextlib
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from secrets import token_hex
+from typing import TypeVar
+
+from dowse.errors import Failed, LexicalDamaged, StoreBusy
+from dowse.platform import Lock
+from dowse.protocols import ReadText
+from dowse.store import lexical
+from dowse.store.catalog import Catalog, Changes
+from dowse.store.catalog_writer import Applied
+from dowse.store.lexical import Indexed, LexicalIndex, Marker
+from dowse.store.lock_waits import READ_WAIT_SECONDS, WRITE_WAIT_SECONDS
+from dowse.types import Batch, Chunk, Document, StoredChunk, StoredDocument
+
+REPLAY_DOCUMENTS = 500
+"""Documents read into memory at once while the lexical index is replayed."""
+
+FOLDER_PREFIX = "lexical-"
+"""A rebuilt lexical index gets a new folder: neither a reader's open files nor a writer that died
+badly can touch it."""
+
+_Answer = TypeVar("_Answer")
+
+
+class LexicalFollower:
+    """The lexical index of one store, brought up to date from its catalog."""
+
+    def __init__(self, folder: Path, catalog: Catalog, lock: Lock, read_text: ReadText) -> None:
+        self._folder, self._catalog, self._lock, self._read_text = folder, catalog, lock, read_text
+        self._index = LexicalIndex(folder / f"{FOLDER_PREFIX}none")
+        self._counted: Path | None = None
+        """The lexical index whose size was compared with the catalog's."""
+
+    def refresh(self) -> None:
+        """See what is there now, and catch up unless another process writes."""
+        if not self.is_current():
+            with contextlib.suppress(StoreBusy), self._lock.held(READ_WAIT_SECONDS):
+                self.catch_up()
+
+    def query(self, question: Callable[[LexicalIndex], _Answer]) -> _Answer:
+        """Ask the lexical index; one that cannot answer is looked for again, and rebuilt only if need be."""
+        try:
+            return question(self._index)
+        except LexicalDamaged:
+            with self._lock.held(WRITE_WAIT_SECONDS):
+                self.catch_up()
+        try:
+            return question(self._index)
+        except LexicalDamaged:
+            with self._lock.held(WRITE_WAIT_SECONDS):
+                self.rebuild()
+        try:
+            return question(self._index)
+        except LexicalDamaged as error:
+            raise Failed(f"The lexical index cannot be read: {error}. Check the disk and try again.") from error
+
+    def is_current(self) -> bool:
+        changes = self._missing_changes()
+        return changes is not None and not (changes.added or changes.removed)
+
+    def problems(self) -> list[str]:
+        self._open_current()
+        marker = self._index.marker()
+        if marker is None:
+            return ["is missing or damaged"] if self._catalog.document_ids() else []
+        if marker.catalog != self._catalog.id or marker.format != lexical.FORMAT:
+            return ["belongs to another catalog or version"]
+        problems = self._index.problems()
+        if not self.is_current():
+            problems.append(f"has reached change {marker.sequence} of {self._catalog.sequence()}")
+        elif not problems:
+            problems += self._difference(self._index.chunk_ids())
+        return problems
+
+    # The caller of these holds the write lock
+
+    def append(self, batch: Batch, applied: Applied) -> Callable[[], None]:
+        """Follow one batch whose text is at hand; what is left to do."""
+        added = (
+            _indexed(
+                document_id, put.document, zip(chunk_ids, put.chunks, (chunk.text for chunk in put.chunks), strict=True)
+            )
+            for put, (document_id, chunk_ids) in zip(batch.puts, applied.added, strict=True)
+        )
+        if not applied.added and not applied.removed:
+            return nothing_to_finish
+        try:
+            return self._index.write(self._marker(applied.sequence), applied.removed, added)
+        except LexicalDamaged:
+            self.rebuild()
+            return nothing_to_finish
+
+    def catch_up(self) -> None:
+        """Bring the lexical index from wherever it is to where the catalog is."""
+        changes = self._missing_changes()
+        if changes is None:
+            self.rebuild()
+        elif changes.added or changes.removed:
+            try:
+                self._counted = None
+                self._replay(self._index, changes.sequence, changes.removed, changes.added)
+                if not self._counts_agree():
+                    self.rebuild()
+            except LexicalDamaged:
+                self.rebuild()
+
+    def rebuild(self) -> None:
+        rebuilt = LexicalIndex(self._folder / f"{FOLDER_PREFIX}{token_hex(4)}")
+        try:
+            rebuilt.begin()
+            self._replay(rebuilt, self._catalog.sequence(), [], self._catalog.document_ids())
+        except BaseException as error:
+            shutil.rmtree(rebuilt.folder, ignore_errors=True)  # nobody would ever use or remove it
+            if isinstance(error, LexicalDamaged):
+                raise Failed(f"The lexical index cannot be written: {error}. Check the disk and try again.") from error
+            raise
+        self._catalog.set_fact("lexical", rebuilt.folder.name)
+        self._index = rebuilt
+        for folder in self._folder.glob(f"{FOLDER_PREFIX}*"):
+            if folder != rebuilt.folder:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _marker(self, sequence: int) -> Marker:
+        return Marker(self._catalog.id, sequence, lexical.FORMAT)
+
+    def _open_current(self) -> None:
+        """See what other processes have written, or built anew, since we looked."""
+        name = self._catalog.fact("lexical")
+        if name and name != self._index.folder.name:
+            self._index = LexicalIndex(self._folder / name)
+        else:
+            self._index.refresh()
+
+    def _missing_changes(self) -> Changes | None:
+        """What the lexical index lacks; None when it has to be rebuilt."""
+        self._open_current()
+        marker = self._index.marker()
+        if marker is None or marker != self._marker(marker.sequence):
+            return None
+        changes = self._catalog.changes_since(marker.sequence)
+        is_level = changes is not None and not (changes.added or changes.removed)
+        return None if is_level and not self._counts_agree() else changes
+
+    def _counts_agree(self) -> bool:
+        """Whether an index that says it is current holds as much as the catalog; looked at once a process.
+
+        A commit that failed halfway on a broken disk once said so and still held a chunk that was gone.
+        """
+        if self._counted != self._index.folder:
+            if self._index.extent() != self._catalog.entries() + 1:  # and the marker
+                return False
+            self._counted = self._index.folder
+        return True
+
+    def _replay(self, target: LexicalIndex, sequence: int, removed: Sequence[int], added: Sequence[int]) -> None:
+        """Follow from the files; one that has changed since is dropped, for the next scan to find as new."""
+        changed: list[str] = []
+        target.write(self._marker(sequence), removed, self._indexed_documents(added, changed))()
+        if changed:
+            applied = self._catalog.apply(Batch(drops=changed))
+            target.write(self._marker(applied.sequence), applied.removed, ())()
+
+    def _indexed_documents(self, ids: Sequence[int], changed: list[str]) -> Iterator[Indexed]:
+        for start in range(0, len(ids), REPLAY_DOCUMENTS):
+            for document in self._catalog.documents_by_id(ids[start : start + REPLAY_DOCUMENTS]).values():
+                kept = self._catalog.converted_text(document.id)
+                text = self._read_text(document) if kept is None else kept
+                if text is None:
+                    changed.append(document.path)
+                    continue
+                data = text.encode()
+                yield _indexed(
+                    document.id,
+                    document,
+                    (
+                        (chunk.id, chunk, data[chunk.start_byte : chunk.end_byte].decode("utf-8", "replace"))
+                        for chunk in self._catalog.chunks(document.id)
+                    ),
+                )
+
+    def _difference(self, held: set[int]) -> list[str]:
+        expected = set(self._catalog.chunk_ids())
+        missing, extra = len(expected - held), len(held - expected)
+        return [f"lacks {missing} chunks and has {extra} that are gone"] if missing or extra else []
+
+
+def nothing_to_finish() -> None:
+    """Do nothing: no work is left after a write."""
+
+
+def _indexed(
+    document_id: int,
+    document: Document | StoredDocument,
+    chunks: Iterable[tuple[int, Chunk | StoredChunk, str]],
+) -> Indexed:
+    told = [
+        (chunk_id, text, [symbol.name for symbol in chunk.symbols], chunk.headings) for chunk_id, chunk, text in chunks
+    ]
+    return Indexed(document_id, document.kind, document.path, told)
