@@ -22,7 +22,7 @@ from bench.report import Row, Table
 from dowse.errors import DowseError
 from dowse.sites.building.builder import build
 from dowse.sites.building.generator_settings import GeneratorSettings
-from dowse.sites.site import load
+from dowse.sites.site import load_site
 
 PLACE = "bench sites"
 PAGES = 10_000
@@ -169,7 +169,7 @@ async def _served(index: Path, queries: list[Query]) -> Served:
             after, _ = meter.memory(pid)
     data = index.read_bytes()
     began, used = time.perf_counter(), time.process_time()
-    load(data)
+    load_site(data)
     loading, loading_used = time.perf_counter() - began, time.process_time() - used
     inside = [float(reply["searchTimeMs"]) for reply in replies]
     urls = [[one["path"] for one in reply["results"]] for reply in replies]
@@ -250,7 +250,7 @@ def _eval_table(folder: Path | None) -> list[Table]:
         ("site and question", "asked", "first", "in ten", "Fuse.js first", "Fuse.js in ten", "lost to Fuse.js")
     ]
     for file in sorted((folder / "sites").glob("*.fuse.json")) if folder else ():
-        site = load(file.with_name(file.name.replace(".fuse.", ".index.")).read_bytes())
+        site = load_site(file.with_name(file.name.replace(".fuse.", ".index.")).read_bytes())
         asked = json.loads(file.read_text(encoding="utf-8"))
         for kind in dict.fromkeys(one["kind"] for one in asked):
             same = [one for one in asked if one["kind"] == kind]

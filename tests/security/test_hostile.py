@@ -9,7 +9,7 @@ import pytest
 
 from dowse.errors import DowseError
 from dowse.settings import load_settings
-from dowse.sites.site import load
+from dowse.sites.site import load_site
 from tests.cli.conftest import Run, run  # noqa: F401 - a fixture
 from tests.making import write_tree
 
@@ -76,7 +76,7 @@ def test_a_site_s_index_that_is_nested_too_deep_is_refused(run: Run, tmp_path: P
     assert ran.code == 1
     assert "Traceback" not in ran.err
     with pytest.raises(DowseError):
-        load(file.read_bytes())
+        load_site(file.read_bytes())
 
 
 def test_settings_that_are_nested_too_deep_are_ignored_and_said(tmp_path: Path) -> None:

@@ -2,15 +2,15 @@
 
 import pytest
 
-from dowse.sites.site import LoadedSite, load
+from dowse.sites.site import LoadedSite, load_site
 from tests.sites.making import encoded, index, large_site
 
 
 @pytest.fixture(scope="session")
 def large() -> LoadedSite:
-    return load(encoded(index(*large_site(1000))))
+    return load_site(encoded(index(*large_site(1000))))
 
 
 @pytest.fixture
 def fruit() -> LoadedSite:
-    return load(encoded(index()))
+    return load_site(encoded(index()))

@@ -11,11 +11,11 @@ import pytest
 
 from dowse.cli.site_command import site
 from dowse.sites import https_source, site_constants
-from dowse.sites.building.generator_detection import NAMES
-from dowse.sites.building.generator_settings import NAMES_OF_SETTINGS, gathered
-from dowse.sites.index_model import MAX_BYTES
+from dowse.sites.building.generator_detection import GENERATOR_NAMES
+from dowse.sites.building.generator_settings import SETTING_NAMES, gather_settings
+from dowse.sites.index_model import MAX_INDEX_BYTES
 from dowse.sites.inspection import inspect_bytes
-from dowse.surfaces.sites.sites_surface import MOST_RESULTS
+from dowse.surfaces.sites.sites_surface import MAX_RESULTS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "site.md").read_text(encoding="utf-8")
 
@@ -47,13 +47,13 @@ def test_every_option_of_building_and_checking_is_documented(command: str) -> No
 
 
 def test_every_setting_and_generator_is_documented(tmp_path: Path) -> None:
-    for name in NAMES_OF_SETTINGS:
+    for name in SETTING_NAMES:
         assert f"`DOWSE_SITE_{name.upper()}` | `{name}` |" in PAGE
-    for name in NAMES:
+    for name in GENERATOR_NAMES:
         assert f"| `{name}` |" in PAGE
     (example,) = blocks("toml")
     (tmp_path / "dowse-site.toml").write_text(example, encoding="utf-8")
-    assert gathered(tmp_path, {}, {}).prefix == tomllib.loads(example)["prefix"]
+    assert gather_settings(tmp_path, {}, {}).prefix == tomllib.loads(example)["prefix"]
 
 
 def test_the_example_of_the_format_is_good() -> None:
@@ -62,7 +62,7 @@ def test_the_example_of_the_format_is_good() -> None:
 
 
 def test_limits_and_weights_are_those_of_the_program() -> None:
-    assert f"1 to {MOST_RESULTS}" in PAGE
-    assert f"at most {MAX_BYTES >> 20} MB and {https_source.FETCH_SECONDS:.0f} seconds" in PAGE
+    assert f"1 to {MAX_RESULTS}" in PAGE
+    assert f"at most {MAX_INDEX_BYTES >> 20} MB and {https_source.FETCH_SECONDS:.0f} seconds" in PAGE
     body, title, abstract, topics = site_constants.FIELD_WEIGHTS
     assert f"body {body}, title {title:.2f}, abstract {abstract:.2f}, topics {topics}" in PAGE

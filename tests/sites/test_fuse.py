@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.sites.site import load
+from dowse.sites.site import load_site
 from tests.sites.making import encoded, index, large_site, queries
 
 FUSE = Path(sys.prefix, "node/node_modules/fuse.js/dist/fuse.mjs")
@@ -43,7 +43,7 @@ def fuse(pages: list[dict[str, object]], asked: list[str], folder: Path) -> list
 def test_a_page_that_fuse_has_in_ten_we_have_in_ten(tmp_path: Path) -> None:
     pages = large_site(40, seed=3)
     asked = queries(pages, 12)
-    site = load(encoded(index(*pages)))
+    site = load_site(encoded(index(*pages)))
     theirs = fuse(pages, [query.text for query in asked], tmp_path)
     lost, both = [], Counter[str]()
     for query, found in zip(asked, theirs, strict=True):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import DowseError
-from dowse.sites.index_source import REMOTE_SECONDS, FetchedIndex
+from dowse.sites.index_source import REMOTE_CHECK_SECONDS, FetchedIndex
 from dowse.sites.index_sources import open_index_source
 from dowse.sites.served_site import ServedSite
 from tests.sites.making import PAGES, encoded, index, write_index
@@ -110,11 +110,11 @@ def test_what_is_remote_is_asked_now_and_then() -> None:
     live.look()
     assert store.asked == 1
     store.data = encoded(index(*PAGES[:2]))
-    now = REMOTE_SECONDS
+    now = REMOTE_CHECK_SECONDS
     assert live.wants_look
     live.look()
     assert (store.asked, len(live.current)) == (2, 2)
-    now += REMOTE_SECONDS
+    now += REMOTE_CHECK_SECONDS
     store.data = b"<html>Service unavailable</html>"
     live.look()
     assert len(live.current) == 2
@@ -124,7 +124,7 @@ def test_what_is_remote_is_asked_now_and_then() -> None:
 
 def test_an_index_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = write_index(tmp_path / "i.json")
-    for module in ("fetching", "site"):
-        monkeypatch.setattr(f"dowse.sites.{module}.MAX_BYTES", 100)
+    for module in ("file_source", "site"):
+        monkeypatch.setattr(f"dowse.sites.{module}.MAX_INDEX_BYTES", 100)
     with pytest.raises(DowseError, match="are the most"):
         ServedSite(open_index_source(str(file)))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dowse.errors import NotASiteIndex
 from dowse.sites import index_parsing
-from dowse.sites.index_parsing import parse
+from dowse.sites.index_parsing import parse_index
 from tests.sites.making import encoded, index
 
 TEXT = st.text(st.sampled_from('ab "\\\n{}[],:é漢🍎0'), max_size=20)
@@ -24,7 +24,7 @@ ROOTS = st.dictionaries(st.sampled_from(["pages", "site", "version", "pageCount"
 
 def parsed(data: bytes) -> tuple[dict[str, Any], list[Any]]:
     pages: list[Any] = []
-    root = parse(data, lambda _number, page: pages.append(page), pages.clear)
+    root = parse_index(data, lambda _number, page: pages.append(page), pages.clear)
     return root, pages
 
 
@@ -33,11 +33,11 @@ def test_in_pieces_of_any_size_it_is_the_same(
     root: dict[str, Any], ascii_only: bool, indent: int | None, step: int
 ) -> None:
     data = json.dumps(root, ensure_ascii=ascii_only, indent=indent).encode("utf-8", "surrogatepass")
-    old, index_parsing._STEP = index_parsing._STEP, step
+    old, index_parsing._STEP_BYTES = index_parsing._STEP_BYTES, step
     try:
         found, pages = parsed(data)
     finally:
-        index_parsing._STEP = old
+        index_parsing._STEP_BYTES = old
     expected = json.loads(data)
     if isinstance(expected.get("pages"), list):
         assert pages == expected["pages"]
@@ -79,7 +79,7 @@ def test_what_is_no_index_is_said_to_be_none(data: bytes, message: str) -> None:
 def test_a_large_index_is_never_in_memory_as_one_value() -> None:
     data = encoded(index(*({"url": f"/{n}", "title": "🍎 " * 50, "body": "word " * 1000} for n in range(2000))))
     tracemalloc.start()
-    parse(data, lambda _number, _page: None)
+    parse_index(data, lambda _number, _page: None)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < len(data) * 1.5, f"{peak:,} bytes for {len(data):,}"

@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from dowse.sites.site import LoadedSite, load
+from dowse.sites.site import LoadedSite, load_site
 from tests.sites.making import PAGES, encoded, index, large_site, queries
 
 
@@ -63,7 +63,7 @@ def test_a_query_finds(fruit: LoadedSite, query: str, expected: set[str]) -> Non
 
 
 def test_slips_and_compounds_are_forgiven() -> None:
-    site = load(encoded(index({"url": "/a", "title": "The filesystem"}, {"url": "/b", "title": "A data base"})))
+    site = load_site(encoded(index({"url": "/a", "title": "The filesystem"}, {"url": "/b", "title": "A data base"})))
     assert urls(site, "file system")[:1] == ["/a"]
     assert urls(site, "database")[:1] == ["/b"]
     assert urls(site, "flesystem")[:1] == ["/a"]
@@ -71,7 +71,7 @@ def test_slips_and_compounds_are_forgiven() -> None:
 
 def test_a_slip_that_makes_another_word_still_finds_the_title() -> None:
     pages = [{"url": "/lists", "title": "Lists"}, {"url": "/x", "title": "Other", "body": "lits of a kind"}]
-    assert "/lists" in urls(load(encoded(index(*pages))), "Lits")
+    assert "/lists" in urls(load_site(encoded(index(*pages))), "Lits")
 
 
 def test_words_of_scripts_without_spaces_are_found() -> None:
@@ -80,7 +80,7 @@ def test_words_of_scripts_without_spaces_are_found() -> None:
         {"url": "/zh", "title": "安装指南", "body": "本指南介绍如何安装。"},
         {"url": "/ru", "title": "Поиск", "body": "Ёлки и поиск по сайту."},
     ]
-    site = load(encoded(index(*pages)))
+    site = load_site(encoded(index(*pages)))
     assert urls(site, "検索") == ["/ja"]
     assert urls(site, "安装")[:1] == ["/zh"]
     assert urls(site, "ПОИСК") == ["/ru"]
@@ -89,7 +89,9 @@ def test_words_of_scripts_without_spaces_are_found() -> None:
 
 def test_typographic_signs_stand_between_words() -> None:
     body = "“Hello” said the fox—it wasn’t\u00a0late…\u3000全角「引用」、終わり。"
-    site = load(encoded(index({"url": "/a", "title": "A", "body": body}, {"url": "/b", "title": "B", "body": "other"})))
+    site = load_site(
+        encoded(index({"url": "/a", "title": "A", "body": body}, {"url": "/b", "title": "B", "body": "other"}))
+    )
     for query in (
         '"hello said the fox it"',
         '"wasn\'t late"',
@@ -104,7 +106,7 @@ def test_typographic_signs_stand_between_words() -> None:
 
 def test_a_phrase_does_not_reach_from_one_field_into_the_next() -> None:
     page = {"url": "/a", "title": "one two", "abstract": "three", "topics": ["four", "five"], "body": "zero"}
-    site = load(encoded(index(page)))
+    site = load_site(encoded(index(page)))
     assert urls(site, '"one two"') == ["/a"]
     for query in ('"two three"', '"zero one"', '"three four"', '"one two three four five six seven eight nine"'):
         assert urls(site, query) == []
@@ -148,7 +150,7 @@ def test_the_passage_shows_what_was_asked(fruit: LoadedSite) -> None:
 
 def test_a_long_page_is_cut_around_what_was_asked() -> None:
     body = " ".join(["filler"] * 3000 + ["the needle is here"] + ["filler"] * 3000)
-    site = load(encoded(index({"url": "/a", "title": "A", "body": body})))
+    site = load_site(encoded(index({"url": "/a", "title": "A", "body": body})))
     found = site.search("needle", 1)
     shown = site.passage(found.hits[0].page, found).text
     assert "needle is here" in shown
@@ -157,10 +159,10 @@ def test_a_long_page_is_cut_around_what_was_asked() -> None:
 
 def test_equal_pages_come_in_the_order_of_the_index() -> None:
     pages = [{"url": f"/{name}", "title": "Same", "body": "the same words"} for name in "cab"]
-    assert urls(load(encoded(index(*pages))), "same words") == ["/c", "/a", "/b"]
+    assert urls(load_site(encoded(index(*pages))), "same words") == ["/c", "/a", "/b"]
 
 
 def test_a_site_without_pages_finds_nothing() -> None:
-    site = load(encoded(index(pages=[], pageCount=0)))
+    site = load_site(encoded(index(pages=[], pageCount=0)))
     assert site.search("anything", 10).total == 0
     assert site.search("", 10).hits == ()

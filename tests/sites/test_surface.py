@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dowse.errors import DowseError
-from dowse.sites.site_locations import named_place
+from dowse.sites.site_locations import parse_site_argument
 from dowse.surfaces.sites.sites_surface import open_sites
 from tests.sites.making import SITE, index, write_index
 from tests.sites.talking import Reader, talk
@@ -265,7 +265,7 @@ def test_a_prefix_that_names_no_tool_is_refused_unless_another_name_is_given(tmp
     ],
 )
 def test_a_place_may_have_a_name(text: str, expected: tuple[str | None, str]) -> None:
-    assert named_place(text) == expected
+    assert parse_site_argument(text) == expected
 
 
 def test_an_index_that_cannot_be_served_says_why(tmp_path: Path) -> None:

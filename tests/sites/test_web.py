@@ -217,7 +217,7 @@ def test_a_redirect_to_anything_odd_is_not_followed(site: Site, place: str, mess
 
 
 def test_what_is_too_long_is_not_read_to_its_end(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(https_source, "MAX_BYTES", 1 << 20)
+    monkeypatch.setattr(https_source, "MAX_INDEX_BYTES", 1 << 20)
     for data, headers in ((b"x" * (2 << 20), {}), (gzip.compress(b"x" * (64 << 20)), {"Content_Encoding": "gzip"})):
         site.answer = giving(data, **headers)
         with pytest.raises(Failed, match="more than 1 MB"):

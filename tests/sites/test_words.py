@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dowse.sites.index_model import Page
-from dowse.sites.site_postings import BODY, FIELDS, Poster
+from dowse.sites.site_postings import BODY, FIELDS, PostingsBuilder
 from dowse.sites.site_tokens import SiteTokenizer
 from dowse.sites.word_ids import WordIds
 
@@ -74,7 +74,7 @@ def test_a_full_table_grows() -> None:
 
 @given(st.lists(st.tuples(TEXT, TEXT, TEXT, st.lists(TEXT, max_size=2)), max_size=5))
 def test_postings_count_every_word_of_every_field(texts: list[tuple[str, str, str, list[str]]]) -> None:
-    poster = Poster(TOKENIZER)
+    poster = PostingsBuilder(TOKENIZER)
     for body, title, abstract, topics in texts:
         poster.add(Page("/", title, abstract, "", tuple(topics), body))
     postings = poster.done()

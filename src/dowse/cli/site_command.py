@@ -12,7 +12,7 @@ from dowse.cli.serve_command import budget_option, run_server
 from dowse.cli.serve_options import ServeOptions
 from dowse.errors import UsageError
 
-MOST_WARNINGS = 20
+MAX_WARNINGS = 20
 """Shown after a build."""
 
 
@@ -101,9 +101,9 @@ def build(source: str, *, as_json: bool, **given: Any) -> int | CommandReply:
     assert folder is not None  # noqa: S101 - it was named
     from dowse.platform import write_atomically
     from dowse.sites.building.builder import build as built_from
-    from dowse.sites.building.generator_settings import gathered
+    from dowse.sites.building.generator_settings import gather_settings
 
-    settings = gathered(folder, {**given, "exclude": given["exclude"] or None}, os.environ)
+    settings = gather_settings(folder, {**given, "exclude": given["exclude"] or None}, os.environ)
     if not settings.output:
         raise UsageError("Say where the index is to be written: -o FILE.")
     target = named_path(settings.output)
@@ -112,9 +112,9 @@ def build(source: str, *, as_json: bool, **given: Any) -> int | CommandReply:
     with progress_bar(f"Building {folder.name}", is_expected=False) as progress:
         built = built_from(folder, settings, progress)
     write_atomically(target, built.data)
-    show_warnings(built.warnings[:MOST_WARNINGS])
-    if len(built.warnings) > MOST_WARNINGS:
-        show_warnings([f"and {len(built.warnings) - MOST_WARNINGS} more; --json has them all"])
+    show_warnings(built.warnings[:MAX_WARNINGS])
+    if len(built.warnings) > MAX_WARNINGS:
+        show_warnings([f"and {len(built.warnings) - MAX_WARNINGS} more; --json has them all"])
     if as_json:
         value = {
             "file": str(target), "generator": built.generator, "pageCount": built.pages, "bytes": len(built.data),

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from dowse.archives.archive_database import ArchiveDatabase, open_database
-from dowse.archives.archive_search import search
+from dowse.archives.archive_search import search_archives
 from dowse.archives.archive_types import ArchiveHit, StoredArchiveDocument
 from dowse.errors import DowseError, ItemNotFound, NotIndexed, SourceNotReady
 from dowse.federation.federation_types import FetchedItem, Item, SourceKind, SourceQuery, SourceResult, SourceStatus
@@ -18,14 +18,14 @@ from dowse.federation.file_sources import file_key
 from dowse.federation.result_ids import id_of, source_name
 from dowse.globs import compile_glob
 from dowse.indexes.masking_setting import masks_secrets
-from dowse.query_syntax import Query, parse
-from dowse.screening.masking import notes, shown
+from dowse.query_syntax import Query, parse_query
+from dowse.screening.masking import warning_fields, screen_text
 from dowse.searching.passages import holds_phrase
-from dowse.sites.page_urls import key
-from dowse.sites.sanitizing import one_line, readable
+from dowse.sites.page_urls import path_key
+from dowse.sites.sanitizing import one_line, remove_control_characters
 from dowse.sites.site import LoadedSite
 from dowse.sites.site_search import SiteResults as FoundPages
-from dowse.surfaces.archives.archive_surface import ArchiveSurface, failure
+from dowse.surfaces.archives.archive_surface import ArchiveSurface, failure_reply
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS, on_one_line
 from dowse.surfaces.project.path_search import relative
 from dowse.surfaces.sites.site_replies import SCREENED_CHARACTERS
@@ -79,9 +79,9 @@ class SiteSearchSource:
         page = site.page(number)
         url = one_line(site.full_url(number), URL_CHARACTERS)
         passage = site.passage(number, found, masks=masks)
-        title, abstract = (shown(text[:SCREENED_CHARACTERS], masks=masks) for text in (page.title, page.abstract))
+        title, abstract = (screen_text(text[:SCREENED_CHARACTERS], masks=masks) for text in (page.title, page.abstract))
         text = one_line(passage.text or abstract.text, PASSAGE_CHARACTERS)
-        care = notes([(title, 1), (abstract, 1), (passage, 1)])
+        care = warning_fields([(title, 1), (abstract, 1), (passage, 1)])
         care.pop("flaggedLines", None)  # a page that is shown in a line has none
         more: dict[str, Any] = {"path": one_line(page.url, URL_CHARACTERS), **care}
         more |= {"date": one_line(page.date, 40)} if page.date else {}
@@ -103,7 +103,7 @@ class SiteSearchSource:
         facts |= {name: value for name, value in told.items() if value}
         url = one_line(site.full_url(number), URL_CHARACTERS)
         return FetchedItem(
-            one_line(page.title, TITLE_CHARACTERS) or url, readable(page.body or page.abstract), url, facts
+            one_line(page.title, TITLE_CHARACTERS) or url, remove_control_characters(page.body or page.abstract), url, facts
         )
 
     async def standing(self) -> SourceStatus:
@@ -136,13 +136,13 @@ class ArchiveSearchSource:
             database = self._surface.database()
         except NotIndexed as error:
             raise SourceNotReady(str(error)) from error
-        query = parse(wanted.text)
+        query = parse_query(wanted.text)
         fits = self._filter(database, query, wanted)
         text = " ".join((*query.terms, *query.must, *query.phrases))
         is_read = bool(query.must or query.phrases or query.must_not or query.not_phrases)
         most = wanted.limit if fits is None else max(wanted.limit, CLOSELY if is_read else FILTERED)
         hits = [
-            hit for hit in search(database, text, most, masks=masks_secrets()) if fits is None or fits(hit.document)
+            hit for hit in search_archives(database, text, most, masks=masks_secrets()) if fits is None or fits(hit.document)
         ]
         return tuple(map(self._item, hits[: wanted.limit]))
 
@@ -214,7 +214,7 @@ class ArchiveSearchSource:
         except NotIndexed:
             return SourceStatus(self.kind, self.name, "not_found", problem="The first search will index them.")
         except DowseError as error:
-            return SourceStatus(self.kind, self.name, "failed", problem=str(failure(error).content["userMessage"]))
+            return SourceStatus(self.kind, self.name, "failed", problem=str(failure_reply(error).content["userMessage"]))
         state = "indexing" if self._surface.is_indexing() else "ready"
         return SourceStatus(self.kind, self.name, state, {"documents": documents})
 
@@ -227,7 +227,7 @@ def plain(snippet: str) -> str:
 def url_key(url: str) -> frozenset[str]:
     """What a page is, wherever a copy of it lies: its address without what does not count."""
     host, _, path = url.partition("//")[2].partition("/")
-    return frozenset([f"url:{host.lower().removeprefix('www.')}{key(path)}"])
+    return frozenset([f"url:{host.lower().removeprefix('www.')}{path_key(path)}"])
 
 
 def _url(document: StoredArchiveDocument) -> str:

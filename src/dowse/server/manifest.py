@@ -106,12 +106,12 @@ class _Reader:
 
     def _sites(self, key: str, value: Any) -> tuple[str, ...]:
         from dowse.errors import UsageError
-        from dowse.sites.site_locations import named_place
+        from dowse.sites.site_locations import parse_site_argument
 
         found = []
         for at, text in enumerate(self._texts(key, value)):
             try:
-                name, place = named_place(text)
+                name, place = parse_site_argument(text)
             except UsageError as error:
                 raise self._wrong(f"{key}[{at}]", "names no index", "Write FILE or NAME=FILE") from error
             if "://" in place:

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from dowse.errors import Failed, UsageError
-from dowse.sites.index_model import MAX_BYTES
+from dowse.sites.index_model import MAX_INDEX_BYTES
 from dowse.sites.index_source import FetchedIndex
 
-_READ_AGAIN = 3
+_MAX_READS = 3
 """Times that a file is read again because it was written meanwhile."""
 
 
@@ -24,14 +24,14 @@ class FileIndexSource:
     def fetch(self, mark: str | None) -> FetchedIndex | None:
         """The file as it is, not while it is being written if that can be helped."""
         try:
-            for _ in range(_READ_AGAIN):
+            for _ in range(_MAX_READS):
                 with self._path.open("rb") as file:
-                    before = _mark(os.fstat(file.fileno()))
+                    before = _revision_of(os.fstat(file.fileno()))
                     if before == mark:
                         return None
-                    data = bytearray(min(os.fstat(file.fileno()).st_size, MAX_BYTES) + 1)
+                    data = bytearray(min(os.fstat(file.fileno()).st_size, MAX_INDEX_BYTES) + 1)
                     del data[_read_into(file, data) :]
-                    after = _mark(os.fstat(file.fileno()))
+                    after = _revision_of(os.fstat(file.fileno()))
                 if before == after:
                     break
             return FetchedIndex(data, after)
@@ -41,7 +41,7 @@ class FileIndexSource:
     def has_changed(self, mark: str) -> bool:
         """Whether the file is another one than it was; one that is gone has changed."""
         try:
-            return _mark(self._path.stat()) != mark
+            return _revision_of(self._path.stat()) != mark
         except OSError:
             return True
 
@@ -72,5 +72,5 @@ def index_path(text: str) -> Path:
     return path
 
 
-def _mark(stat: os.stat_result) -> str:
+def _revision_of(stat: os.stat_result) -> str:
     return f"{stat.st_size}-{stat.st_mtime_ns}-{stat.st_ino}-{stat.st_ctime_ns}"

@@ -15,20 +15,20 @@ from urllib.parse import urljoin, urlsplit
 
 from dowse import __version__
 from dowse.errors import Failed, UsageError
-from dowse.sites.index_model import MAX_BYTES
+from dowse.sites.index_model import MAX_INDEX_BYTES
 from dowse.sites.index_source import FetchedIndex
 
 CONNECT_SECONDS = 10.0
 FETCH_SECONDS = 60.0
 """For all of it, however slowly it comes."""
-MOST_REDIRECTS = 5
-_PIECE = 1 << 18
-_REDIRECTS = (301, 302, 303, 307, 308)
-_NAME = re.compile(r"[a-z0-9_.:-]+", re.IGNORECASE)
+MAX_REDIRECTS = 5
+_READ_BYTES = 1 << 18
+_REDIRECT_STATUSES = (301, 302, 303, 307, 308)
+_HOST_NAME = re.compile(r"[a-z0-9_.:-]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class _Address:
+class _ParsedUrl:
     """An address taken apart."""
 
     url: str
@@ -47,7 +47,7 @@ class HttpsIndexSource:
     is_remote = True
 
     def __init__(self, url: str) -> None:
-        address = _taken_apart(url)
+        address = _parse_url(url)
         if urlsplit(url).username is not None:
             raise UsageError("An address with a password in it is kept in too many logs. Leave it out.")
         self._url = url
@@ -74,28 +74,28 @@ class _Fetch:
     """One fetch, over all its redirects."""
 
     def __init__(self, url: str) -> None:
-        self._first = _taken_apart(url)
+        self._first = _parse_url(url)
         self._deadline = time.monotonic() + FETCH_SECONDS
         self._reached: dict[tuple[str, int], list[str]] = {}
         """The addresses behind each name, looked up once: a name must not lead elsewhere the next time."""
 
     def fetch(self, mark: str | None) -> FetchedIndex | None:
         address = self._first
-        for _ in range(MOST_REDIRECTS + 1):
-            connection = _Connection(address, self._ips(address), self._left(CONNECT_SECONDS))
+        for _ in range(MAX_REDIRECTS + 1):
+            connection = _PinnedConnection(address, self._ips(address), self._left(CONNECT_SECONDS))
             with self._ended_in_time(connection):
-                connection.request("GET", address.target, headers=_headers(mark))
+                connection.request("GET", address.target, headers=_request_headers(mark))
                 reply = connection.getresponse()
                 if reply.status == 304 and mark is not None:
                     return None
                 if reply.status == 200:
-                    return FetchedIndex(self._body(reply), _mark(reply))
-                if reply.status not in _REDIRECTS:
+                    return FetchedIndex(self._body(reply), _revision_of(reply))
+                if reply.status not in _REDIRECT_STATUSES:
                     raise Failed(f"{address.host} answered {reply.status} {reply.reason}. Is the address right?")
-                address = _taken_apart(reply.headers.get("Location", ""), since=address.url)
-        raise Failed(f"{self._first.host} leads from one address to the next more than {MOST_REDIRECTS} times.")
+                address = _parse_url(reply.headers.get("Location", ""), since=address.url)
+        raise Failed(f"{self._first.host} leads from one address to the next more than {MAX_REDIRECTS} times.")
 
-    def _ips(self, address: _Address) -> list[str]:
+    def _ips(self, address: _ParsedUrl) -> list[str]:
         """Where a name leads. What the user named may be anywhere; where others send us has to be public."""
         if address.origin not in self._reached:
             found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
@@ -108,7 +108,7 @@ class _Fetch:
         return self._reached[address.origin]
 
     @contextmanager
-    def _ended_in_time(self, connection: "_Connection") -> Iterator[None]:
+    def _ended_in_time(self, connection: "_PinnedConnection") -> Iterator[None]:
         """Cut a connection at the deadline: whoever sends a byte now and then would never exceed a socket's patience."""
         timer = threading.Timer(self._left(FETCH_SECONDS), connection.cut)
         timer.daemon = True
@@ -127,12 +127,14 @@ class _Fetch:
         body = bytearray()
         while True:
             self._left(0)
-            piece = reply.read1(_PIECE)
+            piece = reply.read1(_READ_BYTES)
             if not piece:
                 break
-            body += inflate.decompress(piece, MAX_BYTES + 1 - len(body)) if inflate else piece
-            if len(body) > MAX_BYTES:
-                raise Failed(f"The index has more than {MAX_BYTES >> 20} MB. Split the site, or shorten the bodies.")
+            body += inflate.decompress(piece, MAX_INDEX_BYTES + 1 - len(body)) if inflate else piece
+            if len(body) > MAX_INDEX_BYTES:
+                raise Failed(
+                    f"The index has more than {MAX_INDEX_BYTES >> 20} MB. Split the site, or shorten the bodies."
+                )
         self._left(0)
         if (inflate and not inflate.eof) or (not inflate and reply.length):
             raise Failed("The reply ended too early.")
@@ -145,10 +147,10 @@ class _Fetch:
         return min(most, left)
 
 
-class _Connection(http.client.HTTPSConnection):
+class _PinnedConnection(http.client.HTTPSConnection):
     """A connection to a name at the first of its addresses that answers; it is not looked up again."""
 
-    def __init__(self, address: _Address, ips: list[str], seconds: float) -> None:
+    def __init__(self, address: _ParsedUrl, ips: list[str], seconds: float) -> None:
         self._tls = ssl.create_default_context()
         super().__init__(address.host, address.port, timeout=seconds, context=self._tls)
         self._ips = ips
@@ -182,7 +184,7 @@ def is_public(ip: str) -> bool:
     return parsed.is_global and not parsed.is_multicast and not parsed.is_reserved
 
 
-def _taken_apart(url: str, *, since: str = "") -> _Address:
+def _parse_url(url: str, *, since: str = "") -> _ParsedUrl:
     """An address, or where one leads that we came from."""
     kind = Failed if since else UsageError
     try:
@@ -193,12 +195,12 @@ def _taken_apart(url: str, *, since: str = "") -> _Address:
         raise kind(f"{url[:100]} is not an address ({error}).") from error
     if parts.scheme.lower() != "https":
         raise kind(f"{url[:100]} is not fetched: only https:// addresses are.")
-    if not _NAME.fullmatch(host) or not url.isascii() or any(character.isspace() for character in url):
+    if not _HOST_NAME.fullmatch(host) or not url.isascii() or any(character.isspace() for character in url):
         raise kind(f"{url[:100]!r} is not an address such as https://example.com/search-index.json.")
-    return _Address(url, host, port, (parts.path or "/") + (f"?{parts.query}" if parts.query else ""))
+    return _ParsedUrl(url, host, port, (parts.path or "/") + (f"?{parts.query}" if parts.query else ""))
 
 
-def _headers(mark: str | None) -> dict[str, str]:
+def _request_headers(mark: str | None) -> dict[str, str]:
     headers = {"User-Agent": f"dowse/{__version__}", "Accept": "application/json", "Accept-Encoding": "gzip"}
     kind, _, value = (mark or "").partition(" ")
     if value:
@@ -206,7 +208,7 @@ def _headers(mark: str | None) -> dict[str, str]:
     return headers
 
 
-def _mark(reply: http.client.HTTPResponse) -> str:
+def _revision_of(reply: http.client.HTTPResponse) -> str:
     """How to ask whether this is still so: the header to send, and its value."""
     if etag := reply.headers.get("ETag"):
         return f"If-None-Match {etag}"

@@ -7,12 +7,12 @@ from datetime import date, datetime
 from typing import Any, Literal
 
 from dowse.sites.index_model import (
+    DEFAULT_PREFIX,
+    FORMAT_VERSION,
     MAJOR_VERSIONS,
-    MAX_PREFIX,
-    PREFIX,
+    MAX_PREFIX_CHARACTERS,
     PREFIX_PATTERN,
     RESERVED_PREFIXES,
-    VERSION,
     Page,
     Site,
     SiteHeader,
@@ -20,9 +20,9 @@ from dowse.sites.index_model import (
 
 Grade = Literal["error", "warning"]
 
-_KINDS: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
-_WANTED = {
-    "version": f'the version as a text: "{VERSION}"',
+_TYPE_NAMES: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
+_EXPECTED = {
+    "version": f'the version as a text: "{FORMAT_VERSION}"',
     "generated": 'when the index was made: "2025-01-15T12:00:00Z"',
     "name": 'the name of the site: "My Blog"',
     "domain": 'the domain without protocol: "blog.example.com"',
@@ -34,7 +34,7 @@ _WANTED = {
     "date": 'the day as a text: "2025-01-31"',
     "body": "the words of the page as one text",
 }
-_SHOWN = 60
+_MAX_SHOWN_CHARACTERS = 60
 _VERSION = re.compile(r"[0-9]+(\.[0-9]+)*")
 _DOMAIN = re.compile(r"[^\s/:?#@]+(:[0-9]+)?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -56,7 +56,7 @@ class Problem:
         return f"{self.path or 'the file'}: {self.what}. {self.remedy}."
 
 
-class Checker:
+class IndexChecker:
     """Takes an index in its parts and keeps what is wrong with each."""
 
     def __init__(self) -> None:
@@ -72,16 +72,16 @@ class Checker:
         problems = self._of_pages
         path = f"pages.{number}"
         if not isinstance(value, dict):
-            problems.append(_ill_typed(path, value, dict))
+            problems.append(_wrong_type(path, value, dict))
             return None
         before = len(problems)
         page = Page(
-            _text(problems, path, value, "url", is_required=True),
-            _text(problems, path, value, "title", is_required=True),
-            _text(problems, path, value, "abstract"),
-            _text(problems, path, value, "date"),
-            _topics(problems, path, value.get("topics", [])),
-            _text(problems, path, value, "body"),
+            _read_text(problems, path, value, "url", is_required=True),
+            _read_text(problems, path, value, "title", is_required=True),
+            _read_text(problems, path, value, "abstract"),
+            _read_text(problems, path, value, "date"),
+            _read_topics(problems, path, value.get("topics", [])),
+            _read_text(problems, path, value, "body"),
         )
         said = {problem.path for problem in problems[before:]}
         problems += [problem for problem in self._judged(path, number, page) if problem.path not in said]
@@ -92,58 +92,60 @@ class Checker:
         if found := _url_problem(page.url):
             yield Problem(f"{path}.url", *found)
         elif re.search(r"\s", page.url):
-            yield _warning(f"{path}.url", f"{_shown(page.url)} has spaces", "Write them as %20")
+            yield _warning(f"{path}.url", f"{_format_value(page.url)} has spaces", "Write them as %20")
         first = self._seen.setdefault(page.url, number)
         if first != number:
-            what = f"{_shown(page.url)} is the URL of pages.{first} as well"
+            what = f"{_format_value(page.url)} is the URL of pages.{first} as well"
             yield Problem(f"{path}.url", what, "Give every page a URL of its own, or leave one of them out")
         if page.date and not is_date(page.date):
-            yield _warning(f"{path}.date", f"{_shown(page.date)} is no date", "Write YYYY-MM-DD: 2025-01-31")
+            yield _warning(f"{path}.date", f"{_format_value(page.date)} is no date", "Write YYYY-MM-DD: 2025-01-31")
         if not page.body.strip():
             yield _warning(f"{path}.body", "the page has no text", "Add its body, or it is found by its title alone")
 
     def header(self, root: dict[str, Any]) -> tuple[SiteHeader, list[Problem]]:
         """What the index says of itself, and everything that is wrong with it and its pages."""
         problems: list[Problem] = []
-        version = _version(problems, root)
-        generated = _text(problems, "", root, "generated", is_required=True, is_vital=False)
-        if generated and not _is_moment(generated):
-            what = f"{_shown(generated)} is no point in time"
+        version = _read_version(problems, root)
+        generated = _read_text(problems, "", root, "generated", is_required=True, is_vital=False)
+        if generated and not _is_timestamp(generated):
+            what = f"{_format_value(generated)} is no point in time"
             problems.append(_warning("generated", what, "Write it as ISO 8601: 2025-01-15T12:00:00Z"))
-        site = _site(problems, root, version)
+        site = _read_site(problems, root, version)
         pages = root.get("pages")
-        _page_count(problems, root, pages)
+        _check_page_count(problems, root, pages)
         if not isinstance(pages, int) or isinstance(pages, bool):
             problems.append(
-                _ill_typed("pages", pages, list)
+                _wrong_type("pages", pages, list)
                 if "pages" in root
                 else _missing("pages", "the list of pages", is_fatal=True)
             )
         return SiteHeader(version, generated, site), [*problems, *self._of_pages]
 
 
-def _version(problems: list[Problem], root: dict[str, Any]) -> str:
-    version = _text(problems, "", root, "version", is_required=True, is_vital=False)
+def _read_version(problems: list[Problem], root: dict[str, Any]) -> str:
+    version = _read_text(problems, "", root, "version", is_required=True, is_vital=False)
     if version and not _VERSION.fullmatch(version):
-        problems.append(Problem("version", f"{_shown(version)} is no version", f'Write "{VERSION}"'))
+        problems.append(Problem("version", f"{_format_value(version)} is no version", f'Write "{FORMAT_VERSION}"'))
     elif version and version.partition(".")[0] not in MAJOR_VERSIONS:
-        what = f"{_shown(version)} is not a version that can be read; 2.x and 3.x are"
-        problems.append(Problem("version", what, f'Write the index in the format "{VERSION}"', is_fatal=True))
+        what = f"{_format_value(version)} is not a version that can be read; 2.x and 3.x are"
+        problems.append(Problem("version", what, f'Write the index in the format "{FORMAT_VERSION}"', is_fatal=True))
     return version
 
 
-def _page_count(problems: list[Problem], root: dict[str, Any], pages: Any) -> None:
+def _check_page_count(problems: list[Problem], root: dict[str, Any], pages: Any) -> None:
     count = root.get("pageCount")
     if "pageCount" not in root:
         problems.append(_missing("pageCount", "the number of pages"))
     elif isinstance(count, bool) or not isinstance(count, int | float) or count != count // 1:
-        problems.append(Problem("pageCount", f"it is {_shown(count)}, not a whole number", "Write the number of pages"))
+        problems.append(
+            Problem("pageCount", f"it is {_format_value(count)}, not a whole number", "Write the number of pages")
+        )
     elif isinstance(pages, int) and count != pages:
-        what = f"it is {_shown(count)}, but there are {pages:,} pages"
+        what = f"it is {_format_value(count)}, but there are {pages:,} pages"
         problems.append(Problem("pageCount", what, f"Write {pages}, and see whether pages are missing"))
 
 
-def _site(problems: list[Problem], root: dict[str, Any], version: str) -> Site:
+def _read_site(problems: list[Problem], root: dict[str, Any], version: str) -> Site:
     site = root.get("site")
     if "site" not in root:
         if version.startswith("2"):
@@ -154,33 +156,35 @@ def _site(problems: list[Problem], root: dict[str, Any], version: str) -> Site:
             problems.append(_missing("site", "an object with name and domain"))
         return Site()
     if not isinstance(site, dict):
-        problems.append(_ill_typed("site", site, dict))
+        problems.append(_wrong_type("site", site, dict))
         return Site()
     defaults = Site()
-    name = _text(problems, "site", site, "name", is_required=True)
-    domain = _text(problems, "site", site, "domain", is_required=True)
+    name = _read_text(problems, "site", site, "name", is_required=True)
+    domain = _read_text(problems, "site", site, "domain", is_required=True)
     if domain and not _DOMAIN.fullmatch(domain):
-        what = f"{_shown(domain)} is not a domain alone"
+        what = f"{_format_value(domain)} is not a domain alone"
         problems.append(Problem("site.domain", what, "Write it without protocol, path and spaces: blog.example.com"))
-    description = _text(problems, "site", site, "description")
-    prefix = _text(problems, "site", site, "toolPrefix", is_vital=True)
+    description = _read_text(problems, "site", site, "description")
+    prefix = _read_text(problems, "site", site, "toolPrefix", is_vital=True)
     if site.get("toolPrefix") is not None and not re.fullmatch(PREFIX_PATTERN.strip("^$"), prefix):
         if isinstance(site["toolPrefix"], str):
-            what = f"{_shown(prefix)} does not match {PREFIX_PATTERN}"
+            what = f"{_format_value(prefix)} does not match {PREFIX_PATTERN}"
             remedy = "Use lowercase letters, digits and underscores, a letter first"
             problems.append(Problem("site.toolPrefix", what, remedy))  # not fatal: the tool may be given another name
     elif prefix in RESERVED_PREFIXES:
         what = f"search_{prefix} is the name of another tool of dowse"
         problems.append(_warning("site.toolPrefix", what, "Choose another, or the two cannot be served together"))
-    elif len(prefix) > MAX_PREFIX:
+    elif len(prefix) > MAX_PREFIX_CHARACTERS:
         what = f"it has {len(prefix)} characters"
         problems.append(
-            _warning("site.toolPrefix", what, f"Use at most {MAX_PREFIX}: clients refuse longer names of tools")
+            _warning(
+                "site.toolPrefix", what, f"Use at most {MAX_PREFIX_CHARACTERS}: clients refuse longer names of tools"
+            )
         )
-    return Site(name or defaults.name, domain or defaults.domain, description, prefix or PREFIX)
+    return Site(name or defaults.name, domain or defaults.domain, description, prefix or DEFAULT_PREFIX)
 
 
-def _text(
+def _read_text(
     problems: list[Problem],
     path: str,
     values: dict[str, Any],
@@ -193,31 +197,31 @@ def _text(
     place = f"{path}.{key}" if path else key
     if key not in values:
         if is_required:
-            problems.append(_missing(place, _WANTED[key], is_fatal=is_vital))
+            problems.append(_missing(place, _EXPECTED[key], is_fatal=is_vital))
         return ""
     value = values[key]
     if value is None and not is_required:
         problems.append(Problem(place, "it is null", "Leave it out where there is none"))
         return ""
     if not isinstance(value, str):
-        what = f"it is {_shown(value)}, not {_KINDS[str]}"
-        problems.append(Problem(place, what, f"Write {_WANTED[key]}", is_fatal=is_vital))
+        what = f"it is {_format_value(value)}, not {_TYPE_NAMES[str]}"
+        problems.append(Problem(place, what, f"Write {_EXPECTED[key]}", is_fatal=is_vital))
         return ""
     if is_required and not value.strip():
-        problems.append(Problem(place, "it is empty", f"Write {_WANTED[key]}"))
+        problems.append(Problem(place, "it is empty", f"Write {_EXPECTED[key]}"))
     return value
 
 
-def _topics(problems: list[Problem], path: str, value: Any) -> tuple[str, ...]:
+def _read_topics(problems: list[Problem], path: str, value: Any) -> tuple[str, ...]:
     place = f"{path}.topics"
     if value is None:
         problems.append(Problem(place, "it is null", "Leave it out where there are none"))
         return ()
     if not isinstance(value, list):
-        problems.append(_ill_typed(place, value, list))
+        problems.append(_wrong_type(place, value, list))
         return ()
     wrong = [(number, topic) for number, topic in enumerate(value) if not isinstance(topic, str)]
-    problems += [_ill_typed(f"{place}.{number}", topic, str) for number, topic in wrong]
+    problems += [_wrong_type(f"{place}.{number}", topic, str) for number, topic in wrong]
     return tuple(topic for topic in value if isinstance(topic, str))
 
 
@@ -226,24 +230,24 @@ def _url_problem(url: str) -> tuple[str, str] | None:
         return None  # said already
     if _WITH_DOMAIN.match(url):
         path = "/" + re.sub(r"^(?:[a-z][a-z0-9+.-]{0,30}:)?(?://)?[^/]*", "", url, flags=re.IGNORECASE).strip("/")
-        return f"{_shown(url)} has a domain", f"Write the path alone: {_shown(path)}"
+        return f"{_format_value(url)} has a domain", f"Write the path alone: {_format_value(path)}"
     if not url.startswith("/"):
-        return f"{_shown(url)} does not begin with a slash", f"Write {_shown('/' + url.strip('/'))}"
+        return f"{_format_value(url)} does not begin with a slash", f"Write {_format_value('/' + url.strip('/'))}"
     if url != "/" and url.endswith("/"):
-        return f"{_shown(url)} ends with a slash", f"Write {_shown('/' + url.strip('/'))}"
+        return f"{_format_value(url)} ends with a slash", f"Write {_format_value('/' + url.strip('/'))}"
     return None
 
 
 def is_date(text: str) -> bool:
     """Whether a text is a day as the format writes it."""
-    return _DATE.fullmatch(text) is not None and _holds(date.fromisoformat, text)
+    return _DATE.fullmatch(text) is not None and _can_parse(date.fromisoformat, text)
 
 
-def _is_moment(text: str) -> bool:
-    return _holds(datetime.fromisoformat, text)
+def _is_timestamp(text: str) -> bool:
+    return _can_parse(datetime.fromisoformat, text)
 
 
-def _holds(reader: Callable[[str], object], text: str) -> bool:
+def _can_parse(reader: Callable[[str], object], text: str) -> bool:
     try:
         reader(text)
     except ValueError:
@@ -255,21 +259,23 @@ def _missing(path: str, what: str, *, is_fatal: bool = False) -> Problem:
     return Problem(path, "it is missing", f"Add {what}", is_fatal=is_fatal)
 
 
-def _ill_typed(path: str, value: Any, kind: type, *, is_fatal: bool = True) -> Problem:
-    return Problem(path, f"it is {_shown(value)}, not {_KINDS[kind]}", f"Write {_KINDS[kind]}", is_fatal=is_fatal)
+def _wrong_type(path: str, value: Any, kind: type, *, is_fatal: bool = True) -> Problem:
+    return Problem(
+        path, f"it is {_format_value(value)}, not {_TYPE_NAMES[kind]}", f"Write {_TYPE_NAMES[kind]}", is_fatal=is_fatal
+    )
 
 
 def _warning(path: str, what: str, remedy: str) -> Problem:
     return Problem(path, what, remedy, "warning")
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """A value in a message: a kind for what is long, and never more than fits a line."""
     if isinstance(value, list | dict):
-        return _KINDS[type(value)]
+        return _TYPE_NAMES[type(value)]
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int) and value.bit_length() > 200:
         return "a very long number"
     text = repr(value) if isinstance(value, str) else str(value)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    return text if len(text) <= _MAX_SHOWN_CHARACTERS else text[: _MAX_SHOWN_CHARACTERS - 1] + "…"

@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass
 
-VERSION = "3.0"
+FORMAT_VERSION = "3.0"
 """What we write; 2.x is read as well, with the defaults below."""
 MAJOR_VERSIONS = ("2", "3")
-MAX_BYTES = 256 << 20
+MAX_INDEX_BYTES = 256 << 20
 """No index file is larger: it is held in memory, with what finds words in it, whole."""
 
-PREFIX = "website"
+DEFAULT_PREFIX = "website"
 """The tool of a site that names no prefix is `search_website`."""
 PREFIX_PATTERN = "^[a-z][a-z0-9_]*$"
-MAX_PREFIX = 57
+MAX_PREFIX_CHARACTERS = 57
 """With `search_` before it 64 characters; clients refuse tools with longer names."""
 RESERVED_PREFIXES = frozenset({"docs", "code", "index", "documents", "by_path", "add_document", "create_index"})
 """Tools called `search_` and these are others' in the same product."""
@@ -24,7 +24,7 @@ class Site:
     name: str = "Website"
     domain: str = "example.com"
     description: str = "Search this website"
-    prefix: str = PREFIX
+    prefix: str = DEFAULT_PREFIX
 
 
 @dataclass(frozen=True, slots=True)

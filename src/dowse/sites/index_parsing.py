@@ -9,7 +9,7 @@ from typing import Any
 
 from dowse.errors import NotASiteIndex
 
-_STEP = 1 << 20
+_STEP_BYTES = 1 << 20
 """Bytes that are decoded at once; doubled where a single value is longer."""
 _SPACE = re.compile(r"[ \t\r\n]*")
 _decode = json.JSONDecoder().raw_decode
@@ -17,16 +17,18 @@ _decode = json.JSONDecoder().raw_decode
 OnPage = Callable[[int, Any], None]
 
 
-def parse(data: bytes | bytearray, on_page: OnPage, on_restart: Callable[[], None] = lambda: None) -> dict[str, Any]:
+def parse_index(
+    data: bytes | bytearray, on_page: OnPage, on_restart: Callable[[], None] = lambda: None
+) -> dict[str, Any]:
     """The root of an index, where `pages` is the number of pages if it was a list; each page is handed on.
 
     A key that comes twice counts as it came last, as everywhere; the pages seen before are then taken back.
     """
     try:
-        return _Reader(data).root(on_page, on_restart)
+        return _IndexReader(data).root(on_page, on_restart)
     except (ValueError, RecursionError):
         on_restart()
-    root = _whole(data)  # says where it is wrong; reading it in pieces does not know the line
+    root = _parse_whole(data)  # says where it is wrong; reading it in pieces does not know the line
     if isinstance(root.get("pages"), list):
         for number, page in enumerate(root["pages"]):
             on_page(number, page)
@@ -34,7 +36,7 @@ def parse(data: bytes | bytearray, on_page: OnPage, on_restart: Callable[[], Non
     return root
 
 
-def _whole(data: bytes | bytearray) -> dict[str, Any]:
+def _parse_whole(data: bytes | bytearray) -> dict[str, Any]:
     try:
         root = json.loads(data.decode("utf-8").removeprefix("\ufeff"))
     except UnicodeDecodeError as error:
@@ -52,7 +54,7 @@ def _whole(data: bytes | bytearray) -> dict[str, Any]:
     return root
 
 
-class _Reader:
+class _IndexReader:
     """Reads one object, decoding as much of it at a time as is needed."""
 
     def __init__(self, data: bytes | bytearray) -> None:
@@ -121,12 +123,12 @@ class _Reader:
             self._at = match.end() if match else self._at
             if self._at < len(self._text):
                 return self._text[self._at]
-            if not self._more(_STEP):
+            if not self._more(_STEP_BYTES):
                 return ""
 
     def _value(self) -> Any:
         self._peek()
-        size = _STEP
+        size = _STEP_BYTES
         while True:
             try:
                 value, end = _decode(self._text, self._at)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-REMOTE_SECONDS = 60.0
+REMOTE_CHECK_SECONDS = 60.0
 """How long an index that was fetched from elsewhere is used before its source is asked whether it changed."""
 
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from dowse.errors import Failed, NotASiteIndex
-from dowse.sites.index_check import Checker, Problem
-from dowse.sites.index_model import MAX_BYTES
-from dowse.sites.index_parsing import parse
+from dowse.sites.index_check import IndexChecker, Problem
+from dowse.sites.index_model import MAX_INDEX_BYTES
+from dowse.sites.index_parsing import parse_index
 from dowse.sites.index_sources import open_index_source
 
 
@@ -28,12 +28,12 @@ def inspect(place: str) -> Inspection:
 
 def inspect_bytes(data: bytes | bytearray) -> Inspection:
     """All problems of an index."""
-    if len(data) > MAX_BYTES:
-        problem = Problem("", f"it is larger than {MAX_BYTES >> 20} MB", "Split the site, or shorten the bodies")
+    if len(data) > MAX_INDEX_BYTES:
+        problem = Problem("", f"it is larger than {MAX_INDEX_BYTES >> 20} MB", "Split the site, or shorten the bodies")
         return Inspection("", 0, (problem,))
-    checker = Checker()
+    checker = IndexChecker()
     try:
-        root = parse(data, lambda number, page: void(checker.page(number, page)), checker.restart)
+        root = parse_index(data, lambda number, page: void(checker.page(number, page)), checker.restart)
     except NotASiteIndex as error:
         what, _, remedy = str(error).partition(". ")
         return Inspection("", 0, (Problem("", what[0].lower() + what[1:], remedy.rstrip(".") or "Write an object"),))

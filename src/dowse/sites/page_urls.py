@@ -5,16 +5,16 @@ import unicodedata
 from urllib.parse import quote, unquote
 
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]{0,30}://", re.IGNORECASE)
-_MOST_OF_A_HOST = 260
+_MAX_HOST_CHARACTERS = 260
 """Names have at most 253 characters, and a port."""
-_INDEX = re.compile(r"(?:^|(?<=/))index\.html?$")
-_SAFE = "/:@!$&'()*+,;=~%?#[]"
+_INDEX_FILE = re.compile(r"(?:^|(?<=/))index\.html?$")
+_SAFE_CHARACTERS = "/:@!$&'()*+,;=~%?#[]"
 """What may stand in an address as it is."""
 
 
-def host_of(domain: str) -> str:
+def normalize_host(domain: str) -> str:
     """A site's domain without what does not belong there."""
-    bare = _SCHEME.sub("", domain.strip()).partition("/")[0][:_MOST_OF_A_HOST]
+    bare = _SCHEME.sub("", domain.strip()).partition("/")[0][:_MAX_HOST_CHARACTERS]
     return re.sub(r"[^\w.:-]", "", bare).lower() or "example.com"
 
 
@@ -22,11 +22,11 @@ def full_url(domain: str, url: str) -> str:
     """Where a page can be opened."""
     path = url if url.startswith("/") else f"/{url}"
     if _SCHEME.match(url):
-        return quote(url, safe=_SAFE, errors="replace")
-    return f"https://{host_of(domain)}{quote(path, safe=_SAFE, errors='replace')}"
+        return quote(url, safe=_SAFE_CHARACTERS, errors="replace")
+    return f"https://{normalize_host(domain)}{quote(path, safe=_SAFE_CHARACTERS, errors='replace')}"
 
 
-def split(address: str) -> tuple[str | None, str]:
+def split_url(address: str) -> tuple[str | None, str]:
     """The host that an address names, if it does, and the path in it."""
     address = address.strip()
     if _SCHEME.match(address) or address.startswith("//"):
@@ -35,18 +35,18 @@ def split(address: str) -> tuple[str | None, str]:
     return None, address
 
 
-def key(path: str) -> str:
+def path_key(path: str) -> str:
     """A path as it is compared: without fragment, slash at the end, percent signs, `index.html`."""
     plain = unquote(path.partition("#")[0], errors="replace").strip()
-    plain = _INDEX.sub("", unicodedata.normalize("NFC", plain))
+    plain = _INDEX_FILE.sub("", unicodedata.normalize("NFC", plain))
     return "/" + plain.strip("/")
 
 
-def without_query(path: str) -> str:
+def strip_query(path: str) -> str:
     """A path without what follows a question mark."""
     return path.partition("#")[0].partition("?")[0]
 
 
 def is_same_host(host: str, domain: str) -> bool:
     """Whether a host is that of a site; `www.` does not count."""
-    return host.removeprefix("www.") == host_of(domain).removeprefix("www.")
+    return host.removeprefix("www.") == normalize_host(domain).removeprefix("www.")

@@ -3,13 +3,13 @@
 from typing import Any
 
 from dowse.errors import Failed, UsageError
-from dowse.sites.index_model import MAX_BYTES
+from dowse.sites.index_model import MAX_INDEX_BYTES
 from dowse.sites.index_source import FetchedIndex
 
 CONNECT_SECONDS = 10
 READ_SECONDS = 60
-_NOT_CHANGED = ("304", "NotModified", "PreconditionFailed")
-_MEANINGS = {
+_UNCHANGED_CODES = ("304", "NotModified", "PreconditionFailed")
+_ERROR_MEANINGS = {
     "NoSuchKey": "there is nothing of this name",
     "NoSuchBucket": "there is no such bucket",
     "AccessDenied": "access is denied to these credentials",
@@ -53,11 +53,11 @@ class S3IndexSource:
         asked = {"IfNoneMatch": mark} if mark else {}
         try:
             reply = self._client.get_object(Bucket=self._bucket, Key=self._key, **asked)
-            return FetchedIndex(bytearray(reply["Body"].read(MAX_BYTES + 1)), str(reply["ETag"]))
+            return FetchedIndex(bytearray(reply["Body"].read(MAX_INDEX_BYTES + 1)), str(reply["ETag"]))
         except ClientError as error:
             code = str(error.response.get("Error", {}).get("Code", ""))
-            if mark and code in _NOT_CHANGED:
+            if mark and code in _UNCHANGED_CODES:
                 return None
-            raise Failed(f"{self.name} cannot be fetched: {_MEANINGS.get(code, str(error))}.") from error
+            raise Failed(f"{self.name} cannot be fetched: {_ERROR_MEANINGS.get(code, str(error))}.") from error
         except (BotoCoreError, OSError) as error:
             raise Failed(f"{self.name} cannot be fetched: {error}") from error

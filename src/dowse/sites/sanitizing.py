@@ -12,7 +12,7 @@ def one_line(text: str, most: int) -> str:
     """A text on one line, without characters that nobody sees, cut where it is longer."""
     line = _SPACES.sub(" ", text[: 4 * most])
     if not line.isprintable():  # which is quick to tell, and rare
-        line = _SPACES.sub(" ", "".join(character if _is_seen(character) else " " for character in line))
+        line = _SPACES.sub(" ", "".join(character if _is_visible(character) else " " for character in line))
     line = line.strip()
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
@@ -22,13 +22,13 @@ def label(text: str, most: int) -> str:
     return one_line(_STRUCTURE.sub(" ", one_line(text, 4 * most)), most)
 
 
-def readable(text: str) -> str:
+def remove_control_characters(text: str) -> str:
     """A text of many lines without control characters."""
     if text.isprintable():
         return text
-    return "".join(character for character in text if character in "\n\t" or _is_seen(character))
+    return "".join(character for character in text if character in "\n\t" or _is_visible(character))
 
 
-def _is_seen(character: str) -> bool:
+def _is_visible(character: str) -> bool:
     """Not control, direction, zero width, private or half a character; these can hide words from people."""
     return character.isprintable() or unicodedata.category(character) == "Zs"

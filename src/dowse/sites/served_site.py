@@ -8,8 +8,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from dowse.errors import DowseError, Failed
-from dowse.sites.index_source import REMOTE_SECONDS, IndexSource
-from dowse.sites.site import LoadedSite, load
+from dowse.sites.index_source import REMOTE_CHECK_SECONDS, IndexSource
+from dowse.sites.site import LoadedSite, load_site
 
 _log = logging.getLogger(__name__)
 
@@ -27,9 +27,9 @@ class ServedSite:
             fetched = keeper.fetch(None)
             assert fetched is not None  # noqa: S101 - there is no mark that it could be unchanged at
             self._digest = _digest(fetched.data)
-            self.current: LoadedSite = load(fetched.data)
+            self.current: LoadedSite = load_site(fetched.data)
         except DowseError as error:
-            raise _refused(keeper.name, error) from error
+            raise _with_source_name(keeper.name, error) from error
         self._tried = fetched.mark
         self._looked = clock()
         self.loaded = _now()
@@ -43,7 +43,7 @@ class ServedSite:
     def wants_look(self) -> bool:
         """Whether there may be another index; costs next to nothing to ask."""
         if self._keeper.is_remote:
-            return self._clock() - self._looked >= REMOTE_SECONDS
+            return self._clock() - self._looked >= REMOTE_CHECK_SECONDS
         return self._keeper.has_changed(self._tried)
 
     @property
@@ -70,7 +70,7 @@ class ServedSite:
             self._tried = fetched.mark
             digest = _digest(fetched.data)
             if digest != self._digest:
-                self.current = load(fetched.data)
+                self.current = load_site(fetched.data)
                 self._digest, self.loaded = digest, _now()
                 _log.warning("%s was replaced; its %d pages are served now", self._keeper.name, len(self.current))
             self.problem = None
@@ -88,7 +88,7 @@ class ServedSite:
         self.problem = problem
 
 
-def _refused(name: str, error: DowseError) -> DowseError:
+def _with_source_name(name: str, error: DowseError) -> DowseError:
     message = str(error)
     return type(error)(message if name in message else f"{name} cannot be served. {message}")
 

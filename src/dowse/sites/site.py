@@ -15,15 +15,15 @@ from dowse.errors import BrokenSiteIndex
 from dowse.platform import release_memory
 from dowse.screening.masking import Screened
 from dowse.sites import page_urls
-from dowse.sites.index_check import Checker, Problem
-from dowse.sites.index_model import MAX_BYTES, Page, SiteHeader
-from dowse.sites.index_parsing import parse
-from dowse.sites.site_passages import passage
-from dowse.sites.site_postings import ABSTRACT, BODY, TITLE, Poster
+from dowse.sites.index_check import IndexChecker, Problem
+from dowse.sites.index_model import MAX_INDEX_BYTES, Page, SiteHeader
+from dowse.sites.index_parsing import parse_index
+from dowse.sites.site_passages import best_passage
+from dowse.sites.site_postings import ABSTRACT, BODY, TITLE, PostingsBuilder
 from dowse.sites.site_search import SiteResults, SiteSearcher
 from dowse.sites.site_tokens import SiteTokenizer
 
-NEAREST = 3
+MAX_SUGGESTIONS = 3
 """So many addresses are proposed for one that is not there."""
 
 
@@ -36,29 +36,29 @@ class ListedPage:
     topics: tuple[str, ...]
 
 
-def load(data: bytes | bytearray) -> "LoadedSite":
+def load_site(data: bytes | bytearray) -> "LoadedSite":
     """A site of the bytes of its index; BrokenIndex says what keeps it from being served.
 
     A bytearray is emptied as soon as it was read: it and what is made of it need not be in memory together.
     """
-    if len(data) > MAX_BYTES:
-        raise BrokenSiteIndex(f"The index has {len(data) >> 20} MB; {MAX_BYTES >> 20} are the most.")
+    if len(data) > MAX_INDEX_BYTES:
+        raise BrokenSiteIndex(f"The index has {len(data) >> 20} MB; {MAX_INDEX_BYTES >> 20} are the most.")
     try:
-        return _Loading().load(data)
+        return _SiteLoader().load(data)
     finally:
         release_memory()
 
 
-class _Loading:
+class _SiteLoader:
     """Pages on their way from the file into the postings."""
 
     def __init__(self) -> None:
-        self._checker = Checker()
+        self._checker = IndexChecker()
         self._tokenizer = SiteTokenizer()
         self._begin()
 
     def load(self, data: bytes | bytearray) -> "LoadedSite":
-        root = parse(data, self._add, self._begin)
+        root = parse_index(data, self._add, self._begin)
         if isinstance(data, bytearray):
             data.clear()
         release_memory()
@@ -72,7 +72,7 @@ class _Loading:
 
     def _begin(self) -> None:
         self._checker.restart()
-        self._poster = Poster(self._tokenizer)
+        self._poster = PostingsBuilder(self._tokenizer)
         self._listed: list[ListedPage] = []
 
     def _add(self, number: int, value: object) -> None:
@@ -116,7 +116,7 @@ class LoadedSite:
 
     def passage(self, number: int, found: SiteResults, *, masks: bool = True) -> Screened:
         """The part of a page's body that a search found, as it may be shown."""
-        return passage(self._searcher.postings, self._tokenizer, number, found.terms, masks=masks)
+        return best_passage(self._searcher.postings, self._tokenizer, number, found.terms, masks=masks)
 
     def full_url(self, number: int) -> str:
         """Where a page can be opened."""
@@ -124,19 +124,19 @@ class LoadedSite:
 
     def find(self, address: str) -> int | None:
         """The page at a path or full address."""
-        host, path = page_urls.split(address)
+        host, path = page_urls.split_url(address)
         if host is not None and not page_urls.is_same_host(host, self.header.site.domain):
             return None
-        for candidate in (path, page_urls.without_query(path)):
-            if (number := self._by_address.get(page_urls.key(candidate))) is not None:
+        for candidate in (path, page_urls.strip_query(path)):
+            if (number := self._by_address.get(page_urls.path_key(candidate))) is not None:
                 return number
         return None
 
     def nearest(self, address: str) -> list[str]:
         """The URLs that are most like an address."""
-        key = page_urls.key(page_urls.split(address[:500])[1])
+        key = page_urls.path_key(page_urls.split_url(address[:500])[1])
         near = process.extract(
-            key, self._by_address.keys(), scorer=OSA.normalized_similarity, limit=NEAREST, score_cutoff=0.5
+            key, self._by_address.keys(), scorer=OSA.normalized_similarity, limit=MAX_SUGGESTIONS, score_cutoff=0.5
         )
         return [self._listed[self._by_address[found]].url for found, *_ in near]
 
@@ -155,8 +155,8 @@ class LoadedSite:
     def _allowed(self, topics: Sequence[str], since: date | None, until: date | None) -> NDArray[np.bool_]:
         allowed = np.ones(len(self), np.bool_)
         if topics:
-            wanted = {_folded(topic) for topic in topics}
-            allowed &= np.array([not wanted.isdisjoint(map(_folded, one.topics)) for one in self._listed], np.bool_)
+            wanted = {_fold_topic(topic) for topic in topics}
+            allowed &= np.array([not wanted.isdisjoint(map(_fold_topic, one.topics)) for one in self._listed], np.bool_)
         if since:
             allowed &= self._days >= since.toordinal()
         if until:
@@ -167,21 +167,21 @@ class LoadedSite:
     def _by_address(self) -> dict[str, int]:
         found: dict[str, int] = {}
         for number, listed in enumerate(self._listed):
-            found.setdefault(page_urls.key(page_urls.split(listed.url)[1]), number)
+            found.setdefault(page_urls.path_key(page_urls.split_url(listed.url)[1]), number)
         return found
 
     @cached_property
     def _days(self) -> NDArray[np.int64]:
         """The day of each page; 0 where it has none, or none that can be read."""
-        return np.array([_day(listed.date) for listed in self._listed], np.int64)
+        return np.array([_day_number(listed.date) for listed in self._listed], np.int64)
 
 
-def _day(text: str) -> int:
+def _day_number(text: str) -> int:
     try:
         return date.fromisoformat(text[:10]).toordinal()
     except ValueError:
         return 0
 
 
-def _folded(topic: str) -> str:
+def _fold_topic(topic: str) -> str:
     return " ".join(topic.casefold().split())

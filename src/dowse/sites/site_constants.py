@@ -4,45 +4,45 @@ FIELD_WEIGHTS = (0.35, 0.30, 0.20, 0.15)
 """Of body, title, abstract and topics: the specification's."""
 
 # How surely another word is meant than the one that was typed.
-FORM = 0.85
-PREFIX = 0.6
-INSIDE = 0.4
-ONE_ERROR = 0.75
-TWO_ERRORS = 0.5
-OTHER_START = 0.8
+FORM_WEIGHT = 0.85
+PREFIX_WEIGHT = 0.6
+INFIX_WEIGHT = 0.4
+ONE_TYPO_WEIGHT = 0.75
+TWO_TYPOS_WEIGHT = 0.5
+OTHER_FIRST_LETTER_FACTOR = 0.8
 """People rarely miss the first letter."""
-SPLIT = 0.7
+SPLIT_WORD_WEIGHT = 0.7
 """`file system` for `filesystem`, and the other way round."""
 
-LEAST_PREFIX = 3
-LEAST_INSIDE = 4
-LEAST_FOR_TWO_ERRORS = 7
-LEAST_COMPOUND = 6
-LEAST_HALF = 3
-MOST_LONGER = 200
-MOST_SIMILAR = 20
+MIN_PREFIX_CHARACTERS = 3
+MIN_INFIX_CHARACTERS = 4
+MIN_TWO_TYPOS_CHARACTERS = 7
+MIN_COMPOUND_CHARACTERS = 6
+MIN_HALF_CHARACTERS = 3
+MAX_LONGER_WORDS = 200
+MAX_SIMILAR_WORDS = 20
 
-MOST_TERMS = 64
-MOST_UNKNOWN = 12
+MAX_TERMS = 64
+MAX_CORRECTED_WORDS = 12
 """Of a query so many words count, and of those that are nowhere so many are taken for similar ones: each costs time."""
 
-STOP_WORD = 0.15
+STOP_WORD_FACTOR = 0.15
 """What a word that says nothing counts beside the others."""
 
 SATURATION = 1.2
-LENGTH_SHARES = (0.75, 0.5, 0.5, 0.75)
+LENGTH_NORMALIZATION = (0.75, 0.5, 0.5, 0.75)
 """How much a field's length counts against it; topics may be a long list."""
 
-CANDIDATES = 60
+MAX_CANDIDATES = 60
 """Pages that are looked at closely: titles word by word, and how near to each other words stand."""
-COVERED = 2.0
+COVERAGE_EXPONENT = 2.0
 """Exponent of the share of the query that a page has: pages with all words come before those with one of them often."""
-TITLE = 0.9
+TITLE_WEIGHT = 0.9
 TITLE_EXPONENT = 3.0
-NEAR = 0.6
-NEAR_WORDS = 4.0
+PROXIMITY_WEIGHT = 0.6
+PROXIMITY_HALF_WORDS = 4.0
 """Words between two words of the query that halve the worth of their being near."""
-REVERSED = 0.8
-SIMILAR_TITLE = 0.75
+REVERSED_ORDER_FACTOR = 0.8
+MIN_TITLE_SIMILARITY = 0.75
 """Share of a title's characters that have to be right where its words need not be."""
-LONGEST_TITLE = 300
+MAX_TITLE_CHARACTERS = 300

@@ -12,7 +12,7 @@ _NAMED = re.compile(r"([a-z][a-z0-9_]*)=(.*)", re.DOTALL)
 _log = logging.getLogger(__name__)
 
 
-def named_place(text: str) -> tuple[str | None, str]:
+def parse_site_argument(text: str) -> tuple[str | None, str]:
     """What `[NAME=]FILE|URL` says; a name is what could be one of a tool."""
     match = _NAMED.fullmatch(text)
     name, place = match.groups() if match else (None, text)
@@ -23,9 +23,9 @@ def named_place(text: str) -> tuple[str | None, str]:
     return name, place
 
 
-def open_places(places: Iterable[str]) -> list[tuple[str | None, ServedSite]]:
+def load_sites(places: Iterable[str]) -> list[tuple[str | None, ServedSite]]:
     """The sites at these places, loaded, each with the name that was given, if one was."""
-    sites = [(name, ServedSite(open_index_source(place))) for name, place in map(named_place, places)]
+    sites = [(name, ServedSite(open_index_source(place))) for name, place in map(parse_site_argument, places)]
     for _, live in sites:
         if count := len(live.current.problems):
             _log.warning("%s: %d problem%s; `dowse site check` tells", live.source, count, "" if count == 1 else "s")

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from dowse.sites.index_model import Page
 from dowse.sites.site_tokens import SiteTokenizer
-from dowse.sites.word_ids import Numbers, WordIds
+from dowse.sites.word_ids import Ids, WordIds
 
 FIELDS = ("body", "title", "abstract", "topics")
 BODY, TITLE, ABSTRACT, TOPICS = range(4)
@@ -17,7 +17,7 @@ _BATCH_BYTES = 480_000
 _FIELD_BITS, _COUNT_BITS = 26, 12
 """A word, a field and a count are one number of 64 bits while they are sorted. No index has 2^26 words or fields:
 it would be larger than an index may be."""
-_MOST_COUNTED = (1 << _COUNT_BITS) - 1
+_MAX_COUNT = (1 << _COUNT_BITS) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Postings:
         return self.places[span], self.counts[span]
 
 
-class Poster:
+class PostingsBuilder:
     """Takes pages apart, in batches."""
 
     def __init__(self, tokenizer: SiteTokenizer) -> None:
@@ -78,7 +78,7 @@ class Poster:
         self._first = 0
         self._counted: list[NDArray[np.uint64]] = []
         self._lengths: list[NDArray[np.int32]] = []
-        self._numbers: list[Numbers] = []
+        self._numbers: list[Ids] = []
 
     def add(self, page: Page) -> None:
         """Take in the next page."""
@@ -96,7 +96,7 @@ class Poster:
         counted = np.concatenate([np.zeros(0, np.uint64), *self._counted])
         self._counted.clear()
         counted.sort()
-        counts = (counted & np.uint64(_MOST_COUNTED)).astype(np.uint16)
+        counts = (counted & np.uint64(_MAX_COUNT)).astype(np.uint16)
         counted >>= np.uint64(_COUNT_BITS)
         places = (counted & np.uint64((1 << _FIELD_BITS) - 1)).astype(np.int32)
         counted >>= np.uint64(_FIELD_BITS)
@@ -118,16 +118,16 @@ class Poster:
         first_of = np.searchsorted(starts, [start for _, start, _ in bounds])
         lengths = np.diff(np.append(first_of, len(starts)))
         fields = np.repeat(np.arange(self._first, self._first + len(bounds), dtype=np.uint64), lengths)
-        self._counted.append(_counted(fields, numbers))
+        self._counted.append(_count_words(fields, numbers))
         self._lengths.append(lengths.astype(np.int32))
         self._numbers.append(numbers)
         self._data.append(text)
         self._first = len(self._bounds)
 
 
-def _counted(fields: NDArray[np.uint64], numbers: Numbers) -> NDArray[np.uint64]:
+def _count_words(fields: NDArray[np.uint64], numbers: Ids) -> NDArray[np.uint64]:
     """How often each word is in each field: word, field and count in one number."""
     keys = np.sort((numbers.astype(np.uint64) << np.uint64(_FIELD_BITS)) | fields)
     first = np.flatnonzero(np.diff(keys, prepend=~keys[:1]))
-    counts = np.minimum(np.diff(np.append(first, len(keys))), _MOST_COUNTED).astype(np.uint64)
+    counts = np.minimum(np.diff(np.append(first, len(keys))), _MAX_COUNT).astype(np.uint64)
     return (keys[first] << np.uint64(_COUNT_BITS)) | counts

@@ -13,10 +13,10 @@ from rapidfuzz.distance import OSA
 
 from dowse.searching.query_terms import SearchQuery, parse, stop_words
 from dowse.sites import site_constants as weights
-from dowse.sites.proximity import Term, nearness
+from dowse.sites.proximity import Term, proximity_scores
 from dowse.sites.site_postings import FIELDS, TITLE, Postings
 from dowse.sites.site_tokens import SiteTokenizer
-from dowse.sites.site_vocabulary import Meant, SiteVocabulary
+from dowse.sites.site_vocabulary import SiteVocabulary, WordMatches
 
 Flags = NDArray[np.bool_]
 Scores = NDArray[np.float64]
@@ -48,7 +48,7 @@ class SiteSearcher:
         self._tokenizer = tokenizer
         lengths = postings.lengths.reshape(-1, len(FIELDS)).astype(np.float64)
         means = np.maximum(lengths.mean(axis=0) if len(lengths) else np.ones(len(FIELDS)), 1.0)
-        shares = np.array(weights.LENGTH_SHARES)
+        shares = np.array(weights.LENGTH_NORMALIZATION)
         self._softness = (weights.SATURATION * (1 - shares + shares * lengths / means)).astype(np.float32).ravel()
 
     def search(self, text: str, limit: int, allowed: Flags) -> SiteResults:
@@ -57,7 +57,7 @@ class SiteSearcher:
         if not query.text:
             every = np.flatnonzero(allowed)
             return SiteResults(tuple(SiteHit(int(page), 0.0) for page in every[:limit]), len(every))
-        words = _bounded(self._words_of(" ".join((*query.terms, *query.must, *query.phrases))))
+        words = _limit_words(self._words_of(" ".join((*query.terms, *query.must, *query.phrases))))
         terms = self._terms(words)
         if not terms:
             return SiteResults((), 0)
@@ -66,10 +66,10 @@ class SiteSearcher:
         scores[~admitted] = 0
         titled = {page: likeness for page, likeness in self._similar_titles(words).items() if admitted[page]}
         total = int(np.count_nonzero(scores)) + sum(1 for page in titled if not scores[page])
-        best = _highest(scores, max(weights.CANDIDATES, limit)).tolist()
+        best = _top_pages(scores, max(weights.MAX_CANDIDATES, limit)).tolist()
         best += titled.keys() - set(best)
         order = [word for word in words if word not in stop_words()] or words
-        near = nearness(self.postings, best, terms, order)
+        near = proximity_scores(self.postings, best, terms, order)
         hits = [
             SiteHit(
                 page, _relevance(float(scores[page]), max(titled.get(page, 0.0), self._likeness(page, terms)), near[at])
@@ -98,28 +98,28 @@ class SiteSearcher:
         for word in dict.fromkeys(words):
             is_known = bool(self.vocabulary.exact(word))
             unknown += not is_known
-            meant = self.vocabulary.meant(word, forgives=unknown <= weights.MOST_UNKNOWN)
+            meant = self.vocabulary.meant(word, forgives=unknown <= weights.MAX_CORRECTED_WORDS)
             self._add_joined(meant, word, words)
             terms.append(Term(word, meant, self._worth(word, meant)))
         return terms if any(term.meant for term in terms) else []
 
-    def _add_joined(self, meant: Meant, word: str, words: list[str]) -> None:
+    def _add_joined(self, meant: WordMatches, word: str, words: list[str]) -> None:
         """Two words that are one on the site, and one word that is two there."""
         for first, second in pairwise(words):
             if word in (first, second):
                 for number in self.vocabulary.exact(first + second):
-                    meant[number] = max(weights.SPLIT, meant.get(number, 0.0))
+                    meant[number] = max(weights.SPLIT_WORD_WEIGHT, meant.get(number, 0.0))
         if not self.vocabulary.exact(word):
             for half in self.vocabulary.halves(word) or ():
                 for number in self.vocabulary.exact(half):
-                    meant[number] = max(weights.SPLIT / 2, meant.get(number, 0.0))
+                    meant[number] = max(weights.SPLIT_WORD_WEIGHT / 2, meant.get(number, 0.0))
 
-    def _worth(self, word: str, meant: Meant) -> float:
+    def _worth(self, word: str, meant: WordMatches) -> float:
         """How much a word tells: the fewer pages have it, the more."""
-        sure = [number for number, weight in meant.items() if weight >= weights.ONE_ERROR]
+        sure = [number for number, weight in meant.items() if weight >= weights.ONE_TYPO_WEIGHT]
         pages = int(np.count_nonzero(self._pages_with(sure)))
         rarity = math.log(1 + (self.postings.pages - pages + 0.5) / (pages + 0.5))
-        return rarity * (weights.STOP_WORD if word in stop_words() else 1.0)
+        return rarity * (weights.STOP_WORD_FACTOR if word in stop_words() else 1.0)
 
     def _pages_with(self, numbers: Sequence[int]) -> Flags:
         has = np.zeros(self.postings.pages, np.bool_)
@@ -192,18 +192,18 @@ class SiteSearcher:
         worth = sum(term.worth for term in terms) or 1.0
         share = (covered / worth).astype(np.float64)
         by_field = fields.reshape(-1, len(FIELDS)).astype(np.float64)
-        result: Scores = by_field @ np.array(weights.FIELD_WEIGHTS) / worth * share ** (weights.COVERED - 1)
+        result: Scores = by_field @ np.array(weights.FIELD_WEIGHTS) / worth * share ** (weights.COVERAGE_EXPONENT - 1)
         result[~is_told] = 0  # where there are others, words that say nothing find nothing
         return result
 
     def _similar_titles(self, words: list[str]) -> dict[int, float]:
         """Pages whose title is written almost as the query is; finds slips that make another word, or of short ones."""
         text = " ".join(words)
-        if len(text) > weights.LONGEST_TITLE:
+        if len(text) > weights.MAX_TITLE_CHARACTERS:
             return {}
         found = process.extract(
-            text, self._titles, scorer=OSA.normalized_similarity, score_cutoff=weights.SIMILAR_TITLE,
-            limit=weights.CANDIDATES,
+            text, self._titles, scorer=OSA.normalized_similarity, score_cutoff=weights.MIN_TITLE_SIMILARITY,
+            limit=weights.MAX_CANDIDATES,
         )  # fmt: skip
         return {page: float(likeness) for _, likeness, page in found}
 
@@ -242,23 +242,23 @@ class SiteSearcher:
         fields = np.maximum(np.diff(self.postings.starts), 1)
         rarity: Scores = np.log(1 + self.postings.pages / fields)
         for word in stop_words():
-            rarity[self.vocabulary.exact(word)] *= weights.STOP_WORD
+            rarity[self.vocabulary.exact(word)] *= weights.STOP_WORD_FACTOR
         return rarity
 
 
-def _bounded(words: list[str]) -> list[str]:
+def _limit_words(words: list[str]) -> list[str]:
     """The words of a query that count: a page that somebody pastes has its subject in its beginning."""
-    counting = set(list(dict.fromkeys(words))[: weights.MOST_TERMS])
-    return [word for word in words[: 4 * weights.MOST_TERMS] if word in counting]
+    counting = set(list(dict.fromkeys(words))[: weights.MAX_TERMS])
+    return [word for word in words[: 4 * weights.MAX_TERMS] if word in counting]
 
 
 def _relevance(score: float, likeness: float, near: float) -> float:
     """How well a page answers, from 0 to 1: three reasons, of which any may be enough."""
-    title = weights.TITLE * likeness**weights.TITLE_EXPONENT
-    return float(1 - (1 - min(score, 1.0)) * (1 - title) * (1 - weights.NEAR * near))
+    title = weights.TITLE_WEIGHT * likeness**weights.TITLE_EXPONENT
+    return float(1 - (1 - min(score, 1.0)) * (1 - title) * (1 - weights.PROXIMITY_WEIGHT * near))
 
 
-def _highest(scores: Scores, count: int) -> NDArray[np.int64]:
+def _top_pages(scores: Scores, count: int) -> NDArray[np.int64]:
     """The places of the highest scores above 0, best first; equal ones in their order."""
     if count < len(scores):
         least = np.partition(scores, -count)[-count]

@@ -10,23 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 Hashes = NDArray[np.uint64]
-Places = NDArray[np.int64]
+Offsets = NDArray[np.int64]
 
 _FACTOR = 0x9E3779B97F4A7C15 | 1
-_WINDOW = 1 << 19
+_WINDOW_BYTES = 1 << 19
 """Bytes that are hashed at once; the powers of the factor for them are kept, 4 MB."""
 
 
-def _flags(*ranges: tuple[int, int]) -> NDArray[np.bool_]:
+def _byte_table(*ranges: tuple[int, int]) -> NDArray[np.bool_]:
     table = np.zeros(256, np.bool_)
     for first, last in ranges:
         table[first : last + 1] = True
     return table
 
 
-_LATIN_SIGNS = _flags((0x80, 0xA9), (0xAB, 0xB1), (0xB4, 0xB4), (0xB6, 0xB8), (0xBB, 0xBB), (0xBF, 0xBF))
-_CJK_SIGNS = _flags((0x80, 0x84), (0x88, 0xA0))
-_WIDE_SIGNS = _flags((0x81, 0x8F), (0x9A, 0xA0))
+_LATIN_SIGNS = _byte_table((0x80, 0xA9), (0xAB, 0xB1), (0xB4, 0xB4), (0xB6, 0xB8), (0xBB, 0xBB), (0xBF, 0xBF))
+_CJK_SIGNS = _byte_table((0x80, 0x84), (0x88, 0xA0))
+_WIDE_SIGNS = _byte_table((0x81, 0x8F), (0x9A, 0xA0))
 """Typographic signs and spaces by their last byte in UTF-8, after C2, E3 80 and EF BC; all after E2 80 and E2 81 are."""
 
 
@@ -34,16 +34,18 @@ class TextWords(NamedTuple):
     """The words of a text: what they are and where, in bytes."""
 
     hashes: Hashes
-    starts: Places
-    ends: Places
+    starts: Offsets
+    ends: Offsets
 
 
-_LOWERED = bytes(byte if byte >= 0x80 else ord(chr(byte).lower()) if chr(byte).isalnum() else 0 for byte in range(256))
+_LOWERCASE = bytes(
+    byte if byte >= 0x80 else ord(chr(byte).lower()) if chr(byte).isalnum() else 0 for byte in range(256)
+)
 """Bytes of words as they are compared; 0 for what stands between words."""
 
 
 def _powers(factor: int) -> Hashes:
-    powers = np.full(_WINDOW, factor, np.uint64)
+    powers = np.full(_WINDOW_BYTES, factor, np.uint64)
     powers[0] = 1
     return np.multiply.accumulate(powers)
 
@@ -57,18 +59,20 @@ class SiteTokenizer:
 
     def words(self, text: bytes) -> TextWords:
         """All words of a text; of one without end, pieces."""
-        if len(text) <= _WINDOW:
+        if len(text) <= _WINDOW_BYTES:
             return self._window(text)
         parts, start = [], 0
         while start < len(text):
-            end = _break_before(text, start + _WINDOW)
+            end = _break_before(text, start + _WINDOW_BYTES)
             hashes, starts, ends = self._window(text[start:end])
             parts.append(TextWords(hashes, starts + start, ends + start))
             start = end
         return TextWords(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
     def _window(self, text: bytes) -> TextWords:
-        lowered = np.frombuffer(text.translate(_LOWERED) + b"\0\0\0", np.uint8).copy()  # what we look at may be beyond
+        lowered = np.frombuffer(
+            text.translate(_LOWERCASE) + b"\0\0\0", np.uint8
+        ).copy()  # what we look at may be beyond
         _clear_signs(lowered)
         length = len(text)
         is_word = np.zeros(length + 2, np.bool_)
@@ -78,7 +82,7 @@ class SiteTokenizer:
         sums = np.zeros(length + 1, np.uint64)
         np.cumsum(lowered[:length] * self._powers[:length], out=sums[1:])
         hashes = (sums[ends] - sums[starts]) * self._inverse[starts]
-        ends = _with_signs(text, lowered, starts, ends)
+        ends = _include_signs(text, lowered, starts, ends)
         hashes += (ends - starts).astype(np.uint64) * np.uint64(_FACTOR)
         return TextWords(hashes, starts, ends)
 
@@ -98,7 +102,7 @@ def _clear_signs(lowered: NDArray[np.uint8]) -> None:
         lowered[leads[is_short] + min(byte, 1)] = 0
 
 
-def _with_signs(text: bytes, lowered: NDArray[np.uint8], starts: Places, ends: Places) -> Places:
+def _include_signs(text: bytes, lowered: NDArray[np.uint8], starts: Offsets, ends: Offsets) -> Offsets:
     """The ends of words with the signs that belong to some: `C++`, `C#`."""
     if b"+" not in text and b"#" not in text:
         return ends

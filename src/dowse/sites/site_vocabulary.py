@@ -12,22 +12,22 @@ from rapidfuzz.distance import OSA
 from dowse.sites import site_constants as weights
 
 _WORD = re.compile(r"[^\W_]+")
-_WITHOUT_SPACES = re.compile(
+_UNSPACED_SCRIPTS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
 """Scripts that set no spaces between words: pairs of characters stand for words there."""
 
-Meant = dict[int, float]
+WordMatches = dict[int, float]
 """Words by their numbers, each with how surely it is meant."""
 
 
-def folded(text: str) -> Iterator[str]:
+def fold_words(text: str) -> Iterator[str]:
     """Words as they are compared: without case, accents and width; pairs of characters where there are no spaces."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     plain = unicodedata.normalize("NFC", "".join(letter for letter in plain if not unicodedata.combining(letter)))
     for word in _WORD.findall(plain):
         end = 0
-        for run in _WITHOUT_SPACES.finditer(word):
+        for run in _UNSPACED_SCRIPTS.finditer(word):
             if run.start() > end:
                 yield word[end : run.start()]
             yield from (run[0][at : at + 2] for at in range(max(1, len(run[0]) - 1)))
@@ -54,67 +54,71 @@ class SiteVocabulary:
     @staticmethod
     def parts(word: bytes) -> list[str]:
         """A word as the tokenizer cut it, as it is compared."""
-        return [word.decode("ascii")] if word.isascii() else list(folded(word.decode("utf-8", "replace")))
+        return [word.decode("ascii")] if word.isascii() else list(fold_words(word.decode("utf-8", "replace")))
 
     def exact(self, word: str) -> list[int]:
         """The same word, in any case and with any accents."""
         return self._numbers.get(word, [])
 
-    def meant(self, word: str, *, forgives: bool = True) -> Meant:
+    def meant(self, word: str, *, forgives: bool = True) -> WordMatches:
         """All words that may be meant: the word itself, its forms, longer ones, and where there is none, similar ones."""
-        meant: Meant = {}
+        meant: WordMatches = {}
         self._add(meant, [word], 1.0)
-        self._add(meant, _forms(word), weights.FORM)
+        self._add(meant, _inflections(word), weights.FORM_WEIGHT)
         self._add_longer(meant, word)
-        if forgives and not any(weight >= weights.FORM for weight in meant.values()):
+        if forgives and not any(weight >= weights.FORM_WEIGHT for weight in meant.values()):
             self._add_similar(meant, word)
         return meant
 
     def halves(self, word: str) -> tuple[str, str] | None:
         """Two known words that somebody wrote as one."""
-        if len(word) < weights.LEAST_COMPOUND:
+        if len(word) < weights.MIN_COMPOUND_CHARACTERS:
             return None
-        places = range(len(word) - weights.LEAST_HALF, weights.LEAST_HALF - 1, -1)
+        places = range(len(word) - weights.MIN_HALF_CHARACTERS, weights.MIN_HALF_CHARACTERS - 1, -1)
         return next(
             ((word[:at], word[at:]) for at in places if word[:at] in self._numbers and word[at:] in self._numbers), None
         )
 
-    def _add(self, meant: Meant, words: list[str], weight: float) -> None:
+    def _add(self, meant: WordMatches, words: list[str], weight: float) -> None:
         for word in words:
             for number in self._numbers.get(word, ()):
                 meant[number] = max(weight, meant.get(number, 0.0))
 
-    def _add_longer(self, meant: Meant, word: str) -> None:
-        if len(word) < weights.LEAST_PREFIX:
+    def _add_longer(self, meant: WordMatches, word: str) -> None:
+        if len(word) < weights.MIN_PREFIX_CHARACTERS:
             return
         found: list[tuple[str, float]] = []
         at = self._joined.find(word)
-        while at >= 0 and len(found) < weights.MOST_LONGER:
+        while at >= 0 and len(found) < weights.MAX_LONGER_WORDS:
             whole = self._listed[int(np.searchsorted(self._ends, at - 1, "right"))]
             is_prefix = self._joined[at - 1] == "\n"
-            if is_prefix or len(word) >= weights.LEAST_INSIDE:
+            if is_prefix or len(word) >= weights.MIN_INFIX_CHARACTERS:
                 share = len(word) / len(whole)
-                found.append((whole, (weights.PREFIX if is_prefix else weights.INSIDE) * (0.5 + share / 2)))
+                found.append(
+                    (whole, (weights.PREFIX_WEIGHT if is_prefix else weights.INFIX_WEIGHT) * (0.5 + share / 2))
+                )
             at = self._joined.find(word, at + len(word))
         for whole, weight in found:
             self._add(meant, [whole], weight)
 
-    def _add_similar(self, meant: Meant, word: str) -> None:
-        most = 0 if len(word) < 3 else 1 if len(word) < weights.LEAST_FOR_TWO_ERRORS else 2
+    def _add_similar(self, meant: WordMatches, word: str) -> None:
+        most = 0 if len(word) < 3 else 1 if len(word) < weights.MIN_TWO_TYPOS_CHARACTERS else 2
         for length in range(len(word) - most, len(word) + most + 1) if most else ():
             near = process.extract(
                 word,
                 self._by_length.get(length, ()),
                 scorer=OSA.distance,
                 score_cutoff=most,
-                limit=weights.MOST_SIMILAR,
+                limit=weights.MAX_SIMILAR_WORDS,
             )
             for similar, errors, _ in near:
-                weight = weights.ONE_ERROR if errors <= 1 else weights.TWO_ERRORS
-                self._add(meant, [similar], weight if similar[0] == word[0] else weight * weights.OTHER_START)
+                weight = weights.ONE_TYPO_WEIGHT if errors <= 1 else weights.TWO_TYPOS_WEIGHT
+                self._add(
+                    meant, [similar], weight if similar[0] == word[0] else weight * weights.OTHER_FIRST_LETTER_FACTOR
+                )
 
 
-def _forms(word: str) -> list[str]:
+def _inflections(word: str) -> list[str]:
     """Plurals and endings of English words, as people vary them when they search."""
     if len(word) < 3 or not (word.isascii() and word.isalpha()):
         return []

@@ -9,9 +9,9 @@ import pytest
 
 from dowse.errors import DowseError, SettingsError, UsageError
 from dowse.sites.building.builder import build
-from dowse.sites.building.generator_settings import GeneratorSettings, gathered
-from dowse.sites.building.page_front_matter import day_of
-from dowse.sites.building.plain_text import words_of_markdown
+from dowse.sites.building.generator_settings import GeneratorSettings, gather_settings
+from dowse.sites.building.page_front_matter import parse_day
+from dowse.sites.building.plain_text import markdown_text
 from dowse.sites.inspection import inspect_bytes
 from tests.making import write_tree
 
@@ -45,7 +45,7 @@ def pages_of(root: Path, settings: GeneratorSettings = SETTINGS) -> dict[str, di
     ],
 )  # fmt: skip
 def test_markdown_becomes_clean_words(markdown: str, expected: str) -> None:
-    assert words_of_markdown(markdown).text == expected
+    assert markdown_text(markdown).text == expected
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_markdown_becomes_clean_words(markdown: str, expected: str) -> None:
     ],
 )
 def test_a_day_is_normalised_however_it_is_written(written: object, expected: str) -> None:
-    assert day_of(written) == expected
+    assert parse_day(written) == expected
 
 
 def test_an_odd_date_is_left_out_and_said(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_a_setting_is_taken_from_the_first_that_states_it(tmp_path: Path) -> Non
     file = 'name = "filed"\ndomain = "filed.example"\nprefix = "filed"\ndrafts = true\nexclude = ["a/**"]\n'
     write_tree(tmp_path, {"dowse-site.toml": file})
     environment = {"DOWSE_SITE_NAME": "variable", "DOWSE_SITE_DOMAIN": "variable.example", "DOWSE_SITE_FUTURE": "yes"}
-    settings = gathered(tmp_path, {"name": "given"}, environment)
+    settings = gather_settings(tmp_path, {"name": "given"}, environment)
     assert (settings.name, settings.domain, settings.prefix) == ("given", "variable.example", "filed")
     assert (settings.drafts, settings.future, settings.exclude) == (True, True, ("a/**",))
 
@@ -173,7 +173,7 @@ def test_a_setting_is_taken_from_the_first_that_states_it(tmp_path: Path) -> Non
 def test_a_settings_file_that_is_wrong_is_refused(tmp_path: Path, file: str, message: str) -> None:
     write_tree(tmp_path, {"dowse-site.toml": file})
     with pytest.raises(SettingsError, match=message):
-        gathered(tmp_path, {}, {})
+        gather_settings(tmp_path, {}, {})
 
 
 def test_what_is_not_stated_is_asked_for(tmp_path: Path) -> None:
@@ -181,9 +181,9 @@ def test_what_is_not_stated_is_asked_for(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--name and --domain"):
         build(tmp_path, GeneratorSettings())
     with pytest.raises(UsageError, match="no generator 'gatsby'"):
-        gathered(tmp_path, {"generator": "gatsby"}, {})
+        gather_settings(tmp_path, {"generator": "gatsby"}, {})
     with pytest.raises(UsageError, match="true or false"):
-        gathered(tmp_path, {}, {"DOWSE_SITE_DRAFTS": "maybe"})
+        gather_settings(tmp_path, {}, {"DOWSE_SITE_DRAFTS": "maybe"})
     with pytest.raises(UsageError, match="SOURCE_DATE_EPOCH"):
         build(tmp_path, SETTINGS, environment=os.environ | {"SOURCE_DATE_EPOCH": "now"})
 

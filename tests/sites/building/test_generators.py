@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from dowse.sites.building.builder import BuiltSite, build
-from dowse.sites.building.generator_detection import detect
+from dowse.sites.building.generator_detection import detect_generator
 from dowse.sites.building.generator_settings import GeneratorSettings
-from dowse.sites.building.source_tree import Tree
+from dowse.sites.building.source_tree import SourceTree
 from dowse.sites.inspection import inspect_bytes
 from tests.making import write_tree
 
@@ -368,4 +368,4 @@ def test_mkdocs_with_pages_of_html(tmp_path: Path) -> None:
     ],
 )
 def test_a_generator_is_known_by_its_files(tmp_path: Path, files: dict[str, str], name: str) -> None:
-    assert detect(Tree(write_tree(tmp_path / "site", files))) == name
+    assert detect_generator(SourceTree(write_tree(tmp_path / "site", files))) == name

@@ -4,8 +4,8 @@ from dowse.errors import NotAPage
 from dowse.sites.building import slugs
 from dowse.sites.building.generator import Generator, PageSource, SiteFacts
 
-_CONTENT = "src/content"
-_PAGES = "src/pages"
+_CONTENT_FOLDER = "src/content"
+_PAGES_FOLDER = "src/pages"
 
 
 class Astro(Generator):
@@ -26,7 +26,7 @@ class Astro(Generator):
 
     def folders(self) -> list[str]:
         """Pages and collections."""
-        return [folder for folder in (_PAGES, _CONTENT) if self.tree.has_folder(folder)] or [""]
+        return [folder for folder in (_PAGES_FOLDER, _CONTENT_FOLDER) if self.tree.has_folder(folder)] or [""]
 
     def address(self, source: PageSource) -> str:
         """By path for pages, by `slug` or path for collections."""
@@ -35,17 +35,17 @@ class Astro(Generator):
             raise NotAPage("its name begins with an underscore")
         if any(part.startswith("[") for part in parts):
             raise NotAPage("it is a template for other pages")
-        if not source.path.startswith(f"{_CONTENT}/"):
-            return _joined(parts)
+        if not source.path.startswith(f"{_CONTENT_FOLDER}/"):
+            return _join_parts(parts)
         collection, *rest = parts
         if not rest:
             raise NotAPage("it is in no collection")
         top = [] if collection == "docs" and self.config.get("starlight") else [collection]
         if stated := source.matter.text("slug"):
-            return _joined([*top, *stated.strip("/").split("/")])
-        return _joined([*top, *map(slugs.github, rest)])
+            return _join_parts([*top, *stated.strip("/").split("/")])
+        return _join_parts([*top, *map(slugs.github, rest)])
 
 
-def _joined(parts: list[str]) -> str:
+def _join_parts(parts: list[str]) -> str:
     kept = parts[:-1] if parts and parts[-1].lower() == "index" else parts
     return "/" + "/".join(part for part in kept if part)

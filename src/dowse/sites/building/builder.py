@@ -13,19 +13,19 @@ from urllib.parse import urlsplit
 from dowse.errors import Failed, NoPagesFound, NotAPage, UsageError
 from dowse.globs import compile_glob
 from dowse.sites.building.generator import Generator, PageSource, SiteFacts
-from dowse.sites.building.generator_detection import HTML, detect, make
-from dowse.sites.building.generator_settings import GeneratorSettings, Identity, identity
-from dowse.sites.building.html_pages import ENDINGS, HtmlPage
-from dowse.sites.building.plain_text import first_paragraph, tidy, words_of_markdown
-from dowse.sites.building.source_tree import Tree
-from dowse.sites.index_model import VERSION, Page
+from dowse.sites.building.generator_detection import HTML, detect_generator, make_generator
+from dowse.sites.building.generator_settings import GeneratorSettings, SiteIdentity, resolve_identity
+from dowse.sites.building.html_pages import HTML_ENDINGS, HtmlPage
+from dowse.sites.building.plain_text import clean_text, first_paragraph, markdown_text
+from dowse.sites.building.source_tree import SourceTree
+from dowse.sites.index_model import FORMAT_VERSION, Page
 from dowse.sites.inspection import inspect_bytes
 from dowse.sites.page_urls import is_same_host
 from dowse.types import Progress
 
 ABSTRACT_CHARACTERS = 200
 """Of a summary that is the page's own beginning."""
-_MORE = re.compile(r"<!--\s*(?:more|truncate)\s*-->|\{/\*\s*truncate\s*\*/\}")
+_MORE_MARKER = re.compile(r"<!--\s*(?:more|truncate)\s*-->|\{/\*\s*truncate\s*\*/\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class BuiltSite:
 
     data: bytes
     generator: str
-    identity: Identity
+    identity: SiteIdentity
     pages: int
     skipped: dict[str, list[str]] = field(default_factory=dict)
     """Files by the reason they were left out for."""
@@ -48,34 +48,34 @@ def build(
     environment: Mapping[str, str] = os.environ,
 ) -> BuiltSite:
     """The index of the site in a folder."""
-    tree = Tree(source)
-    name = settings.generator or detect(tree)
-    now = _now(environment)
-    work = _Work(settings, now.date().isoformat(), progress)
+    tree = SourceTree(source)
+    name = settings.generator or detect_generator(tree)
+    now = _build_time(environment)
+    work = _PageCollector(settings, now.date().isoformat(), progress)
     if name == HTML:
-        work.total = sum(1 for _ in tree.files("", ENDINGS))
+        work.total = sum(1 for _ in tree.files("", HTML_ENDINGS))
         work.take(_html_pages(tree, work, settings))
-        site = identity(settings, work.about)
+        site = resolve_identity(settings, work.about)
     else:
-        generator = make(tree, name)
-        site = identity(settings, generator.about())
+        generator = make_generator(tree, name)
+        site = resolve_identity(settings, generator.about())
         work.total = sum(1 for folder in generator.folders() for _ in tree.files(folder, generator.endings))
         work.take(_markdown_pages(generator, work))
     if not work.pages:
-        raise NoPagesFound(f"{source} has no page that can be built{_because(work.skipped)}.")
-    data = _written(site, work.ordered(site.base), now)
+        raise NoPagesFound(f"{source} has no page that can be built{_summarize_skipped(work.skipped)}.")
+    data = _serialize(site, work.ordered(site.base), now)
     problems = inspect_bytes(data).problems
     if broken := [problem for problem in problems if problem.grade == "error"]:
         raise Failed(f"The index would have an error: {broken[0]}")
     return BuiltSite(data, name, site, len(work.pages), work.skipped, (*work.warnings, *map(str, problems)))
 
 
-def _because(skipped: Mapping[str, list[str]]) -> str:
+def _summarize_skipped(skipped: Mapping[str, list[str]]) -> str:
     reasons = [f"{len(paths)} because {reason}" for reason, paths in skipped.items()]
     return f" ({', '.join(reasons)})" if reasons else ". Name the folder with its Markdown or HTML files"
 
 
-class _Work:
+class _PageCollector:
     """Pages as they come, each address once, and why others did not."""
 
     def __init__(self, settings: GeneratorSettings, today: str, progress: Progress) -> None:
@@ -107,7 +107,7 @@ class _Work:
     def ordered(self, base: str) -> list[Page]:
         """All pages by their addresses, which begin with the base."""
         pages = [
-            Page(_below(base, page.url), page.title, page.abstract, page.date, page.topics, page.body)
+            Page(_with_base(base, page.url), page.title, page.abstract, page.date, page.topics, page.body)
             for page in self.pages.values()
         ]
         return sorted(pages, key=lambda page: page.url)
@@ -123,7 +123,7 @@ class _Work:
         return ""
 
 
-def _markdown_pages(generator: Generator, work: _Work) -> Iterator[tuple[str, Page | str]]:
+def _markdown_pages(generator: Generator, work: _PageCollector) -> Iterator[tuple[str, Page | str]]:
     for source in generator.sources():
         if not isinstance(source, PageSource):
             yield source
@@ -134,8 +134,8 @@ def _markdown_pages(generator: Generator, work: _Work) -> Iterator[tuple[str, Pa
             yield source.path, str(error)
 
 
-def _markdown_page(generator: Generator, source: PageSource, work: _Work) -> Page | str:
-    url = _path(generator.address(source))
+def _markdown_page(generator: Generator, source: PageSource, work: _PageCollector) -> Page | str:
+    url = _normalize_url(generator.address(source))
     day = generator.day(source)
     if refusal := work.refusal(source.path, day, is_draft=generator.is_draft(source)):
         return refusal
@@ -145,19 +145,23 @@ def _markdown_page(generator: Generator, source: PageSource, work: _Work) -> Pag
         )
     if source.has_broken_matter:
         work.warnings.append(f"{source.path}: its front matter is neither YAML nor TOML that can be read.")
-    words = words_of_markdown(source.text)
+    words = markdown_text(source.text)
     stated = source.matter.text("description", "summary", "excerpt", "abstract", "subtitle")
-    opening = words_of_markdown(_MORE.split(source.text, 1)[0]).text if _MORE.search(source.text) else words.text
-    abstract = tidy(stated) or first_paragraph(_without_heading(opening, words.heading), ABSTRACT_CHARACTERS)
-    title = tidy(generator.title(source)) or words.heading or _title_of(source.stem)
+    opening = (
+        markdown_text(_MORE_MARKER.split(source.text, 1)[0]).text if _MORE_MARKER.search(source.text) else words.text
+    )
+    abstract = clean_text(stated) or first_paragraph(_without_heading(opening, words.heading), ABSTRACT_CHARACTERS)
+    title = clean_text(generator.title(source)) or words.heading or _title_from_file_name(source.stem)
     body = words.text or abstract
     if not body:
         return "it has no text"
-    return Page(url, title, abstract, day, tuple(map(tidy, generator.topics(source))), body)
+    return Page(url, title, abstract, day, tuple(map(clean_text, generator.topics(source))), body)
 
 
-def _html_pages(tree: Tree, work: _Work, settings: GeneratorSettings) -> Iterator[tuple[str, Page | str]]:
-    for path in tree.files("", ENDINGS):
+def _html_pages(
+    tree: SourceTree, work: _PageCollector, settings: GeneratorSettings
+) -> Iterator[tuple[str, Page | str]]:
+    for path in tree.files("", HTML_ENDINGS):
         data = tree.read(path)
         if data is None:
             yield path, "it cannot be read, or is too long for a page"
@@ -168,7 +172,7 @@ def _html_pages(tree: Tree, work: _Work, settings: GeneratorSettings) -> Iterato
             yield path, str(error)
 
 
-def _html_page(page: HtmlPage, work: _Work, settings: GeneratorSettings) -> Page | str:
+def _html_page(page: HtmlPage, work: _PageCollector, settings: GeneratorSettings) -> Page | str:
     host = urlsplit(page.canonical).netloc
     if host and not work.about.url:
         work.about = SiteFacts(url=f"https://{host}")
@@ -180,12 +184,12 @@ def _html_page(page: HtmlPage, work: _Work, settings: GeneratorSettings) -> Page
     body = page.words
     if not body:
         return "it has no text"
-    abstract = tidy(page.abstract) or first_paragraph(_without_heading(body, page.title), ABSTRACT_CHARACTERS)
-    title = tidy(page.title) or _title_of(page.path.rpartition("/")[2].rpartition(".")[0])
-    return Page(_path(page.address), title, abstract, page.day, tuple(map(tidy, page.topics)), body)
+    abstract = clean_text(page.abstract) or first_paragraph(_without_heading(body, page.title), ABSTRACT_CHARACTERS)
+    title = clean_text(page.title) or _title_from_file_name(page.path.rpartition("/")[2].rpartition(".")[0])
+    return Page(_normalize_url(page.address), title, abstract, page.day, tuple(map(clean_text, page.topics)), body)
 
 
-def _path(address: str) -> str:
+def _normalize_url(address: str) -> str:
     """An address as the format wants it: a path from the top, without a slash at its end."""
     if "://" in address or address.startswith("//"):
         raise NotAPage("its address is on another site")
@@ -194,7 +198,7 @@ def _path(address: str) -> str:
     return "/" + re.sub(r"\s", "%20", path.strip("/"))
 
 
-def _below(base: str, url: str) -> str:
+def _with_base(base: str, url: str) -> str:
     if not base or url == base or url.startswith(f"{base}/"):
         return url
     return base if url == "/" else base + url
@@ -206,13 +210,13 @@ def _without_heading(text: str, heading: str) -> str:
     return rest if rest and " ".join(first.split()) == heading else text
 
 
-def _title_of(stem: str) -> str:
+def _title_from_file_name(stem: str) -> str:
     """A title for a page that has none, of its file's name."""
     words = re.sub(r"[-_]+", " ", stem).strip()
     return words[:1].upper() + words[1:] or "Untitled"
 
 
-def _now(environment: Mapping[str, str]) -> datetime:
+def _build_time(environment: Mapping[str, str]) -> datetime:
     """The time, or the one that builds which are to be the same again state in SOURCE_DATE_EPOCH."""
     stated = environment.get("SOURCE_DATE_EPOCH")
     if not stated:
@@ -223,21 +227,21 @@ def _now(environment: Mapping[str, str]) -> datetime:
         raise UsageError(f"SOURCE_DATE_EPOCH is {stated[:40]!r}; it has to be a number of seconds.") from error
 
 
-def _written(site: Identity, pages: list[Page], now: datetime) -> bytes:
+def _serialize(site: SiteIdentity, pages: list[Page], now: datetime) -> bytes:
     """The index as JSON with a page on each line, so that a change of one page is a change of one line."""
     about = {"name": site.name, "domain": site.domain, "description": site.description, "toolPrefix": site.prefix}
     head = {
-        "version": VERSION,
+        "version": FORMAT_VERSION,
         "generated": now.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "site": {name: value for name, value in about.items() if value},
         "pageCount": len(pages),
     }
-    lines = ",\n".join(_json(_as_json(page)) for page in pages)
-    text = _json(head)[:-1] + f',"pages":[\n{lines}\n]}}\n'
+    lines = ",\n".join(_dump_json(_page_values(page)) for page in pages)
+    text = _dump_json(head)[:-1] + f',"pages":[\n{lines}\n]}}\n'
     return text.encode("utf-8", "replace")
 
 
-def _as_json(page: Page) -> dict[str, Any]:
+def _page_values(page: Page) -> dict[str, Any]:
     values: dict[str, Any] = {
         "url": page.url, "title": page.title, "abstract": page.abstract, "date": page.date,
         "topics": list(dict.fromkeys(filter(None, page.topics))), "body": page.body,
@@ -245,5 +249,5 @@ def _as_json(page: Page) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value}
 
 
-def _json(value: Any) -> str:
+def _dump_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

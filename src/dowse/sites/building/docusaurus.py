@@ -6,7 +6,7 @@ import re
 from dowse.errors import NotAPage
 from dowse.sites.building import slugs
 from dowse.sites.building.generator import Generator, PageSource, SiteFacts
-from dowse.sites.building.page_front_matter import day_of
+from dowse.sites.building.page_front_matter import parse_day
 
 _DATED = re.compile(r"^(?P<folder>.*?)(?P<date>\d{4}[-/]\d{1,2}[-/]\d{1,2})[-/]?(?P<name>.*?)(?:/index)?$")
 
@@ -41,7 +41,7 @@ class Docusaurus(Generator):
             raise NotAPage("it is not listed")
         if source.path.startswith("src/pages/"):
             stated = source.matter.text("slug")
-            return stated or _path([*source.folder.split("/"), "" if source.stem == "index" else source.stem])
+            return stated or _join_parts([*source.folder.split("/"), "" if source.stem == "index" else source.stem])
         if source.path.startswith(f"{self._blog}/"):
             return self._of_post(source)
         return self._of_document(source)
@@ -51,31 +51,31 @@ class Docusaurus(Generator):
         matter = source.matter
         named = _DATED.match(source.place.rpartition(".")[0]) if source.path.startswith(f"{self._blog}/") else None
         updated = matter.table("last_update").stated.get("date")
-        return matter.day or day_of(named["date"].replace("/", "-") if named else None) or day_of(updated)
+        return matter.day or parse_day(named["date"].replace("/", "-") if named else None) or parse_day(updated)
 
     def _of_document(self, source: PageSource) -> str:
         route = str(self.config.get("docsRoute", "docs"))
-        folders = [slugs.without_number(part) for part in source.folder.split("/") if part]
+        folders = [slugs.strip_number(part) for part in source.folder.split("/") if part]
         if stated := source.matter.text("slug"):
-            own = stated.strip("/").split("/") if stated.startswith("/") else [*folders, *_relative(stated)]
-            return _path([*route.split("/"), *own])
-        stem = slugs.without_number(source.stem)
+            own = stated.strip("/").split("/") if stated.startswith("/") else [*folders, *_slug_parts(stated)]
+            return _join_parts([*route.split("/"), *own])
+        stem = slugs.strip_number(source.stem)
         name = source.matter.text("id") or stem
         is_folder = stem.lower() in ("index", "readme") or (bool(folders) and stem.lower() == folders[-1].lower())
         if is_folder and not source.matter.text("id"):
-            return _path([*route.split("/"), *folders])
-        return _path([*route.split("/"), *folders, name])
+            return _join_parts([*route.split("/"), *folders])
+        return _join_parts([*route.split("/"), *folders, name])
 
     def _of_post(self, source: PageSource) -> str:
         route = str(self.config.get("blogRoute", "blog")).split("/")
         if stated := source.matter.text("slug"):
-            return _path([*route, *stated.strip("/").split("/")])
+            return _join_parts([*route, *stated.strip("/").split("/")])
         place = source.place.rpartition(".")[0]
         if named := _DATED.match(place):
             year, month, day = re.split(r"[-/]", named["date"])
             folder = [part for part in named["folder"].split("/") if part]
-            return _path([*route, *folder, year, month.zfill(2), day.zfill(2), *named["name"].split("/")])
-        return _path([*route, *re.sub(r"/index$", "", place).split("/")])
+            return _join_parts([*route, *folder, year, month.zfill(2), day.zfill(2), *named["name"].split("/")])
+        return _join_parts([*route, *re.sub(r"/index$", "", place).split("/")])
 
     @property
     def _blog(self) -> str:
@@ -92,9 +92,9 @@ class Docusaurus(Generator):
         return latest if latest and self.tree.has_folder(latest) else "docs"
 
 
-def _path(parts: list[str]) -> str:
+def _join_parts(parts: list[str]) -> str:
     return "/" + "/".join(part for part in parts if part)
 
 
-def _relative(slug: str) -> list[str]:
+def _slug_parts(slug: str) -> list[str]:
     return [part for part in slug.split("/") if part not in ("", ".")]

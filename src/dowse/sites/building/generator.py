@@ -8,16 +8,16 @@ from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
 from dowse.reading.decoding import decode
-from dowse.reading.front_matter import all_front_matter
+from dowse.reading.front_matter import parse_front_matter
 from dowse.reading.mdx import read_mdx
 from dowse.sites.building.page_front_matter import PageFrontMatter
-from dowse.sites.building.source_tree import Tree
+from dowse.sites.building.source_tree import SourceTree
 
-MARKDOWN = (".md", ".markdown", ".mdown", ".mkd")
-MDX = (".mdx",)
-MATTER_CHARACTERS = 64 * 1024
+MARKDOWN_ENDINGS = (".md", ".markdown", ".mdown", ".mkd")
+MDX_ENDINGS = (".mdx",)
+MAX_FRONT_MATTER_CHARACTERS = 64 * 1024
 
-_BROKEN = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(?:[^\n]*\n){0,500}?\1[ \t]*\r?(?:\n|\Z)")
+_BROKEN_FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(?:[^\n]*\n){0,500}?\1[ \t]*\r?(?:\n|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +61,11 @@ class SiteFacts:
 class Generator:
     """Plain Markdown: addresses are paths; `index.md` and `README.md` are their folder's page."""
 
-    tree: Tree
+    tree: SourceTree
     config: dict[str, Any] = field(default_factory=dict)
 
     name: ClassVar[str] = "markdown"
-    endings: ClassVar[tuple[str, ...]] = (*MARKDOWN, *MDX)
+    endings: ClassVar[tuple[str, ...]] = (*MARKDOWN_ENDINGS, *MDX_ENDINGS)
     settings: ClassVar[tuple[str, ...]] = ()
     """The files that its settings may be in; the first that there is counts."""
 
@@ -79,7 +79,7 @@ class Generator:
 
     def is_mdx(self, path: str) -> bool:
         """Whether a file is Markdown with components."""
-        return path.lower().endswith(MDX)
+        return path.lower().endswith(MDX_ENDINGS)
 
     def sources(self) -> Iterator[PageSource | tuple[str, str]]:
         """All files that may be pages; for those that cannot be read their path and why."""
@@ -94,10 +94,10 @@ class Generator:
 
     def _source(self, path: str, place: str, data: bytes) -> PageSource:
         text = read_mdx(data, path).text if self.is_mdx(path) else decode(data).text
-        stated, end = all_front_matter(text)
+        stated, end = parse_front_matter(text)
         if not end and text.startswith("{"):
-            stated, end = _json_matter(text)
-        broken = None if end else _BROKEN.match(text, 0, MATTER_CHARACTERS)
+            stated, end = _json_front_matter(text)
+        broken = None if end else _BROKEN_FRONT_MATTER.match(text, 0, MAX_FRONT_MATTER_CHARACTERS)
         return PageSource(
             path, place, PageFrontMatter(stated), text[broken.end() if broken else end :], bool(end), broken is not None
         )
@@ -128,7 +128,7 @@ class Generator:
         return source.matter.flag("draft") or source.matter.denies("published")
 
 
-def _json_matter(text: str) -> tuple[dict[str, Any], int]:
+def _json_front_matter(text: str) -> tuple[dict[str, Any], int]:
     """Front matter in JSON, which some generators take."""
     try:
         stated, end = json.JSONDecoder().raw_decode(text[: 64 * 1024])

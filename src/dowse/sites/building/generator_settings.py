@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 from dowse.errors import SettingsError, UsageError
 from dowse.sites.building.generator import SiteFacts
-from dowse.sites.building.generator_detection import NAMES
+from dowse.sites.building.generator_detection import GENERATOR_NAMES
 
-FILE = "dowse-site.toml"
-VARIABLE = "DOWSE_SITE_"
+SETTINGS_FILE = "dowse-site.toml"
+VARIABLE_PREFIX = "DOWSE_SITE_"
 """`DOWSE_SITE_NAME` is the name, and so on."""
 _FLAGS = ("drafts", "future")
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
@@ -34,23 +34,23 @@ class GeneratorSettings:
     exclude: tuple[str, ...] | None = None
 
 
-NAMES_OF_SETTINGS = tuple(field.name for field in fields(GeneratorSettings))
+SETTING_NAMES = tuple(field.name for field in fields(GeneratorSettings))
 
 
-def gathered(source: Path, given: Mapping[str, Any], environment: Mapping[str, str]) -> GeneratorSettings:
+def gather_settings(source: Path, given: Mapping[str, Any], environment: Mapping[str, str]) -> GeneratorSettings:
     """Each setting from the first that states it: what was given, the environment, the file beside the source."""
-    filed = _filed(source)
+    filed = _read_settings_file(source)
     values: dict[str, Any] = {}
-    for name in NAMES_OF_SETTINGS:
-        stated = (given.get(name), _of_environment(name, environment), filed.get(name))
+    for name in SETTING_NAMES:
+        stated = (given.get(name), _read_variable(name, environment), filed.get(name))
         values[name] = next((value for value in stated if value is not None), None)
-    if values["generator"] not in (None, *NAMES):
-        raise UsageError(f"There is no generator {values['generator']!r}. Known: {', '.join(NAMES)}.")
+    if values["generator"] not in (None, *GENERATOR_NAMES):
+        raise UsageError(f"There is no generator {values['generator']!r}. Known: {', '.join(GENERATOR_NAMES)}.")
     return GeneratorSettings(**values)
 
 
-def _of_environment(name: str, environment: Mapping[str, str]) -> Any:
-    value = environment.get(VARIABLE + name.upper())
+def _read_variable(name: str, environment: Mapping[str, str]) -> Any:
+    value = environment.get(VARIABLE_PREFIX + name.upper())
     if value is None:
         return None
     if name == "exclude":
@@ -58,12 +58,12 @@ def _of_environment(name: str, environment: Mapping[str, str]) -> Any:
     if name not in _FLAGS:
         return value or None
     if value.strip().lower() not in _TRUE + _FALSE:
-        raise UsageError(f"{VARIABLE}{name.upper()} is {value!r}; write true or false.")
+        raise UsageError(f"{VARIABLE_PREFIX}{name.upper()} is {value!r}; write true or false.")
     return value.strip().lower() in _TRUE
 
 
-def _filed(source: Path) -> dict[str, Any]:
-    file = next((folder / FILE for folder in (source, Path.cwd()) if (folder / FILE).is_file()), None)
+def _read_settings_file(source: Path) -> dict[str, Any]:
+    file = next((folder / SETTINGS_FILE for folder in (source, Path.cwd()) if (folder / SETTINGS_FILE).is_file()), None)
     if file is None:
         return {}
     try:
@@ -71,8 +71,8 @@ def _filed(source: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise SettingsError(f"{file} cannot be read: {error}. Correct it or remove it.") from error
     for name, value in stated.items():
-        if name not in NAMES_OF_SETTINGS:
-            raise SettingsError(f"{file} has {name!r}, which is no setting. Known: {', '.join(NAMES_OF_SETTINGS)}.")
+        if name not in SETTING_NAMES:
+            raise SettingsError(f"{file} has {name!r}, which is no setting. Known: {', '.join(SETTING_NAMES)}.")
         wanted = bool if name in _FLAGS else list if name == "exclude" else str
         is_texts = not isinstance(value, list) or all(isinstance(one, str) for one in value)
         if not isinstance(value, wanted) or not is_texts:
@@ -82,7 +82,7 @@ def _filed(source: Path) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class SiteIdentity:
     """The site as its index names it."""
 
     name: str
@@ -93,21 +93,21 @@ class Identity:
     """The path that all addresses begin with; empty or beginning with a slash."""
 
 
-def identity(settings: GeneratorSettings, about: SiteFacts) -> Identity:
+def resolve_identity(settings: GeneratorSettings, about: SiteFacts) -> SiteIdentity:
     """What the settings say of the site, and the generator where they are silent."""
     url = urlsplit(about.url if "://" in about.url else f"//{about.url}")
     name = settings.name or about.name
-    domain = _bare(settings.domain) if settings.domain else (url.netloc or "")
+    domain = _bare_domain(settings.domain) if settings.domain else (url.netloc or "")
     missing = [flag for flag, value in (("--name", name), ("--domain", domain)) if not value]
     if missing:
         raise UsageError(
-            f"The site needs {' and '.join(missing)}: give it, set it in {FILE}, or in the generator's settings."
+            f"The site needs {' and '.join(missing)}: give it, set it in {SETTINGS_FILE}, or in the generator's settings."
         )
     base = settings.base if settings.base is not None else "/".join((url.path.strip("/"), about.base.strip("/")))
     base = base.strip("/")
     description = settings.description if settings.description is not None else about.description
-    return Identity(name, domain, " ".join(description.split()), settings.prefix or "", f"/{base}" if base else "")
+    return SiteIdentity(name, domain, " ".join(description.split()), settings.prefix or "", f"/{base}" if base else "")
 
 
-def _bare(domain: str) -> str:
+def _bare_domain(domain: str) -> str:
     return (urlsplit(domain).netloc if "://" in domain else domain.partition("/")[0]).strip()

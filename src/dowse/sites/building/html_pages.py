@@ -8,12 +8,12 @@ from urllib.parse import unquote, urlsplit
 
 from dowse.errors import NotAPage
 from dowse.reading.decoding import decode
-from dowse.sites.building.page_front_matter import day_of
-from dowse.sites.building.plain_text import tidy
+from dowse.sites.building.page_front_matter import parse_day
+from dowse.sites.building.plain_text import clean_text
 
-ENDINGS = (".html", ".htm", ".xhtml")
+HTML_ENDINGS = (".html", ".htm", ".xhtml")
 _CHARSET = re.compile(rb"""<meta\b[^>]{0,400}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
-_MAIN = (
+_MAIN_SELECTORS = (
     "[data-pagefind-body]",
     "main",
     "[role=main]",
@@ -25,15 +25,15 @@ _MAIN = (
     "body",
 )
 """Where the words of a page are; the first that there is."""
-_AROUND = (
+_BOILERPLATE = (
     "script, style, template, noscript, svg, iframe, nav, footer, form, dialog, button, select, "
     "[role=navigation], [role=banner], [role=contentinfo], [role=search], [role=complementary], [hidden], "
     "[aria-hidden=true], [data-pagefind-ignore], [data-nosnippet], .headerlink, .hash-link, .anchor, .sidebar, .toc, "
     ".table-of-contents, .breadcrumb, .breadcrumbs, .pagination, .skip-link, .visually-hidden, .sr-only"
 )
-_AROUND_BODY = "header, aside"
+_BODY_BOILERPLATE = "header, aside"
 """These are left out where a page does not say what its main content is."""
-_BLOCKS = frozenset(
+_BLOCK_TAGS = frozenset(
     [
         "address",
         "article",
@@ -71,7 +71,7 @@ _BLOCKS = frozenset(
         "body",
     ]
 )
-_PARAGRAPHS = frozenset(
+_PARAGRAPH_TAGS = frozenset(
     ["p", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "blockquote", "table", "ul", "ol", "dl", "section", "article"]
 )
 
@@ -127,7 +127,7 @@ class HtmlPage:
             self._metas.get(name) for name in ("article:published_time", "date", "dc.date", "datepublished", "pubdate")
         )
         shown = (node.attributes.get("datetime") for node in self._main.css("time[datetime]"))
-        return next(filter(None, map(day_of, filter(None, (*stated, *self._days, *shown)))), "")
+        return next(filter(None, map(parse_day, filter(None, (*stated, *self._days, *shown)))), "")
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -140,7 +140,7 @@ class HtmlPage:
     @property
     def words(self) -> str:
         """The text of the main content in paragraphs."""
-        return tidy("".join(_text(self._main)))
+        return clean_text("".join(_text_pieces(self._main)))
 
     def _refuse(self) -> None:
         robots = ",".join(self._metas.get(name, "") for name in ("robots", "googlebot")).lower()
@@ -165,25 +165,25 @@ class HtmlPage:
                     told = json.loads(script.text(deep=True))
                 except (ValueError, RecursionError):
                     continue
-                yield from (str(one["datePublished"]) for one in _objects(told) if "datePublished" in one)
+                yield from (str(one["datePublished"]) for one in _json_ld_objects(told) if "datePublished" in one)
 
     def _cleared(self) -> Any:
-        for node in self._page.css(_AROUND):
+        for node in self._page.css(_BOILERPLATE):
             if node.tag not in ("body", "html", "main"):
                 node.decompose()
-        for selector in _MAIN:
+        for selector in _MAIN_SELECTORS:
             found = self._page.css(selector)
             if selector == "article" and len(found) > 1:  # a list of posts
                 continue
             if found and found[0].text(deep=True).strip():
                 if found[0].tag == "body":
-                    for node in found[0].css(_AROUND_BODY):
+                    for node in found[0].css(_BODY_BOILERPLATE):
                         node.decompose()
                 return found[0]
         return self._page.body or self._page.root
 
 
-def _objects(told: Any) -> Iterator[dict[str, Any]]:
+def _json_ld_objects(told: Any) -> Iterator[dict[str, Any]]:
     for one in told if isinstance(told, list) else [told]:
         if isinstance(one, dict):
             yield one
@@ -191,7 +191,7 @@ def _objects(told: Any) -> Iterator[dict[str, Any]]:
             yield from (inner for inner in graph if isinstance(inner, dict)) if isinstance(graph, list) else ()
 
 
-def _text(node: Any) -> Iterator[str]:
+def _text_pieces(node: Any) -> Iterator[str]:
     """The words below a node; iterative, since pages can be nested deeper than Python's stack."""
     stack: list[Any] = [node]
     while stack:
@@ -200,7 +200,7 @@ def _text(node: Any) -> Iterator[str]:
             yield one
         elif one.tag == "-text":
             text = one.text(deep=False)
-            yield text if _is_pre(one) else re.sub(r"\s+", " ", text)
+            yield text if _is_in_pre(one) else re.sub(r"\s+", " ", text)
         elif one.tag == "br":
             yield "\n"
         elif one.tag == "img":
@@ -208,9 +208,9 @@ def _text(node: Any) -> Iterator[str]:
         elif one.tag is not None and not one.tag.startswith(("_", "-", "!")):
             mark = (
                 "\n\n"
-                if one.tag in _PARAGRAPHS
+                if one.tag in _PARAGRAPH_TAGS
                 else "\n"
-                if one.tag in _BLOCKS
+                if one.tag in _BLOCK_TAGS
                 else " "
                 if one.tag in ("td", "th")
                 else ""
@@ -220,7 +220,7 @@ def _text(node: Any) -> Iterator[str]:
             stack.append(mark)
 
 
-def _is_pre(node: Any) -> bool:
+def _is_in_pre(node: Any) -> bool:
     for _ in range(4):
         node = node.parent
         if node is None:

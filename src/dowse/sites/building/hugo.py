@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from dowse.errors import NotAPage
 from dowse.sites.building import slugs
 from dowse.sites.building.generator import Generator, PageSource, SiteFacts
-from dowse.sites.building.page_front_matter import PageFrontMatter, day_of
+from dowse.sites.building.page_front_matter import PageFrontMatter, parse_day
 
 _MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december")  # fmt: skip
 
@@ -63,7 +63,7 @@ class Hugo(Generator):
 
     def day(self, source: PageSource) -> str:
         """The date, or that of publication."""
-        return source.matter.day or day_of(source.matter.stated.get("lastmod"))
+        return source.matter.day or parse_day(source.matter.stated.get("lastmod"))
 
     def is_draft(self, source: PageSource) -> bool:
         """A draft by its own word; Hugo has no `published`."""
@@ -71,7 +71,7 @@ class Hugo(Generator):
 
     def _refuse(self, source: PageSource) -> None:
         matter = source.matter
-        expires = day_of(matter.stated.get("expiryDate") or matter.stated.get("expirydate"))
+        expires = parse_day(matter.stated.get("expiryDate") or matter.stated.get("expirydate"))
         if expires and expires < datetime.now(UTC).date().isoformat():
             raise NotAPage("it has expired")
         for table in (matter.table("build"), matter.table("_build")):
@@ -108,7 +108,7 @@ class Hugo(Generator):
             "contentbasename": base, "slugorcontentbasename": slug or base,
         }  # fmt: skip
         parts = (part for part in pattern.split("/") if part)
-        return "/" + "/".join(_replaced(part, values) for part in parts)
+        return "/" + "/".join(_expand_placeholders(part, values) for part in parts)
 
     def _language(self, source: PageSource) -> tuple[str, str]:
         """The path that the language of a file has, and the file's name without its language."""
@@ -138,7 +138,7 @@ class Hugo(Generator):
         return PageFrontMatter(self.config)
 
 
-def _replaced(part: str, values: dict[str, str]) -> str:
+def _expand_placeholders(part: str, values: dict[str, str]) -> str:
     for name in sorted(values, key=len, reverse=True):
         part = part.replace(f":{name}", values[name])
     return part

@@ -6,10 +6,10 @@ from typing import Any
 
 from dowse.errors import NotAPage
 from dowse.sites.building import slugs
-from dowse.sites.building.generator import MARKDOWN, Generator, PageSource, SiteFacts
-from dowse.sites.building.page_front_matter import PageFrontMatter, day_of
+from dowse.sites.building.generator import MARKDOWN_ENDINGS, Generator, PageSource, SiteFacts
+from dowse.sites.building.page_front_matter import PageFrontMatter, parse_day
 
-_STYLES = {
+_PERMALINK_STYLES = {
     "date": "/:categories/:year/:month/:day/:title:output_ext",
     "pretty": "/:categories/:year/:month/:day/:title/",
     "ordinal": "/:categories/:year/:y_day/:title:output_ext",
@@ -17,14 +17,14 @@ _STYLES = {
     "none": "/:categories/:title:output_ext",
 }
 _POST = re.compile(r"(?:^|/)_posts/(?:.*/)?([^/]+)$")
-_ALWAYS_LEFT_OUT = ("vendor", "node_modules", "Gemfile", "Gemfile.lock")
+_DEFAULT_EXCLUDES = ("vendor", "node_modules", "Gemfile", "Gemfile.lock")
 
 
 class Jekyll(Generator):
     """A site whose settings are in `_config.yml`."""
 
     name = "jekyll"
-    endings = MARKDOWN
+    endings = MARKDOWN_ENDINGS
     settings = ("_config.yml", "_config.yaml", "_config.toml")
 
     def about(self) -> SiteFacts:
@@ -57,18 +57,18 @@ class Jekyll(Generator):
 
     def day(self, source: PageSource) -> str:
         """The date, or that of the file's name."""
-        return source.matter.day or day_of(slugs.dated(source.stem)[0])
+        return source.matter.day or parse_day(slugs.split_date(source.stem)[0])
 
     def topics(self, source: PageSource) -> tuple[str, ...]:
         """Tags and categories; these may be one text with spaces between."""
         return tuple(dict.fromkeys((*self._spaced(source, "tags", "tag"), *self._categories(source))))
 
     def _of_post(self, source: PageSource, file: str) -> str:
-        dated, name = slugs.dated(file.rpartition(".")[0])
+        dated, name = slugs.split_date(file.rpartition(".")[0])
         if not dated:
             raise NotAPage("a post's name begins with its date: 2025-01-31-title.md")
         style = source.matter.text("permalink") or self._config.text("permalink") or "date"
-        return self._filled(_STYLES.get(style, style), source, source.matter.text("slug") or name)
+        return self._filled(_PERMALINK_STYLES.get(style, style), source, source.matter.text("slug") or name)
 
     def _of_page(self, source: PageSource) -> str:
         if stated := source.matter.text("permalink"):
@@ -113,8 +113,8 @@ class Jekyll(Generator):
         return source.matter.several(plural, single)
 
     def _is_left_out(self, place: str) -> bool:
-        patterns = [str(one).strip("/") for one in _listed(self._config.stated.get("exclude"))] or list(
-            _ALWAYS_LEFT_OUT
+        patterns = [str(one).strip("/") for one in _as_list(self._config.stated.get("exclude"))] or list(
+            _DEFAULT_EXCLUDES
         )
         return any(
             place == pattern or place.startswith(f"{pattern}/") or fnmatchcase(place, pattern) for pattern in patterns
@@ -132,5 +132,5 @@ class Jekyll(Generator):
         return PageFrontMatter(self.config)
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dowse.errors import NotAPage
-from dowse.sites.building.generator import MARKDOWN, Generator, PageSource, SiteFacts
+from dowse.sites.building.generator import MARKDOWN_ENDINGS, Generator, PageSource, SiteFacts
 from dowse.sites.building.page_front_matter import PageFrontMatter
 
 
@@ -12,7 +12,7 @@ class MkDocs(Generator):
     """A site whose settings are in `mkdocs.yml`."""
 
     name = "mkdocs"
-    endings = MARKDOWN
+    endings = MARKDOWN_ENDINGS
     settings = ("mkdocs.yml", "mkdocs.yaml")
 
     def about(self) -> SiteFacts:
@@ -37,18 +37,18 @@ class MkDocs(Generator):
 
     def title(self, source: PageSource) -> str:
         """That of the navigation, then its own."""
-        return dict(_titles(self._config.stated.get("nav"))).get(source.place, "") or source.matter.text("title")
+        return dict(_nav_titles(self._config.stated.get("nav"))).get(source.place, "") or source.matter.text("title")
 
     @property
     def _config(self) -> PageFrontMatter:
         return PageFrontMatter(self.config)
 
 
-def _titles(nav: Any) -> Iterator[tuple[str, str]]:
+def _nav_titles(nav: Any) -> Iterator[tuple[str, str]]:
     """Files with the titles that the navigation gives them."""
     for entry in nav if isinstance(nav, list) else ():
         for title, below in entry.items() if isinstance(entry, dict) else ():
             if isinstance(below, str):
                 yield below, str(title)
             else:
-                yield from _titles(below)
+                yield from _nav_titles(below)

@@ -9,9 +9,9 @@ from typing import Any
 
 _TRUE = frozenset({"true", "yes", "on", "1"})
 _FALSE = frozenset({"false", "no", "off", "0"})
-_ISO = re.compile(r"([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})(?![0-9])")
-_WRITTEN = ("%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%B %d %Y", "%b %d %Y", "%Y%m%d", "%B %Y", "%b %Y")
-_DATES = ("date", "pubDate", "publishDate", "publishdate", "published", "created", "datePublished")
+_ISO_DAY = re.compile(r"([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})(?![0-9])")
+_DATE_FORMATS = ("%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%B %d %Y", "%b %d %Y", "%Y%m%d", "%B %Y", "%b %Y")
+_DATE_KEYS = ("date", "pubDate", "publishDate", "publishdate", "published", "created", "datePublished")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class PageFrontMatter:
         """All texts of these, each once."""
         found: dict[str, None] = {}
         for name in names:
-            for value in _flat(self.stated.get(name)):
+            for value in _flatten_texts(self.stated.get(name)):
                 found[value] = None
         return tuple(found)
 
@@ -52,24 +52,28 @@ class PageFrontMatter:
     @property
     def day(self) -> str:
         """The day of the page as YYYY-MM-DD."""
-        return next(filter(None, (day_of(self.stated.get(name)) for name in _DATES)), "")
+        return next(filter(None, (parse_day(self.stated.get(name)) for name in _DATE_KEYS)), "")
 
     @property
     def odd_day(self) -> str:
         """What is stated as the day and is none that we can read."""
-        return "" if self.day else self.text(*_DATES)
+        return "" if self.day else self.text(*_DATE_KEYS)
 
 
-def _flat(value: Any) -> list[str]:
+def _flatten_texts(value: Any) -> list[str]:
     if isinstance(value, list):
-        return [text for item in value for text in _flat([*item.values()][:1] if isinstance(item, dict) else str(item))]
+        return [
+            text
+            for item in value
+            for text in _flatten_texts([*item.values()][:1] if isinstance(item, dict) else str(item))
+        ]
     if isinstance(value, str):
         texts = value.split(",") if "," in value else [value]
         return [" ".join(text.split()) for text in texts if text.strip()]
     return [] if value is None or isinstance(value, dict) else [str(value)]
 
 
-def day_of(value: Any) -> str:
+def parse_day(value: Any) -> str:
     """A day as YYYY-MM-DD, however it is written; empty for what is none. A time zone does not move it."""
     if isinstance(value, datetime):
         return value.date().isoformat()
@@ -78,18 +82,18 @@ def day_of(value: Any) -> str:
     text = " ".join(str(value).split()) if isinstance(value, str | int) and not isinstance(value, bool) else ""
     if not text:
         return ""
-    if match := _ISO.match(text):
-        return _valid(*map(int, match.groups()))
-    for way in _WRITTEN:
+    if match := _ISO_DAY.match(text):
+        return _iso_day(*map(int, match.groups()))
+    for way in _DATE_FORMATS:
         try:
             return datetime.strptime(text, way).date().isoformat()
         except ValueError:
             continue
     mailed = parsedate(text)
-    return _valid(*mailed[:3]) if mailed else ""
+    return _iso_day(*mailed[:3]) if mailed else ""
 
 
-def _valid(year: int, month: int, day: int) -> str:
+def _iso_day(year: int, month: int, day: int) -> str:
     try:
         return date(year, month, day).isoformat()
     except ValueError:

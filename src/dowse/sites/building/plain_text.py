@@ -3,8 +3,8 @@
 import re
 from typing import Any, NamedTuple
 
-from dowse.reading.html_scan import bare_text
-from dowse.reading.markdown_events import is_inline, parse
+from dowse.reading.html_scan import extract_text
+from dowse.reading.markdown_events import is_inline, parse_markdown
 
 _SHORTCODE = re.compile(r"\{\{[<%](?:[^}]|\}(?!\}))*\}\}|\{%(?:[^%]|%(?!\}))*%\}|\{\{(?:[^{}]|\{[^{}]*\})*\}\}")
 """What Hugo, Jekyll and others replace: `{{< figure src="x" >}}`, `{% include x %}`, `{{ page.title }}`."""
@@ -27,20 +27,20 @@ class PageText(NamedTuple):
     heading: str
 
 
-def words_of_markdown(markdown: str) -> PageText:
+def markdown_text(markdown: str) -> PageText:
     """The text of Markdown, a blank line between its blocks."""
     source = _COMMENT.sub("", markdown)
     source = _SHORTCODE.sub("", source)
     source = _FENCE.sub(lambda found: f"\n{(found[1] or found[2] or '').strip()}\n", source)
-    source = _admonitions_flat(source)
-    blocks = _Blocks()
-    for event, _ in parse(source):
+    source = _flatten_admonitions(source)
+    blocks = _BlockCollector()
+    for event, _ in parse_markdown(source):
         blocks.see(event)
-    text = tidy("\n\n".join(blocks.done()))
+    text = clean_text("\n\n".join(blocks.done()))
     return PageText(text, " ".join((blocks.headings.get("H1") or next(iter(blocks.headings.values()), "")).split()))
 
 
-def tidy(text: str) -> str:
+def clean_text(text: str) -> str:
     """Text without control characters, needless spaces and rows of blank lines."""
     text = _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     lines = (_SPACES.sub(" ", line).strip() for line in text.split("\n"))
@@ -56,7 +56,7 @@ def first_paragraph(text: str, most: int) -> str:
     return line[:most].rpartition(" ")[0].rstrip(" ,;:.-") + "…"
 
 
-def _admonitions_flat(source: str) -> str:
+def _flatten_admonitions(source: str) -> str:
     """Admonitions as their title and their text, which is indented and would be taken for code."""
     if "!!!" not in source and "???" not in source:
         return source
@@ -74,7 +74,7 @@ def _admonitions_flat(source: str) -> str:
     return "\n".join(lines)
 
 
-class _Blocks:
+class _BlockCollector:
     """Watches events go by and keeps the text of each block."""
 
     def __init__(self) -> None:
@@ -113,7 +113,7 @@ class _Blocks:
         text = "".join(self._words)
         self._words.clear()
         if self._is_html:
-            text = bare_text(text)
+            text = extract_text(text)
         text = _ATTRIBUTES.sub("", text).strip("\n")
         if text.strip():
             self._blocks.append(text)

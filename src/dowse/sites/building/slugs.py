@@ -30,14 +30,14 @@ def jekyll(text: str) -> str:
     return re.sub(r"[^\w]+|_+", "-", text.lower()).strip("-")
 
 
-def without_number(name: str) -> str:
+def strip_number(name: str) -> str:
     """A name without the number that orders it: `01-intro`; one that is a date or a version keeps it."""
     if re.match(r"^\d+[-_.]\d+", name):
         return name
     return _NUMBERED.sub("", name)
 
 
-def dated(name: str) -> tuple[str, str]:
+def split_date(name: str) -> tuple[str, str]:
     """The date that a file's name begins with, and the rest."""
     match = _DATED.match(name)
     return (match[1], match[2]) if match else ("", name)

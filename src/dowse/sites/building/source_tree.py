@@ -10,12 +10,12 @@ from dowse.sources.denylist import DenyList
 
 MAX_FILE_BYTES = 16 << 20
 """No page is longer; what is, is data under the name of one."""
-_LEFT_OUT = frozenset({"node_modules", "bower_components", "vendor", "__pycache__"})
+_SKIPPED_FOLDERS = frozenset({"node_modules", "bower_components", "vendor", "__pycache__"})
 """Folders of other people's files."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class SourceTree:
     """A folder with the pages of a site; nothing outside it is read, whatever links in it say."""
 
     root: Path
@@ -58,7 +58,7 @@ class Tree:
                 continue
             path = f"{folder}/{entry.name}" if folder else entry.name
             if entry.is_dir(follow_symlinks=False):
-                if entry.name not in _LEFT_OUT:
+                if entry.name not in _SKIPPED_FOLDERS:
                     yield from self._walk(path)
             elif entry.is_file(follow_symlinks=False):
                 yield path

@@ -6,25 +6,25 @@ from typing import Any
 from dowse.mcp.tools import ProseReply
 from dowse.screening.instructions import flags_in
 from dowse.screening.masking import notes, shown
-from dowse.sites.sanitizing import one_line, readable
+from dowse.sites.sanitizing import one_line, remove_control_characters
 from dowse.sites.served_site import ServedSite
 from dowse.sites.site import LoadedSite
 from dowse.sites.site_search import SiteResults
 
 TITLE_CHARACTERS = 200
 ABSTRACT_CHARACTERS = 400
-MOST_TOPICS = 20
+MAX_TOPICS = 20
 """Of one page in a list of results; long lists are headings that somebody took for topics."""
-MOST_TOPICS_OF_SITE = 100
+MAX_SITE_TOPICS = 100
 URL_CHARACTERS = 2000
 """No browser opens longer ones."""
 SCREENED_CHARACTERS = 4 * ABSTRACT_CHARACTERS
 """Of a title or an abstract no more is looked at, and a quarter of it shown."""
-LEAST_BODY = 200
+MIN_BODY_CHARACTERS = 200
 """Of a page so much is told, however small the budget."""
 
 
-def told_search(
+def search_reply(
     site: LoadedSite, query: str, found: SiteResults, seconds: float, budget: int, *, masks: bool = True
 ) -> ProseReply:
     """The pages that were found, as many as fit."""
@@ -38,7 +38,7 @@ def told_search(
     }
     while True:
         told = ProseReply(content, _search_text(content))
-        if _size(told) <= budget or not results:
+        if _reply_characters(told) <= budget or not results:
             return told
         results.pop()
         content["truncated"] = (
@@ -59,7 +59,7 @@ def _result(site: LoadedSite, number: int, score: float, found: SiteResults, *, 
     if page.date:
         result["date"] = one_line(page.date, 40)
     if page.topics:
-        result["topics"] = [one_line(topic, 100) for topic in page.topics[:MOST_TOPICS]]
+        result["topics"] = [one_line(topic, 100) for topic in page.topics[:MAX_TOPICS]]
     if said := one_line(abstract.text, ABSTRACT_CHARACTERS):
         result["abstract"] = said
     around = one_line(passage.text, ABSTRACT_CHARACTERS)
@@ -84,10 +84,10 @@ def _search_text(content: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def told_article(site: LoadedSite, number: int, offset: int, budget: int) -> ProseReply:
+def article_reply(site: LoadedSite, number: int, offset: int, budget: int) -> ProseReply:
     """A page, its text from the offset on, as much as fits."""
     page = site.page(number)
-    whole = readable(page.body)
+    whole = remove_control_characters(page.body)
     content: dict[str, Any] = {
         "url": one_line(site.full_url(number), URL_CHARACTERS),
         "path": one_line(page.url, URL_CHARACTERS),
@@ -96,23 +96,23 @@ def told_article(site: LoadedSite, number: int, offset: int, budget: int) -> Pro
     if page.date:
         content["date"] = one_line(page.date, 40)
     if page.topics:
-        content["topics"] = [one_line(topic, 100) for topic in page.topics[:MOST_TOPICS_OF_SITE]]
+        content["topics"] = [one_line(topic, 100) for topic in page.topics[:MAX_SITE_TOPICS]]
     if page.abstract.strip():
         content["abstract"] = one_line(page.abstract, 4 * ABSTRACT_CHARACTERS)
     if flags := sorted({flag.kind for flag in flags_in(page.body)}):
         content["flags"] = flags
     left = max(0, len(whole) - offset)
-    fits, too_many = min(left, LEAST_BODY), min(left, budget) + 1
+    fits, too_many = min(left, MIN_BODY_CHARACTERS), min(left, budget) + 1
     while too_many - fits > 1:  # halve what is not known until the most that fits is
         middle = (fits + too_many) // 2
-        if _size(_part(content, whole, offset, middle)) <= budget:
+        if _reply_characters(_article_part(content, whole, offset, middle)) <= budget:
             fits = middle
         else:
             too_many = middle
-    return _part(content, whole, offset, fits)
+    return _article_part(content, whole, offset, fits)
 
 
-def _part(about: dict[str, Any], whole: str, offset: int, most: int) -> ProseReply:
+def _article_part(about: dict[str, Any], whole: str, offset: int, most: int) -> ProseReply:
     """A page with so much of its text."""
     content = {**about, "body": whole[offset : offset + most]}
     if offset + most < len(whole):
@@ -125,19 +125,19 @@ def _part(about: dict[str, Any], whole: str, offset: int, most: int) -> ProseRep
 
 def _article_text(content: dict[str, Any]) -> str:
     head = [f"# {content['title']}", "", content["url"]]
-    dated = " · ".join(filter(None, [content.get("date"), ", ".join(content.get("topics", ())[:MOST_TOPICS])]))
+    dated = " · ".join(filter(None, [content.get("date"), ", ".join(content.get("topics", ())[:MAX_TOPICS])]))
     parts = [dated, content.get("abstract", ""), content["body"], content.get("truncated", "")]
     return "\n".join(head) + "".join(f"\n\n{part}" for part in parts if part)
 
 
-def told_info(facts: list[tuple[str, ServedSite, LoadedSite]], *, is_list: bool) -> ProseReply:
+def info_reply(facts: list[tuple[str, ServedSite, LoadedSite]], *, is_list: bool) -> ProseReply:
     """What is known of each site."""
-    about = [_about(*one) for one in facts]
+    about = [_site_facts(*one) for one in facts]
     text = "\n\n".join(map(_info_text, about))
     return ProseReply({"sites": about} if is_list else about[0], text)
 
 
-def _about(name: str, live: ServedSite, site: LoadedSite) -> dict[str, Any]:
+def _site_facts(name: str, live: ServedSite, site: LoadedSite) -> dict[str, Any]:
     header, topics, dates = site.header, site.topics(), site.dates()
     about: dict[str, Any] = {
         "site": name,
@@ -149,7 +149,7 @@ def _about(name: str, live: ServedSite, site: LoadedSite) -> dict[str, Any]:
         "generated": one_line(header.generated, 40),
         "pageCount": len(site),
         "topicCount": len(topics),
-        "topics": [{"topic": one_line(topic, 100), "pages": pages} for topic, pages in topics[:MOST_TOPICS_OF_SITE]],
+        "topics": [{"topic": one_line(topic, 100), "pages": pages} for topic, pages in topics[:MAX_SITE_TOPICS]],
         "loaded": live.loaded,
         "source": live.source,
     }
@@ -164,7 +164,7 @@ def _about(name: str, live: ServedSite, site: LoadedSite) -> dict[str, Any]:
 
 def _info_text(about: dict[str, Any]) -> str:
     dates = about.get("dates")
-    topics = ", ".join(f"{one['topic']} ({one['pages']})" for one in about["topics"][:MOST_TOPICS])
+    topics = ", ".join(f"{one['topic']} ({one['pages']})" for one in about["topics"][:MAX_TOPICS])
     lines = [
         f"{about['name']} ({about['domain']}), searched with {about['tool']}",
         about["description"],
@@ -180,7 +180,7 @@ def _name(site: LoadedSite) -> str:
     return one_line(site.header.site.name, TITLE_CHARACTERS)
 
 
-def _size(told: ProseReply) -> int:
+def _reply_characters(told: ProseReply) -> int:
     """What a reply takes on the wire."""
     content = json.dumps(told.content, ensure_ascii=False)
     return len(content) + len(json.dumps(told.text, ensure_ascii=False))
