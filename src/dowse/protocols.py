@@ -77,18 +77,16 @@ class ReadText(Protocol):
     def __call__(self, document: StoredDocument) -> str | None: ...
 
 
-class Store(Protocol):
-    """What is kept of one index. `Batch`es are atomic; readers see whole batches only."""
-
-    def apply(self, batch: Batch) -> int:
-        """Make a batch durable and searchable; returns the number the store has reached."""
-        ...
+class DocumentReader(Protocol):
+    """Documents, their chunks and their links, as they were indexed."""
 
     def document(self, path: str) -> StoredDocument | None: ...
 
     def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
         """All documents, or those below a folder (`src/`) or after a path, by path."""
         ...
+
+    def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]: ...
 
     def twin(self, document: Document, recipe: str) -> StoredDocument | None:
         """A document that became chunks from the very same content in the very same way."""
@@ -97,8 +95,6 @@ class Store(Protocol):
     def refusals(self) -> dict[str, tuple[Stat, Verdict]]:
         """Files that were turned away for what they hold, and the stat they had then."""
         ...
-
-    def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]: ...
 
     def chunks(self, document_id: int) -> list[StoredChunk]:
         """A document's chunks, in order."""
@@ -117,6 +113,10 @@ class Store(Protocol):
     def converted_text(self, document_id: int) -> str | None:
         """The text of a document that is not its file's bytes; None for a verbatim one."""
         ...
+
+
+class TextSearcher(Protocol):
+    """Search by words."""
 
     def refresh(self) -> None:
         """See the state of this moment; until the next call, all answers about words are about it."""
@@ -145,6 +145,10 @@ class Store(Protocol):
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Whole words that begin with a prefix, and how many chunks hold each."""
         ...
+
+
+class VectorStore(Protocol):
+    """Vectors of chunks, by encoder, and search by nearness."""
 
     def put_vectors(self, encoder: str, rows: "Sequence[tuple[int, Vectors]]") -> int:
         """Keep vectors for chunks; those of chunks that are gone are ignored."""
@@ -178,7 +182,13 @@ class Store(Protocol):
         """Chunks with the highest dot product, of one kind or of some documents."""
         ...
 
+
+class IndexFacts(Protocol):
+    """Facts about an index as a whole."""
+
     def totals(self, kind: Kind) -> Totals: ...
+
+    def size_bytes(self) -> int: ...
 
     def note(self, key: str, value: str | None) -> None:
         """Remember (or forget, with None) a fact about the index as a whole."""
@@ -186,7 +196,9 @@ class Store(Protocol):
 
     def noted(self, key: str) -> str | None: ...
 
-    def size_bytes(self) -> int: ...
+
+class StoreMaintenance(Protocol):
+    """Checking, repairing and closing a store."""
 
     def glance(self) -> list[Finding]:
         """What is wrong at first sight: parts that are missing or behind; cheap and read-only."""
@@ -201,3 +213,11 @@ class Store(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+class Store(DocumentReader, TextSearcher, VectorStore, IndexFacts, StoreMaintenance, Protocol):
+    """All that is kept of one index. A `Batch` is atomic: readers see whole batches only."""
+
+    def apply(self, batch: Batch) -> int:
+        """Make a batch durable and searchable; returns the number the store has reached."""
+        ...

@@ -9,7 +9,7 @@ from itertools import islice
 from dowse import chunking, reading, sources
 from dowse.encoding.inputs import text_for
 from dowse.freshness.scan import Drift, look, scan
-from dowse.protocols import Encoder, FileSource, ReadText, Store
+from dowse.protocols import DocumentReader, Encoder, FileSource, ReadText, Store
 from dowse.store.analysis import terms_of
 from dowse.types import (
     Batch,
@@ -65,12 +65,16 @@ class IndexReport:
         return dict(Counter(verdict.reason for verdict in self.skipped if verdict.reason).most_common())
 
 
-def find_drift(source: FileSource, store: Store, *, distrusted_ns: int = 0, entered: Entered | None = None) -> Drift:
+def find_drift(
+    source: FileSource, store: DocumentReader, *, distrusted_ns: int = 0, entered: Entered | None = None
+) -> Drift:
     """What has to be done; every known file that was last read before `distrusted_ns` counts as changed."""
     return scan(source, store, RECIPE, distrusted_ns=distrusted_ns, entered=entered)
 
 
-def find_drift_at(source: FileSource, store: Store, paths: Iterable[str], entered: Entered | None = None) -> Drift:
+def find_drift_at(
+    source: FileSource, store: DocumentReader, paths: Iterable[str], entered: Entered | None = None
+) -> Drift:
     """What has to be done about some paths, whatever stands there now."""
     return look(source, store, RECIPE, paths, entered=entered)
 
@@ -169,7 +173,7 @@ def _prepare_like(document: Document, twin: StoredDocument, chunks: Iterable[Sto
     return Put(document, cut, twin.is_truncated, RECIPE)
 
 
-def _index(source: FileSource, store: Store, entry: Entry, pending: "_Pending", *, is_known: bool) -> None:
+def _index(source: FileSource, store: DocumentReader, entry: Entry, pending: "_Pending", *, is_known: bool) -> None:
     read = source.read(entry)
     if isinstance(read, Verdict):
         pending.report.skipped.append(read)

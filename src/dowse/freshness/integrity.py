@@ -3,7 +3,7 @@
 import time
 
 from dowse.freshness.indexer import find_drift
-from dowse.protocols import FileSource, Store
+from dowse.protocols import DocumentReader, FileSource, Store
 from dowse.types import Entry, Finding, Progress, Verdict
 
 SHOWN = 20
@@ -15,7 +15,7 @@ def check_index(source: FileSource, store: Store, progress: Progress | None = No
     return [*store.check(), *_file_findings(source, store, progress)]
 
 
-def _file_findings(source: FileSource, store: Store, progress: Progress | None) -> list[Finding]:
+def _file_findings(source: FileSource, store: DocumentReader, progress: Progress | None) -> list[Finding]:
     drift = find_drift(source, store, distrusted_ns=time.time_ns())
     known = {entry.path for entry in drift.changed}
     missing, changed = list[str](), list[str]()
@@ -31,7 +31,7 @@ def _file_findings(source: FileSource, store: Store, progress: Progress | None) 
     ]
 
 
-def _differs(source: FileSource, store: Store, entry: Entry) -> bool:
+def _differs(source: FileSource, store: DocumentReader, entry: Entry) -> bool:
     """Whether the index has something else of a file than there is now."""
     read, stored = source.read(entry), store.document(entry.path)
     if isinstance(read, Verdict):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from dowse.platform import IS_WINDOWS
-from dowse.protocols import FileSource, Store
+from dowse.protocols import DocumentReader, FileSource
 from dowse.types import Entered, Entry, Stat, StoredDocument, Verdict
 
 _FINE_NS = 20_000_000
@@ -54,7 +54,7 @@ class _Trusted(NamedTuple):
 
 def scan(
     source: FileSource,
-    store: Store,
+    store: DocumentReader,
     recipe: str,
     *,
     below: str = "",
@@ -80,7 +80,7 @@ def scan(
 class _Documents:
     """The documents of a store beside a walk: both go by path, so neither has to be held in memory."""
 
-    def __init__(self, store: Store, below: str) -> None:
+    def __init__(self, store: DocumentReader, below: str) -> None:
         self._documents = store.documents(below)
         self._next = next(self._documents, None)
         self._passed: list[str] = []
@@ -109,7 +109,7 @@ class _Documents:
 
 def look(
     source: FileSource,
-    store: Store,
+    store: DocumentReader,
     recipe: str,
     paths: Iterable[str],
     *,

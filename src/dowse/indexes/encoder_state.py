@@ -9,7 +9,7 @@ import contextlib
 from dowse.encoding.selection import second_version, uses_static
 from dowse.encoding.shipped import STATIC_VERSION
 from dowse.errors import ModelMissing
-from dowse.protocols import Store
+from dowse.protocols import IndexFacts
 from dowse.settings import Settings
 from dowse.store.local import LocalStore
 
@@ -18,7 +18,7 @@ _ENCODED = "encoded to:"
 _INSTEAD = "instead of:"
 
 
-def wanted_versions(store: Store, settings: Settings) -> tuple[str, ...]:
+def wanted_versions(store: IndexFacts, settings: Settings) -> tuple[str, ...]:
     """The encoders whose vectors every chunk is to have, in the order in which they are made.
 
     ModelMissing where the settings name a model that is not there.
@@ -28,13 +28,13 @@ def wanted_versions(store: Store, settings: Settings) -> tuple[str, ...]:
     return (*static, second) if second else static
 
 
-def second_wanted(store: Store, settings: Settings) -> str | None:
+def second_wanted(store: IndexFacts, settings: Settings) -> str | None:
     """The encoder of the second phase, or the one that was taken where its model could not be loaded."""
     version = second_version(settings)
     return (store.noted(f"{_INSTEAD}{version}") or version) if version else None
 
 
-def serving_version(store: Store, settings: Settings) -> str | None:
+def serving_version(store: IndexFacts, settings: Settings) -> str | None:
     """The encoder of the second phase whose vectors answer; None where the settings want none.
 
     After a change of the settings it is the old one, until the new one has a vector for every chunk: the two are
@@ -70,18 +70,18 @@ def lacks(store: LocalStore, version: str) -> bool:
     return bool(store.without_vectors(version, 1, after=encoded_to(store, version)))
 
 
-def encoded_to(store: Store, version: str) -> int:
+def encoded_to(store: IndexFacts, version: str) -> int:
     """The chunk up to which all have a vector of an encoder."""
     return int(store.noted(f"{_ENCODED}{version}") or 0)
 
 
-def note_encoded_to(store: Store, version: str, chunk: int) -> None:
+def note_encoded_to(store: IndexFacts, version: str, chunk: int) -> None:
     """Remember up to which chunk none lacks a vector, so that they are not looked at again."""
     if chunk > encoded_to(store, version):
         store.note(f"{_ENCODED}{version}", str(chunk))
 
 
-def note_instead(store: Store, version: str, taken: str) -> None:
+def note_instead(store: IndexFacts, version: str, taken: str) -> None:
     """The model of a version could not be loaded, and another one was taken: its vectors are made from now on."""
     store.note(f"{_INSTEAD}{version}", taken)
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from dowse.protocols import Store
+from dowse.protocols import DocumentReader, Store
 from dowse.store import storage_layout
 from dowse.types import KINDS, Finding, Kind
 
@@ -26,7 +26,7 @@ def file_findings(folder: Path, root: Path, store: Store) -> list[Finding]:
     return findings
 
 
-def _fingerprints(store: Store) -> dict[Kind, dict[str, str]]:
+def _fingerprints(store: DocumentReader) -> dict[Kind, dict[str, str]]:
     hashes: dict[Kind, dict[str, str]] = {kind: {} for kind in KINDS}
     for document in store.documents():
         hashes[document.kind][document.path] = document.content_hash.hex()

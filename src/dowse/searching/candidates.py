@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from dowse.protocols import Store
+from dowse.protocols import Store, TextSearcher, VectorStore
 from dowse.searching import ranking_constants
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, Leg, rarity
@@ -120,7 +120,7 @@ def gather(
     )
 
 
-def _near_legs(store: Store, meanings: Sequence[QueryVector], scope: Scope, weight: float) -> list[Leg]:
+def _near_legs(store: VectorStore, meanings: Sequence[QueryVector], scope: Scope, weight: float) -> list[Leg]:
     """What is near in meaning: by the model where it has seen a file, by the table elsewhere."""
     legs: list[Leg] = []
     by_model = next((meaning for meaning in meanings if meaning.is_model and meaning.coverage), None)
@@ -135,7 +135,7 @@ def _near_legs(store: Store, meanings: Sequence[QueryVector], scope: Scope, weig
     return legs
 
 
-def _nearest(store: Store, meaning: QueryVector, scope: Scope) -> list[Scored]:
+def _nearest(store: VectorStore, meaning: QueryVector, scope: Scope) -> list[Scored]:
     return store.nearest(
         meaning.encoder, meaning.vector, ranking_constants.NEAR_CANDIDATES, kind=scope.kind, among=scope.among
     )
@@ -159,7 +159,7 @@ def _nearness(legs: Iterable[Leg]) -> dict[int, float]:
     return nearness
 
 
-def corrections(store: Store, words: Iterable[str]) -> dict[str, str]:
+def corrections(store: TextSearcher, words: Iterable[str]) -> dict[str, str]:
     """For words that are nowhere, the nearest known one, where one is near enough."""
     found: dict[str, str] = {}
     for word in unknown_words(store, words):
@@ -174,7 +174,7 @@ def corrections(store: Store, words: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def unknown_words(store: Store, words: Iterable[str]) -> list[str]:
+def unknown_words(store: TextSearcher, words: Iterable[str]) -> list[str]:
     """Words none of whose parts is anywhere."""
     each = dict.fromkeys(word for text in words for word in _WORD.findall(text))
     return [word for word in each if terms_of(word) and not any(store.frequency(term) for term in terms_of(word))]

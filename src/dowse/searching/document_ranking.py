@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from heapq import nlargest
 
-from dowse.screening.masking import shown
+from dowse.screening.masking import screen_text
 from dowse.searching.candidates import corrections
 from dowse.searching.document_matching import Matcher, Place
 from dowse.searching.passage_screening import screened
@@ -115,7 +115,7 @@ def _find(store: Followed, read: ReadBytes, titles: TitleIndex, asked: DocumentS
 
 def _without_secrets(document: StoredDocument) -> StoredDocument:
     """A document whose title and description may be shown: its first line can be anything."""
-    title, description = shown(document.title), shown(document.description)
+    title, description = screen_text(document.title), screen_text(document.description)
     return replace(document, title=title.text, description=description.text)
 
 

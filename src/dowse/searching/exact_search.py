@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from dowse.errors import PathRefused, UsageError
 from dowse.line_numbers import line_starts
-from dowse.protocols import Store
+from dowse.protocols import DocumentReader
 from dowse.searching.passage_screening import screened_line
 from dowse.searching.search import SearchOptions, scope_of
 from dowse.searching.verification import ReadBytes
@@ -85,7 +85,7 @@ def pattern(expression: str) -> Find:
 
 
 def occurrences(
-    store: Store,
+    store: DocumentReader,
     read: ReadBytes,
     find: Find,
     options: SearchOptions,
@@ -107,14 +107,14 @@ def occurrences(
     return result
 
 
-def _documents(store: Store, options: SearchOptions) -> Iterator[StoredDocument]:
+def _documents(store: DocumentReader, options: SearchOptions) -> Iterator[StoredDocument]:
     scope = scope_of(store, options)
     for document in store.documents():
         if scope.kind in (None, document.kind) and (scope.among is None or document.id in scope.among):
             yield document
 
 
-def _text_now(store: Store, read: ReadBytes, document: StoredDocument) -> str:
+def _text_now(store: DocumentReader, read: ReadBytes, document: StoredDocument) -> str:
     try:
         data, _ = read(document.path)
     except (OSError, PathRefused):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from dowse.screening.masking import KEY_CHARACTERS, Screened, notes, shown, surroundings
+from dowse.screening.masking import PRIVATE_KEY_CHARACTERS, Screened, screen_text, surroundings, warning_fields
 from dowse.searching.passages import Passage
 from dowse.types import StoredChunk
 
@@ -21,13 +21,13 @@ def screened(
 def screened_line(text: str, start: int, end: int, path: str, *, masks: bool) -> Screened:
     """A part of a text, as a rule a line of it."""
     around = surroundings(text, start, end) if masks else ""
-    return shown(text[start:end], around=around, path=path, masks=masks)
+    return screen_text(text[start:end], around=around, path=path, masks=masks)
 
 
 def _screened(passage: Passage, around: str, path: str, *, masks: bool) -> Passage:
-    found = shown(passage.text, around=around, path=path, masks=masks)
+    found = screen_text(passage.text, around=around, path=path, masks=masks)
     headings = _headings(passage.headings, masks=masks)
-    said = notes([(found, passage.start_line), *((one, passage.start_line) for one in headings)])
+    said = warning_fields([(found, passage.start_line), *((one, passage.start_line) for one in headings)])
     if not said:
         return passage
     return replace(
@@ -42,12 +42,14 @@ def _screened(passage: Passage, around: str, path: str, *, masks: bool) -> Passa
 
 def _headings(headings: tuple[str, ...], *, masks: bool) -> list[Screened]:
     """Headings one by one where there is something to say of any."""
-    if not shown("\n".join(headings), masks=masks).notes():
+    if not screen_text("\n".join(headings), masks=masks).notes():
         return [Screened(heading) for heading in headings]
-    return [shown(heading, masks=masks) for heading in headings]
+    return [screen_text(heading, masks=masks) for heading in headings]
 
 
 def _around(data: bytes, chunks: Sequence[StoredChunk]) -> str:
     """What stands around chunks that a private key may reach into; a passage has whole lines, but not a whole key."""
-    regions = (data[max(0, one.start_byte - KEY_CHARACTERS) : one.end_byte + KEY_CHARACTERS] for one in chunks)
+    regions = (
+        data[max(0, one.start_byte - PRIVATE_KEY_CHARACTERS) : one.end_byte + PRIVATE_KEY_CHARACTERS] for one in chunks
+    )
     return "\n".join(region.decode("utf-8", "replace") for region in regions if _KEY in region)

@@ -50,7 +50,7 @@ class SearchQuery(query_syntax.Query):
 def parse(text: str) -> SearchQuery:
     """Take a query apart."""
     text = text[:MAX_CHARACTERS].replace("\0", " ")
-    return SearchQuery(**asdict(query_syntax.parse(text)), text=text.strip(), shape=_shape(text.strip()))
+    return SearchQuery(**asdict(query_syntax.parse_query(text)), text=text.strip(), shape=_shape(text.strip()))
 
 
 @cache

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from dowse.errors import UsageError
 from dowse.globs import compile_glob
-from dowse.protocols import Store
-from dowse.screening.masking import shown
+from dowse.protocols import DocumentReader, Store
+from dowse.screening.masking import screen_text
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, gather
 from dowse.searching.passage_screening import screened
@@ -124,7 +124,7 @@ def _ways(options: SearchOptions, meanings: Sequence[QueryVector]) -> dict[str, 
     return {**by_words, **by_meaning}
 
 
-def scope_of(store: Store, options: SearchOptions) -> Scope:
+def scope_of(store: DocumentReader, options: SearchOptions) -> Scope:
     """The documents that the options leave."""
     if options.path_glob is None and options.language is None:
         return Scope(options.kind, options.among)
@@ -144,7 +144,7 @@ class _Shown:
     """The answer as it grows, within its limit and budget."""
 
     def __init__(
-        self, store: Store, read: ReadBytes, query: SearchQuery, evidence: Evidence, options: SearchOptions
+        self, store: DocumentReader, read: ReadBytes, query: SearchQuery, evidence: Evidence, options: SearchOptions
     ) -> None:
         self.hits: list[SearchHit] = []
         self.outdated: list[str] = []
@@ -206,7 +206,7 @@ class _Shown:
         ceiling = self.hits[-1].relevance if self.hits else 1.0
         relevance = min(ceiling, _relevance(document, passages, self._evidence))
         safe = screened(passages, checked.data, chunks, document.path, masks=self._masks)
-        title = shown(document.title, masks=self._masks).text
+        title = screen_text(document.title, masks=self._masks).text
         return SearchHit(document.path, document.kind, document.language, title, relevance, safe, file.signals)
 
 

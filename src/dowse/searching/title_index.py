@@ -5,7 +5,7 @@ from array import array
 from collections.abc import Collection, Iterable, Mapping, Set
 from typing import NamedTuple, Protocol
 
-from dowse.protocols import Store
+from dowse.protocols import Store, TextSearcher
 from dowse.store.analysis import terms_of
 from dowse.types import StoredDocument
 
@@ -103,11 +103,11 @@ class TitleIndex:
         found = [frozenset(self._by_term.get(term, ())) for term in terms]
         return frozenset.intersection(*found) if found else frozenset()
 
-    def texts(self, store: Store, words: Iterable[str]) -> frozenset[int]:
+    def texts(self, store: TextSearcher, words: Iterable[str]) -> frozenset[int]:
         """Documents whose text has one of the words."""
         return frozenset[int]().union(*[self._holders_in_texts(store, word) for word in dict.fromkeys(words)])
 
-    def _holders_in_texts(self, store: Store, word: str) -> Collection[int]:
+    def _holders_in_texts(self, store: TextSearcher, word: str) -> Collection[int]:
         """Documents whose text has a word; remembered, for questions about one thing share their words."""
         known = self._texts.get(word)
         if known is None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from dowse.errors import PathRefused
-from dowse.protocols import Store
+from dowse.protocols import DocumentReader
 from dowse.store.catalog_rows import text_hash
 from dowse.types import Stat, StoredChunk, StoredDocument
 
@@ -36,7 +36,7 @@ class Outdated:
     is_gone: bool
 
 
-def verify(store: Store, read: ReadBytes, document: StoredDocument) -> Current | Outdated:
+def verify(store: DocumentReader, read: ReadBytes, document: StoredDocument) -> Current | Outdated:
     """A document's text, read now, if it is the one that was indexed.
 
     With the same stat the content is the same, and each chunk's bytes are compared before they
