@@ -17,7 +17,7 @@ from pathlib import Path
 
 from dowse.chunking import chunk
 from dowse.reading import read_document
-from dowse.reading.languages import language_of
+from dowse.reading.languages import detect_language
 from training.comments import comments, first_sentence
 from training.sources import Repository, git, read_manifest, repositories, write_manifest
 
@@ -91,7 +91,7 @@ def files(one: Repository) -> Iterator[tuple[str, bytes]]:
     assert reader.stdin and reader.stdout
     count = 0
     for number, path in wanted:
-        language = language_of(path, b"")
+        language = detect_language(path, b"")
         if language == "text" and not path.endswith(_DOCS):
             continue
         reader.stdin.write(f"{number}\n".encode())
@@ -117,7 +117,7 @@ def words_of(name: str) -> list[str]:
 def of_code(path: str, data: bytes) -> Iterator[Pair]:
     """Pairs from a source file."""
     text = data.decode(errors="replace")
-    language = language_of(path, data[:2000])
+    language = detect_language(path, data[:2000])
     cut, _ = chunk(text, language, "code")
     utf8 = text.encode()
     pieces = [(utf8[one.start_byte : one.end_byte].decode(errors="replace"), one) for one in cut]
@@ -194,7 +194,12 @@ def of_commits(one: Repository) -> Iterator[Pair]:
         for piece in patch.split("\ndiff --git ")[0 if patch.startswith("diff") else 1 :][:20]:
             header, *hunks = piece.split("\n@@ ")
             name = re.search(r"^\+\+\+ b/(.+)$", header, re.MULTILINE)
-            if not name or _LEFT_OUT.search(name[1]) or _TEST.search(name[1]) or language_of(name[1], b"") == "text":
+            if (
+                not name
+                or _LEFT_OUT.search(name[1])
+                or _TEST.search(name[1])
+                or detect_language(name[1], b"") == "text"
+            ):
                 continue
             for hunk in hunks:
                 lines = hunk.split("\n")[1:]

@@ -5,14 +5,14 @@ import pytest
 import semble_grammars  # type: ignore[import-untyped]
 
 from dowse.chunking import chunk, grammars
-from dowse.chunking.grammars import grammar_of, parse
+from dowse.chunking.grammars import load_grammar, parse
 
 
 @pytest.fixture
 def no_grammar_loaded() -> Iterator[None]:
-    grammar_of.cache_clear()
+    load_grammar.cache_clear()
     yield
-    grammar_of.cache_clear()
+    load_grammar.cache_clear()
 
 
 def queries() -> list[str]:
@@ -20,25 +20,25 @@ def queries() -> list[str]:
 
 
 def is_parsed(text: str, language: str = "python") -> bool:
-    grammar = grammar_of(language)
+    grammar = load_grammar(language)
     assert grammar is not None
     return parse(grammar, text.encode()) is not None
 
 
 @pytest.mark.parametrize("name", queries())
 def test_every_file_of_patterns_belongs_to_a_grammar(name: str) -> None:
-    grammar = grammar_of(name.removesuffix("_fields"))
+    grammar = load_grammar(name.removesuffix("_fields"))
     assert grammar is not None
     assert grammar.definitions is not None
 
 
 @pytest.mark.parametrize("name", ["c++", "c#", "shell", "jsx", "terraform", "yaml", "html"])
 def test_a_language_is_known_by_its_other_names(name: str) -> None:
-    assert grammar_of(name) is not None
+    assert load_grammar(name) is not None
 
 
 def test_a_language_without_a_grammar_has_none() -> None:
-    assert grammar_of("klingon") is None
+    assert load_grammar("klingon") is None
 
 
 @pytest.mark.usefixtures("no_grammar_loaded")
@@ -55,7 +55,7 @@ def test_code_is_cut_as_text_where_grammars_cannot_be_loaded(
 
 
 def test_a_parse_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grammars, "PARSE_SECONDS", 0)
+    monkeypatch.setattr(grammars, "MAX_PARSE_SECONDS", 0)
     assert not is_parsed("x = 1\n")
 
 

@@ -1,11 +1,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.chunking.spans import Span, Text, chunks_of
+from dowse.chunking.spans import Span, Text, make_chunks
 
 
 def only_chunk(text: str) -> str:
-    (chunk,) = chunks_of(Text(text), [Span(0, len(text))])
+    (chunk,) = make_chunks(Text(text), [Span(0, len(text))])
     return chunk.text
 
 
@@ -18,31 +18,31 @@ def test_the_first_line_keeps_its_indentation() -> None:
 
 
 def test_a_blank_span_is_no_chunk() -> None:
-    assert list(chunks_of(Text(" \n\t"), [Span(0, 3)])) == []
+    assert list(make_chunks(Text(" \n\t"), [Span(0, 3)])) == []
 
 
 def test_a_chunk_begins_and_ends_on_the_lines_that_it_shows() -> None:
-    (chunk,) = chunks_of(Text("\n\nfirst\nlast\n\n"), [Span(0, 14)])
+    (chunk,) = make_chunks(Text("\n\nfirst\nlast\n\n"), [Span(0, 14)])
     assert (chunk.start_line, chunk.end_line) == (3, 4)
 
 
 def test_of_two_spans_that_are_one_without_white_space_one_is_left() -> None:
     text = Text("\n\none two\n\n")
-    assert [one.text for one in chunks_of(text, [Span(0, 6), Span(1, 9), Span(2, 11)])] == ["one two"]
+    assert [one.text for one in make_chunks(text, [Span(0, 6), Span(1, 9), Span(2, 11)])] == ["one two"]
 
 
 def test_what_is_known_about_a_span_is_known_about_its_chunk() -> None:
-    (chunk,) = chunks_of(Text("x"), [Span(0, 1, headings=("Above",))])
+    (chunk,) = make_chunks(Text("x"), [Span(0, 1, headings=("Above",))])
     assert chunk.headings == ("Above",)
 
 
 @given(st.text())
 def test_characters_and_bytes_are_two_views_of_one_place(characters: str) -> None:
     text = Text(characters)
-    places = text.bytes_at(range(len(characters) + 1))
+    places = text.byte_offsets(range(len(characters) + 1))
     assert places == {at: len(characters[:at].encode()) for at in range(len(characters) + 1)}
-    assert text.characters_at(places.values()) == {byte: at for at, byte in places.items()}
+    assert text.character_offsets(places.values()) == {byte: at for at, byte in places.items()}
 
 
 def test_a_byte_inside_a_character_stands_at_its_start() -> None:
-    assert Text("a漢b").characters_at([0, 1, 2, 3, 4, 5]) == {0: 0, 1: 1, 2: 1, 3: 1, 4: 2, 5: 3}
+    assert Text("a漢b").character_offsets([0, 1, 2, 3, 4, 5]) == {0: 0, 1: 1, 2: 1, 3: 1, 4: 2, 5: 3}

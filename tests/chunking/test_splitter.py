@@ -4,26 +4,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dowse.chunking.splitter import CODE, DOCS, ChunkSize, split
+from dowse.chunking.splitter import CODE_SIZE, DOCS_SIZE, ChunkSize, split_text
 from tests.chunking.passages import texts
 
 SMALL = ChunkSize(size=20, overlap=6, separators=("\n\n", "\n", " "))
-measures = st.sampled_from([CODE, DOCS, SMALL, ChunkSize(1, 0, ()), ChunkSize(7, 6, ("\n", " "))])
+measures = st.sampled_from([CODE_SIZE, DOCS_SIZE, SMALL, ChunkSize(1, 0, ()), ChunkSize(7, 6, ("\n", " "))])
 
 
 def pieces(text: str, measure: ChunkSize = SMALL) -> list[str]:
-    return [text[span.start : span.end] for span in split(text, measure)]
+    return [text[span.start : span.end] for span in split_text(text, measure)]
 
 
 def test_sizes_and_overlaps_are_those_of_the_specification() -> None:
-    assert (CODE.size, CODE.overlap) == (4000, 800)
-    assert (DOCS.size, DOCS.overlap) == (8000, 2000)
+    assert (CODE_SIZE.size, CODE_SIZE.overlap) == (4000, 800)
+    assert (DOCS_SIZE.size, DOCS_SIZE.overlap) == (8000, 2000)
 
 
 @settings(max_examples=300)
 @given(texts, measures)
 def test_nothing_is_lost_and_nothing_is_too_long(text: str, measure: ChunkSize) -> None:
-    spans = list(split(text, measure))
+    spans = list(split_text(text, measure))
     assert all(0 < span.end - span.start <= measure.size for span in spans)
     assert (spans[0].start, spans[-1].end) == (0, len(text)) if text else spans == []
     for first, second in pairwise(spans):
@@ -48,12 +48,12 @@ def test_paragraphs_of_windows_are_paragraphs() -> None:
 
 def test_a_sentence_ends_a_piece_of_prose_without_lines() -> None:
     text = "word " * 1500 + "end. " + "word " * 500
-    assert text[: next(split(text, DOCS)).end].endswith("end. ")
+    assert text[: next(split_text(text, DOCS_SIZE)).end].endswith("end. ")
 
 
 def test_neighbours_share_whole_lines_where_there_are_lines() -> None:
     text = "".join(f"line {number}\n" for number in range(1000))
-    for _, second in pairwise(split(text, CODE)):
+    for _, second in pairwise(split_text(text, CODE_SIZE)):
         assert text[second.start - 1] == "\n"
 
 
@@ -61,7 +61,7 @@ def test_a_heading_before_a_long_block_is_no_piece_of_its_own() -> None:
     assert pieces("head\n\nline of text\nline of text\n")[0] == "head\n\nline of text\n"
 
 
-@pytest.mark.parametrize("measure", [CODE, DOCS])
+@pytest.mark.parametrize("measure", [CODE_SIZE, DOCS_SIZE])
 def test_a_line_of_20000_characters_comes_to_an_end(measure: ChunkSize) -> None:
     text = "x" * 20_000
     assert "".join(pieces(text, ChunkSize(measure.size, 0, measure.separators))) == text
@@ -93,12 +93,12 @@ class Watched(str):
 @pytest.mark.parametrize(
     "pattern", ["x", "\n", "\n\n", " ", ". ", "x\n\n", "word ", "a. b\n", "é" * 3999 + "\n", "x" * 4001 + " "]
 )
-@pytest.mark.parametrize("measure", [CODE, DOCS])
+@pytest.mark.parametrize("measure", [CODE_SIZE, DOCS_SIZE])
 def test_twice_the_text_is_twice_the_work(pattern: str, measure: ChunkSize) -> None:
     def work(length: int) -> int:
         text = Watched((pattern * (length // len(pattern) + 1))[:length])
         text.looked_at = 0
-        list(split(text, measure))
+        list(split_text(text, measure))
         return text.looked_at
 
     assert work(400_000) <= 2.2 * work(200_000)

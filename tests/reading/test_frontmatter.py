@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.reading.front_matter import FrontMatter, front_matter
+from dowse.reading.front_matter import FrontMatter, read_front_matter
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ from dowse.reading.front_matter import FrontMatter, front_matter
     ],
 )
 def test_a_title_is_text_whatever_it_was_written_as(text: str, title: str) -> None:
-    matter = front_matter(text)
+    matter = read_front_matter(text)
     assert matter.title == title
     assert matter.end == len(text.removesuffix("text"))
 
@@ -60,11 +60,11 @@ def test_a_title_is_text_whatever_it_was_written_as(text: str, title: str) -> No
     ],
 )
 def test_tags_are_a_list_or_words(tags: str, expected: tuple[str, ...]) -> None:
-    assert front_matter(f"---\ntags: {tags}\n---\n").tags == expected
+    assert read_front_matter(f"---\ntags: {tags}\n---\n").tags == expected
 
 
 def test_toml_tags_are_a_list() -> None:
-    assert front_matter('+++\ntags = ["a", "b"]\n+++\n').tags == ("a", "b")
+    assert read_front_matter('+++\ntags = ["a", "b"]\n+++\n').tags == ("a", "b")
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_toml_tags_are_a_list() -> None:
     ],
 )
 def test_what_cannot_be_read_is_no_front_matter(text: str) -> None:
-    assert front_matter(text) == FrontMatter()
+    assert read_front_matter(text) == FrontMatter()
 
 
 @pytest.mark.parametrize(
@@ -107,16 +107,16 @@ def test_what_cannot_be_read_is_no_front_matter(text: str) -> None:
 )
 @pytest.mark.timeout(5)  # the parsers alone take 10 to 20 s for some, or crash
 def test_front_matter_made_to_hang_is_no_front_matter(text: str) -> None:
-    assert not front_matter(text).title
+    assert not read_front_matter(text).title
 
 
 @pytest.mark.timeout(5)
 def test_aliases_that_would_unfold_to_a_billion_items_are_not_unfolded() -> None:
     bomb = "\n".join(f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]" for level in range(1, 30))
-    assert front_matter(f"---\na0: &a0 lol\n{bomb}\ntitle: Still here\n---\n").title == "Still here"
+    assert read_front_matter(f"---\na0: &a0 lol\n{bomb}\ntitle: Still here\n---\n").title == "Still here"
 
 
 @given(st.text(), st.sampled_from(["---", "+++"]))
 def test_any_front_matter_can_be_read_or_is_text(text: str, fence: str) -> None:
     whole = f"{fence}\n{text}\n{fence}\nbody"
-    assert 0 <= front_matter(whole).end <= len(whole)
+    assert 0 <= read_front_matter(whole).end <= len(whole)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.reading import language_of
+from dowse.reading import detect_language
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ from dowse.reading import language_of
     ],
 )
 def test_the_name_tells_the_language(path: str, language: str) -> None:
-    assert language_of(path, b"") == language
+    assert detect_language(path, b"") == language
 
 
 @pytest.mark.parametrize(
@@ -64,11 +64,11 @@ def test_the_name_tells_the_language(path: str, language: str) -> None:
 def test_a_file_without_extension_is_known_by_the_program_its_first_line_calls(
     first_line: bytes, language: str
 ) -> None:
-    assert language_of("bin/run", first_line) == language
+    assert detect_language("bin/run", first_line) == language
 
 
 def test_the_name_is_believed_before_the_first_line() -> None:
-    assert language_of("run.rb", b"#!/bin/sh\n") == "ruby"
+    assert detect_language("run.rb", b"#!/bin/sh\n") == "ruby"
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_the_name_is_believed_before_the_first_line() -> None:
     ],
 )
 def test_a_header_is_c_unless_its_text_is_clearly_another_language(head: bytes, language: str) -> None:
-    assert language_of("include/engine.h", head) == language
+    assert detect_language("include/engine.h", head) == language
 
 
 def test_no_extension_and_no_name_belongs_to_two_languages() -> None:
@@ -100,4 +100,4 @@ def test_no_extension_and_no_name_belongs_to_two_languages() -> None:
 
 @given(st.text(), st.binary())
 def test_any_path_and_any_bytes_have_a_language(path: str, head: bytes) -> None:
-    assert language_of(path, head)
+    assert detect_language(path, head)

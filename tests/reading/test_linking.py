@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dowse.reading import read_document
-from dowse.reading.link_resolution import Broken, External, Fault, Foreign, Internal, Resolved, resolve
+from dowse.reading.link_resolution import Broken, External, Fault, Foreign, Internal, Resolved, resolve_link
 from dowse.reading.link_targets import LinkTarget, LinkTargets
 
 TREE = LinkTargets(
@@ -95,7 +95,7 @@ HERE = "guide/install.md"
     ],
 )
 def test_this_leads_to_a_document(target: str, path: str, anchor: str) -> None:
-    assert resolve(target, HERE, TREE) == Internal(path, anchor)
+    assert resolve_link(target, HERE, TREE) == Internal(path, anchor)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_this_leads_to_a_document(target: str, path: str, anchor: str) -> None:
     ],
 )
 def test_this_is_broken_and_says_why(target: str, fault: Fault, path: str) -> None:
-    assert resolve(target, HERE, TREE) == Broken(fault, path)
+    assert resolve_link(target, HERE, TREE) == Broken(fault, path)
 
 
 @pytest.mark.parametrize(
@@ -140,14 +140,14 @@ def test_this_is_broken_and_says_why(target: str, fault: Fault, path: str) -> No
     ],
 )
 def test_nothing_leads_out_of_the_root(target: str) -> None:
-    assert resolve(target, HERE, TREE) == Broken(Fault.OUTSIDE)
+    assert resolve_link(target, HERE, TREE) == Broken(Fault.OUTSIDE)
 
 
 @pytest.mark.parametrize(
     "url", ["https://a.org/api.md", "HTTP://a.org", "ftp://a.org/x", "//a.org/api.md", "https://[", "http:"]
 )
 def test_an_address_of_the_web_is_external(url: str) -> None:
-    assert resolve(url, HERE, TREE) == External(url)
+    assert resolve_link(url, HERE, TREE) == External(url)
 
 
 @pytest.mark.parametrize(
@@ -163,61 +163,61 @@ def test_an_address_of_the_web_is_external(url: str) -> None:
     ],
 )
 def test_what_is_no_document_and_no_page_is_foreign(target: str, kind: str) -> None:
-    assert resolve(target, HERE, TREE) == Foreign(kind)
+    assert resolve_link(target, HERE, TREE) == Foreign(kind)
 
 
 def test_an_anchor_alone_needs_its_document() -> None:
-    assert resolve("#x", "gone.md", TREE) == Broken(Fault.MISSING)
+    assert resolve_link("#x", "gone.md", TREE) == Broken(Fault.MISSING)
 
 
 def test_a_page_is_preferred_to_the_front_of_a_folder_unless_the_folder_is_named() -> None:
     tree = LinkTargets(["a.md", "install.html", "install.md", "install/README.md", "install/index.md"])
-    assert resolve("install", "a.md", tree) == Internal("install.md")
-    assert resolve("install/", "a.md", tree) == Internal("install/index.md")
+    assert resolve_link("install", "a.md", tree) == Internal("install.md")
+    assert resolve_link("install/", "a.md", tree) == Internal("install/index.md")
 
 
 @pytest.mark.parametrize("count", range(4))
 def test_forms_of_a_page_have_an_order(count: int) -> None:
     order = ["install.md", "install/index.md", "install.html", "install/README.md"]
-    assert resolve("/install", "a.md", LinkTargets(order[count:])) == Internal(order[count])
+    assert resolve_link("/install", "a.md", LinkTargets(order[count:])) == Internal(order[count])
 
 
 def test_a_site_may_have_its_root_further_down() -> None:
     tree = LinkTargets(["README.md", "docs/guide/install.md", "docs/api.md", "docs/index.md", "other/api.md"])
-    assert resolve("/api", "docs/guide/install.md", tree) == Internal("docs/api.md")
-    assert resolve("/api", "README.md", tree) == Broken(Fault.MISSING, "api")
+    assert resolve_link("/api", "docs/guide/install.md", tree) == Internal("docs/api.md")
+    assert resolve_link("/api", "README.md", tree) == Broken(Fault.MISSING, "api")
 
 
 def test_a_link_from_the_root_means_the_root_first() -> None:
     tree = LinkTargets(["api.md", "docs/api.md", "docs/a.md"])
-    assert resolve("/api.md", "docs/a.md", tree) == Internal("api.md")
+    assert resolve_link("/api.md", "docs/a.md", tree) == Internal("api.md")
 
 
 def test_the_base_of_a_site_is_no_folder() -> None:
     tree = LinkTargets(["web/css/index.md", "index.md", "docs/web/x.md"], bases=["/en-US/docs/"])
-    assert resolve("/en-US/docs/Web/CSS#x", "index.md", tree) == Internal("web/css/index.md", "x")
-    assert resolve("/en-US/docs/", "web/css/index.md", tree) == Internal("index.md")
-    assert resolve("/en-US/docs/../docs/Web/CSS", "index.md", tree) == Internal("web/css/index.md")
+    assert resolve_link("/en-US/docs/Web/CSS#x", "index.md", tree) == Internal("web/css/index.md", "x")
+    assert resolve_link("/en-US/docs/", "web/css/index.md", tree) == Internal("index.md")
+    assert resolve_link("/en-US/docs/../docs/Web/CSS", "index.md", tree) == Internal("web/css/index.md")
 
 
 def test_a_page_answers_to_the_addresses_it_states() -> None:
     tree = LinkTargets([LinkTarget("posts/2024-01-02-hello.md", addresses=("/blog/hello/", "hi")), "a.md"])
     for target in ("/blog/hello", "/blog/hello/", "/Blog/Hello.html", "hi"):
-        assert resolve(target, "a.md", tree) == Internal("posts/2024-01-02-hello.md")
+        assert resolve_link(target, "a.md", tree) == Internal("posts/2024-01-02-hello.md")
 
 
 def test_numbers_for_the_order_of_files_are_no_part_of_their_address() -> None:
     tree = LinkTargets(["docs/01-start/02_install.md", "docs/1.2.md", "docs/2024-01-02-news.md"])
-    assert resolve("/docs/start/install", "docs/1.2.md", tree) == Internal("docs/01-start/02_install.md")
-    assert resolve("/docs/2", "docs/1.2.md", tree) == Broken(Fault.MISSING, "docs/2")
-    assert resolve("/docs/01-02-news", "docs/1.2.md", tree) == Broken(Fault.MISSING, "docs/01-02-news")
+    assert resolve_link("/docs/start/install", "docs/1.2.md", tree) == Internal("docs/01-start/02_install.md")
+    assert resolve_link("/docs/2", "docs/1.2.md", tree) == Broken(Fault.MISSING, "docs/2")
+    assert resolve_link("/docs/01-02-news", "docs/1.2.md", tree) == Broken(Fault.MISSING, "docs/01-02-news")
 
 
 def test_an_exact_spelling_is_never_ambiguous() -> None:
     tree = LinkTargets(["Guide.md", "guide/index.md", "a.md"])
-    assert resolve("Guide", "a.md", tree) == Internal("Guide.md")
-    assert resolve("guide", "a.md", tree) == Internal("guide/index.md")
-    assert resolve("GUIDE", "a.md", tree) == Broken(Fault.AMBIGUOUS, "GUIDE")
+    assert resolve_link("Guide", "a.md", tree) == Internal("Guide.md")
+    assert resolve_link("guide", "a.md", tree) == Internal("guide/index.md")
+    assert resolve_link("GUIDE", "a.md", tree) == Broken(Fault.AMBIGUOUS, "GUIDE")
 
 
 VAULT = LinkTargets(
@@ -266,7 +266,7 @@ VAULT = LinkTargets(
     ],
 )
 def test_a_wiki_link_leads_to_the_nearest_page_of_that_name(target: str, source: str, path: str, anchor: str) -> None:
-    assert resolve(target, source, VAULT) == Internal(path, anchor)
+    assert resolve_link(target, source, VAULT) == Internal(path, anchor)
 
 
 @pytest.mark.parametrize(
@@ -280,16 +280,16 @@ def test_a_wiki_link_leads_to_the_nearest_page_of_that_name(target: str, source:
     ],
 )
 def test_a_wiki_link_may_lead_to_no_page(target: str, resolved: Resolved) -> None:
-    assert resolve(target, "a/My Page.md", VAULT) == resolved
+    assert resolve_link(target, "a/My Page.md", VAULT) == resolved
 
 
 def test_only_a_wiki_link_is_looked_for_elsewhere() -> None:
-    assert resolve("Note", "Home.md", VAULT) == Broken(Fault.MISSING, "Note")
+    assert resolve_link("Note", "Home.md", VAULT) == Broken(Fault.MISSING, "Note")
 
 
 def test_many_pages_of_one_name_are_told_apart_by_their_place() -> None:
     tree = LinkTargets(f"d{number}/index.md" for number in range(3000))
-    found = [resolve("[[index]]", f"d{number}/a.md", tree) for number in range(3000)]
+    found = [resolve_link("[[index]]", f"d{number}/a.md", tree) for number in range(3000)]
     assert found == [Internal(f"d{number}/index.md") for number in range(3000)]
 
 
@@ -305,7 +305,9 @@ def test_links_of_real_files_find_each_other(tmp_path: Path) -> None:
         (tmp_path / path).write_text(text, encoding="utf-8")
     readings = {path: read_document((tmp_path / path).read_bytes(), path) for path in files}
     tree = LinkTargets(LinkTarget(path, reading.title) for path, reading in readings.items())
-    found = {path: [resolve(link.target, path, tree) for link in reading.links] for path, reading in readings.items()}
+    found = {
+        path: [resolve_link(link.target, path, tree) for link in reading.links] for path, reading in readings.items()
+    }
     index, first, page, old = files
     assert found == {
         index: [Internal(first, "the-end"), Internal(page), Internal(first), Internal(old)],
@@ -351,7 +353,7 @@ def test_any_link_resolves_to_what_is_there_or_to_nothing(
     pages = [LinkTarget(path + ending, title="a b") for path in paths for ending in ("", ".md", ".html")]
     tree = LinkTargets(pages, bases)
     for written in (target, f"[[{target}]]", f"/{target}"):
-        resolved = resolve(written, source, tree)
+        resolved = resolve_link(written, source, tree)
         assert not isinstance(resolved, Internal) or resolved.path in tree
         assert not isinstance(resolved, Broken) or ".." not in resolved.path.split("/")
 
@@ -362,4 +364,4 @@ def test_every_document_is_found_by_its_own_path(paths: list[str]) -> None:
     for path in paths:
         parts = path.split("/")
         if not {"", ".", ".."} & set(parts) and "#" not in path:
-            assert resolve(f"/{path}", "x/y.md", tree) == Internal(path)
+            assert resolve_link(f"/{path}", "x/y.md", tree) == Internal(path)

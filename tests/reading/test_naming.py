@@ -2,7 +2,7 @@
 
 import pytest
 
-from dowse.reading.placeholder_titles import stated_tags, stated_title
+from dowse.reading.placeholder_titles import clean_title, split_keywords
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,8 @@ from dowse.reading.placeholder_titles import stated_tags, stated_title
     ],
 )
 def test_titles_of_programs_are_none(stated: str, title: str) -> None:
-    assert stated_title(stated) == title
+    assert clean_title(stated) == title
 
 
 def test_tags_are_separated_by_commas_or_semicolons() -> None:
-    assert stated_tags("a; b c,a,, d") == ("a", "b c", "d")
+    assert split_keywords("a; b c,a,, d") == ("a", "b c", "d")

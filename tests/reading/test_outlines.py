@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.reading.outlines import Heading, Outline, Section, section_of, slug
+from dowse.reading.outlines import Heading, Outline, Section, find_section, make_slug
 
 
 def headings(text: str) -> list[tuple[int, str, str]]:
@@ -96,7 +96,7 @@ def test_this_is_no_heading(text: str) -> None:
     ],
 )  # fmt: skip
 def test_words_become_the_anchor_that_github_makes_of_them(words: str, anchor: str) -> None:
-    assert slug(words) == anchor
+    assert make_slug(words) == anchor
 
 
 def test_equal_headings_are_numbered_as_on_github() -> None:
@@ -177,32 +177,32 @@ text
     ],
 )
 def test_a_section_goes_to_the_next_heading_of_its_level_or_above(anchor: str, section: Section | None) -> None:
-    assert section_of(GUIDE, anchor) == section
+    assert find_section(GUIDE, anchor) == section
 
 
 def test_a_section_can_be_taken_apart() -> None:
-    start, end, path = section_of(GUIDE, "use") or (0, 0, ())
+    start, end, path = find_section(GUIDE, "use") or (0, 0, ())
     assert (start, end, path) == (14, 15, ("Guide", "Use"))
 
 
 def test_a_level_left_out_does_not_end_the_section() -> None:
-    assert section_of("# A\n### B\n## C\n# D", "a") == Section(1, 3, ("A",))
-    assert section_of("### B\n## C\n# D", "b") == Section(1, 1, ("B",))
+    assert find_section("# A\n### B\n## C\n# D", "a") == Section(1, 3, ("A",))
+    assert find_section("### B\n## C\n# D", "b") == Section(1, 1, ("B",))
 
 
 @pytest.mark.parametrize(
     "anchor", ["the-a-p-i-of-v-2", "The A.P.I. of V.2", "the_api_of_v2", "The-API-of-v2", "THEAPIOFV2"]
 )
 def test_other_ways_to_make_an_anchor_lead_to_the_heading_too(anchor: str) -> None:
-    assert section_of("# x\n## The API of v2\n", anchor) == Section(2, 2, ("x", "The API of v2"))
+    assert find_section("# x\n## The API of v2\n", anchor) == Section(2, 2, ("x", "The API of v2"))
 
 
 def test_the_exact_anchor_is_preferred_to_one_that_is_similar() -> None:
-    assert section_of("# C++\n# c\n# C", "c-1") == Section(2, 2, ("c",))
+    assert find_section("# C++\n# c\n# C", "c-1") == Section(2, 2, ("c",))
 
 
 def test_a_heading_with_an_id_is_found_by_its_words_too() -> None:
-    assert section_of("# A b {#x}", "a-b") == section_of("# A b {#x}", "x") == Section(1, 1, ("A b",))
+    assert find_section("# A b {#x}", "a-b") == find_section("# A b {#x}", "x") == Section(1, 1, ("A b",))
 
 
 @pytest.mark.parametrize(
@@ -218,12 +218,12 @@ def test_a_heading_with_an_id_is_found_by_its_words_too() -> None:
     ],
 )
 def test_an_anchor_in_or_right_before_a_heading_is_the_headings(text: str) -> None:
-    assert section_of(text, "x") == Section(5, 6, ("A", "B"))
+    assert find_section(text, "x") == Section(5, 6, ("A", "B"))
 
 
 def test_an_anchor_in_running_text_leads_to_the_text_up_to_the_next_one() -> None:
     text = '# A\n<a id="one"></a>\n<a id="uno"></a>\n\ntext\n\n- <a name="two"></a> item\n\nmore <b id="three">x</b>\n\n## B\n'
-    found = [section_of(text, anchor) for anchor in ("one", "uno", "two", "three")]
+    found = [find_section(text, anchor) for anchor in ("one", "uno", "two", "three")]
     assert found == [
         Section(2, 6, ("A",)),
         Section(3, 6, ("A",)),
@@ -233,20 +233,20 @@ def test_an_anchor_in_running_text_leads_to_the_text_up_to_the_next_one() -> Non
 
 
 def test_an_anchor_above_all_headings_stands_under_none() -> None:
-    assert section_of("<a id=x></a> text\n\n# A", "x") == Section(1, 2, ())
+    assert find_section("<a id=x></a> text\n\n# A", "x") == Section(1, 2, ())
 
 
 def test_a_heading_in_a_quotation_can_be_led_to_and_divides_nothing() -> None:
     text = "# A\n\n> ## Note\n> text\n\ntext\n\n## B"
-    assert section_of(text, "a") == Section(1, 8, ("A",))
-    assert section_of(text, "note") == Section(3, 7, ("A",))
+    assert find_section(text, "a") == Section(1, 8, ("A",))
+    assert find_section(text, "note") == Section(3, 7, ("A",))
 
 
 @pytest.mark.parametrize(
     "text", ["```\n<a id=x></a>\n```", "`<a id=x>`", "<!-- <a id=x></a> -->", '<img name="x">', "<a id=''>"]
 )
 def test_this_is_no_anchor(text: str) -> None:
-    assert section_of(text, "x") is None
+    assert find_section(text, "x") is None
 
 
 HOSTILE = {

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dowse.reading import DOCUMENT_EXTENSIONS, language_of, read, read_document
+from dowse.reading import DOCUMENT_EXTENSIONS, detect_language, read, read_document
 from dowse.types import Reading
 
 EVAL = Path(os.environ.get("DOWSE_EVAL", Path(__file__).parents[3] / "shared" / "eval"))
@@ -23,7 +23,7 @@ def test_every_naughty_string_is_a_file_like_any_other() -> None:
     for text in json.loads(NAUGHTY.read_text(encoding="utf-8")):
         data = text.encode("utf-8", "surrogatepass")
         for path in ("a.md", "a.txt", "a.py", "a.rst", text):
-            reading = read(data, path, language_of(path, data))
+            reading = read(data, path, detect_language(path, data))
             assert reading.is_verbatim == (reading.text.encode() == data[reading.text_start :])
         for extension in READABLE:
             document = read_document(data, f"a{extension}")
@@ -86,7 +86,7 @@ def test_code_is_called_by_its_file_and_has_no_links() -> None:
     ("path", "title"), [("LICENSE", "First line"), ("a/notes.TXT", "First line"), ("nginx.conf", "nginx.conf")]
 )
 def test_prose_in_a_project_is_called_by_its_first_line(path: str, title: str) -> None:
-    assert read(b"First line\nsecond", path, language_of(path, b"")).title == title
+    assert read(b"First line\nsecond", path, detect_language(path, b"")).title == title
 
 
 def test_html_in_a_project_is_source_code() -> None:

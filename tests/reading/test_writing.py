@@ -4,21 +4,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.reading.markdown_events import parse
-from dowse.reading.markdown_writer import code_span, fenced, heading, link, paragraph, table
+from dowse.reading.markdown_events import parse_markdown
+from dowse.reading.markdown_writer import code_block, code_span, heading, link, paragraph, table
 
 lines = st.text(st.characters(exclude_categories=["Cs", "Cc"]))
 
 
 @given(st.text(st.sampled_from("`~# a\n")))
 def test_code_in_a_fence_is_one_block_of_code(code: str) -> None:
-    blocks = [event for event, _ in parse(fenced(code)) if "Start" in event]
+    blocks = [event for event, _ in parse_markdown(code_block(code)) if "Start" in event]
     assert blocks == [{"Start": {"CodeBlock": {"Fenced": ""}}}]
 
 
 @given(st.text(st.sampled_from("` a*"), min_size=1).filter(lambda code: code.strip("` ")))
 def test_code_in_a_line_is_one_piece_of_code(code: str) -> None:
-    spans = [event["Code"].strip() for event, _ in parse(f"x{code_span(code)}x") if "Code" in event]
+    spans = [event["Code"].strip() for event, _ in parse_markdown(f"x{code_span(code)}x") if "Code" in event]
     assert spans == [code.strip()]
 
 
@@ -27,7 +27,7 @@ def test_a_paragraph_makes_no_heading_code_or_html(texts: list[str]) -> None:
     source = paragraph("\n".join(text.strip() for text in texts))
     kinds = {
         next(iter(event["Start"]))
-        for event, _ in parse(source)
+        for event, _ in parse_markdown(source)
         if isinstance(event, dict) and isinstance(event.get("Start"), dict)
     }
     assert not kinds & {"Heading", "CodeBlock", "HtmlBlock"}

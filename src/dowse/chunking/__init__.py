@@ -1,19 +1,19 @@
-"""Text to chunks with lines and symbols."""
+"""Cutting of texts into chunks with line numbers and symbols."""
 
 from dowse.types import Chunk, Kind
 
 __all__ = ["MAX_CHUNKS", "VERSION", "chunk"]
 
 VERSION = 1
-"""To be raised whenever the same text would be cut differently: stored indexes are then cut anew."""
+"""Raise it whenever the same text would be cut differently; stored indexes then cut their documents again."""
 
 MAX_CHUNKS = 1000
-"""How many chunks of one file are kept, so that no file floods the index."""
+"""The maximum number of chunks kept of one file, so that no file floods the index."""
 
 
 def chunk(text: str, language: str, kind: Kind) -> tuple[tuple[Chunk, ...], bool]:
-    """Cut a text into chunks; also whether it had more than are kept."""
-    # 70 ms, which only indexing pays for.
-    from dowse.chunking.dispatch import cut
+    """Return the chunks of a text, and whether some were dropped because there are more than `MAX_CHUNKS`."""
+    # Imported here because it takes 70 ms, and only indexing needs it.
+    from dowse.chunking.dispatch import cut_text
 
-    return cut(text, language, kind, MAX_CHUNKS)
+    return cut_text(text, language, kind, MAX_CHUNKS)

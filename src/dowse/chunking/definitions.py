@@ -1,4 +1,4 @@
-"""What a source file defines, found by its grammar's patterns."""
+"""Definitions of a source file, found with the query patterns of its grammar."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -8,26 +8,26 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 SCOPE = "scope"
-"""The kind of what encloses others and defines nothing itself, such as Rust's `impl`."""
+"""The kind of a node that encloses definitions and defines nothing itself, such as Rust's `impl`."""
 
-_HOLDS_METHODS = frozenset({"class", "struct", "interface", "trait", "enum", "object", "extension", SCOPE})
+_METHOD_OWNER_KINDS = frozenset({"class", "struct", "interface", "trait", "enum", "object", "extension", SCOPE})
 _MAX_NAME_BYTES = 200
 
 
 class Definition(NamedTuple):
-    """A name with its kind; `at` is the byte where the name stands, `start` and `end` those of the whole."""
+    """A definition; `name_at` is the byte offset of its name, `start` and `end` those of the whole definition."""
 
     name: str
     kind: str
-    at: int
+    name_at: int
     start: int
     end: int
     owner: str = ""
-    """What a definition written elsewhere belongs to: Go's receiver, the `A` of C++'s `A::b`."""
+    """The type that a definition outside its body belongs to: Go's receiver, the `A` of C++'s `A::b`."""
 
 
-def definitions(grammar: Grammar, root: "Node", data: bytes) -> list[Definition]:
-    """The definitions of a file in the order of their names."""
+def find_definitions(grammar: Grammar, root: "Node", data: bytes) -> list[Definition]:
+    """Return the definitions of a file, in the order in which their names stand."""
     if grammar.definitions is None:
         return []
     from tree_sitter import QueryCursor
@@ -36,20 +36,26 @@ def definitions(grammar: Grammar, root: "Node", data: bytes) -> list[Definition]
     cursor.set_max_start_depth(grammar.depth)
     found: dict[int, tuple[int, Definition]] = {}
     for pattern, captures in cursor.matches(root):
-        for definition in _named(captures, data):
-            # Of several patterns for one name the first in the file is the most telling.
-            if definition.at not in found or pattern < found[definition.at][0]:
-                found[definition.at] = pattern, definition
-    return _with_methods(sorted((entry[1] for entry in found.values()), key=lambda one: (one.start, -one.end)))
+        for definition in _read_match(captures, data):
+            # The patterns in a query file are ordered: for one name, the first that matches is the most specific.
+            if definition.name_at not in found or pattern < found[definition.name_at][0]:
+                found[definition.name_at] = pattern, definition
+    return _mark_methods(sorted((definition for _, definition in found.values()), key=_by_nesting))
 
 
-def _named(captures: "dict[str, list[Node]]", data: bytes) -> list[Definition]:
+def _by_nesting(definition: Definition) -> tuple[int, int]:
+    """Sort key: by start, the enclosing definition before the enclosed ones."""
+    return definition.start, -definition.end
+
+
+def _read_match(captures: "dict[str, list[Node]]", data: bytes) -> list[Definition]:
+    """Return the definitions that one match of a pattern captures."""
     kind, whole = next((kind, nodes[0]) for kind, nodes in captures.items() if kind not in ("name", "owner", "_"))
-    owner = _text(captures["owner"][0], data) if "owner" in captures else ""
+    owner = _node_text(captures["owner"][0], data) if "owner" in captures else ""
     return [
         Definition(
-            name := _bare(_text(node, data)),
-            _kind(kind, name),
+            name := _strip_sigil(_node_text(node, data)),
+            _definition_kind(kind, name),
             node.start_byte,
             whole.start_byte,
             whole.end_byte,
@@ -60,52 +66,55 @@ def _named(captures: "dict[str, list[Node]]", data: bytes) -> list[Definition]:
     ]
 
 
-def _kind(kind: str, name: str) -> str:
-    """A variable in capitals is a constant by every language's custom."""
+def _definition_kind(kind: str, name: str) -> str:
+    """Return the kind of a definition; a variable in capitals is a constant, by every language's convention."""
     return "constant" if kind == "variable" and name.isupper() else kind
 
 
-def _bare(name: str) -> str:
-    """A name as others write it, without the mark of a symbol or a private member."""
+def _strip_sigil(name: str) -> str:
+    """Return a name as other code writes it, without the `:` of a symbol or the `#` of a private member."""
     return name[1:] if name[0] in ":#" and name[1:].isidentifier() else name
 
 
-def _text(node: "Node", data: bytes) -> str:
+def _node_text(node: "Node", data: bytes) -> str:
     return data[node.start_byte : node.end_byte].decode(errors="replace")
 
 
-def _with_methods(nested: list[Definition]) -> list[Definition]:
-    """The same in the order of their names, with functions that stand in a class called methods."""
-    result, around = [], list[Definition]()
+def _mark_methods(nested: list[Definition]) -> list[Definition]:
+    """Return the definitions in the order of their names, with functions inside a class as methods."""
+    result, enclosing = [], list[Definition]()
     for definition in nested:
-        while around and around[-1].end <= definition.start:
-            around.pop()
-        if definition.kind == "function" and (definition.owner or (around and around[-1].kind in _HOLDS_METHODS)):
+        while enclosing and enclosing[-1].end <= definition.start:
+            enclosing.pop()
+        if definition.kind == "function" and (
+            definition.owner or (enclosing and enclosing[-1].kind in _METHOD_OWNER_KINDS)
+        ):
             result.append(definition._replace(kind="method"))
         else:
             result.append(definition)
-        around.append(definition)
-    return sorted(result, key=lambda one: one.at)
+        enclosing.append(definition)
+    return sorted(result, key=lambda definition: definition.name_at)
 
 
-class Surroundings:
-    """What encloses one span after another, asked in the order of the file."""
+class EnclosingNames:
+    """The names of the definitions around spans; spans must be passed in the order of the file."""
 
-    def __init__(self, found: list[Definition]) -> None:
-        self._coming = sorted(found, key=lambda one: (one.start, -one.end), reverse=True)
+    def __init__(self, definitions: list[Definition]) -> None:
+        self._coming = sorted(definitions, key=_by_nesting, reverse=True)
         self._open: list[Definition] = []
 
-    def names(self, start: int, end: int, inside: list[Definition]) -> tuple[str, ...]:
-        """The names around a span, outermost first; what is named inside it does not stand above it.
+    def of_span(self, start: int, end: int, inside: list[Definition]) -> tuple[str, ...]:
+        """Return the names of the definitions around a span, outermost first.
 
-        When all methods inside have one owner, it is as good as a class around them.
+        A definition whose name stands inside the span does not count. When all methods inside have
+        the same owner, that owner counts like a class around them.
         """
         while self._coming and self._coming[-1].start < start:
             self._open.append(self._coming.pop())
         middle = (start + end) // 2
-        self._open = [one for one in self._open if start < one.end]
-        names = [one.name for one in self._open if middle < one.end and not start <= one.at < end]
-        owners = {one.owner for one in inside if one.kind == "method"}
-        if len(owners) == 1 and not owners & {"", *names, *(one.name for one in inside)}:
+        self._open = [outer for outer in self._open if start < outer.end]
+        names = [outer.name for outer in self._open if middle < outer.end and not start <= outer.name_at < end]
+        owners = {inner.owner for inner in inside if inner.kind == "method"}
+        if len(owners) == 1 and not owners & {"", *names, *(inner.name for inner in inside)}:
             names += owners
         return tuple(names)

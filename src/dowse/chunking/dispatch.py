@@ -1,27 +1,27 @@
-"""Which way a text is cut."""
+"""Selection of the way a text is cut: by Markdown sections, by syntax, or as plain text."""
 
 from collections.abc import Iterable
 from itertools import islice
 
 from dowse.chunking.markdown_sections import markdown_spans
-from dowse.chunking.spans import Span, Text, chunks_of
-from dowse.chunking.splitter import CODE, DOCS, split
+from dowse.chunking.spans import Span, Text, make_chunks
+from dowse.chunking.splitter import CODE_SIZE, DOCS_SIZE, split_text
 from dowse.chunking.syntax import syntax_spans
 from dowse.types import Chunk, Kind
 
-_MARKDOWN = frozenset({"markdown", "html"})
-"""Languages whose documents reach this point as Markdown: pages are converted when they are read."""
+_MARKDOWN_LANGUAGES = frozenset({"markdown", "html"})
+"""Languages whose documents arrive here as Markdown; HTML pages are converted when they are read."""
 
 
-def cut(text: str, language: str, kind: Kind, most: int) -> tuple[tuple[Chunk, ...], bool]:
-    """Cut a text into at most so many chunks; also whether there were more."""
+def cut_text(text: str, language: str, kind: Kind, max_chunks: int) -> tuple[tuple[Chunk, ...], bool]:
+    """Return the first `max_chunks` chunks of a text, and whether it has more."""
     whole = Text(text)
-    chunks = tuple(islice(chunks_of(whole, _spans(whole, language, kind)), most + 1))
-    return chunks[:most], len(chunks) > most
+    chunks = tuple(islice(make_chunks(whole, _find_spans(whole, language, kind)), max_chunks + 1))
+    return chunks[:max_chunks], len(chunks) > max_chunks
 
 
-def _spans(text: Text, language: str, kind: Kind) -> Iterable[Span]:
+def _find_spans(text: Text, language: str, kind: Kind) -> Iterable[Span]:
     if kind == "docs":
-        return markdown_spans(text) if language in _MARKDOWN else split(text.characters, DOCS)
+        return markdown_spans(text) if language in _MARKDOWN_LANGUAGES else split_text(text.characters, DOCS_SIZE)
     spans = syntax_spans(text, language)
-    return split(text.characters, CODE) if spans is None else spans
+    return split_text(text.characters, CODE_SIZE) if spans is None else spans

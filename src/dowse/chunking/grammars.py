@@ -1,4 +1,4 @@
-"""Which languages have a grammar, and parsing that cannot run away."""
+"""Grammars of programming languages, and parsing with a time limit."""
 
 import os
 import time
@@ -13,50 +13,50 @@ from dowse.platform import make_private_folder, storage_root
 if TYPE_CHECKING:
     from tree_sitter import Language, Query, Tree
 
-MAX_BYTES = 512_000
-"""Larger files are data or generated; a parse of this size takes about 80 ms."""
+MAX_PARSE_BYTES = 512_000
+"""Larger files are data or generated and are not parsed; parsing a file of this size takes about 80 ms."""
 
-PARSE_SECONDS = 1.0
-"""Ten times what the largest well-formed file takes; text in another language than its name says can take minutes."""
+MAX_PARSE_SECONDS = 1.0
+"""Ten times the time for the largest well-formed file; text in another language than its name says can take minutes."""
 
 _READ_BYTES = 1024
-"""How much the parser is given at a time; at each turn it can be stopped."""
+"""The number of bytes passed to the parser at a time; it can be stopped between two reads."""
 
-_REPETITIVE_LINES = 300
-"""From so many lines on, a file is looked at for repetition."""
+_MIN_REPETITIVE_LINES = 300
+"""Files with more lines than this are checked for repetition."""
 
-_MAX_UNCLOSED = 1000
-"""So many `<` without a `>` are no type parameters: a parser of Java would need gigabytes for 30,000."""
+_MAX_UNCLOSED_ANGLES = 1000
+"""More unclosed `<` than this are not type parameters; the Java parser needs gigabytes for 30,000 of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """A language's grammar and what its data file adds."""
+    """The grammar of a language, with its settings from `languages.toml`."""
 
     language: "Language"
     definitions: "Query | None"
     depth: int
-    """How deep in the tree definitions are looked for."""
+    """The maximum depth in the tree at which a definition may begin."""
     leads: frozenset[str]
-    """Node types that belong to what follows, besides comments."""
+    """Node types that, like comments, belong to the node that follows."""
     rival: str = ""
-    """A grammar that may read the text better where this one finds errors, if the text holds the sign."""
+    """The grammar to try instead when this one finds errors and the text contains `rival_sign`."""
     rival_sign: bytes = b""
 
 
 @cache
-def grammar_of(name: str) -> Grammar | None:
-    """The grammar of a language; None when there is none or it cannot be loaded here."""
-    table = _languages()
+def load_grammar(name: str) -> Grammar | None:
+    """Return the grammar of a language, or None if there is none or it cannot be loaded on this machine."""
+    table = _language_table()
     name = table["aliases"].get(name, name)
     settings = {**table["default"], **table.get(name, {})}
-    language = _load(name)
+    language = _load_language(name)
     if language is None:
         return None
-    # tree_sitter takes 16 ms to import, which searching never needs.
+    # Imported here because it takes 16 ms, and searching never needs it.
     from tree_sitter import Query
 
-    patterns = "\n".join(_patterns(query) for query in settings.get("queries", [name]))
+    patterns = "\n".join(_read_patterns(query) for query in settings.get("queries", [name]))
     definitions = Query(language, patterns) if patterns else None
     return Grammar(
         language,
@@ -69,58 +69,58 @@ def grammar_of(name: str) -> Grammar | None:
 
 
 def parse(grammar: Grammar, data: bytes) -> "Tree | None":
-    """The syntax tree; None when the text would take too long, did, or is not in this language."""
-    if len(data) > MAX_BYTES or _is_hopeless(data):
+    """Return the syntax tree, or None if parsing took too long or the text looks impossible to parse."""
+    if len(data) > MAX_PARSE_BYTES or _is_unparsable(data):
         return None
     from tree_sitter import Parser
 
-    deadline = time.monotonic() + PARSE_SECONDS
+    deadline = time.monotonic() + MAX_PARSE_SECONDS
 
     def read(offset: int, _point: object) -> bytes:
-        # The parser's own progress callback crashes in tree-sitter 0.26 on Python before 3.14; an
-        # early end of the input stops it as well.
+        # The parser's own progress callback crashes in tree-sitter 0.26 on Python before 3.14. Ending
+        # the input early stops the parser as well.
         return data[offset : offset + _READ_BYTES] if time.monotonic() < deadline else b""
 
     tree = Parser(grammar.language).parse(read)
     if time.monotonic() >= deadline:
         return None
-    deadline = float("inf")  # the tree reads its text anew whenever a pattern compares names
+    deadline = float("inf")  # the tree reads its text again whenever a pattern compares names
     return tree
 
 
-def _is_hopeless(data: bytes) -> bool:
-    """Whether parsing is known to be useless or to explode: minified, unclosed or repetitive text."""
+def _is_unparsable(data: bytes) -> bool:
+    """Return whether parsing would be useless or far too slow: minified, unclosed or repetitive text."""
     lines = data.count(b"\n") + 1
-    if len(data) > 200 * lines + 1000:  # minified: no code is written in lines of this length
+    if len(data) > 200 * lines + 1000:  # minified: people do not write lines this long
         return True
-    if data.count(b"<") - data.count(b">") - 2 * data.count(b"<<") - data.count(b"<=") > _MAX_UNCLOSED:
+    if data.count(b"<") - data.count(b">") - 2 * data.count(b"<<") - data.count(b"<=") > _MAX_UNCLOSED_ANGLES:
         return True
-    return lines > _REPETITIVE_LINES and len(set(data.split(b"\n"))) < lines // 20
+    return lines > _MIN_REPETITIVE_LINES and len(set(data.split(b"\n"))) < lines // 20
 
 
 @cache
-def _languages() -> dict[str, dict[str, Any]]:
-    """The data file, read once."""
+def _language_table() -> dict[str, dict[str, Any]]:
+    """Return the contents of `languages.toml`."""
     return tomllib.loads((resources.files(__package__) / "languages.toml").read_text(encoding="utf-8"))
 
 
-def _patterns(name: str) -> str:
-    """The patterns that find a language's definitions; empty when there are none."""
+def _read_patterns(name: str) -> str:
+    """Return the patterns that find the definitions of a language; empty if there are none."""
     file = resources.files(__package__) / "queries" / f"{name}.scm"
     return file.read_text(encoding="utf-8") if file.is_file() else ""
 
 
-def _load(name: str) -> "Language | None":
-    """The compiled grammar, unpacked below the storage root on first use."""
+def _load_language(name: str) -> "Language | None":
+    """Return the compiled grammar, which is unpacked below the storage root on first use."""
     try:
-        # 60 ms, which searching never needs.
+        # Imported here because it takes 60 ms, and searching never needs it.
         import semble_grammars as bundle  # type: ignore[import-untyped]
     except ImportError:
         return None
     folder = storage_root() / "grammars" / bundle.__version__
     try:
         if "SEMBLE_GRAMMARS_CACHE_DIR" not in os.environ:
-            make_private_folder(folder)  # programs are loaded from there
+            make_private_folder(folder)  # private because native code is loaded from there
             os.environ["SEMBLE_GRAMMARS_CACHE_DIR"] = str(folder)
         language: Language = bundle.get_language(name)
     except (bundle.GrammarLoadError, bundle.LanguageNotFoundError, bundle.UnsupportedPlatformError, OSError):

@@ -1,4 +1,4 @@
-"""Markdown by its sections, each with the headings above it."""
+"""Cutting of Markdown by its sections, each with the headings above it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,52 +6,55 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from dowse.chunking.spans import Span, Text
-from dowse.chunking.splitter import DOCS, ChunkSize, split
+from dowse.chunking.splitter import DOCS_SIZE, ChunkSize, split_text
 
 if TYPE_CHECKING:
     from pyromark.event import Event
 
-TARGET = 1500
-"""Sections are joined, and long ones cut, to about so many characters: encoders read 600 to 1,000 of a chunk."""
+TARGET_CHARS = 1500
+"""The intended length of a chunk, to which short sections are joined and long ones are cut.
 
-WHOLE = 2000
-"""A section up to this length stays whole: a third more than the target would only leave a stub."""
+Encoders read only 600 to 1,000 characters of a chunk.
+"""
 
-SMALL = 500
-"""A section shorter than this is joined to its neighbour, lest a page of one-line sections floods the results."""
+MAX_WHOLE_CHARS = 2000
+"""Sections up to this length stay whole: cutting one that exceeds the target by a third would leave a stub."""
 
-TINY = 150
-"""A section shorter than this is a bare heading, which goes with its first subsection however long that is."""
+SMALL_CHARS = 500
+"""Shorter sections are joined to a neighbour, so that a page of one-line sections does not flood the results."""
 
-_LONG = ChunkSize(size=TARGET, overlap=0, separators=DOCS.separators)
+TINY_CHARS = 150
+"""A shorter section is a bare heading, which is joined to its first subsection however long that is."""
+
+_LONG_SECTION = ChunkSize(size=TARGET_CHARS, overlap=0, separators=DOCS_SIZE.separators)
 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownBlock:
-    """A paragraph, list, table, code block or heading, by the character at which it begins."""
+    """A paragraph, list, table, code block or heading; `start` is the offset of its first character."""
 
     start: int
     level: int = 0
-    """That of a heading; 0 for all else."""
+    """The level of a heading; 0 for other blocks."""
     title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownSection:
-    """A heading with what stands below it, up to the next heading."""
+    """A heading with the text below it, up to the next heading."""
 
     starts: tuple[int, ...]
-    """Where its parts begin."""
+    """The offsets at which its blocks begin."""
     end: int
     level: int
-    above: tuple[str, ...]
-    """The headings that it stands under, outermost first."""
+    parents: tuple[str, ...]
+    """The headings above it in the hierarchy, outermost first."""
     titles: tuple[str, ...]
-    """Its own heading, or those of all sections that were joined."""
+    """Its own heading, or the headings of all sections that were joined."""
 
     @property
     def start(self) -> int:
-        """Where it begins."""
+        """The offset of its first character."""
         return self.starts[0]
 
     @property
@@ -61,15 +64,15 @@ class MarkdownSection:
 
 
 def markdown_spans(text: Text) -> Iterator[Span]:
-    """The spans of a Markdown text, from its first character to its last."""
-    for section in _joined(_sections(_parts(text), len(text.characters))):
-        for start, end in _cut(text.characters, section):
-            yield Span(start, end, headings=section.above + section.titles)
+    """Return the spans of a Markdown text, from its first character to its last."""
+    for section in _join_short_sections(_group_sections(_find_blocks(text), len(text.characters))):
+        for start, end in _cut_section(text.characters, section):
+            yield Span(start, end, headings=section.parents + section.titles)
 
 
-def _parts(text: Text) -> list[MarkdownBlock]:
-    """The outermost parts of a text; headings inside lists and quotations are text."""
-    # 11 ms to import, which only Markdown needs.
+def _find_blocks(text: Text) -> list[MarkdownBlock]:
+    """Return the top-level blocks of a text; headings inside lists and quotations count as text."""
+    # Imported here because it takes 11 ms, and only Markdown needs it.
     from pyromark import Options, events_with_range
 
     options = Options.ENABLE_YAML_STYLE_METADATA_BLOCKS | Options.ENABLE_HEADING_ATTRIBUTES
@@ -79,8 +82,8 @@ def _parts(text: Text) -> list[MarkdownBlock]:
             end = where["end"]
             found.append((where["start"], _heading_level(event), []))
         elif found[-1][1]:
-            found[-1][2].append(_words(event))
-    at = text.characters_at(start for start, _, _ in found)
+            found[-1][2].append(_visible_text(event))
+    at = text.character_offsets(start for start, _, _ in found)
     return [MarkdownBlock(at[start], level, " ".join("".join(words).split())) for start, level, words in found]
 
 
@@ -91,8 +94,8 @@ def _heading_level(event: "Event") -> int:
     return 0
 
 
-def _words(event: "Event") -> str:
-    """What an event inside a heading shows to a reader."""
+def _visible_text(event: "Event") -> str:
+    """Return the text that an event inside a heading shows to a reader."""
     match event:
         case {"Text": str(words)} | {"Code": str(words)}:
             return words
@@ -101,37 +104,37 @@ def _words(event: "Event") -> str:
     return ""
 
 
-def _sections(parts: list[MarkdownBlock], end: int) -> Iterator[MarkdownSection]:
-    """The parts by section; the first one holds what stands above all headings."""
+def _group_sections(blocks: list[MarkdownBlock], end: int) -> Iterator[MarkdownSection]:
+    """Group blocks into sections; the first section holds the text before the first heading."""
     starts, path = [0], [MarkdownBlock(0)]
-    for part in parts:
-        if part.level:
-            yield _section(starts, part.start, path)
-            path = [*(above for above in path if above.level < part.level), part]
-            starts = [part.start]
-        elif part.start:
-            starts.append(part.start)
-    yield _section(starts, end, path)
+    for block in blocks:
+        if block.level:
+            yield _make_section(starts, block.start, path)
+            path = [*(parent for parent in path if parent.level < block.level), block]
+            starts = [block.start]
+        elif block.start:
+            starts.append(block.start)
+    yield _make_section(starts, end, path)
 
 
-def _section(starts: list[int], end: int, path: list[MarkdownBlock]) -> MarkdownSection:
-    titles = [part.title for part in path if part.title]
-    own = 1 if path[-1].title else 0
+def _make_section(starts: list[int], end: int, path: list[MarkdownBlock]) -> MarkdownSection:
+    titles = [heading.title for heading in path if heading.title]
+    parent_count = len(titles) - (1 if path[-1].title else 0)
     return MarkdownSection(
-        tuple(starts), end, path[-1].level, tuple(titles[: len(titles) - own]), tuple(titles[len(titles) - own :])
+        tuple(starts), end, path[-1].level, tuple(titles[:parent_count]), tuple(titles[parent_count:])
     )
 
 
-def _joined(sections: Iterator[MarkdownSection]) -> Iterator[MarkdownSection]:
-    """Short sections joined to the next ones of the same or a lower rank, up to the target."""
+def _join_short_sections(sections: Iterator[MarkdownSection]) -> Iterator[MarkdownSection]:
+    """Join short sections to the following ones of the same or a lower rank, up to the target length."""
     current = next(sections)
     for section in sections:
-        if _belong_together(current, section):
+        if _should_join(current, section):
             current = MarkdownSection(
                 current.starts + section.starts,
                 section.end,
-                current.level or section.level,  # what stands above all headings has no rank
-                current.above,
+                current.level or section.level,  # the text before the first heading has no level
+                current.parents,
                 current.titles + section.titles,
             )
         else:
@@ -140,31 +143,31 @@ def _joined(sections: Iterator[MarkdownSection]) -> Iterator[MarkdownSection]:
     yield current
 
 
-def _belong_together(first: MarkdownSection, second: MarkdownSection) -> bool:
-    if first.size < TINY and second.level > first.level:
+def _should_join(first: MarkdownSection, second: MarkdownSection) -> bool:
+    if first.size < TINY_CHARS and second.level > first.level:
         return True
-    is_short = min(first.size, second.size) < SMALL
-    return is_short and second.level >= first.level and first.size + second.size <= TARGET
+    is_short = min(first.size, second.size) < SMALL_CHARS
+    return is_short and second.level >= first.level and first.size + second.size <= TARGET_CHARS
 
 
-def _cut(characters: str, section: MarkdownSection) -> Iterator[tuple[int, int]]:
-    """A section in pieces of about the target, between its parts where they are short enough."""
-    if section.size <= WHOLE:
+def _cut_section(characters: str, section: MarkdownSection) -> Iterator[tuple[int, int]]:
+    """Cut a section into pieces of about the target length, between its blocks where they are short enough."""
+    if section.size <= MAX_WHOLE_CHARS:
         yield section.start, section.end
         return
-    enough = section.size / ceil(section.size / TARGET)
+    piece_size = section.size / ceil(section.size / TARGET_CHARS)
     start = section.start
     for begin, end in zip(section.starts, (*section.starts[1:], section.end), strict=True):
-        # A heading or a lead-in stays with what follows, however long that is.
-        if begin - start >= min(enough, SMALL if end - start > WHOLE else enough):
-            yield from _short(characters, start, begin)
+        # A heading or a lead-in stays with the block that follows, however long that is.
+        if begin - start >= min(piece_size, SMALL_CHARS if end - start > MAX_WHOLE_CHARS else piece_size):
+            yield from _split_if_long(characters, start, begin)
             start = begin
-    yield from _short(characters, start, section.end)
+    yield from _split_if_long(characters, start, section.end)
 
 
-def _short(characters: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A piece as it is, or cut as plain text when a single part makes it too long."""
-    if end - start <= WHOLE:
+def _split_if_long(characters: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Return a piece whole, or cut it as plain text if a single block makes it too long."""
+    if end - start <= MAX_WHOLE_CHARS:
         yield start, end
     else:
-        yield from ((span.start, span.end) for span in split(characters, _LONG, start, end))
+        yield from ((span.start, span.end) for span in split_text(characters, _LONG_SECTION, start, end))

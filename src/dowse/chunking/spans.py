@@ -1,16 +1,16 @@
-"""Spans of characters, and the chunks that they become."""
+"""Spans of characters, and their conversion to chunks."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from dowse.line_numbers import line_at, line_starts
+from dowse.line_numbers import line_number_at, line_starts
 from dowse.types import Chunk, Symbol
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A slice of a text in characters, end exclusive, with what is known about it."""
+    """A slice of a text, in characters, end exclusive, with its symbols and headings."""
 
     start: int
     end: int
@@ -19,7 +19,7 @@ class Span:
 
 
 class Text:
-    """A text in characters and in UTF-8, with the way from one to the other."""
+    """A text in characters and in UTF-8, with conversion between offsets in both."""
 
     def __init__(self, characters: str) -> None:
         self.characters = characters
@@ -27,15 +27,15 @@ class Text:
 
     @cached_property
     def line_starts(self) -> list[int]:
-        """The byte at which each line begins."""
+        """The byte offset at which each line begins."""
         return line_starts(self.utf8)
 
     def line_at(self, byte: int) -> int:
-        """The number, from 1, of the line that holds a byte."""
-        return line_at(self.line_starts, byte)
+        """Return the number of the line that contains a byte, counted from 1."""
+        return line_number_at(self.line_starts, byte)
 
-    def bytes_at(self, positions: Iterable[int]) -> dict[int, int]:
-        """Where each character position stands in UTF-8; one pass over the text."""
+    def byte_offsets(self, positions: Iterable[int]) -> dict[int, int]:
+        """Map character offsets to byte offsets, in one pass over the text."""
         if len(self.characters) == len(self.utf8):
             return {position: position for position in positions}
         offsets, at, byte = {}, 0, 0
@@ -44,10 +44,10 @@ class Text:
             offsets[position], at = byte, position
         return offsets
 
-    def characters_at(self, positions: Iterable[int]) -> dict[int, int]:
-        """Where each byte position stands in characters; one pass over the text.
+    def character_offsets(self, positions: Iterable[int]) -> dict[int, int]:
+        """Map byte offsets to character offsets, in one pass over the text.
 
-        A position inside a character, which no parser should give, counts as that character's start.
+        An offset inside a character, which no parser should give, counts as the start of that character.
         """
         if len(self.characters) == len(self.utf8):
             return {position: position for position in positions}
@@ -60,10 +60,12 @@ class Text:
         return offsets
 
 
-def chunks_of(text: Text, spans: Iterable[Span]) -> Iterator[Chunk]:
-    """Each span as a chunk, without the blank lines around it; blank spans are left out."""
-    trimmed = list(_distinct(span for span in (_trimmed(text.characters, span) for span in spans) if span is not None))
-    offsets = text.bytes_at({edge for span in trimmed for edge in (span.start, span.end)})
+def make_chunks(text: Text, spans: Iterable[Span]) -> Iterator[Chunk]:
+    """Return a chunk for each span, without the blank lines around it; blank spans are left out."""
+    trimmed = list(
+        _drop_nested(span for span in (_trim_blank_lines(text.characters, span) for span in spans) if span is not None)
+    )
+    offsets = text.byte_offsets({edge for span in trimmed for edge in (span.start, span.end)})
     for span in trimmed:
         start_byte, end_byte = offsets[span.start], offsets[span.end]
         yield Chunk(
@@ -77,8 +79,8 @@ def chunks_of(text: Text, spans: Iterable[Span]) -> Iterator[Chunk]:
         )
 
 
-def _distinct(spans: Iterable[Span]) -> Iterator[Span]:
-    """The spans without those that lie in a neighbour, as overlapping ones can once they are trimmed."""
+def _drop_nested(spans: Iterable[Span]) -> Iterator[Span]:
+    """Drop spans that lie inside a neighbour, which can happen when overlapping spans are trimmed."""
     last = None
     for span in spans:
         if last is None or (span.start > last.start and span.end > last.end):
@@ -91,11 +93,11 @@ def _distinct(spans: Iterable[Span]) -> Iterator[Span]:
         yield last
 
 
-def _trimmed(characters: str, span: Span) -> Span | None:
-    """The span from its first line with something on it to the last thing on the last one.
+def _trim_blank_lines(characters: str, span: Span) -> Span | None:
+    """Return the span without leading blank lines and trailing white space; None if it is blank.
 
-    So a chunk's lines are those worth showing, and blank lines around a function that come or
-    go do not change the chunk.
+    Then a chunk has only lines worth showing, and adding or removing blank lines around a function
+    does not change the chunk.
     """
     passage = characters[span.start : span.end]
     lead = len(passage) - len(passage.lstrip())

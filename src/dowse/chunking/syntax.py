@@ -1,103 +1,107 @@
-"""Code by its syntax: a chunk for each definition of some size, with the symbols that it defines."""
+"""Cutting of code by its syntax: a chunk for each larger definition, with the symbols that it defines."""
 
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dowse.chunking.definitions import SCOPE, Definition, Surroundings, definitions
-from dowse.chunking.grammars import Grammar, grammar_of, parse
+from dowse.chunking.definitions import SCOPE, Definition, EnclosingNames, find_definitions
+from dowse.chunking.grammars import Grammar, load_grammar, parse
 from dowse.chunking.spans import Span, Text
-from dowse.chunking.splitter import CODE, ChunkSize, split
-from dowse.chunking.tree_blocks import TARGET, WHOLE, Layout
+from dowse.chunking.splitter import CODE_SIZE, ChunkSize, split_text
+from dowse.chunking.tree_blocks import MAX_WHOLE_SIZE, TARGET_SIZE, TreeCutter
 from dowse.types import Symbol
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_LONG = ChunkSize(size=TARGET, overlap=0, separators=CODE.separators)
-"""How what syntax cannot cut is cut: a literal of a thousand lines."""
+_LONG_BLOCK = ChunkSize(size=TARGET_SIZE, overlap=0, separators=CODE_SIZE.separators)
+"""The chunk size for blocks that syntax cannot cut, such as a literal of a thousand lines."""
 
 _MAX_ERROR_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedSource:
-    """A source file as its grammar sees it."""
+    """A parsed source file with its definitions."""
 
     grammar: Grammar
     root: "Node"
-    found: list[Definition]
+    definitions: list[Definition]
 
 
 def syntax_spans(text: Text, language: str) -> list[Span] | None:
-    """The spans of a source file; None when it has no grammar here or cannot be parsed."""
-    source = _source(text.utf8, language)
+    """Return the spans of a source file, or None if its language has no grammar or parsing fails."""
+    source = _parse_source(text.utf8, language)
     if source is None:
         return None
-    spans = split(text.characters, CODE) if _is_broken(source.root) else _cut(text, source)
-    return _described(text, list(spans), source.found)
+    spans = split_text(text.characters, CODE_SIZE) if _is_mostly_errors(source.root) else _cut_tree(text, source)
+    return _add_symbols(text, list(spans), source.definitions)
 
 
-def _source(data: bytes, language: str) -> ParsedSource | None:
-    """The text by its language's grammar, or by the rival's where that does better."""
-    grammar = grammar_of(language)
+def _parse_source(data: bytes, language: str) -> ParsedSource | None:
+    """Parse a text with the grammar of its language, or with the rival grammar if that works better."""
+    grammar = load_grammar(language)
     tree = parse(grammar, data) if grammar is not None else None
     if grammar is None or tree is None:
         return None
-    source = ParsedSource(grammar, tree.root_node, definitions(grammar, tree.root_node, data))
+    source = ParsedSource(grammar, tree.root_node, find_definitions(grammar, tree.root_node, data))
     if grammar.rival and source.root.has_error and grammar.rival_sign in data:
-        rival = _source(data, grammar.rival)
-        if rival is not None and (not rival.root.has_error or len(rival.found) > len(source.found)):
+        rival = _parse_source(data, grammar.rival)
+        if rival is not None and (not rival.root.has_error or len(rival.definitions) > len(source.definitions)):
             return rival
     return source
 
 
-def _is_broken(root: "Node") -> bool:
-    """Whether most of a tree is text that the grammar could make nothing of."""
+def _is_mostly_errors(root: "Node") -> bool:
+    """Return whether most of a tree consists of errors."""
     if not root.has_error:
         return False
     if root.is_error:
         return True
-    wrong = sum(child.end_byte - child.start_byte for child in root.children if child.is_error)
-    return wrong > _MAX_ERROR_SHARE * (root.end_byte - root.start_byte)
+    error_bytes = sum(child.end_byte - child.start_byte for child in root.children if child.is_error)
+    return error_bytes > _MAX_ERROR_SHARE * (root.end_byte - root.start_byte)
 
 
-def _cut(text: Text, source: ParsedSource) -> Iterator[Span]:
-    """Spans along the tree; what is longer than a chunk should be is cut as plain text."""
-    names, leads = [one.at for one in source.found], source.grammar.leads
-    layout = Layout(
+def _cut_tree(text: Text, source: ParsedSource) -> Iterator[Span]:
+    """Cut a text along its syntax tree; blocks that are still too long are cut as plain text."""
+    names = [definition.name_at for definition in source.definitions]
+    leads = source.grammar.leads
+    cutter = TreeCutter(
         data=text.utf8,
         is_lead=lambda kind: "comment" in kind or kind in leads,
-        defines=lambda start, end: bisect_left(names, start) < bisect_left(names, end),
+        has_definition=lambda start, end: bisect_left(names, start) < bisect_left(names, end),
     )
-    blocks = layout.blocks(source.root)
-    at = text.characters_at({edge for block in blocks for edge in (block.start, block.end)})
+    blocks = cutter.cut(source.root)
+    offsets = text.character_offsets({edge for block in blocks for edge in (block.start, block.end)})
     for block in blocks:
-        start, end = at[block.start], at[block.end]
-        if end - start > WHOLE:
-            yield from split(text.characters, _LONG, start, end)
+        start, end = offsets[block.start], offsets[block.end]
+        if end - start > MAX_WHOLE_SIZE:
+            yield from split_text(text.characters, _LONG_BLOCK, start, end)
         else:
             yield Span(start, end)
 
 
-def _described(text: Text, spans: list[Span], found: list[Definition]) -> list[Span]:
-    """The spans with the symbols that they define and the names of what encloses them."""
-    offsets = text.bytes_at({edge for span in spans for edge in (span.start, span.end)})
-    names = [one.at for one in found]
-    around = Surroundings(found)
+def _add_symbols(text: Text, spans: list[Span], definitions: list[Definition]) -> list[Span]:
+    """Return the spans with the symbols that they define and the names of the definitions around them."""
+    offsets = text.byte_offsets({edge for span in spans for edge in (span.start, span.end)})
+    names = [definition.name_at for definition in definitions]
+    enclosing = EnclosingNames(definitions)
     described = []
     for span in spans:
         start, end = offsets[span.start], offsets[span.end]
-        inside = found[bisect_left(names, start) : bisect_left(names, end)]
-        described.append(Span(span.start, span.end, _symbols(text, inside), around.names(start, end, inside)))
+        inside = definitions[bisect_left(names, start) : bisect_left(names, end)]
+        described.append(
+            Span(span.start, span.end, _unique_symbols(text, inside), enclosing.of_span(start, end, inside))
+        )
     return described
 
 
-def _symbols(text: Text, inside: list[Definition]) -> tuple[Symbol, ...]:
-    """Each name once, where it stands first: a signature and its equations define one thing."""
-    first: dict[tuple[str, str], Symbol] = {}
-    for one in inside:
-        if one.kind != SCOPE and (one.name, one.kind) not in first:
-            first[one.name, one.kind] = Symbol(one.name, one.kind, text.line_at(one.at))
-    return tuple(first.values())
+def _unique_symbols(text: Text, inside: list[Definition]) -> tuple[Symbol, ...]:
+    """Return each symbol once, at its first line: in Haskell a signature and its equations define one function."""
+    symbols: dict[tuple[str, str], Symbol] = {}
+    for definition in inside:
+        name, kind = definition.name, definition.kind
+        if kind != SCOPE and (name, kind) not in symbols:
+            symbols[name, kind] = Symbol(name, kind, text.line_at(definition.name_at))
+    return tuple(symbols.values())

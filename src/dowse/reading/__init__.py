@@ -5,15 +5,15 @@ from pathlib import PurePosixPath
 from dowse.errors import FormatNotReadable
 from dowse.reading.decoding import decode
 from dowse.reading.formats import DOCUMENT_EXTENSIONS, READERS
-from dowse.reading.languages import language_of
+from dowse.reading.languages import detect_language
 from dowse.reading.markdown import read_markdown
 from dowse.reading.plain import read_plain, read_prose
 from dowse.types import Reading
 
-_PROSE = {"", ".txt", ".text"}
+_PROSE_EXTENSIONS = {"", ".txt", ".text"}
 """Of the files in no known language, those that people write prose in; not `.conf` and its like."""
 
-__all__ = ["DOCUMENT_EXTENSIONS", "VERSION", "FormatNotReadable", "language_of", "read", "read_document"]
+__all__ = ["DOCUMENT_EXTENSIONS", "VERSION", "FormatNotReadable", "detect_language", "read", "read_document"]
 
 VERSION = 4
 """Changes whenever the same bytes would be read differently; stored indexes then read again."""
@@ -24,7 +24,7 @@ def read(data: bytes, path: str, language: str) -> Reading:
     decoded = decode(data)
     if language == "markdown":
         return read_markdown(decoded, path)
-    if language == "text" and PurePosixPath(path).suffix.lower() in _PROSE:
+    if language == "text" and PurePosixPath(path).suffix.lower() in _PROSE_EXTENSIONS:
         return read_plain(decoded, path)
     return read_prose(decoded, path, language)
 
@@ -36,4 +36,4 @@ def read_document(data: bytes, path: str) -> Reading:
     """
     extension = "." + path.rpartition(".")[2].lower()
     reader = READERS.get(extension)
-    return reader(data, path) if reader else read(data, path, language_of(path, data[:1024]))
+    return reader(data, path) if reader else read(data, path, detect_language(path, data[:1024]))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from dowse.reading.markdown_events import parse
+from dowse.reading.markdown_events import parse_markdown
 
 _TAG = re.compile(
     r"<!--(?s:.*?)(?:-->|\Z)"
@@ -16,15 +16,15 @@ _TAG = re.compile(
 )
 _ID = re.compile(r"""(?:^|[\s"'])(?P<name>id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
 _HTML_HEADING = re.compile(r"h([1-6])$", re.IGNORECASE)
-_HEADING_CHARS = 2000
+_MAX_HEADING_CHARS = 2000
 """An HTML heading that is still open after so much text is a mistake, and no heading."""
-_STATED = re.compile(r"\{(?::|/\*)?[ \t]*(?P<attributes>[#.][^{}\r\n]*?)(?:\*/)?\}")
+_ATTRIBUTE_LIST = re.compile(r"\{(?::|/\*)?[ \t]*(?P<attributes>[#.][^{}\r\n]*?)(?:\*/)?\}")
 """`{#id}`, `{: #id .class}`, in MDX `{/* #id */}`, at the end of a heading."""
-_NESTING = frozenset({"BlockQuote", "List", "Item", "FootnoteDefinition", "Table"})
+_NESTING_TAGS = frozenset({"BlockQuote", "List", "Item", "FootnoteDefinition", "Table"})
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Anchor:
     """A heading, or an anchor (level 0), by its bytes in UTF-8."""
 
     start: int
@@ -37,24 +37,24 @@ class Mark:
     """Inside a quotation, a list or a table."""
 
 
-def find_marks(markdown: str) -> list[Mark]:
+def find_anchors(markdown: str) -> list[Anchor]:
     """Headings and anchors in order; those in code, comments and scripts are none."""
-    finder = _Finder(markdown.encode("utf-8"))
-    for event, span in parse(markdown):
+    finder = _AnchorFinder(markdown.encode("utf-8"))
+    for event, span in parse_markdown(markdown):
         finder.see(event, span["start"], span["end"])
     return sorted(finder.marks, key=lambda mark: mark.start)
 
 
-class _Finder:
+class _AnchorFinder:
     """Watches events go by and keeps what can be led to."""
 
     def __init__(self, source: bytes) -> None:
-        self.marks: list[Mark] = []
+        self.marks: list[Anchor] = []
         self._source = source
         self._depth = 0
         self._image_depth = 0
         self._html: list[tuple[str, int]] = []
-        self._open: Mark | None = None
+        self._open: Anchor | None = None
         """The heading that is being read."""
         self._has_attributes = False
         self._words: list[str] = []
@@ -79,12 +79,12 @@ class _Finder:
 
     def _start(self, name: str, tag: Any, start: int, end: int) -> None:
         if name == "Heading":
-            stated = _stated(self._source[start:end].decode("utf-8", "ignore"))
+            stated = _heading_attributes(self._source[start:end].decode("utf-8", "ignore"))
             level = int(tag["Heading"]["level"].removeprefix("H"))
-            self._begin(Mark(start, end, _stated_id(stated), level), has_attributes=bool(stated))
+            self._begin(Anchor(start, end, _id_attribute(stated), level), has_attributes=bool(stated))
         elif name == "CodeBlock":
             self._open = None
-        elif name in _NESTING:
+        elif name in _NESTING_TAGS:
             self._depth += 1
         elif name == "Image":
             self._image_depth += 1
@@ -95,7 +95,7 @@ class _Finder:
         elif name == "HtmlBlock":
             self._see_html(self._html)
             self._html.clear()
-        elif name in _NESTING:
+        elif name in _NESTING_TAGS:
             self._depth -= 1
         elif name == "Image":
             self._image_depth -= 1
@@ -104,7 +104,7 @@ class _Finder:
         if self._open:
             (self._images if self._image_depth else self._words).append(words)
 
-    def _begin(self, heading: Mark, *, has_attributes: bool = False) -> None:
+    def _begin(self, heading: Anchor, *, has_attributes: bool = False) -> None:
         self._open = heading
         self._has_attributes = has_attributes
         self._words.clear()
@@ -119,12 +119,12 @@ class _Finder:
             words = words.rpartition("{")[0].rstrip()
         if not words.strip():
             words = "".join(self._images)
-        self.marks.append(Mark(heading.start, end, heading.id, heading.level, words, self._depth > 0))
+        self.marks.append(Anchor(heading.start, end, heading.id, heading.level, words, self._depth > 0))
 
     def _see_html(self, pieces: list[tuple[str, int]]) -> None:
         """Look for headings and anchors in lines of HTML, each given with its place in the source."""
         markup = "".join(line for line, _ in pieces)
-        places = _Places(pieces)
+        places = _BytePositions(pieces)
         done = 0
         for tag in _TAG.finditer(markup):
             self._add(html.unescape(markup[done : tag.start()]))
@@ -140,22 +140,22 @@ class _Finder:
             if level:
                 self._close_html_heading(end)
             return
-        stated = next(_ids(tag["name"], tag["attributes"]), "")
+        stated = next(_tag_ids(tag["name"], tag["attributes"]), "")
         if level:
-            self._begin(Mark(at, end, stated, int(level[1])))
+            self._begin(Anchor(at, end, stated, int(level[1])))
         elif stated:
-            self.marks.append(Mark(at, end, stated, is_nested=self._depth > 0))
+            self.marks.append(Anchor(at, end, stated, is_nested=self._depth > 0))
         elif tag["name"].lower() == "br":
             self._add(" ")
 
     def _close_html_heading(self, end: int) -> None:
-        if sum(map(len, self._words)) <= _HEADING_CHARS:
+        if sum(map(len, self._words)) <= _MAX_HEADING_CHARS:
             self._finish(end)
         self._open = None
         self._words.clear()
 
 
-class _Places:
+class _BytePositions:
     """Bytes in the source for characters of lines taken from it, asked for from the first to the last."""
 
     def __init__(self, lines: list[tuple[str, int]]) -> None:
@@ -174,21 +174,21 @@ class _Places:
         return start + self._bytes
 
 
-def _stated(heading: str) -> str:
+def _heading_attributes(heading: str) -> str:
     """The attributes at the end of a heading's source, before its closing signs or the line below it."""
     text = heading.strip()
     underline = max(text.rfind("\n"), text.rfind("\r"), 0)
     text = (text.rstrip("#") if text.startswith("#") else text[:underline]).rstrip()
     at = text.rfind("{")
-    match = _STATED.fullmatch(text, at) if at >= 0 else None
+    match = _ATTRIBUTE_LIST.fullmatch(text, at) if at >= 0 else None
     return match["attributes"] if match else ""
 
 
-def _stated_id(attributes: str) -> str:
+def _id_attribute(attributes: str) -> str:
     return next((word[1:] for word in attributes.split() if word.startswith("#")), "")
 
 
-def _ids(name: str, attributes: str) -> Iterator[str]:
+def _tag_ids(name: str, attributes: str) -> Iterator[str]:
     """What a tag can be led to by: its `id`, or the `name` of an `<a>`."""
     for match in _ID.finditer(attributes):
         value = html.unescape(match[2] or match[3] or match[4] or "").strip()

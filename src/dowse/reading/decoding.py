@@ -9,7 +9,7 @@ from typing import Any
 from dowse.reading.encoding_detection import guess_encoding
 from dowse.types import Link, Reading
 
-_WIDE_MARKS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
+_WIDE_BOMS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -36,33 +36,33 @@ class Decoded:
 
 def decode(data: bytes, declared: str | None = None) -> Decoded:
     """Text of any bytes; `declared` is the encoding the file itself claims, if it does."""
-    decoded = _marked(data) or _wide(data) or _utf8(data)
+    decoded = _decode_with_bom(data) or _decode_utf16(data) or _decode_utf8(data)
     if decoded is not None:
         return decoded
-    encoding = _as_browsers_read(declared) or guess_encoding(data, _encodings()["candidates"])
-    return Decoded(*_text(data, _as_browsers_read(encoding) or encoding))
+    encoding = _web_encoding(declared) or guess_encoding(data, _encoding_tables()["candidates"])
+    return Decoded(*_decode_as(data, _web_encoding(encoding) or encoding))
 
 
 @cache
-def _encodings() -> dict[str, Any]:
+def _encoding_tables() -> dict[str, Any]:
     import tomllib  # here because files in UTF-8 are read without it
 
     return tomllib.loads(Path(__file__).with_name("encodings.toml").read_text(encoding="utf-8"))
 
 
-def _marked(data: bytes) -> Decoded | None:
+def _decode_with_bom(data: bytes) -> Decoded | None:
     """Text that begins with a byte order mark."""
     if data.startswith(codecs.BOM_UTF8):
         start = len(codecs.BOM_UTF8)
         text = data[start:].decode("utf-8", "replace")
         return Decoded(text, "utf-8", start, data[start:] == text.encode("utf-8"))
-    for mark, encoding in _WIDE_MARKS:
+    for mark, encoding in _WIDE_BOMS:
         if data.startswith(mark):
             return Decoded(data[len(mark) :].decode(encoding, "replace"), encoding)
     return None
 
 
-def _wide(data: bytes) -> Decoded | None:
+def _decode_utf16(data: bytes) -> Decoded | None:
     """UTF-16 without a mark, when nearly every second byte is zero and no other one is."""
     sample = data[:4096]
     units = len(sample) // 2
@@ -76,7 +76,7 @@ def _wide(data: bytes) -> Decoded | None:
         return None
 
 
-def _utf8(data: bytes) -> Decoded | None:
+def _decode_utf8(data: bytes) -> Decoded | None:
     """UTF-8, also where stray bytes are few beside the characters that are right."""
     try:
         return Decoded(data.decode("utf-8"), "utf-8", is_verbatim=True)
@@ -88,17 +88,17 @@ def _utf8(data: bytes) -> Decoded | None:
     return Decoded(text, "utf-8") if right >= 2 * stray else None
 
 
-def _as_browsers_read(declared: str | None) -> str | None:
+def _web_encoding(declared: str | None) -> str | None:
     """The encoding that a declared name stands for; None for a name that is not believed."""
     try:
         name = codecs.lookup(declared).name if declared else ""
     except (LookupError, ValueError):
         return None
-    known: dict[str, str] = _encodings()["declared"]
+    known: dict[str, str] = _encoding_tables()["declared"]
     return known.get(name)
 
 
-def _text(data: bytes, encoding: str) -> tuple[str, str]:
+def _decode_as(data: bytes, encoding: str) -> tuple[str, str]:
     if encoding != "cp1252":
         return data.decode(encoding, "replace"), encoding
     try:

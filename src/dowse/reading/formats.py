@@ -13,72 +13,72 @@ from dowse.types import Reading
 Reader = Callable[[bytes, str], Reading]
 
 
-def _markdown(data: bytes, path: str) -> Reading:
+def _read_markdown(data: bytes, path: str) -> Reading:
     return read_markdown(decode(data), path)
 
 
-def _text(data: bytes, path: str) -> Reading:
+def _read_text(data: bytes, path: str) -> Reading:
     return read_plain(decode(data), path)
 
 
-def _html(data: bytes, path: str) -> Reading:
+def _read_html(data: bytes, path: str) -> Reading:
     from dowse.reading.html import read_html
 
     return read_html(data, path)
 
 
-def _mdx(data: bytes, path: str) -> Reading:
+def _read_mdx(data: bytes, path: str) -> Reading:
     from dowse.reading.mdx import read_mdx
 
     return read_mdx(data, path)
 
 
-def _rst(data: bytes, path: str) -> Reading:
+def _read_rst(data: bytes, path: str) -> Reading:
     from dowse.reading.rst import read_rst
 
     return read_rst(data, path)
 
 
-def _asciidoc(data: bytes, path: str) -> Reading:
+def _read_asciidoc(data: bytes, path: str) -> Reading:
     from dowse.reading.asciidoc import read_asciidoc
 
     return read_asciidoc(data, path)
 
 
-def _ipynb(data: bytes, path: str) -> Reading:
+def _read_ipynb(data: bytes, path: str) -> Reading:
     from dowse.reading.ipynb import read_ipynb
 
     return read_ipynb(data, path)
 
 
-def _docx(data: bytes, path: str) -> Reading:
+def _read_docx(data: bytes, path: str) -> Reading:
     from dowse.reading.docx import read_docx
 
     return read_docx(data, path)
 
 
-def _pdf(data: bytes, path: str) -> Reading:
+def _read_pdf(data: bytes, path: str) -> Reading:
     from dowse.reading.pdf import read_pdf
 
     return read_pdf(data, path)
 
 
 READERS: dict[str, Reader] = {
-    ".md": _markdown,
-    ".markdown": _markdown,
-    ".mdx": _mdx,
-    ".html": _html,
-    ".htm": _html,
-    ".txt": _text,
-    ".rst": _rst,
-    ".adoc": _asciidoc,
-    ".asciidoc": _asciidoc,
-    ".ipynb": _ipynb,
-    ".docx": _docx,
-    ".pdf": _pdf,
+    ".md": _read_markdown,
+    ".markdown": _read_markdown,
+    ".mdx": _read_mdx,
+    ".html": _read_html,
+    ".htm": _read_html,
+    ".txt": _read_text,
+    ".rst": _read_rst,
+    ".adoc": _read_asciidoc,
+    ".asciidoc": _read_asciidoc,
+    ".ipynb": _read_ipynb,
+    ".docx": _read_docx,
+    ".pdf": _read_pdf,
 }
 
 DOCUMENT_EXTENSIONS = MappingProxyType(
-    {extension: "text/plain" if reader is _text else "text/markdown" for extension, reader in READERS.items()}
+    {extension: "text/plain" if reader is _read_text else "text/markdown" for extension, reader in READERS.items()}
 )
 """Extensions, lower-case and with their dot, and the MIME type of what their files become."""

@@ -30,36 +30,38 @@ class FrontMatter:
     end: int = 0
 
 
-def front_matter(text: str) -> FrontMatter:
+def read_front_matter(text: str) -> FrontMatter:
     """The front matter a text begins with; one that cannot be read is no front matter."""
-    stated, end = all_front_matter(text)
+    stated, end = parse_front_matter(text)
     if not end:
         return FrontMatter()
-    return FrontMatter(_one(stated.get("title")), _one(stated.get("description")), _several(stated.get("tags")), end)
+    return FrontMatter(
+        _scalar_text(stated.get("title")), _scalar_text(stated.get("description")), _tag_list(stated.get("tags")), end
+    )
 
 
-def all_front_matter(text: str) -> tuple[dict[str, Any], int]:
+def parse_front_matter(text: str) -> tuple[dict[str, Any], int]:
     """Everything front matter says, in YAML all scalars as they are written, and its length; nothing and 0 without."""
     match = _FENCED.match(text, 0, _MAX_CHARS) if text.startswith(("---", "+++")) else None
     if match is None:
         return {}, 0
     yaml, toml = match["yaml"], match["toml"]
-    stated = from_yaml(yaml) if yaml is not None else _from_toml(toml)
+    stated = parse_yaml(yaml) if yaml is not None else _parse_toml(toml)
     return ({}, 0) if stated is None else (stated, match.end())
 
 
-def _one(value: Any) -> str:
+def _scalar_text(value: Any) -> str:
     return "" if value is None or isinstance(value, (list, dict)) else str(value)
 
 
-def _several(value: Any) -> tuple[str, ...]:
+def _tag_list(value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         value = value.split(",") if "," in value else value.split()
-    values = map(_one, value if isinstance(value, list) else [value])
+    values = map(_scalar_text, value if isinstance(value, list) else [value])
     return tuple(dict.fromkeys(text.strip() for text in values if text.strip()))
 
 
-def _from_toml(text: str) -> dict[str, Any] | None:
+def _parse_toml(text: str) -> dict[str, Any] | None:
     import tomllib  # here because most front matter is YAML
 
     if any(line.partition("=")[0].count(".") > _MAX_DOTS for line in text.splitlines()):
@@ -70,7 +72,7 @@ def _from_toml(text: str) -> dict[str, Any] | None:
         return None
 
 
-def from_yaml(text: str) -> dict[str, Any] | None:
+def parse_yaml(text: str) -> dict[str, Any] | None:
     """A YAML mapping with all scalars as they are written, whatever their tags; None for anything else."""
     # Imported here because it takes 70 ms, and many projects have no front matter at all.
     import yaml
@@ -80,13 +82,13 @@ def from_yaml(text: str) -> dict[str, Any] | None:
     events = yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     try:
         first = next((event for event in events if isinstance(event, (yaml.NodeEvent, yaml.StreamEndEvent))), None)
-        stated = _value(first, events, {}, _MAX_DEPTH) if isinstance(first, yaml.NodeEvent) else {}
+        stated = _build_value(first, events, {}, _MAX_DEPTH) if isinstance(first, yaml.NodeEvent) else {}
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
     return stated if isinstance(stated, dict) else None
 
 
-def _value(event: Any, events: Iterator[Any], anchors: dict[str, Any], depth: int) -> Any:
+def _build_value(event: Any, events: Iterator[Any], anchors: dict[str, Any], depth: int) -> Any:
     """The value that an event begins: text, a list or a dictionary; all scalars as they are written."""
     import yaml
 
@@ -98,18 +100,20 @@ def _value(event: Any, events: Iterator[Any], anchors: dict[str, Any], depth: in
     if isinstance(event, yaml.ScalarEvent):
         value = None if event.implicit[0] and event.value in _NULLS else event.value
     elif isinstance(event, yaml.SequenceStartEvent):
-        value = [_value(item, events, anchors, depth - 1) for item in _until(yaml.SequenceEndEvent, events)]
+        value = [
+            _build_value(item, events, anchors, depth - 1) for item in _events_until(yaml.SequenceEndEvent, events)
+        ]
     elif isinstance(event, yaml.MappingStartEvent):
         value = {}
-        for key in _until(yaml.MappingEndEvent, events):
-            name = _one(_value(key, events, anchors, depth - 1))
-            value[name] = _value(next(events), events, anchors, depth - 1)
+        for key in _events_until(yaml.MappingEndEvent, events):
+            name = _scalar_text(_build_value(key, events, anchors, depth - 1))
+            value[name] = _build_value(next(events), events, anchors, depth - 1)
     if event.anchor:
         anchors[event.anchor] = value
     return value
 
 
-def _until(end: type, events: Iterator[Any]) -> Iterator[Any]:
+def _events_until(end: type, events: Iterator[Any]) -> Iterator[Any]:
     for event in events:
         if isinstance(event, end):
             return

@@ -6,9 +6,9 @@ from typing import Any
 from urllib.parse import unquote
 
 from dowse.reading.decoding import decode
-from dowse.reading.html_scan import bare_text, hrefs, without_unseen
+from dowse.reading.html_scan import extract_text, find_hrefs, remove_invisible
 from dowse.reading.links import find_links
-from dowse.reading.shorten import TITLE_CHARS, file_stem, shorten
+from dowse.reading.shorten import MAX_TITLE_CHARS, file_stem, shorten
 from dowse.types import Link, Reading
 
 _CHARSET = re.compile(
@@ -23,8 +23,8 @@ _PERMALINK = re.compile(r"\\?\[\\?[¶§#🔗\u200b]?\\?\]\(#[^()\s]{0,300}(?:\s\
 """The sign beside a heading that links to itself."""
 _ANGLE = re.compile(r"&(?:lt|LT|#0*60(?!\d)|#[xX]0*3[cC](?![0-9a-fA-F]));?(?![;\s=\d])")
 _PIECE = re.compile(r"<!--(?s:.*?)-->|<(?P<end>/?)(?P<tag>[A-Za-z][\w-]*)[^<>]*>|[^<]+|<")
-_CODE = frozenset({"code", "kbd", "pre", "samp", "textarea", "tt", "xmp"})
-_MARK = "\ue03c"
+_CODE_TAGS = frozenset({"code", "kbd", "pre", "samp", "textarea", "tt", "xmp"})
+_ANGLE_MARK = "\ue03c"
 """Stands for an angle that is text while the page is converted; a character that nobody may use."""
 _HEAD_CHARS = 64 * 1024
 """Title and description stand early. Building the tree takes quadratic time for some hostile
@@ -34,20 +34,20 @@ pages (deep nesting, thousands of attributes), half a second for this much."""
 def read_html(data: bytes, path: str) -> Reading:
     """A page as a reader sees it: Markdown without scripts and styles, whose lines are counted."""
     decoded = decode(data, _declared_charset(data))
-    source = _with_open_tabs(decoded.text)
-    page = _parse(without_unseen(source)[:_HEAD_CHARS])
-    text = _markdown(source)
+    source = _unhide_tab_panels(decoded.text)
+    page = _parse_page(remove_invisible(source)[:_HEAD_CHARS])
+    text = _convert_page(source)
     return Reading(
         text,
-        shorten(_title(page), TITLE_CHARS) or file_stem(path),
-        shorten(_description(page)),
-        links=_links(text, source),
+        shorten(_find_title(page), MAX_TITLE_CHARS) or file_stem(path),
+        shorten(_find_description(page)),
+        links=_find_page_links(text, source),
         encoding=decoded.encoding,
         is_verbatim=False,
     )
 
 
-def _with_open_tabs(source: str) -> str:
+def _unhide_tab_panels(source: str) -> str:
     """A page with all its tabs open: those that are not are hidden, but a reader can open them."""
     return _TAB_PANEL.sub(lambda tag: _HIDING.sub("", tag[0]), source) if "tabpanel" in source else source
 
@@ -57,7 +57,7 @@ def _declared_charset(data: bytes) -> str | None:
     return match[1].decode("ascii", "replace") if match else None
 
 
-def _parse(source: str) -> Any:
+def _parse_page(source: str) -> Any:
     # Imported here because only documents need it.
     from selectolax.lexbor import LexborHTMLParser
 
@@ -67,12 +67,12 @@ def _parse(source: str) -> Any:
     return page
 
 
-def _title(page: Any) -> str:
+def _find_title(page: Any) -> str:
     titles = (node for node in page.css("title") if node.parent is None or node.parent.tag != "svg")
     return _first_text(titles) or _first_text(page.css("h1"))
 
 
-def _description(page: Any) -> str:
+def _find_description(page: Any) -> str:
     stated = (
         meta.attributes.get("content") or ""
         for meta in page.css("meta")
@@ -85,7 +85,7 @@ def _first_text(nodes: Any) -> str:
     return next((text for node in nodes if (text := node.text().strip())), "")
 
 
-def _markdown(source: str) -> str:
+def _convert_page(source: str) -> str:
     # Imported here because it takes 50 ms, and only documents need it.
     from html_to_markdown import ConversionError, ConversionOptions, PreprocessingOptions, WarningKind, convert
 
@@ -98,39 +98,39 @@ def _markdown(source: str) -> str:
         preprocessing=PreprocessingOptions(enabled=False),  # it would drop navigation and forms
     )
     try:
-        converted = convert(_with_marked_angles(source), options)
+        converted = convert(_mark_text_angles(source), options)
     except ConversionError:  # what looks like an archive or a PDF is refused
-        return bare_text(source)
+        return extract_text(source)
     if any(warning.kind == WarningKind.DEPTH_LIMIT_EXCEEDED for warning in converted.warnings):
-        return bare_text(source)  # what is nested deeper than 1,024 is dropped; here at least the words are kept
-    return _PERMALINK.sub("", converted.content or "").replace(_MARK, "\\<")
+        return extract_text(source)  # what is nested deeper than 1,024 is dropped; here at least the words are kept
+    return _PERMALINK.sub("", converted.content or "").replace(_ANGLE_MARK, "\\<")
 
 
-def _with_marked_angles(source: str) -> str:
+def _mark_text_angles(source: str) -> str:
     """A page whose angles that are text are marked, outside of code: as they are they would become tags again.
 
     So `Box&lt;T&gt;` would be read as `Box`, and a page that shows a script would hold one.
     """
-    if _MARK in source or not _ANGLE.search(source):
+    if _ANGLE_MARK in source or not _ANGLE.search(source):
         return source
     depth, pieces = 0, list[str]()
     for piece in _PIECE.finditer(source):
         if piece["tag"]:
-            if piece["tag"].lower() in _CODE:
+            if piece["tag"].lower() in _CODE_TAGS:
                 depth = max(0, depth + (-1 if piece["end"] else 1))
             pieces.append(piece[0])
         else:
-            pieces.append(piece[0] if depth else _ANGLE.sub(_MARK, piece[0]))
+            pieces.append(piece[0] if depth else _ANGLE.sub(_ANGLE_MARK, piece[0]))
     return "".join(pieces)
 
 
-def _links(text: str, source: str) -> tuple[Link, ...]:
+def _find_page_links(text: str, source: str) -> tuple[Link, ...]:
     """The page's own links, found in its Markdown so that their lines are right."""
-    written = {_loosely(href): href.strip() for href in hrefs(source)}
-    found = ((link, written.get(_loosely(link.target))) for link in find_links(text))
+    written = {_normalize_address(href): href.strip() for href in find_hrefs(source)}
+    found = ((link, written.get(_normalize_address(link.target))) for link in find_links(text))
     return tuple(replace(link, target=href) for link, href in found if href)
 
 
-def _loosely(address: str) -> str:
+def _normalize_address(address: str) -> str:
     """An address as it may be compared with what the conversion, which escapes, made of it."""
     return " ".join(unquote(address).split())

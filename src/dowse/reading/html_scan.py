@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 # Every alternative ends at a `<`, at a closing mark or at the very end, so no text is read twice.
-_UNSEEN = r"<!--(?s:.*?)(?:-->|\Z)|<(?P<raw>script|style|template|noscript)\b(?s:.*?)(?:</(?P=raw)\s*>|\Z)"
-_UNSEEN_PART = re.compile(_UNSEEN, re.IGNORECASE)
-_TOKEN = re.compile(rf"{_UNSEEN}|<a\s(?P<attributes>[^<>]*)>|(?P<close></a\s*>)|</?[a-z][^<>]*>", re.IGNORECASE)
+_INVISIBLE = r"<!--(?s:.*?)(?:-->|\Z)|<(?P<raw>script|style|template|noscript)\b(?s:.*?)(?:</(?P=raw)\s*>|\Z)"
+_INVISIBLE_PART = re.compile(_INVISIBLE, re.IGNORECASE)
+_TOKEN = re.compile(rf"{_INVISIBLE}|<a\s(?P<attributes>[^<>]*)>|(?P<close></a\s*>)|</?[a-z][^<>]*>", re.IGNORECASE)
 _ANCHOR = re.compile(r"<a\s([^<>]*)>", re.IGNORECASE)
 _HREF = re.compile(r"""(?:^|[\s"'])href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
 
 
-class Token(NamedTuple):
+class HtmlToken(NamedTuple):
     """A piece of HTML: an anchor that opens (with its address) or closes, or text."""
 
     kind: Literal["open", "close", "text"]
@@ -21,37 +21,37 @@ class Token(NamedTuple):
     at: int
 
 
-def tokens(markup: str) -> Iterator[Token]:
+def scan_tokens(markup: str) -> Iterator[HtmlToken]:
     """Anchors and text, without comments, scripts, styles and other tags."""
     end = 0
     for match in _TOKEN.finditer(markup):
         if match.start() > end:
-            yield Token("text", html.unescape(markup[end : match.start()]), end)
+            yield HtmlToken("text", html.unescape(markup[end : match.start()]), end)
         if match["attributes"] is not None:
-            yield Token("open", _href(match["attributes"]), match.start())
+            yield HtmlToken("open", _read_href(match["attributes"]), match.start())
         elif match["close"]:
-            yield Token("close", "", match.start())
+            yield HtmlToken("close", "", match.start())
         end = match.end()
     if end < len(markup):
-        yield Token("text", html.unescape(markup[end:]), end)
+        yield HtmlToken("text", html.unescape(markup[end:]), end)
 
 
-def hrefs(markup: str) -> Iterator[str]:
+def find_hrefs(markup: str) -> Iterator[str]:
     """The addresses of all anchors, wherever they stand."""
-    return (_href(attributes) for attributes in _ANCHOR.findall(markup))
+    return (_read_href(attributes) for attributes in _ANCHOR.findall(markup))
 
 
-def without_unseen(markup: str) -> str:
+def remove_invisible(markup: str) -> str:
     """HTML without its comments, scripts and styles."""
-    return _UNSEEN_PART.sub("", markup)
+    return _INVISIBLE_PART.sub("", markup)
 
 
-def bare_text(markup: str) -> str:
+def extract_text(markup: str) -> str:
     """The words of HTML, each run of them on a line of its own."""
-    words = (token.value.strip() for token in tokens(markup) if token.kind == "text")
+    words = (token.value.strip() for token in scan_tokens(markup) if token.kind == "text")
     return "\n".join(filter(None, words))
 
 
-def _href(attributes: str) -> str:
+def _read_href(attributes: str) -> str:
     match = _HREF.search(attributes)
     return html.unescape(next(filter(None, match.groups()), "")) if match else ""

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from dowse.reading.decoding import decode
-from dowse.reading.front_matter import front_matter
+from dowse.reading.front_matter import read_front_matter
 from dowse.reading.markdown import read_converted
-from dowse.reading.markdown_writer import fenced, heading
+from dowse.reading.markdown_writer import code_block, heading
 from dowse.reading.plain import read_plain
-from dowse.reading.shorten import TITLE_CHARS
+from dowse.reading.shorten import MAX_TITLE_CHARS
 from dowse.types import Reading
 
 
@@ -22,59 +22,59 @@ def read_ipynb(data: bytes, path: str) -> Reading:
         return read_plain(decoded, path)
     if not isinstance(notebook, dict) or not isinstance(notebook.get("cells", notebook.get("worksheets")), list):
         return read_plain(decoded, path)
-    text = "\n\n".join(_shown(notebook))
-    matter = front_matter(text)  # Quarto and others keep it in the first cell
+    text = "\n\n".join(_convert_cells(notebook))
+    matter = read_front_matter(text)  # Quarto and others keep it in the first cell
     return read_converted(text + "\n" if text else "", path, decoded.encoding, matter)
 
 
-def _shown(notebook: dict[str, Any]) -> Iterator[str]:
-    language = _language(_table(notebook.get("metadata")))
-    for cell in map(_table, _cells(notebook)):
-        source = _source(cell).strip("\n")
+def _convert_cells(notebook: dict[str, Any]) -> Iterator[str]:
+    language = _kernel_language(_as_dict(notebook.get("metadata")))
+    for cell in map(_as_dict, _list_cells(notebook)):
+        source = _cell_source(cell).strip("\n")
         match cell.get("cell_type") if source.strip() else None:
             case "code":
-                yield fenced(source, _named(cell.get("language")) or language)
+                yield code_block(source, _language_name(cell.get("language")) or language)
             case "heading":  # of the third format
-                yield heading(cell["level"] if isinstance(cell.get("level"), int) else 1, source[:TITLE_CHARS])
+                yield heading(cell["level"] if isinstance(cell.get("level"), int) else 1, source[:MAX_TITLE_CHARS])
             case "markdown" | "raw":
                 yield source
 
 
-def _cells(notebook: dict[str, Any]) -> list[Any]:
+def _list_cells(notebook: dict[str, Any]) -> list[Any]:
     if "cells" in notebook:
-        return _list(notebook["cells"])
-    return [cell for sheet in _list(notebook["worksheets"]) for cell in _list(_table(sheet).get("cells"))]
+        return _as_list(notebook["cells"])
+    return [cell for sheet in _as_list(notebook["worksheets"]) for cell in _as_list(_as_dict(sheet).get("cells"))]
 
 
-def _source(cell: dict[str, Any]) -> str:
+def _cell_source(cell: dict[str, Any]) -> str:
     """The text of a cell, which is a string or a list of lines; in the third format, code was called input."""
     source = cell.get("source", cell.get("input", ""))
-    return "".join(line for line in source if isinstance(line, str)) if isinstance(source, list) else _string(source)
+    return "".join(line for line in source if isinstance(line, str)) if isinstance(source, list) else _as_str(source)
 
 
-def _language(metadata: dict[str, Any]) -> str:
+def _kernel_language(metadata: dict[str, Any]) -> str:
     """What the kernel speaks; Python where nothing is said, as it was before there was anything else."""
     stated = (
-        _table(metadata.get("kernelspec")).get("language"),
-        _table(metadata.get("language_info")).get("name"),
-        _table(metadata.get("kernel_info")).get("language"),
+        _as_dict(metadata.get("kernelspec")).get("language"),
+        _as_dict(metadata.get("language_info")).get("name"),
+        _as_dict(metadata.get("kernel_info")).get("language"),
     )
-    return next(filter(None, map(_named, stated)), "python")
+    return next(filter(None, map(_language_name, stated)), "python")
 
 
-def _named(value: object) -> str:
+def _language_name(value: object) -> str:
     """A language's name as it may stand after a fence."""
-    name = _string(value).strip().lower()
+    name = _as_str(value).strip().lower()
     return name if len(name) <= 40 and name.replace("-", "").replace("+", "").replace("#", "").isalnum() else ""
 
 
-def _table(value: object) -> dict[str, Any]:
+def _as_dict(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _list(value: object) -> list[Any]:
+def _as_list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _string(value: object) -> str:
+def _as_str(value: object) -> str:
     return value if isinstance(value, str) else ""

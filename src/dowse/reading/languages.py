@@ -18,7 +18,7 @@ _OBJC = re.compile(rb"^[ \t]*(?:@(?:interface|protocol|class|property|end)\b|#im
 
 
 @dataclass(frozen=True, slots=True)
-class _Signs:
+class _LanguageTables:
     """What in a file's name or first line gives away its language."""
 
     names: dict[str, str]
@@ -27,33 +27,33 @@ class _Signs:
     programs: dict[str, str]
 
 
-def language_of(path: str, head: bytes) -> str:
+def detect_language(path: str, head: bytes) -> str:
     """The language of a file, lower-case; `text` when neither name nor first line tells."""
     name = path.rpartition("/")[2].lower()
-    signs = _signs()
+    signs = _language_tables()
     language = signs.names.get(name) or _by_extension(name, signs) or _by_beginning(name, signs)
     if language == "c" and name.endswith(".h"):
-        return _of_header(head)
+        return _header_language(head)
     return language or _by_shebang(head, signs) or UNKNOWN
 
 
-def _by_extension(name: str, signs: _Signs) -> str | None:
+def _by_extension(name: str, signs: _LanguageTables) -> str | None:
     stem, _, extension = name.rpartition(".")
     return signs.extensions.get(extension) if stem else None
 
 
-def _by_beginning(name: str, signs: _Signs) -> str | None:
+def _by_beginning(name: str, signs: _LanguageTables) -> str | None:
     return next((language for start, language in signs.beginnings.items() if name.startswith(start)), None)
 
 
-def _of_header(head: bytes) -> str:
+def _header_language(head: bytes) -> str:
     """`.h` is shared by three languages; C unless the text is clearly another."""
     if _OBJC.search(head):
         return "objc"
     return "cpp" if _CPP.search(head) else "c"
 
 
-def _by_shebang(head: bytes, signs: _Signs) -> str | None:
+def _by_shebang(head: bytes, signs: _LanguageTables) -> str | None:
     match = _SHEBANG.match(head)
     if match is None:
         return None
@@ -65,7 +65,7 @@ def _by_shebang(head: bytes, signs: _Signs) -> str | None:
 
 
 @cache
-def _signs() -> _Signs:
+def _language_tables() -> _LanguageTables:
     import tomllib  # here because a command that reads no file is quicker without it
 
     text = Path(__file__).with_name("languages.toml").read_text(encoding="utf-8")
@@ -74,4 +74,4 @@ def _signs() -> _Signs:
     def by(sign: str) -> dict[str, str]:
         return {value.lower(): language for language, of in languages.items() for value in of.get(sign, ())}
 
-    return _Signs(by("names"), by("beginnings"), by("extensions"), by("programs"))
+    return _LanguageTables(by("names"), by("beginnings"), by("extensions"), by("programs"))

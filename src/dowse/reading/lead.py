@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from dowse.reading.html_scan import bare_text, without_unseen
+from dowse.reading.html_scan import extract_text, remove_invisible
 from dowse.reading.markdown_events import is_inline
 
 _HTML_HEADING = re.compile(r"<h1\b[^<>]*>(?P<text>(?s:(?!<h1).){0,2000}?)</h1", re.IGNORECASE)
@@ -16,7 +16,7 @@ _HEADING_ID = re.compile(r"\s*\{[#.][^{}]*\}\s*$")
 _BLOCKS = {"Paragraph": "paragraph", "Item": "item", "H1": "heading", "HtmlBlock": "html"}
 
 
-class Opening:
+class LeadFinder:
     """Watches events go by and keeps the first text of each kind; images and markup are no text."""
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ class Opening:
         """Remember the block that ends here, if it is the first of its kind with any text."""
         block, text = self._block, "".join(self._words).strip()
         if block == "html":
-            block, text = "heading", _html_heading(text)
+            block, text = "heading", _find_html_heading(text)
         elif block == "heading":
             text = _HEADING_ID.sub("", text) or "".join(self._images)
         elif _MODULE_LINE.match(text) or not _TEMPLATE_CALL.sub("", text).strip():
@@ -85,6 +85,6 @@ class Opening:
             self._found.setdefault(block, text)
 
 
-def _html_heading(markup: str) -> str:
-    match = _HTML_HEADING.search(without_unseen(markup))
-    return bare_text(match["text"]) if match else ""
+def _find_html_heading(markup: str) -> str:
+    match = _HTML_HEADING.search(remove_invisible(markup))
+    return extract_text(match["text"]) if match else ""

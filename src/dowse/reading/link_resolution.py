@@ -10,12 +10,12 @@ from urllib.parse import unquote
 from dowse.reading.link_targets import LinkTargets
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
-_WEB = frozenset({"http", "https", "ftp"})
-_ODD = re.compile(r"[#?%\\:]")
-_PAGE_ENDING = re.compile(r"\.html?$", re.IGNORECASE)
-_ENDING = re.compile(r"\.\w+$")
-_MADE_BY_A_SITE = (".html", ".htm", "index")
-_MAX_CHARS = 4096
+_WEB_SCHEMES = frozenset({"http", "https", "ftp"})
+_URL_SYNTAX = re.compile(r"[#?%\\:]")
+_HTML_EXTENSION = re.compile(r"\.html?$", re.IGNORECASE)
+_EXTENSION = re.compile(r"\.\w+$")
+_SITE_ENDINGS = (".html", ".htm", "index")
+_MAX_PATH_CHARS = 4096
 """Longer than any path."""
 
 
@@ -62,69 +62,69 @@ class Foreign:
 Resolved = Internal | External | Broken | Foreign
 
 
-def resolve(target: str, source_path: str, paths: LinkTargets) -> Resolved:
+def resolve_link(target: str, source_path: str, paths: LinkTargets) -> Resolved:
     """Where a link in the document at `source_path` leads; as `find_links` gives it, so `[[…]]` is a wiki link."""
     target = target.strip()
     if target.startswith("[[") and target.endswith("]]"):
-        return _wiki(target[2:-2], source_path, paths)
-    if (scheme := _scheme(target)) in _WEB or target.startswith("//"):
+        return _resolve_wiki(target[2:-2], source_path, paths)
+    if (scheme := _read_scheme(target)) in _WEB_SCHEMES or target.startswith("//"):
         return External(target)
     if "{{" in target or "{%" in target:
         return Foreign("template")
     if scheme:
-        return _literal(target, source_path, paths) or _not_of_the_web(scheme)
+        return _find_literal(target, source_path, paths) or _resolve_scheme(scheme)
     address, _, anchor = target.partition("#")
     address = address.partition("?")[0]
     if address:
-        found = _document(unquote(address).replace("\\", "/"), source_path, paths)
+        found = _find_document(unquote(address).replace("\\", "/"), source_path, paths)
     elif target and source_path in paths:
         found = source_path
     else:
         found = Broken(Fault.MISSING if target else Fault.EMPTY)
     if isinstance(found, str):
         return Internal(found, unquote(anchor))
-    return _literal(target, source_path, paths) or found
+    return _find_literal(target, source_path, paths) or found
 
 
-def _scheme(target: str) -> str:
+def _read_scheme(target: str) -> str:
     match = _SCHEME.match(target)
     return match[1].lower() if match else ""
 
 
-def _not_of_the_web(scheme: str) -> Resolved:
+def _resolve_scheme(scheme: str) -> Resolved:
     return Broken(Fault.OUTSIDE) if len(scheme) == 1 else Foreign(scheme)  # one letter is a drive
 
 
-def _literal(target: str, source_path: str, paths: LinkTargets) -> Internal | None:
+def _find_literal(target: str, source_path: str, paths: LinkTargets) -> Internal | None:
     """The document whose very name this is, with signs that mean something else in an address."""
-    if _ODD.search(target) and len(target) <= _MAX_CHARS:
-        path = _within(source_path.rpartition("/")[0], target)
+    if _URL_SYNTAX.search(target) and len(target) <= _MAX_PATH_CHARS:
+        path = _join_path(source_path.rpartition("/")[0], target)
         if path is not None and path in paths:
             return Internal(path)
     return None
 
 
-def _document(path: str, source_path: str, paths: LinkTargets) -> "str | Broken":
-    if len(path) > _MAX_CHARS:
+def _find_document(path: str, source_path: str, paths: LinkTargets) -> "str | Broken":
+    if len(path) > _MAX_PATH_CHARS:
         return Broken(Fault.MISSING)
     is_folder = path.endswith(("/", "/.", "/..")) or path in {".", ".."}
-    for place in _places(path, source_path, paths.bases):
-        if place is not None and (found := _at(place, is_folder, paths)):
+    for place in _candidate_paths(path, source_path, paths.bases):
+        if place is not None and (found := _find_at(place, is_folder, paths)):
             return found
-    return _broken(next(_places(path, source_path, paths.bases)), paths)
+    return _explain_broken(next(_candidate_paths(path, source_path, paths.bases)), paths)
 
 
-def _at(place: str, is_folder: bool, paths: LinkTargets) -> str | None:
+def _find_at(place: str, is_folder: bool, paths: LinkTargets) -> str | None:
     """What lies at a place, also by the name it has on a site: `guide/index.html` for `guide/README.md`."""
     found = paths.find(place, is_folder)
-    if found or not place.lower().endswith(_MADE_BY_A_SITE):
+    if found or not place.lower().endswith(_SITE_ENDINGS):
         return found
-    stem = _PAGE_ENDING.sub("", place)
+    stem = _HTML_EXTENSION.sub("", place)
     folder, _, name = stem.rpartition("/")
     return paths.find(stem) or (paths.find(folder, is_folder=True) if name.lower() == "index" else None)
 
 
-def _broken(place: str | None, paths: LinkTargets) -> Broken:
+def _explain_broken(place: str | None, paths: LinkTargets) -> Broken:
     """What is wrong with a place at which nothing was found."""
     if place is None:
         return Broken(Fault.OUTSIDE)
@@ -133,20 +133,20 @@ def _broken(place: str | None, paths: LinkTargets) -> Broken:
     return Broken(Fault.FOLDER if paths.is_folder(place) else Fault.MISSING, place)
 
 
-def _places(path: str, source_path: str, bases: tuple[str, ...]) -> Iterator[str | None]:
+def _candidate_paths(path: str, source_path: str, bases: tuple[str, ...]) -> Iterator[str | None]:
     """Where a path may lie, the likeliest first; None stands for a place outside the root."""
     if path.startswith("/"):
-        yield from _places_below_a_root(path, source_path, bases)
+        yield from _candidate_root_paths(path, source_path, bases)
         return
-    yield _within(source_path.rpartition("/")[0], path)
-    if not _ENDING.search(path) or _PAGE_ENDING.search(path):
+    yield _join_path(source_path.rpartition("/")[0], path)
+    if not _EXTENSION.search(path) or _HTML_EXTENSION.search(path):
         # `guide/install.md` may be shown as `/guide/install/`, and its links be relative to that.
-        yield _within(_ENDING.sub("", source_path), path)
+        yield _join_path(_EXTENSION.sub("", source_path), path)
 
 
-def _places_below_a_root(path: str, source_path: str, bases: tuple[str, ...]) -> Iterator[str | None]:
+def _candidate_root_paths(path: str, source_path: str, bases: tuple[str, ...]) -> Iterator[str | None]:
     """The root of a site is the folder itself, or one around the document, in which the site has its sources."""
-    place = None if path.startswith("//") else _within("", path)  # `\\\\host` is another machine
+    place = None if path.startswith("//") else _join_path("", path)  # `\\\\host` is another machine
     if place is None:
         yield None
         return
@@ -156,7 +156,7 @@ def _places_below_a_root(path: str, source_path: str, bases: tuple[str, ...]) ->
         yield from (f"{folder}/{place}" if place else folder for place in places)
 
 
-def _within(folder: str, path: str) -> str | None:
+def _join_path(folder: str, path: str) -> str | None:
     """A path seen from a folder; None where it leads out of the root on its way."""
     parts = list[str]()
     for part in f"{folder}/{path}".split("/"):
@@ -169,31 +169,31 @@ def _within(folder: str, path: str) -> str | None:
     return "/".join(parts)
 
 
-def _wiki(inner: str, source_path: str, paths: LinkTargets) -> Resolved:
+def _resolve_wiki(inner: str, source_path: str, paths: LinkTargets) -> Resolved:
     """A wiki link: a page by its path, else by its file name or title wherever it lies."""
     inner = inner.partition("|")[0].strip()
-    if _scheme(inner) in _WEB:
+    if _read_scheme(inner) in _WEB_SCHEMES:
         return External(inner)
     name, mark, anchor = inner.partition("#")
     if not name.strip():
         is_anchor = inner and source_path in paths
         return Internal(source_path, anchor.strip()) if is_anchor else Broken(Fault.MISSING if inner else Fault.EMPTY)
-    if len(inner) > _MAX_CHARS:
+    if len(inner) > _MAX_PATH_CHARS:
         return Broken(Fault.MISSING)
-    if mark and (found := _page(inner, source_path, paths)):  # such as `C#`
+    if mark and (found := _find_page(inner, source_path, paths)):  # such as `C#`
         return Internal(found)
-    found = _page(name.strip(), source_path, paths)
+    found = _find_page(name.strip(), source_path, paths)
     return Internal(found, anchor.strip()) if found else _missing_page(name.strip())
 
 
 def _missing_page(name: str) -> Broken:
-    return Broken(Fault.MISSING, _within("", name.replace("\\", "/")) or "")
+    return Broken(Fault.MISSING, _join_path("", name.replace("\\", "/")) or "")
 
 
-def _page(name: str, source_path: str, paths: LinkTargets) -> str | None:
+def _find_page(name: str, source_path: str, paths: LinkTargets) -> str | None:
     folder, name = source_path.rpartition("/")[0], name.replace("\\", "/")
-    places = [] if name.startswith("/") else [_within(folder, name)]
+    places = [] if name.startswith("/") else [_join_path(folder, name)]
     if "/" in name:
-        places.append(_within("", name))
+        places.append(_join_path("", name))
     found = (paths.find(place) for place in places if place)
     return next(filter(None, found), None) or paths.nearest(name.strip("/"), folder)

@@ -7,13 +7,13 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from dowse.line_numbers import line_at, line_starts
-from dowse.reading.html_scan import tokens
-from dowse.reading.markdown_events import is_inline, parse
-from dowse.reading.urls import bare_urls, trim_url
+from dowse.line_numbers import line_number_at, line_starts
+from dowse.reading.html_scan import scan_tokens
+from dowse.reading.markdown_events import is_inline, parse_markdown
+from dowse.reading.urls import find_bare_urls, trim_url
 from dowse.types import Link
 
-_NOWHERE = re.compile(r"\s*(?:#|$|(?:mailto|tel|sms|javascript|vbscript|data|about):)", re.IGNORECASE)
+_NOT_FOLLOWED = re.compile(r"\s*(?:#|$|(?:mailto|tel|sms|javascript|vbscript|data|about):)", re.IGNORECASE)
 _WIKI = re.compile(
     rb"(?<![\\!\[])\[\[(?!\^|_?TOC_?\]\])(?P<page>(?:[^\[\]|\\\r\n`]|\\[^|\[\]\r\n])+)"
     rb"(?:\\?\|(?P<alias>(?:[^\[\]\r\n`]|`[^`\r\n]*`)*))?\]\]"
@@ -29,13 +29,13 @@ def find_links(text: str, start: int = 0) -> tuple[Link, ...]:
     Images, anchors within the page, mail addresses and whatever stands in code are not links. Targets
     are as written; a wiki link's keeps its brackets, since `[[Page]]` is looked for elsewhere than `Page`.
     """
-    collector = _Collector(text, start)
-    for event, span in parse(text[start:]):
+    collector = _LinkCollector(text, start)
+    for event, span in parse_markdown(text[start:]):
         collector.see(event, span["start"], span["end"])
     return tuple(collector.links)
 
 
-class _Collector:
+class _LinkCollector:
     """Watches events go by and keeps the links among them."""
 
     def __init__(self, text: str, start: int) -> None:
@@ -96,7 +96,7 @@ class _Collector:
             # A page's name may look like emphasis: then what follows it comes as a text of its own.
             if "[[" in text or start < self._wiki_end:
                 start = self._see_wiki_links(max(start, self._wiki_end), end)
-                text = _plain(self._source[start:end])
+                text = _unescape(self._source[start:end])
             self._see_bare_urls(text, start, end)
 
     def _see_wiki_links(self, start: int, end: int) -> int:
@@ -107,16 +107,16 @@ class _Collector:
         at = self._source.find(b"[[", start, end)
         while at >= 0:
             if match := _WIKI.match(self._source, at):
-                self._see_bare_urls(_plain(self._source[start:at]), start, at)
+                self._see_bare_urls(_unescape(self._source[start:at]), start, at)
                 start = self._wiki_end = match.end()
-                page = _plain(match["page"]).strip()
-                if not _NOWHERE.match(page):
-                    self._add(f"[[{page}]]", _plain(match["alias"] or b"") or page, self._line_at(at))
+                page = _unescape(match["page"]).strip()
+                if not _NOT_FOLLOWED.match(page):
+                    self._add(f"[[{page}]]", _unescape(match["alias"] or b"") or page, self._line_at(at))
             at = self._source.find(b"[[", max(at + 1, start), end)
         return start
 
     def _see_bare_urls(self, text: str, start: int, end: int) -> None:
-        for match in bare_urls(text):
+        for match in find_bare_urls(text):
             url = match[0]
             if match.end() == len(text) and (rest := _BROKEN_BY_EMPHASIS.match(self._source, end)):
                 url += rest[0].decode("utf-8", "ignore")
@@ -127,7 +127,7 @@ class _Collector:
     def _see_html(self, pieces: list[tuple[str, int]]) -> None:
         """Look for anchors in lines of HTML, each given with its place in the source."""
         ends = list(accumulate(len(markup) for markup, _ in pieces))
-        for token in tokens("".join(markup for markup, _ in pieces)):
+        for token in scan_tokens("".join(markup for markup, _ in pieces)):
             if token.kind == "open":
                 self._open(token.value, pieces[bisect_right(ends, token.at)][1])
             elif token.kind == "close":
@@ -147,17 +147,17 @@ class _Collector:
         self._target = None
 
     def _add(self, target: str, text: str, line: int) -> None:
-        if not _NOWHERE.match(target):
+        if not _NOT_FOLLOWED.match(target):
             self.links.append(Link(target.strip(), " ".join(text.split()), line))
 
     def _line_at(self, at: int) -> int:
-        return line_at(self._starts, len(self._before) + at)
+        return line_number_at(self._starts, len(self._before) + at)
 
     @cached_property
     def _starts(self) -> list[int]:
         return line_starts(self._before + self._source)
 
 
-def _plain(source: bytes) -> str:
+def _unescape(source: bytes) -> str:
     """What a piece of the source says, without escapes."""
     return _ESCAPED.sub(r"\1", html.unescape(source.decode("utf-8", "ignore")))

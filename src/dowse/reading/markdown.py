@@ -1,11 +1,11 @@
 """What a Markdown file says of itself: title, description, tags and links."""
 
 from dowse.reading.decoding import Decoded
-from dowse.reading.front_matter import FrontMatter, front_matter
-from dowse.reading.lead import Opening
+from dowse.reading.front_matter import FrontMatter, read_front_matter
+from dowse.reading.lead import LeadFinder
 from dowse.reading.links import find_links
-from dowse.reading.markdown_events import parse
-from dowse.reading.shorten import TITLE_CHARS, file_stem, shorten
+from dowse.reading.markdown_events import parse_markdown
+from dowse.reading.shorten import MAX_TITLE_CHARS, file_stem, shorten
 from dowse.types import Reading
 
 _HEAD_CHARS = 100_000
@@ -14,7 +14,7 @@ _HEAD_CHARS = 100_000
 
 def read_markdown(decoded: Decoded, path: str) -> Reading:
     """Title, description, tags and links by the rules for Markdown; the text stays as it is."""
-    return _reading(decoded, path, front_matter(decoded.text))
+    return _build_reading(decoded, path, read_front_matter(decoded.text))
 
 
 def read_converted(text: str, path: str, encoding: str = "utf-8", stated: FrontMatter | None = None) -> Reading:
@@ -23,36 +23,36 @@ def read_converted(text: str, path: str, encoding: str = "utf-8", stated: FrontM
     Its headings may begin at any level, so without a main one the first of them is the title.
     """
     storable = text.encode("utf-8", "replace").decode("utf-8")  # JSON, for one, can hold half a character
-    return _reading(Decoded(storable, encoding), path, stated or FrontMatter(), is_converted=True)
+    return _build_reading(Decoded(storable, encoding), path, stated or FrontMatter(), is_converted=True)
 
 
-def _reading(decoded: Decoded, path: str, matter: FrontMatter, *, is_converted: bool = False) -> Reading:
+def _build_reading(decoded: Decoded, path: str, matter: FrontMatter, *, is_converted: bool = False) -> Reading:
     body = decoded.text[matter.end : matter.end + _HEAD_CHARS if is_converted else None]
-    opening = _opening(body, matter)
-    title = matter.title or opening.heading or (_first_heading(body) if is_converted else "")
+    opening = _find_lead(body, matter)
+    title = matter.title or opening.heading or (_find_first_heading(body) if is_converted else "")
     return decoded.reading(
-        shorten(title, TITLE_CHARS) or file_stem(path),
+        shorten(title, MAX_TITLE_CHARS) or file_stem(path),
         shorten(matter.description or opening.paragraph or opening.item),
         matter.tags,
         find_links(decoded.text, matter.end),
     )
 
 
-def _opening(body: str, matter: FrontMatter) -> Opening:
+def _find_lead(body: str, matter: FrontMatter) -> LeadFinder:
     """Read on until everything that the front matter does not say is found."""
-    opening = Opening()
-    for event, _ in parse(body):
+    opening = LeadFinder()
+    for event, _ in parse_markdown(body):
         opening.see(event)
         if (matter.title or opening.heading) and (matter.description or opening.paragraph):
             break
     return opening
 
 
-def _first_heading(markdown: str) -> str:
+def _find_first_heading(markdown: str) -> str:
     """The words of the first heading of any level; empty when there is none."""
     words: list[str] = []
     is_inside = False
-    for event, _ in parse(markdown):
+    for event, _ in parse_markdown(markdown):
         match event:
             case {"Start": {"Heading": _}}:
                 is_inside = True

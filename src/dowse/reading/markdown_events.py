@@ -6,18 +6,18 @@ from typing import Any
 
 _LONE_CR = re.compile(r"\r(?!\n)")
 
-Parsed = Iterator[tuple[Any, dict[str, int]]]
+MarkdownEvents = Iterator[tuple[Any, dict[str, int]]]
 """Events as pulldown-cmark names them, each with its `start` and `end` byte in UTF-8."""
 
-_INLINE = frozenset({"Emphasis", "Strong", "Strikethrough", "Link", "Image"})
+_INLINE_TAGS = frozenset({"Emphasis", "Strong", "Strikethrough", "Link", "Image"})
 
 
 def is_inline(tag: Any) -> bool:
     """Whether a tag stands inside a block of text instead of being one."""
-    return (tag if isinstance(tag, str) else next(iter(tag))) in _INLINE
+    return (tag if isinstance(tag, str) else next(iter(tag))) in _INLINE_TAGS
 
 
-def parse(markdown: str) -> Parsed:
+def parse_markdown(markdown: str) -> MarkdownEvents:
     """The events of a Markdown text. Lazy, because a megabyte can hold a million of them."""
     # Imported here because it takes 11 ms, and code is read without it.
     from pyromark import Options, events_with_range

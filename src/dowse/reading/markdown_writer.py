@@ -5,17 +5,17 @@ from collections.abc import Iterable, Sequence
 
 _BLOCK_START = re.compile(r"^( {0,3})(?=#{1,6}(?:[ \t]|$)|>|```|~~~|<|(?:=+|-+)[ \t]*$)", re.MULTILINE)
 _BACKTICKS = re.compile(r"`+")
-_DEEPEST = 6
+_MAX_HEADING_LEVEL = 6
 _MAX_COLUMNS = 64
 """So that a head is not filled up to one endless row."""
 
 
 def heading(level: int, text: str) -> str:
     """A heading on one line; below the sixth level they are all the same."""
-    return f"{'#' * min(max(level, 1), _DEEPEST)} {' '.join(text.split())}"
+    return f"{'#' * min(max(level, 1), _MAX_HEADING_LEVEL)} {' '.join(text.split())}"
 
 
-def fenced(code: str, language: str = "") -> str:
+def code_block(code: str, language: str = "") -> str:
     """A block of code, whatever fences it holds itself."""
     fence = "`" * max(3, _longest_run(code) + 1)
     return f"{fence}{language}\n{code}\n{fence}"
@@ -52,7 +52,7 @@ def paragraph(text: str) -> str:
     return _BLOCK_START.sub(r"\1\\", text)
 
 
-def indented(block: str, by: str) -> str:
+def indent(block: str, by: str) -> str:
     """A block below a list item or in a quotation, each of its lines after the same characters."""
     return "\n".join(f"{by}{line}" if line else by.rstrip() for line in block.split("\n"))
 

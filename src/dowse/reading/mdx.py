@@ -3,7 +3,7 @@
 import re
 
 from dowse.reading.decoding import Decoded, decode
-from dowse.reading.front_matter import front_matter
+from dowse.reading.front_matter import read_front_matter
 from dowse.reading.markdown import read_markdown
 from dowse.reading.markdown_writer import link
 from dowse.types import Reading
@@ -25,10 +25,10 @@ _PIECE = re.compile(
     re.MULTILINE | re.VERBOSE,
 )
 _ATTRIBUTE = re.compile(r"""([\w-]+)=(?:"([^"]*)"|'([^']*)'|\{\s*(?:"([^"]*)"|'([^']*)'|`([^`]*)`)\s*\})""")
-_NAMES = ("title", "label", "summary", "heading", "caption", "alt")
-_ADDRESSES = ("href", "to", "link", "url")
+_TITLE_ATTRIBUTES = ("title", "label", "summary", "heading", "caption", "alt")
+_ADDRESS_ATTRIBUTES = ("href", "to", "link", "url")
 _MAX_DEPTH = 20
-_MAX_PIECES = 20
+_MAX_LINK_PIECES = 20
 """So many pieces a link's text may be made of; whatever encloses more is not shown as a link."""
 
 
@@ -36,12 +36,12 @@ def read_mdx(data: bytes, path: str) -> Reading:
     """Title, description, tags and links as of Markdown; the text as it is where there is nothing but Markdown."""
     decoded = decode(data)
     source = re.sub(r"\r\n?", "\n", decoded.text)
-    start = front_matter(source).end
-    text = source[:start] + _Components(source[start:]).without()
+    start = read_front_matter(source).end
+    text = source[:start] + _ComponentRemover(source[start:]).without()
     return read_markdown(decoded if text == source else Decoded(text, decoded.encoding), path)
 
 
-class _Components:
+class _ComponentRemover:
     """Takes components apart and remembers which lines stood inside them, and so further to the right."""
 
     def __init__(self, source: str) -> None:
@@ -60,7 +60,7 @@ class _Components:
             self._add(self._shown(match))
             end = match.end()
         self._add(self._source[end:])
-        return _moved_left("".join(self._pieces), self._source, self._inside)
+        return _dedent_components("".join(self._pieces), self._source, self._inside)
 
     def _add(self, piece: str) -> None:
         self._pieces.append(piece)
@@ -80,8 +80,8 @@ class _Components:
         """What a tag itself says: its title, and where it leads."""
         attributes = _ATTRIBUTE.findall(match["attributes"] or "")
         found = {name: " ".join("".join(value).split()) for name, *value in attributes}
-        title = next((found[name] for name in _NAMES if found.get(name)), "")
-        address = next((found[name] for name in _ADDRESSES if found.get(name)), "")
+        title = next((found[name] for name in _TITLE_ATTRIBUTES if found.get(name)), "")
+        address = next((found[name] for name in _ADDRESS_ATTRIBUTES if found.get(name)), "")
         if not match["whole"]:
             self._open.append((match["name"], "" if title else address, len(self._pieces), self._line))
         if title:
@@ -98,14 +98,14 @@ class _Components:
         _, address, piece, line = self._open.pop()
         if self._line > line + 1 and len(self._open) < _MAX_DEPTH:
             self._inside.append((line + 1, self._line))
-        inside = self._pieces[piece + 1 : piece + _MAX_PIECES]
+        inside = self._pieces[piece + 1 : piece + _MAX_LINK_PIECES]
         if not address or piece + 1 + len(inside) < len(self._pieces) or "\n\n" in "".join(inside):
             return ""
         self._pieces[piece] += "["
         return link("", address)[1:]
 
 
-def _moved_left(text: str, source: str, inside: list[tuple[int, int]]) -> str:
+def _dedent_components(text: str, source: str, inside: list[tuple[int, int]]) -> str:
     """Lines inside components as far to the right as the components: Markdown would take them for code."""
     if not inside:
         return text

@@ -23,7 +23,7 @@ class Nearest:
         if len(paths) < 2:
             return paths[0] if paths else None
         if key not in self._tables:  # so that a name that thousands share is not gone through for every link
-            self._tables[key] = _first_by_folder(paths)
+            self._tables[key] = _shallowest_by_folder(paths)
         table = self._tables[key]
         return next((table[around] for around in folders_above(f"{folder}/") if around in table), None)
 
@@ -35,7 +35,7 @@ def folders_above(path: str) -> Iterator[str]:
         yield path
 
 
-def _first_by_folder(paths: list[str]) -> dict[str, str]:
+def _shallowest_by_folder(paths: list[str]) -> dict[str, str]:
     """For each folder the least deep path below it."""
     table: dict[str, str] = {}
     for path in sorted(paths, key=lambda path: (path.count("/"), path)):

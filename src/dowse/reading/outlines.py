@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from dowse.line_numbers import line_at, line_starts
-from dowse.reading.anchors import Mark, find_marks
-from dowse.reading.front_matter import front_matter
+from dowse.line_numbers import line_number_at, line_starts
+from dowse.reading.anchors import Anchor, find_anchors
+from dowse.reading.front_matter import read_front_matter
 
-_NO_PART_OF_A_SLUG = re.compile(r"[^\w\- ]", re.ASCII)
+_NON_SLUG = re.compile(r"[^\w\- ]", re.ASCII)
 _BARE_MARKUP = re.compile(rb"(?:\s|<!--(?s:.*?)-->|</?[A-Za-z][^<>]*>)*")
 
 
@@ -33,17 +33,17 @@ class Section(NamedTuple):
     headings: tuple[str, ...]
 
 
-def section_of(text: str, anchor: str) -> Section | None:
+def find_section(text: str, anchor: str) -> Section | None:
     """The section of a text that an anchor leads to."""
     return Outline(text).section(anchor)
 
 
-def slug(words: str) -> str:
+def make_slug(words: str) -> str:
     """The anchor that GitHub makes of a heading's words."""
     lowered = words.lower()
     if lowered.isascii():
-        return _NO_PART_OF_A_SLUG.sub("", lowered).replace(" ", "-")
-    return "".join(filter(_is_part_of_a_slug, lowered)).replace(" ", "-")
+        return _NON_SLUG.sub("", lowered).replace(" ", "-")
+    return "".join(filter(_is_slug_character, lowered)).replace(" ", "-")
 
 
 class Outline:
@@ -54,11 +54,11 @@ class Outline:
     """
 
     def __init__(self, text: str) -> None:
-        body = front_matter(text).end
+        body = read_front_matter(text).end
         self._offset = len(text[:body].encode("utf-8"))
         self._source = text.encode("utf-8")
         self._starts = line_starts(self._source)
-        marks = find_marks(text[body:])
+        marks = find_anchors(text[body:])
         slugs = _Slugs()
         named = [(mark, self._heading(mark, slugs)) for mark in marks if mark.level]
         self._dividing = [mark for mark, _ in named if not mark.is_nested]
@@ -75,16 +75,16 @@ class Outline:
         """
         anchor = anchor.removeprefix("#").partition(":~:")[0]
         found = self._sections.get(anchor) or self._spelled_otherwise.get(
-            _letters(anchor.removeprefix("user-content-"))
+            _match_key(anchor.removeprefix("user-content-"))
         )
         return self._below(anchor) if found is None and "#" in anchor else found
 
-    def _heading(self, mark: Mark, slugs: "_Slugs") -> Heading:
+    def _heading(self, mark: Anchor, slugs: "_Slugs") -> Heading:
         made = slugs.make(mark.words)
         return Heading(mark.level, " ".join(mark.words.split()), self._line(mark), mark.id or made)
 
-    def _line(self, mark: Mark) -> int:
-        return line_at(self._starts, self._offset + mark.start)
+    def _line(self, mark: Anchor) -> int:
+        return line_number_at(self._starts, self._offset + mark.start)
 
     @cached_property
     def _lines(self) -> list[int]:
@@ -139,9 +139,9 @@ class Outline:
     def _spelled_otherwise(self) -> dict[str, Section]:
         sections = dict[str, Section]()
         for anchor, section in self._sections.items():
-            sections.setdefault(_letters(anchor), section)
+            sections.setdefault(_match_key(anchor), section)
         for heading, section in zip(self.headings, self._by_heading, strict=True):
-            sections.setdefault(_letters(heading.text), section)
+            sections.setdefault(_match_key(heading.text), section)
         sections.pop("", None)
         return sections
 
@@ -156,9 +156,9 @@ class Outline:
         return sections
 
     @cached_property
-    def _runs(self) -> list[list[Mark]]:
+    def _runs(self) -> list[list[Anchor]]:
         """The anchors, together where they mark the same: one right before the other."""
-        runs = list[list[Mark]]()
+        runs = list[list[Anchor]]()
         for mark in self._anchors:
             if runs and self._is_bare(runs[-1][-1].start, mark.start):
                 runs[-1].append(mark)
@@ -166,7 +166,7 @@ class Outline:
                 runs.append([mark])
         return runs
 
-    def _marked(self, run: list[Mark]) -> int | None:
+    def _marked(self, run: list[Anchor]) -> int | None:
         """The number of the heading that anchors stand in or right before."""
         at = bisect_right(self._heading_starts, run[-1].start)
         if at and run[-1].start < self._dividing[at - 1].end:
@@ -189,17 +189,17 @@ class Outline:
         anchors = (self._line(run[0]) for run in self._runs if self._marked(run) is None)
         return sorted({*self._lines, *anchors, *(self._line(mark) for mark, _ in self._inner)})
 
-    def _passage(self, first: Mark, last: Mark) -> Section:
+    def _passage(self, first: Anchor, last: Anchor) -> Section:
         """The text from an anchor to whatever can be led to next."""
         line, at = self._line(first), bisect_right(self._cuts, self._line(last))
         following = self._cuts[at] if at < len(self._cuts) else None
         return self._lines_from(line, following, bisect_right(self._lines, line) - 1)
 
     def _below(self, anchor: str) -> Section | None:
-        *above, last = map(_letters, anchor.split("#"))
+        *above, last = map(_match_key, anchor.split("#"))
         for index, heading in enumerate(self.headings):
-            path = map(_letters, self._path(self._parents[index]))
-            if last and _letters(heading.text) == last and all(part in path for part in above):
+            path = map(_match_key, self._path(self._parents[index]))
+            if last and _match_key(heading.text) == last and all(part in path for part in above):
                 return self._by_heading[index]
         return None
 
@@ -212,7 +212,7 @@ class _Slugs:
 
     def make(self, words: str) -> str:
         """The anchor of the next heading; none where its words leave nothing."""
-        first = made = slug(words)
+        first = made = make_slug(words)
         while made and made in self._counts:
             self._counts[first] += 1
             made = f"{first}-{self._counts[first]}"
@@ -220,11 +220,11 @@ class _Slugs:
         return made
 
 
-def _is_part_of_a_slug(letter: str) -> bool:
+def _is_slug_character(letter: str) -> bool:
     category = unicodedata.category(letter)
     return letter in "- " or category[0] in "LM" or category in {"Nd", "Nl", "Pc"}
 
 
-def _letters(anchor: str) -> str:
+def _match_key(anchor: str) -> str:
     """Letters and digits alone, which all ways to make an anchor of words leave as they are."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", anchor).casefold()))

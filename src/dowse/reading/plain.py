@@ -10,7 +10,7 @@ from dowse.types import Reading
 _LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
 _RULE = re.compile(r"\s*([=\-~^#*+_.:\"'`])\1{2,}\s*$")
 _HEAD_CHARS = 64 * 1024
-_TITLES = {
+_TITLE_PATTERNS = {
     "rst": re.compile(r"^(?P<title>[^\s.=~^#*+-].*)\n([=\-~^#*+_])\2{2,}[ \t]*$", re.MULTILINE),
     "asciidoc": re.compile(r"^=[ \t]+(?P<title>.+)", re.MULTILINE),
     "org": re.compile(r"^(?:#\+TITLE:|\*)[ \t]+(?P<title>.+)", re.MULTILINE | re.IGNORECASE),
@@ -27,6 +27,6 @@ def read_plain(decoded: Decoded, path: str) -> Reading:
 
 def read_prose(decoded: Decoded, path: str, language: str) -> Reading:
     """The heading of a text in another markup language as title, else the file's name."""
-    title = _TITLES.get(language)
+    title = _TITLE_PATTERNS.get(language)
     match = title.search("\n".join(decoded.text[:_HEAD_CHARS].splitlines())) if title else None
     return decoded.reading(shorten(match["title"] if match else "") or file_name(path))

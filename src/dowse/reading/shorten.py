@@ -2,12 +2,12 @@
 
 from pathlib import PurePosixPath
 
-_CHARS = 150
-TITLE_CHARS = 300
+_DESCRIPTION_CHARS = 150
+MAX_TITLE_CHARS = 300
 """Longer than any real heading; a title is searched whole, so it is cut only against abuse."""
 
 
-def shorten(text: str, limit: int = _CHARS) -> str:
+def shorten(text: str, limit: int = _DESCRIPTION_CHARS) -> str:
     """Text on one line, cut at a word with `…` where it is longer than the limit."""
     line = " ".join(text.split())
     if len(line) <= limit:

@@ -10,7 +10,7 @@ _BARE = re.compile(
 _TRAILING = "?!.,:;*_~'…"
 
 
-def bare_urls(text: str) -> Iterator[re.Match[str]]:
+def find_bare_urls(text: str) -> Iterator[re.Match[str]]:
     """Where addresses begin in a text; their ends still have to be trimmed."""
     return _BARE.finditer(text) if "://" in text or "www." in text else iter(())
 

@@ -4,7 +4,7 @@ import re
 
 from dowse.reading.asciidoc.blocks import AsciiDocBlocks
 from dowse.reading.decoding import decode
-from dowse.reading.front_matter import FrontMatter, front_matter
+from dowse.reading.front_matter import FrontMatter, read_front_matter
 from dowse.reading.markdown import read_converted
 from dowse.types import Reading
 
@@ -12,14 +12,14 @@ from dowse.types import Reading
 def read_asciidoc(data: bytes, path: str) -> Reading:
     """The text with its sections, lists, tables, code and links in Markdown, and what its attributes state."""
     decoded = decode(data)
-    matter = front_matter(decoded.text)  # some site generators put it before the document
+    matter = read_front_matter(decoded.text)  # some site generators put it before the document
     source = re.sub(r"\r\n?", "\n", decoded.text[matter.end :])
     blocks = AsciiDocBlocks([line.rstrip() for line in source.split("\n")])
     text = "\n\n".join(blocks.convert())
-    return read_converted(text + "\n" if text else "", path, decoded.encoding, _stated(blocks, matter))
+    return read_converted(text + "\n" if text else "", path, decoded.encoding, _read_metadata(blocks, matter))
 
 
-def _stated(blocks: AsciiDocBlocks, matter: FrontMatter) -> FrontMatter:
+def _read_metadata(blocks: AsciiDocBlocks, matter: FrontMatter) -> FrontMatter:
     """Front matter first, then attributes."""
     keywords = (word.strip() for word in blocks.attributes.get("keywords").split(","))
     return FrontMatter(

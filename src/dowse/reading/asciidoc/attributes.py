@@ -7,7 +7,7 @@ from pathlib import Path
 
 _ENTRY = re.compile(r":!?(?P<name>\w[\w-]{0,80})!?:(?:[ \t]+(?P<value>.*))?$")
 _REFERENCE = re.compile(r"(?<!\\)\{(?P<name>\w[\w-]{0,80})\}")
-_MAX_ADDED = 1_000_000
+_MAX_ADDED_CHARS = 1_000_000
 """Attributes can be made to double again and again; they add no more characters than this."""
 
 
@@ -15,8 +15,8 @@ class Attributes:
     """What has been set so far."""
 
     def __init__(self) -> None:
-        self._values = dict(_characters())
-        self._room = _MAX_ADDED
+        self._values = dict(_predefined_attributes())
+        self._room = _MAX_ADDED_CHARS
 
     def is_entry(self, line: str) -> bool:
         """Whether a line sets an attribute."""
@@ -44,5 +44,5 @@ class Attributes:
 
 
 @cache
-def _characters() -> dict[str, str]:
+def _predefined_attributes() -> dict[str, str]:
     return tomllib.loads(Path(__file__).with_name("characters.toml").read_text(encoding="utf-8"))

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 
 from dowse.reading.asciidoc.attributes import Attributes
-from dowse.reading.asciidoc.inline import inline, label_of
-from dowse.reading.asciidoc.line_reader import DELIMITER, MACRO, PREPROCESSOR, STYLE, Lines, is_start
-from dowse.reading.asciidoc.lists import TERM, Nesting, item_of
-from dowse.reading.asciidoc.tables import table
-from dowse.reading.markdown_writer import fenced, heading, link, paragraph
+from dowse.reading.asciidoc.inline import convert_inline, macro_label
+from dowse.reading.asciidoc.line_reader import DELIMITER, MACRO, PREPROCESSOR, STYLE, LineReader, starts_block
+from dowse.reading.asciidoc.lists import TERM, ListNesting, match_item
+from dowse.reading.asciidoc.tables import convert_table
+from dowse.reading.markdown_writer import code_block, heading, link, paragraph
 
 _HEADING = re.compile(r"(?P<marks>={1,6}|#{1,6})[ \t]+(?P<text>\S.*?)(?:[ \t]+(?P=marks))?$")
 _BLOCK_TITLE = re.compile(r"\.(?P<text>[^\s.].*)")
@@ -16,10 +16,10 @@ _RULE = re.compile(r"'{3,}$|-{3}$|\*{3}$|<{3,}$")
 _ADMONITION = re.compile(r"(?P<kind>NOTE|TIP|IMPORTANT|WARNING|CAUTION)(?::[ \t]+|$)")
 _UNDERLINES = "=-~^+"
 """What a heading of each level is underlined with, in the older spelling."""
-_CODE = ("source", "listing", "literal")
-_FORMULA = ("stem", "latexmath", "asciimath")
-_MAX_STYLE = 1000
-_MAX_AROUND = 20
+_CODE_STYLES = ("source", "listing", "literal")
+_FORMULA_STYLES = ("stem", "latexmath", "asciimath")
+_MAX_STYLE_CHARS = 1000
+_MAX_OPEN_BLOCKS = 20
 
 
 class AsciiDocBlocks:
@@ -27,8 +27,8 @@ class AsciiDocBlocks:
 
     def __init__(self, lines: list[str]) -> None:
         self.attributes = Attributes()
-        self._lines = Lines(lines)
-        self._nesting = Nesting()
+        self._lines = LineReader(lines)
+        self._nesting = ListNesting()
         self._style = ""
         self._label = ""
         self._has_title = False
@@ -51,7 +51,7 @@ class AsciiDocBlocks:
         if self._is_unseen(line):
             return ""
         if said := STYLE.match(line):
-            self._style = ",".join(filter(None, [self._style, said["style"]]))[:_MAX_STYLE]
+            self._style = ",".join(filter(None, [self._style, said["style"]]))[:_MAX_STYLE_CHARS]
             return ""
         if title := _BLOCK_TITLE.match(line):
             return f"**{self._text(title['text'])}**"
@@ -83,10 +83,10 @@ class AsciiDocBlocks:
             return self._macro(macro)
         if _RULE.match(line):
             return "* * *" if line[0] != "<" else ""
-        if item_of(line):
+        if match_item(line):
             return self._items(line)
-        if line.startswith((" ", "\t")) or style.startswith((*_CODE, ",")):
-            return fenced("\n".join([line, *self._lines.going_on()]), _language(style))
+        if line.startswith((" ", "\t")) or style.startswith((*_CODE_STYLES, ",")):
+            return code_block("\n".join([line, *self._lines.going_on()]), _style_language(style))
         if not self._lines.is_after_plus:
             self._nesting.close()
         return self._paragraph([line, *self._lines.going_on()])
@@ -105,39 +105,43 @@ class AsciiDocBlocks:
         self._nesting.close()
         if level == 1 and not self._has_title:  # the two lines after it can only be its authors and its version
             for _ in range(2):
-                if self._lines.next and not self._lines.next.startswith((":", "//")) and not is_start(self._lines.next):
+                if (
+                    self._lines.next
+                    and not self._lines.next.startswith((":", "//"))
+                    and not starts_block(self._lines.next)
+                ):
                     self._lines.take()
         self._has_title = True
         match = _HEADING.match(line)
         return heading(level, self._text(match["text"] if match else line))
 
     def _macro(self, macro: re.Match[str]) -> str:
-        target, label = self.attributes.put_in(macro["target"]), label_of(macro["words"])
+        target, label = self.attributes.put_in(macro["target"]), macro_label(macro["words"])
         if macro["name"] == "image":
             return f"![{label.partition(',')[0]}]({target.replace(' ', '%20')})"
         return link(target, target) if target else ""
 
     def _delimited(self, line: str, style: str, language: str) -> str:
         """What stands between two lines; of those around examples, quotations and asides only the text is shown."""
-        if line[0] in "-.`" and (line != "--" or style.startswith(_CODE)):
+        if line[0] in "-.`" and (line != "--" or style.startswith(_CODE_STYLES)):
             code = self._lines.until("```" if line[0] == "`" else line)
-            return fenced("\n".join(code), language or _language(style))
+            return code_block("\n".join(code), language or _style_language(style))
         if line[0] == "/":
             self._lines.until(line)
         elif line[0] == "+":  # HTML, which a reader does not see as text, unless it is a formula
             inside = self._lines.until(line)
-            return fenced("\n".join(inside), "math") if style.startswith(_FORMULA) else ""
+            return code_block("\n".join(inside), "math") if style.startswith(_FORMULA_STYLES) else ""
         elif line[0] in "|,:!":
-            return self.attributes.put_in(table(self._lines.until(line), style, line[0]))
+            return self.attributes.put_in(convert_table(self._lines.until(line), style, line[0]))
         elif line in self._around:
             del self._around[self._around.index(line) :]
-        elif len(self._around) < _MAX_AROUND:
+        elif len(self._around) < _MAX_OPEN_BLOCKS:
             self._around.append(line)
         return ""
 
     def _items(self, line: str) -> str:
         found = list[str]()
-        while match := item_of(line):
+        while match := match_item(line):
             term = f"**{self._text(match['term'])}**: " if match.re is TERM else ""
             start = self._nesting.start_of(match)
             words = self._text("\n".join([match["text"] or "", *self._lines.going_on(is_in_list=True)]).strip())
@@ -153,10 +157,10 @@ class AsciiDocBlocks:
         return paragraph(label + self._text("\n".join(lines)))
 
     def _text(self, text: str) -> str:
-        return re.sub(r" \+$", "  ", inline(self.attributes.put_in(text)), flags=re.MULTILINE)
+        return re.sub(r" \+$", "  ", convert_inline(self.attributes.put_in(text)), flags=re.MULTILINE)
 
 
-def _language(style: str) -> str:
+def _style_language(style: str) -> str:
     """The second of the things that a style lists: `source,java`."""
     named = style.split(",")[1:2]
     return named[0].strip() if named and re.fullmatch(r"\s*[\w+#.-]+\s*", named[0]) else ""

@@ -25,43 +25,43 @@ _MARKUP = re.compile(
 _ATTRIBUTES = re.compile(r"(?:^|,)\s*[\w-]+=.*$|\^$", re.DOTALL)
 
 
-def inline(text: str) -> str:
+def convert_inline(text: str) -> str:
     """A text in Markdown."""
-    return _MARKUP.sub(_shown, text)
+    return _MARKUP.sub(_convert_match, text)
 
 
-def _shown(match: re.Match[str]) -> str:
+def _convert_match(match: re.Match[str]) -> str:
     if match["code"]:
         return code_span(match["code"])
     if match["quoted"]:
         return f"“{match['quoted']}”" if match["quote"] == '"' else f"‘{match['quoted']}’"
     if match["anchor"]:
-        return _reference(match["anchor"], match["anchor_text"] or "")
+        return _convert_reference(match["anchor"], match["anchor_text"] or "")
     if match["macro"]:
-        return _macro(match["macro"], match["target"], label_of(match["words"]))
+        return _convert_macro(match["macro"], match["target"], macro_label(match["words"]))
     if match["url"]:
-        return link(label_of(match["label"]) or match["url"], match["url"])
+        return link(macro_label(match["label"]) or match["url"], match["url"])
     if match["bold"]:
         return f"**{match['bold']}**"
     if match["slanted"]:
         return f"*{match['slanted']}*"
     if match["unset"]:  # a link whose address is an attribute of another file
-        return label_of(match["unset"])
+        return macro_label(match["unset"])
     return match["plain"] or match["marked"] or match["term"] or ""
 
 
-def label_of(words: str) -> str:
+def macro_label(words: str) -> str:
     """What stands in the brackets of a macro, without its attributes."""
     label = _ATTRIBUTES.sub("", words.strip()).strip()
     return label[1:-1] if len(label) > 1 and label[0] == label[-1] == '"' else label
 
 
-def _macro(name: str, target: str, label: str) -> str:
+def _convert_macro(name: str, target: str, label: str) -> str:
     match name:
         case "link":
             return link(label or target, target)
         case "xref":
-            return _reference(target, label)
+            return _convert_reference(target, label)
         case "mailto":
             return label or target
         case "image":
@@ -79,7 +79,7 @@ def _macro(name: str, target: str, label: str) -> str:
     return label or code_span(target.lstrip(":"))  # a macro that some site defines for itself
 
 
-def _reference(target: str, label: str) -> str:
+def _convert_reference(target: str, label: str) -> str:
     """A link to another document, or to a place in this one."""
     is_here = "#" not in target and not re.search(r"\.\w{1,10}$", target)
     return link(label.strip() or target.lstrip("#"), f"#{target}" if is_here else target)

@@ -2,7 +2,7 @@
 
 import re
 
-from dowse.reading.asciidoc.lists import item_of
+from dowse.reading.asciidoc.lists import match_item
 
 MACRO = re.compile(r"(?P<name>image|video|audio|include|toc)::(?P<target>[^\[\]]{0,1000})\[(?P<words>.*)\]$")
 STYLE = re.compile(r"\[(?P<style>.*)\]$")
@@ -10,7 +10,7 @@ DELIMITER = re.compile(r"(?:-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|--|[|,:
 PREPROCESSOR = re.compile(r"(?:ifdef|ifndef|ifeval|endif)::[^\[]{0,300}\[.*\]$")
 
 
-class Lines:
+class LineReader:
     """What is left of the lines."""
 
     def __init__(self, lines: list[str]) -> None:
@@ -47,7 +47,7 @@ class Lines:
     def going_on(self, *, is_in_list: bool = False) -> list[str]:
         """The lines that go on with the text that has begun."""
         start = self._at
-        while (line := self.next) and line != "+" and not is_start(line) and not (is_in_list and item_of(line)):
+        while (line := self.next) and line != "+" and not starts_block(line) and not (is_in_list and match_item(line)):
             self._at += 1
         return [line for line in self._lines[start : self._at] if not line.startswith("//")]
 
@@ -56,12 +56,12 @@ class Lines:
         at = self._at
         while at < len(self._lines) and not self._lines[at]:
             at += 1
-        if at == len(self._lines) or not item_of(self._lines[at]) or is_start(self._lines[at]):
+        if at == len(self._lines) or not match_item(self._lines[at]) or starts_block(self._lines[at]):
             return ""
         self._at = at
         return self.take()
 
 
-def is_start(line: str) -> bool:
+def starts_block(line: str) -> bool:
     """Whether a line ends the text above it even without a blank line between."""
     return any(pattern.match(line) for pattern in (DELIMITER, STYLE, MACRO, PREPROCESSOR))

@@ -9,12 +9,12 @@ _INDENT = "   "
 """Enough to stand below a bullet as well as below a number, and not so much as to be code."""
 
 
-def item_of(line: str) -> re.Match[str] | None:
+def match_item(line: str) -> re.Match[str] | None:
     """The line as an item, or as a term that is explained."""
     return ITEM.match(line) or TERM.match(line)
 
 
-class Nesting:
+class ListNesting:
     """The lists that are open, by their markers; a new marker opens a list inside the last one."""
 
     def __init__(self) -> None:

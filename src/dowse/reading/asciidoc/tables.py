@@ -3,7 +3,7 @@
 import csv
 import re
 
-from dowse.reading.asciidoc.inline import inline
+from dowse.reading.asciidoc.inline import convert_inline
 from dowse.reading.markdown_writer import table as written
 
 _CELL = re.compile(r"(?:(?:^|(?<=\s))(?:\d{1,3}\*|[\d.]{1,6}\+)?[<^>.]{0,3}[aehlmdsv]?)?(?<!\\)\|", re.MULTILINE)
@@ -12,26 +12,26 @@ _REPEAT = re.compile(r"\s*(\d{1,2})\*")
 _MAX_COLUMNS = 64
 
 
-def table(lines: list[str], style: str, sign: str) -> str:
+def convert_table(lines: list[str], style: str, sign: str) -> str:
     """The cells in rows, by the columns stated or those of the first line; the first row is the head."""
     if sign in ",:":
-        return written(_separated(lines, sign))
+        return written(_split_csv_rows(lines, sign))
     if sign == "!":
         lines = [line.replace("!", "|") for line in lines]
-    cells = [inline(cell.strip()) for cell in _CELL.split("\n".join(lines))[1:]]
+    cells = [convert_inline(cell.strip()) for cell in _CELL.split("\n".join(lines))[1:]]
     first = next((line for line in lines if line), "")
-    width = _stated_columns(style) or len(_CELL.findall(first)) or 1
+    width = _count_columns(style) or len(_CELL.findall(first)) or 1
     return written([cells[at : at + width] for at in range(0, len(cells), width)])
 
 
-def _separated(lines: list[str], sign: str) -> list[list[str]]:
+def _split_csv_rows(lines: list[str], sign: str) -> list[list[str]]:
     try:
-        return [[inline(cell) for cell in row] for row in csv.reader(lines, delimiter=sign)]
+        return [[convert_inline(cell) for cell in row] for row in csv.reader(lines, delimiter=sign)]
     except csv.Error:
         return [[line] for line in lines]
 
 
-def _stated_columns(style: str) -> int:
+def _count_columns(style: str) -> int:
     match = _COLUMNS.search(style)
     if match is None:
         return 0

@@ -1,12 +1,12 @@
 """Word documents as Markdown: headings, lists, tables, links and notes; no macros, nothing from outside."""
 
 from dowse.reading.docx.body import Body
-from dowse.reading.docx.paragraphs import Setting, joined
+from dowse.reading.docx.paragraphs import ParagraphConverter, join_blocks
 from dowse.reading.docx.styles import Lists, Styles
 from dowse.reading.docx.zip_package import Package, Relation, open_package
 from dowse.reading.front_matter import FrontMatter
 from dowse.reading.markdown import read_converted
-from dowse.reading.placeholder_titles import stated_tags, stated_title
+from dowse.reading.placeholder_titles import clean_title, split_keywords
 from dowse.types import Reading
 
 
@@ -16,37 +16,37 @@ def read_docx(data: bytes, path: str) -> Reading:
     if package is None:
         return read_converted("", path)
     start = package.relations("")
-    main = _target(start, "officeDocument") or "word/document.xml"
-    text = _text(package, main)
-    properties = _Properties()
-    package.watch(_target(start, "core-properties"), properties)
+    main = _find_target(start, "officeDocument") or "word/document.xml"
+    text = _convert_parts(package, main)
+    properties = _PropertyHandler()
+    package.watch(_find_target(start, "core-properties"), properties)
     stated = FrontMatter(
-        stated_title(properties.found.get("title", "")), tags=stated_tags(properties.found.get("keywords", ""))
+        clean_title(properties.found.get("title", "")), tags=split_keywords(properties.found.get("keywords", ""))
     )
     return read_converted(text, path, stated=stated)
 
 
-def _text(package: Package, main: str) -> str:
+def _convert_parts(package: Package, main: str) -> str:
     relations = package.relations(main)
     styles, lists = Styles(), Lists()
-    package.watch(_target(relations, "styles"), styles)
-    package.watch(_target(relations, "numbering"), lists)
-    setting = Setting(styles, lists)
+    package.watch(_find_target(relations, "styles"), styles)
+    package.watch(_find_target(relations, "numbering"), lists)
+    setting = ParagraphConverter(styles, lists)
     blocks = []
-    for part in (main, _target(relations, "footnotes"), _target(relations, "endnotes")):
+    for part in (main, _find_target(relations, "footnotes"), _find_target(relations, "endnotes")):
         links = {relation.id: relation.target for relation in package.relations(part) if relation.kind == "hyperlink"}
         body = Body(setting, links)
         package.watch(part, body)
         blocks += body.blocks
-    text = joined(blocks)
+    text = join_blocks(blocks)
     return text + "\n" if text else ""
 
 
-def _target(relations: list[Relation], kind: str) -> str:
+def _find_target(relations: list[Relation], kind: str) -> str:
     return next((relation.target for relation in relations if relation.kind == kind), "")
 
 
-class _Properties:
+class _PropertyHandler:
     """Watches the part that holds title and keywords."""
 
     def __init__(self) -> None:

@@ -3,17 +3,17 @@
 import re
 from collections.abc import Mapping
 
-from dowse.reading.docx.paragraphs import DocxBlock, Paragraph, Setting, joined
-from dowse.reading.docx.styles import whole
-from dowse.reading.markdown_writer import indented, link, table
+from dowse.reading.docx.paragraphs import DocxBlock, Paragraph, ParagraphConverter, join_blocks
+from dowse.reading.docx.styles import parse_small_int
+from dowse.reading.markdown_writer import indent, link, table
 
-_UNSEEN = {
+_INVISIBLE = {
     *("w:del", "w:moveFrom", "w:pPrChange", "w:rPrChange"),  # no longer there, or no longer so
     *("mc:Fallback", "w:sdtPr", "w:tblPr", "w:tabs"),  # there twice, for older programs; or not text
 }
-_ADDRESS = re.compile(r"""\s*HYPERLINK\s+(?:\\[a-z]\s+)*"([^"]+)\"""", re.IGNORECASE)
-_OFF = {"0", "false", "off"}
-_SIGNS = {"w:tab": " ", "w:br": "\n", "w:cr": "\n", "w:noBreakHyphen": "-"}
+_HYPERLINK_FIELD = re.compile(r"""\s*HYPERLINK\s+(?:\\[a-z]\s+)*"([^"]+)\"""", re.IGNORECASE)
+_FALSE_VALUES = {"0", "false", "off"}
+_CHARACTER_ELEMENTS = {"w:tab": " ", "w:br": "\n", "w:cr": "\n", "w:noBreakHyphen": "-"}
 _MAX_CHARS = 5_000_000
 """That of a book of two thousand pages."""
 _BLOCK_CHARS = 50
@@ -24,7 +24,7 @@ _MAX_FIELD_CHARS = 2000
 class Body:
     """Watches the main part, or that of the footnotes, and collects its blocks."""
 
-    def __init__(self, setting: Setting, addresses: Mapping[str, str]) -> None:
+    def __init__(self, setting: ParagraphConverter, addresses: Mapping[str, str]) -> None:
         self.blocks: list[DocxBlock] = []
         self._setting = setting
         self._addresses = addresses
@@ -43,7 +43,7 @@ class Body:
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         """Take in the beginning of an element."""
-        if self._unseen or name in _UNSEEN or self._chars > _MAX_CHARS:
+        if self._unseen or name in _INVISIBLE or self._chars > _MAX_CHARS:
             self._unseen += 1
             return
         match name:
@@ -98,24 +98,24 @@ class Body:
             case "w:pStyle":
                 current.style = value
             case "w:outlineLvl":
-                current.outline = whole(value, 9)
+                current.outline = parse_small_int(value, 9)
             case "w:numId":
                 current.list_id = value
             case "w:ilvl":
                 current.list_depth = value
             case "w:vanish" if self._inside == "run":
-                self._is_hidden = value not in _OFF
+                self._is_hidden = value not in _FALSE_VALUES
             case "w:hyperlink":
                 address, anchor = self._addresses.get(attributes.get("id", ""), ""), attributes.get("anchor", "")
                 self._open_link(f"{address}#{anchor}" if address and anchor else address)
             case "w:fldSimple":
-                self._open_link(_address(attributes.get("instr", "")))
+                self._open_link(_field_address(attributes.get("instr", "")))
             case "w:fldChar":
                 self._see_field(attributes.get("fldCharType", ""))
             case "w:footnoteReference" | "w:endnoteReference":
                 self._add(f"[^{name[2]}{attributes.get('id', '')}]")
-            case _ if name in _SIGNS and self._inside == "run" and attributes.get("type") != "page":
-                self._add(_SIGNS[name])
+            case _ if name in _CHARACTER_ELEMENTS and self._inside == "run" and attributes.get("type") != "page":
+                self._add(_CHARACTER_ELEMENTS[name])
 
     def _add(self, text: str) -> None:
         if self._paragraphs and not self._is_hidden:
@@ -127,7 +127,7 @@ class Body:
         if kind == "begin":
             self._fields.append("")
         elif kind == "separate" and self._fields and self._fields[-1] is not None:
-            self._open_link(_address(self._fields[-1]))
+            self._open_link(_field_address(self._fields[-1]))
             self._fields[-1] = None
         elif kind == "end" and self._fields and self._fields.pop() is None:
             self._close_link()
@@ -167,10 +167,10 @@ class Body:
 
     def _close_note(self) -> None:
         label, at = self._note
-        text = joined(self.blocks[at:])
-        self.blocks[at:] = [DocxBlock("text", f"[^{label}]: {indented(text, '    ').lstrip()}")] if text else []
+        text = join_blocks(self.blocks[at:])
+        self.blocks[at:] = [DocxBlock("text", f"[^{label}]: {indent(text, '    ').lstrip()}")] if text else []
 
 
-def _address(instruction: str) -> str:
-    match = _ADDRESS.match(instruction)
+def _field_address(instruction: str) -> str:
+    match = _HYPERLINK_FIELD.match(instruction)
     return match[1] if match else ""

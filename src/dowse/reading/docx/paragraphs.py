@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from dowse.reading.docx.styles import Lists, Styles, whole
-from dowse.reading.markdown_writer import fenced, heading, paragraph
+from dowse.reading.docx.styles import Lists, Styles, parse_small_int
+from dowse.reading.markdown_writer import code_block, heading, paragraph
 
 _INDENT = "   "
 """Enough to stand below a bullet as well as below a number, and not so much as to be code."""
@@ -32,7 +32,7 @@ class DocxBlock:
     text: str
 
 
-class Setting:
+class ParagraphConverter:
     """Makes blocks of paragraphs, by the styles and lists of the document."""
 
     def __init__(self, styles: Styles, lists: Lists) -> None:
@@ -57,7 +57,9 @@ class Setting:
         listed = read if read.list_id else next((style for style in chain if style.list_id), None)
         if listed is None or listed.list_id == "0":
             return DocxBlock("text", paragraph(text))
-        return DocxBlock("list", self._item(listed.list_id, whole(read.list_depth or listed.list_depth, 0), text))
+        return DocxBlock(
+            "list", self._item(listed.list_id, parse_small_int(read.list_depth or listed.list_depth, 0), text)
+        )
 
     def _item(self, identifier: str, depth: int, text: str) -> str:
         depth = min(depth, _MAX_LIST_DEPTH)
@@ -69,18 +71,18 @@ class Setting:
         return _INDENT * depth + marker + text.replace("\n", "\n" + _INDENT * depth + " " * len(marker))
 
 
-def joined(blocks: list[DocxBlock]) -> str:
+def join_blocks(blocks: list[DocxBlock]) -> str:
     """All blocks as one text: items of a list one below the other, code in one fence."""
-    return "\n\n".join(_together(blocks))
+    return "\n\n".join(_merge_blocks(blocks))
 
 
-def _together(blocks: list[DocxBlock]) -> Iterator[str]:
+def _merge_blocks(blocks: list[DocxBlock]) -> Iterator[str]:
     for kind, members in groupby(
         (block for block in blocks if block.text or block.kind == "code"), lambda block: block.kind
     ):
         texts = [block.text for block in members]
         if kind == "code":
-            yield fenced("\n".join(texts)) if any(texts) else ""
+            yield code_block("\n".join(texts)) if any(texts) else ""
         elif kind == "list":
             yield "\n".join(texts)
         else:

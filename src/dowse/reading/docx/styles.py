@@ -57,7 +57,7 @@ class Styles:
             case "w:basedOn":
                 self._current.based_on = value
             case "w:outlineLvl":
-                self._current.outline = whole(value, 9)
+                self._current.outline = parse_small_int(value, 9)
             case "w:numId":
                 self._current.list_id = value
             case "w:ilvl":
@@ -113,6 +113,6 @@ class Lists:
         return kind not in ("bullet", "none")
 
 
-def whole(text: str, default: int) -> int:
+def parse_small_int(text: str, default: int) -> int:
     """A small number that was written down; the default for anything else."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 5 else default

@@ -10,16 +10,16 @@ from xml.parsers import expat
 
 from dowse.errors import PackageRefused
 
-_MAX_BYTES = 48 * 1024 * 1024
+_MAX_UNPACKED_BYTES = 48 * 1024 * 1024
 """Of all parts together, unpacked: that of a book of a thousand pages has 20 MB. What comes after is not read."""
-_STEP_BYTES = 512 * 1024
+_READ_BYTES = 512 * 1024
 _WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _WORD_STRICT = "http://purl.oclc.org/ooxml/wordprocessingml/main"
 _COMPATIBILITY = "http://schemas.openxmlformats.org/markup-compatibility/2006"
 _PREFIXES = {_WORD: "w:", _WORD_STRICT: "w:", _COMPATIBILITY: "mc:"}
 
 
-class ArchiveGuard(Protocol):
+class ElementHandler(Protocol):
     """Sees the elements of a part go by, by names such as `w:p`; names of attributes have no prefix."""
 
     def start(self, name: str, attributes: dict[str, str]) -> None: ...
@@ -41,16 +41,16 @@ class Package:
 
     def __init__(self, data: bytes) -> None:
         self._archive = zipfile.ZipFile(BytesIO(data))
-        self._left = _MAX_BYTES
+        self._left = _MAX_UNPACKED_BYTES
 
-    def watch(self, part: str, watcher: ArchiveGuard) -> None:
+    def watch(self, part: str, watcher: ElementHandler) -> None:
         """Show all elements of a part, as far as it can be read."""
-        parser = _parser(watcher)
+        parser = _make_parser(watcher)
         try:
             for piece in self._pieces(part):
                 parser.Parse(piece)
             parser.Parse(b"", True)  # noqa: FBT003 - its own way to say that this was all
-        except (*_UNREADABLE, expat.ExpatError, PackageRefused):
+        except (*_ZIP_ERRORS, expat.ExpatError, PackageRefused):
             return
 
     def relations(self, part: str) -> list[Relation]:
@@ -65,24 +65,24 @@ class Package:
                     target = normpath(join("/", folder, target)).lstrip("/")
                 found.append(Relation(attributes.get("Id", ""), attributes.get("Type", "").rpartition("/")[2], target))
 
-        self.watch(join(folder, "_rels", f"{part.rpartition('/')[2]}.rels"), Starts(see))
+        self.watch(join(folder, "_rels", f"{part.rpartition('/')[2]}.rels"), StartHandler(see))
         return found
 
     def _pieces(self, part: str) -> Iterator[bytes]:
         with self._archive.open(part) as unpacked:
-            while self._left > 0 and (piece := unpacked.read(_STEP_BYTES)):
+            while self._left > 0 and (piece := unpacked.read(_READ_BYTES)):
                 self._left -= len(piece)
                 yield piece
 
 
-_UNREADABLE = (
+_ZIP_ERRORS = (
     *(KeyError, ValueError, OSError, EOFError, RuntimeError, NotImplementedError, MemoryError),
     *(zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error),
 )
 """What `zipfile` raises for archives that are broken, encrypted or packed in ways it does not know."""
 
 
-class Starts:
+class StartHandler:
     """A watcher that only wants to see elements begin."""
 
     def __init__(self, see: Callable[[str, dict[str, str]], None]) -> None:
@@ -99,11 +99,11 @@ def open_package(data: bytes) -> Package | None:
     """The archive, if it is one."""
     try:
         return Package(data)
-    except _UNREADABLE:
+    except _ZIP_ERRORS:
         return None
 
 
-def _parser(watcher: ArchiveGuard) -> expat.XMLParserType:
+def _make_parser(watcher: ElementHandler) -> expat.XMLParserType:
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
     names: dict[str, str] = {}

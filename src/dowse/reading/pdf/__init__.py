@@ -13,22 +13,22 @@ from dowse.errors import FormatNotReadable
 from dowse.reading.front_matter import FrontMatter
 from dowse.reading.markdown import read_converted
 from dowse.reading.markdown_writer import heading, paragraph
-from dowse.reading.pdf.page_text import NO_PARSER, SECONDS
-from dowse.reading.placeholder_titles import stated_tags, stated_title
+from dowse.reading.pdf.page_text import EXIT_NO_PARSER, MAX_READ_SECONDS
+from dowse.reading.placeholder_titles import clean_title, split_keywords
 from dowse.reading.shorten import file_stem
 from dowse.types import Reading
 
-_MARK = b"%PDF-"
+_SIGNATURE = b"%PDF-"
 _PROGRAM = Path(__file__).with_name("page_text.py")
-_KILL_SECONDS = SECONDS + 10
+_KILL_SECONDS = MAX_READ_SECONDS + 10
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
 """Among them the mark that PDFium leaves where a word was broken at the end of a line."""
-_MISSING = "PDF files are read with pypdfium2, which is not installed: pip install 'dowse[documents]'"
-_SAYS_SOMETHING = re.compile(r"[^\W\d_]{2}")
+_MISSING_PARSER = "PDF files are read with pypdfium2, which is not installed: pip install 'dowse[documents]'"
+_WORD = re.compile(r"[^\W\d_]{2}")
 
 
 @dataclass(frozen=True, slots=True)
-class _Stated:
+class _Properties:
     title: str = ""
     subject: str = ""
     keywords: str = ""
@@ -40,17 +40,19 @@ def read_pdf(data: bytes, path: str) -> Reading:
 
     Raises NotReadable where no parser is installed.
     """
-    stated, pages = _parsed(data)
-    lines = [line for page in pages[:3] for line in page.splitlines() if _SAYS_SOMETHING.search(line)]
-    title = stated_title(stated.title)
+    stated, pages = _parse_pdf(data)
+    lines = [line for page in pages[:3] for line in page.splitlines() if _WORD.search(line)]
+    title = clean_title(stated.title)
     following = lines[0 if title else 1 :][:4]
     shown = FrontMatter(
-        title or next(iter(lines), file_stem(path)), stated.subject or " ".join(following), stated_tags(stated.keywords)
+        title or next(iter(lines), file_stem(path)),
+        stated.subject or " ".join(following),
+        split_keywords(stated.keywords),
     )
-    return read_converted(_text(pages, stated.pages), path, stated=shown)
+    return read_converted(_join_pages(pages, stated.pages), path, stated=shown)
 
 
-def _text(pages: list[str], total: int) -> str:
+def _join_pages(pages: list[str], total: int) -> str:
     """The pages below their numbers, where there are several."""
     shown = [
         "\n\n".join([*([heading(2, f"Page {number}")] if total > 1 else []), paragraph(page)])
@@ -62,12 +64,12 @@ def _text(pages: list[str], total: int) -> str:
     return "\n\n".join(shown) + "\n" if shown else ""
 
 
-def _parsed(data: bytes) -> tuple["_Stated", list[str]]:
+def _parse_pdf(data: bytes) -> tuple["_Properties", list[str]]:
     """What a PDF states of itself, and the text of its pages as far as they could be read."""
     if find_spec("pypdfium2") is None:
-        raise FormatNotReadable(_MISSING)
-    if _MARK not in data[:1024]:
-        return _Stated(), []
+        raise FormatNotReadable(_MISSING_PARSER)
+    if _SIGNATURE not in data[:1024]:
+        return _Properties(), []
     # -P keeps the folder of the program, and the working directory, out of the import path.
     command = [sys.executable, "-P", str(_PROGRAM)]
     no_window = getattr(subprocess, "CREATE_NO_WINDOW", 0)
@@ -80,25 +82,25 @@ def _parsed(data: bytes) -> tuple["_Stated", list[str]]:
         output, code = late.stdout or b"", 0
     except OSError as error:
         raise FormatNotReadable(f"the program that reads PDF files did not start: {error.strerror}") from error
-    if code == NO_PARSER:
-        raise FormatNotReadable(_MISSING)
-    return _taken_in(output)
+    if code == EXIT_NO_PARSER:
+        raise FormatNotReadable(_MISSING_PARSER)
+    return _read_output(output)
 
 
-def _taken_in(output: bytes) -> tuple["_Stated", list[str]]:
+def _read_output(output: bytes) -> tuple["_Properties", list[str]]:
     """What the program said; its last line may be cut off."""
-    stated, pages = _Stated(), list[str]()
+    stated, pages = _Properties(), list[str]()
     for line in output.splitlines():
         with suppress(ValueError, TypeError, KeyError):
             told = json.loads(line)
             if "page" in told:
-                pages.append(_clean(told["text"]))
+                pages.append(_clean_text(told["text"]))
             else:
-                title, subject, keywords = (_clean(told[name]) for name in ("title", "subject", "keywords"))
-                stated = _Stated(title, subject, keywords, told["pages"])
+                title, subject, keywords = (_clean_text(told[name]) for name in ("title", "subject", "keywords"))
+                stated = _Properties(title, subject, keywords, told["pages"])
     return stated, pages
 
 
-def _clean(text: str) -> str:
+def _clean_text(text: str) -> str:
     lines = (line.strip() for line in _CONTROLS.sub("", text).splitlines())
     return "\n".join(lines).strip()

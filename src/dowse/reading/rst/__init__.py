@@ -7,14 +7,14 @@ from dowse.reading.decoding import decode
 from dowse.reading.front_matter import FrontMatter
 from dowse.reading.markdown import read_converted
 from dowse.reading.rst.blocks import RstBlocks
-from dowse.reading.rst.inline import learn_names
+from dowse.reading.rst.inline import collect_names
 from dowse.types import Reading
 
 _HEADER = re.compile(r"\n*(?:[A-Z][A-Za-z-]{1,30}:(?: .*)?\n(?:[ \t]+\S.*\n)*){2,}(?=\n|\Z)")
 """What enhancement proposals begin with: `PEP: 8`, `Title: …`."""
-_MARKED = re.compile(r"\\(.)|``")
+_ESCAPE_OR_LITERAL = re.compile(r"\\(.)|``")
 _TITLE = re.compile(r"^Title: (?P<title>.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
-_HEADER_CHARS = 16 * 1024
+_MAX_HEADER_CHARS = 16 * 1024
 
 
 def read_rst(data: bytes, path: str) -> Reading:
@@ -22,12 +22,12 @@ def read_rst(data: bytes, path: str) -> Reading:
     decoded = decode(data)
     # No separators but those of lines: a form feed or U+2028 stays in its line, as in Markdown.
     source = re.sub(r"\r\n?", "\n", decoded.text).expandtabs(8)
-    header = _HEADER.match(source, 0, _HEADER_CHARS)
+    header = _HEADER.match(source, 0, _MAX_HEADER_CHARS)
     title = _TITLE.search(header[0]) if header else None
     if header:
         source = re.sub(r"^(?=[A-Z])", ":", header[0], flags=re.MULTILINE) + source[header.end() :]
     lines = [line.rstrip() for line in source.split("\n")]
-    blocks = RstBlocks(learn_names(iter(lines), PurePosixPath(path).suffix))
+    blocks = RstBlocks(collect_names(iter(lines), PurePosixPath(path).suffix))
     text = blocks.convert(lines)
-    stated = FrontMatter(title=_MARKED.sub(r"\1", title["title"])) if title else None
+    stated = FrontMatter(title=_ESCAPE_OR_LITERAL.sub(r"\1", title["title"])) if title else None
     return read_converted(text + "\n" if text else "", path, decoded.encoding, stated)

@@ -2,18 +2,25 @@
 
 import re
 
-from dowse.reading.markdown_writer import fenced, heading, indented, paragraph
-from dowse.reading.rst.directives import explicit
-from dowse.reading.rst.indentation import dedented, indented_end, line_after, moved_left, next_filled, trimmed
-from dowse.reading.rst.inline import Names, inline
-from dowse.reading.rst.tables import is_border, table, table_end
+from dowse.reading.markdown_writer import code_block, heading, indent, paragraph
+from dowse.reading.rst.directives import convert_explicit
+from dowse.reading.rst.indentation import (
+    dedent,
+    dedent_by,
+    find_indented_end,
+    find_nonblank,
+    line_after,
+    trim_blank_lines,
+)
+from dowse.reading.rst.inline import Names, convert_inline
+from dowse.reading.rst.tables import convert_table, is_border, table_end
 
 _RULE = re.compile(r"(?P<sign>[!-/:-@\[-`{-~])(?P=sign)*$")
 _BULLET = re.compile(r"(?P<marker>[-*+•‣⁃])(?:\s+|$)")
 _NUMBER = re.compile(r"\(?(?P<marker>\d{1,9}|#|[A-Za-z]|[ivxlcdmIVXLCDM]{1,9})[.)](?:\s+|$)")
 _FIELD = re.compile(r":(?![:\s])(?P<name>(?:[^:\\]|\\.|:(?![\s`]|$)){1,200}):(?:\s+|$)(?P<value>.*)")
 _EXPLICIT = re.compile(r"\.\.(?:\s|$)|__ ")
-_FOR_TOOLS = {"orphan", "nocomments", "tocdepth", "nosearch", "no-search", "allow-section-headings"}
+_TOOL_FIELDS = {"orphan", "nocomments", "tocdepth", "nosearch", "no-search", "allow-section-headings"}
 _MAX_DEPTH = 16
 """Nested deeper than anybody writes, text is left as it is."""
 
@@ -42,21 +49,21 @@ class RstBlocks:
         """The block that begins at a line, and the line after it."""
         line = lines[at]
         if line.startswith(" "):
-            end = indented_end(lines, at)
-            return indented(self.convert(dedented(lines[at:end])), "> "), end
+            end = find_indented_end(lines, at)
+            return indent(self.convert(dedent(lines[at:end])), "> "), end
         if _EXPLICIT.match(line):
-            end = indented_end(lines, at + 1)
-            return explicit(self, lines[at:end]), end
-        if self._depth == 1 and (size := _heading_lines(lines, at)):
+            end = find_indented_end(lines, at + 1)
+            return convert_explicit(self, lines[at:end]), end
+        if self._depth == 1 and (size := _count_heading_lines(lines, at)):
             return self._heading(lines[at : at + size]), at + size
         if _RULE.match(line) and len(line) > 3 and not line_after(lines, at):
             return "* * *", at + 1
         if is_border(line):
             end = table_end(lines, at)
-            return table(lines[at:end], self.known), end
+            return convert_table(lines[at:end], self.known), end
         if _FIELD.match(line):
             return self._fields(lines, at)
-        if _item(lines, at):
+        if _match_item(lines, at):
             return self._list(lines, at)
         return self._paragraph(lines, at)
 
@@ -64,32 +71,32 @@ class RstBlocks:
         style = lines[-1][0] * len(lines)
         if style not in self._styles:
             self._styles.append(style)
-        return heading(self._styles.index(style) + 1, inline(lines[-2].strip(), self.known))
+        return heading(self._styles.index(style) + 1, convert_inline(lines[-2].strip(), self.known))
 
     def _fields(self, lines: list[str], at: int) -> tuple[str, int]:
         items = list[str]()
         while at < len(lines) and (match := _FIELD.match(lines[at])):
-            end = indented_end(lines, at + 1)
-            body = self.convert(trimmed([match["value"], *dedented(lines[at + 1 : end])]))
-            if match["name"] not in _FOR_TOOLS:
-                items.append(f"- **{match['name']}:** {indented(body, '  ').lstrip()}".rstrip())
+            end = find_indented_end(lines, at + 1)
+            body = self.convert(trim_blank_lines([match["value"], *dedent(lines[at + 1 : end])]))
+            if match["name"] not in _TOOL_FIELDS:
+                items.append(f"- **{match['name']}:** {indent(body, '  ').lstrip()}".rstrip())
             at = end
         return "\n".join(items), at
 
     def _list(self, lines: list[str], at: int) -> tuple[str, int]:
         items, number, last = list[str](), 0, at
         bullet = _BULLET.match(lines[at])
-        while at < len(lines) and (match := _item(lines, at)):
+        while at < len(lines) and (match := _match_item(lines, at)):
             sign = match["marker"]
             if bool(bullet) != (match.re is _BULLET) or (bullet and sign != bullet["marker"]):
                 break
             number = int(sign) if sign.isdecimal() else number + 1
             marker = "- " if bullet else f"{number}. "
-            end = indented_end(lines, at + 1)
-            rest = moved_left(lines[at + 1 : end], match.end())
-            body = self.convert(trimmed([lines[at][match.end() :], *rest]))
-            items.append(marker + indented(body, " " * len(marker)).lstrip(" "))
-            last, at = end, next_filled(lines, end)
+            end = find_indented_end(lines, at + 1)
+            rest = dedent_by(lines[at + 1 : end], match.end())
+            body = self.convert(trim_blank_lines([lines[at][match.end() :], *rest]))
+            items.append(marker + indent(body, " " * len(marker)).lstrip(" "))
+            last, at = end, find_nonblank(lines, end)
         return ("\n\n" if any("\n\n" in item for item in items) else "\n").join(items), last
 
     def _paragraph(self, lines: list[str], at: int) -> tuple[str, int]:
@@ -100,7 +107,7 @@ class RstBlocks:
             end += 1
         block = lines[at:end]
         if block[0].startswith(">>>"):
-            return fenced("\n".join(block), "pycon"), end
+            return code_block("\n".join(block), "pycon"), end
         if all(line == "|" or line.startswith("| ") for line in block):
             return "  \n".join(self._text([line[1:]]) for line in block), end
         if block[-1].endswith("::"):
@@ -108,25 +115,25 @@ class RstBlocks:
         return self._text(block), end
 
     def _text(self, lines: list[str]) -> str:
-        return paragraph(inline("\n".join(line.strip() for line in lines), self.known))
+        return paragraph(convert_inline("\n".join(line.strip() for line in lines), self.known))
 
     def _before_code(self, lines: list[str], block: list[str], at: int) -> tuple[str, int]:
         """A paragraph that ends in `::`, and the code after it."""
         last = block[-1][:-2]
         shown = f"{last}:" if last and not last.endswith(" ") else last.rstrip()
-        end = indented_end(lines, at)
-        code = "\n".join(trimmed(dedented(lines[at:end])))
-        parts = [self._text(trimmed([*block[:-1], shown])), fenced(code) if code else ""]
+        end = find_indented_end(lines, at)
+        code = "\n".join(trim_blank_lines(dedent(lines[at:end])))
+        parts = [self._text(trim_blank_lines([*block[:-1], shown])), code_block(code) if code else ""]
         return "\n\n".join(filter(None, parts)), end
 
     def _definition(self, lines: list[str], at: int) -> tuple[str, int]:
-        end = indented_end(lines, at + 1)
-        term = inline(lines[at], self.known)
+        end = find_indented_end(lines, at + 1)
+        term = convert_inline(lines[at], self.known)
         shown = paragraph(term) if "*" in term else f"**{term}**"
-        return f"- {shown}\n\n{indented(self.convert(dedented(lines[at + 1 : end])), '  ')}", end
+        return f"- {shown}\n\n{indent(self.convert(dedent(lines[at + 1 : end])), '  ')}", end
 
 
-def _item(lines: list[str], at: int) -> re.Match[str] | None:
+def _match_item(lines: list[str], at: int) -> re.Match[str] | None:
     """The marker of a list item; a number is none where the next line goes on beside it: `A. Einstein`."""
     if match := _BULLET.match(lines[at]):
         return match
@@ -134,7 +141,7 @@ def _item(lines: list[str], at: int) -> re.Match[str] | None:
     return match if match and (not after or after.startswith(" ") or _NUMBER.match(after)) else None
 
 
-def _heading_lines(lines: list[str], at: int) -> int:
+def _count_heading_lines(lines: list[str], at: int) -> int:
     """How many lines a heading takes that begins here: two, three with a line above it, or none."""
     over, after = _RULE.match(lines[at]), line_after(lines, at)
     if over:

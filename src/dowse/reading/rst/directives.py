@@ -4,15 +4,15 @@ import csv
 import re
 from typing import Protocol
 
-from dowse.reading.markdown_writer import code_span, fenced, indented, link, table
-from dowse.reading.rst.directive_names import kinds, names
-from dowse.reading.rst.indentation import dedented, trimmed
-from dowse.reading.rst.inline import Names, inline, reference
+from dowse.reading.markdown_writer import code_block, code_span, indent, link, table
+from dowse.reading.rst.directive_names import directive_kinds, directive_tables
+from dowse.reading.rst.indentation import dedent, trim_blank_lines
+from dowse.reading.rst.inline import Names, convert_inline, document_link
 
 _DIRECTIVE = re.compile(r"\.\.\s+(?P<name>\w[\w:+.-]{0,80}?)\s?::(?:\s+(?P<argument>.*))?$")
 _NOTE = re.compile(r"\.\.\s+\[(?P<label>[#*]?[\w.-]{0,80})\]\s?(?P<text>.*)")
 _OPTION = re.compile(r":(?P<name>[\w-]+):\s*(?P<value>.*)")
-_NO_TEXT = re.compile(r"```|~~~|[-|>#!*] |\d+\. ")
+_BLOCK_START = re.compile(r"```|~~~|[-|>#!*] |\d+\. ")
 
 
 class BlockConverter(Protocol):
@@ -24,14 +24,14 @@ class BlockConverter(Protocol):
     def convert(self, lines: list[str]) -> str: ...
 
 
-def explicit(blocks: BlockConverter, lines: list[str]) -> str:
+def convert_explicit(blocks: BlockConverter, lines: list[str]) -> str:
     """What a block shows that begins with two dots; comments, targets and settings show nothing."""
     if match := _DIRECTIVE.match(lines[0]):
         return Directive(blocks, match, lines[1:]).shown()
     if match := _NOTE.match(lines[0]):
         label = match["label"].lstrip("#*") or "note"
-        body = blocks.convert(trimmed([match["text"], *dedented(lines[1:])]))
-        return f"[^{label}]: {indented(body, '    ').lstrip()}"
+        body = blocks.convert(trim_blank_lines([match["text"], *dedent(lines[1:])]))
+        return f"[^{label}]: {indent(body, '    ').lstrip()}"
     return ""
 
 
@@ -43,7 +43,7 @@ class Directive:
         self._name = first["name"].rpartition(":")[2].lower()
         self._arguments = [first["argument"]] if first["argument"] else []
         self._options: dict[str, str] = {}
-        self._body = self._take_apart(dedented(rest))
+        self._body = self._take_apart(dedent(rest))
 
     def _take_apart(self, rest: list[str]) -> list[str]:
         """Move arguments and options out of the lines up to the first blank one; the body is left."""
@@ -56,22 +56,22 @@ class Directive:
             else:
                 self._arguments.append(rest[at].strip())
             at += 1
-        return trimmed(dedented(rest[at:]))
+        return trim_blank_lines(dedent(rest[at:]))
 
     def shown(self) -> str:
         """The directive in Markdown."""
-        labels: dict[str, str] = names()["admonitions"]
+        labels: dict[str, str] = directive_tables()["admonitions"]
         if self._name in labels:
             return self._admonition(labels[self._name])
         special = {"toctree": self._toctree, "image": self._image, "figure": self._image, "csv-table": self._csv}
-        return special[self._name]() if self._name in special else self._by_kind(kinds().get(self._name, ""))
+        return special[self._name]() if self._name in special else self._by_kind(directive_kinds().get(self._name, ""))
 
     def _by_kind(self, kind: str) -> str:
         match kind:
             case "unseen":
                 return ""
             case "code":
-                return fenced("\n".join([*self._arguments[1:], *self._body]), self._argument.partition(" ")[0])
+                return code_block("\n".join([*self._arguments[1:], *self._body]), self._argument.partition(" ")[0])
             case "file":
                 return link(self._argument, self._argument)
             case "body":
@@ -85,7 +85,7 @@ class Directive:
         return " ".join(self._arguments)
 
     def _prose(self, text: str) -> str:
-        return inline(text, self._blocks.known)
+        return convert_inline(text, self._blocks.known)
 
     def _title(self, text: str) -> str:
         return f"**{self._prose(text)}**" if text else ""
@@ -101,13 +101,13 @@ class Directive:
             label, said = f"{label} {version}", [text, *said[1:]]
         elif not label:
             label, said = self._prose(self._argument), []
-        text = self._blocks.convert(trimmed([*said, "", *self._body]))
-        apart = "\n\n" if _NO_TEXT.match(text) else " "
+        text = self._blocks.convert(trim_blank_lines([*said, "", *self._body]))
+        apart = "\n\n" if _BLOCK_START.match(text) else " "
         return f"**{label.strip(': ')}:**{apart}{text}".rstrip()
 
     def _toctree(self) -> str:
         entries = [line.strip() for line in self._body if line and "*" not in line and line.strip() != "self"]
-        items = [f"- {reference(entry, self._blocks.known)}" for entry in entries]
+        items = [f"- {document_link(entry, self._blocks.known)}" for entry in entries]
         return self._below(self._title(self._options.get("caption", "")), "\n".join(items))
 
     def _image(self) -> str:
@@ -117,6 +117,6 @@ class Directive:
         try:
             rows = list(csv.reader([self._options.get("header", ""), *self._body], skipinitialspace=True))
         except csv.Error:
-            return fenced("\n".join(self._body))
+            return code_block("\n".join(self._body))
         cells = [[self._prose(cell) for cell in row] for row in rows]
         return self._below(self._title(self._argument), table(cells))

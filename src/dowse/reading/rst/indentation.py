@@ -6,24 +6,24 @@ def indent_of(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
-def dedented(lines: list[str]) -> list[str]:
+def dedent(lines: list[str]) -> list[str]:
     """Lines without the indentation that all of them share."""
     shared = min((indent_of(line) for line in lines if line), default=0)
     return [line[shared:] for line in lines]
 
 
-def moved_left(lines: list[str], by: int) -> list[str]:
+def dedent_by(lines: list[str], by: int) -> list[str]:
     """Lines without so much of their indentation, or all of it where they have less."""
     return [line[min(by, indent_of(line)) :] for line in lines]
 
 
-def trimmed(lines: list[str]) -> list[str]:
+def trim_blank_lines(lines: list[str]) -> list[str]:
     """Lines without the blank ones at both ends."""
     filled = [number for number, line in enumerate(lines) if line]
     return lines[filled[0] : filled[-1] + 1] if filled else []
 
 
-def indented_end(lines: list[str], at: int) -> int:
+def find_indented_end(lines: list[str], at: int) -> int:
     """Where the lines end that are indented, with the blank ones between them."""
     end = at
     for number in range(at, len(lines)):
@@ -34,7 +34,7 @@ def indented_end(lines: list[str], at: int) -> int:
     return end
 
 
-def next_filled(lines: list[str], at: int) -> int:
+def find_nonblank(lines: list[str], at: int) -> int:
     """The next line that is not blank."""
     return next((number for number in range(at, len(lines)) if lines[number]), len(lines))
 

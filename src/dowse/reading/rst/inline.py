@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dowse.reading.markdown_writer import code_span, link
-from dowse.reading.rst.directive_names import names
+from dowse.reading.rst.directive_names import directive_tables
 
 _MARKUP = re.compile(
     r"""
@@ -40,18 +40,18 @@ class Names:
     def learn(self, line: str) -> None:
         """Take in a line that gives a name a meaning."""
         if match := _TARGET.match(line):
-            self.targets[_plain(match["name"].strip("`"))] = (match["target"] or "").strip()
+            self.targets[_normalize_name(match["name"].strip("`"))] = (match["target"] or "").strip()
         elif match := _ANONYMOUS.match(line):
             self.anonymous.append(match["target"].strip())
         elif match := _SUBSTITUTION.match(line):
             shown = {"replace": match["value"], "image": f"![{match['name']}]({match['value']})"}
-            self.substitutions[_plain(match["name"])] = shown.get(match["directive"], match["name"])
+            self.substitutions[_normalize_name(match["name"])] = shown.get(match["directive"], match["name"])
 
     def target(self, name: str) -> str:
         """Where a name leads, also by way of another; empty when nobody said."""
-        target = self.targets.get(_plain(name), "")
+        target = self.targets.get(_normalize_name(name), "")
         other = _OTHER_TARGET.match(target)
-        return self.targets.get(_plain(other["name"]), "") if other and "/" not in target else target
+        return self.targets.get(_normalize_name(other["name"]), "") if other and "/" not in target else target
 
     def next_anonymous(self) -> str:
         """Where the next link without a name leads."""
@@ -59,7 +59,7 @@ class Names:
         return self.anonymous[self.used - 1] if self.used <= len(self.anonymous) else ""
 
 
-def learn_names(lines: Iterator[str], suffix: str) -> Names:
+def collect_names(lines: Iterator[str], suffix: str) -> Names:
     """The names that all lines of a document give."""
     known = Names(suffix)
     for line in lines:
@@ -68,42 +68,42 @@ def learn_names(lines: Iterator[str], suffix: str) -> Names:
     return known
 
 
-def inline(text: str, known: Names) -> str:
+def convert_inline(text: str, known: Names) -> str:
     """A text in Markdown."""
 
     def shown(match: re.Match[str]) -> str:
         kind = match.lastgroup
         if match["phrase"]:
-            return _phrase(match, known)
+            return _convert_phrase(match, known)
         if kind == "role_text":
-            return _role(match["role"].rpartition(":")[2].lower(), match["role_text"], known)
+            return _convert_role(match["role"].rpartition(":")[2].lower(), match["role_text"], known)
         if kind == "literal":
             return code_span(match["literal"])
         if kind == "substitution":
-            return known.substitutions.get(_plain(match["substitution"]), match[0])
+            return known.substitutions.get(_normalize_name(match["substitution"]), match[0])
         if kind == "note":
             return f"[^{match['note'].lstrip('#') or 'note'}]"
-        return _word(match, known) if match["name"] else ""
+        return _convert_word(match, known) if match["name"] else ""
 
     return _MARKUP.sub(shown, text) if any(sign in text for sign in "`_|\\") else text
 
 
-def reference(entry: str, known: Names) -> str:
+def document_link(entry: str, known: Names) -> str:
     """A link to another document, named as in a toctree: `path` or `Title <path>`."""
     match = _TITLED.match(entry)
     title, target = (match["title"], match["target"]) if match else (entry, entry)
-    return link(title or target, _file(target, known))
+    return link(title or target, _add_suffix(target, known))
 
 
-def _file(target: str, known: Names) -> str:
+def _add_suffix(target: str, known: Names) -> str:
     """A document's name with its suffix, which `:doc:` leaves out; addresses and file names as they are."""
     return target if "://" in target or target.endswith((known.suffix, "/")) else target + known.suffix
 
 
-def _role(role: str, text: str, known: Names) -> str:
+def _convert_role(role: str, text: str, known: Names) -> str:
     if role == "doc":
-        return reference(" ".join(text.split()), known)
-    roles = names()["roles"]
+        return document_link(" ".join(text.split()), known)
+    roles = directive_tables()["roles"]
     match = _TITLED.match(text)
     title, target = (match["title"], match["target"]) if match else ("", text)
     if series := roles["series"].get(role):
@@ -116,28 +116,28 @@ def _role(role: str, text: str, known: Names) -> str:
     return code_span((title or target).lstrip("!~"))
 
 
-def _phrase(match: re.Match[str], known: Names) -> str:
+def _convert_phrase(match: re.Match[str], known: Names) -> str:
     text = match["phrase"]
     if not match["reference"]:
         return text if match[0].startswith("_") else match[0]
     if titled := _TITLED.match(text):
         target = "".join(titled["target"].split())
         if titled["title"]:
-            known.targets.setdefault(_plain(titled["title"]), target)
+            known.targets.setdefault(_normalize_name(titled["title"]), target)
         return link(titled["title"] or target, known.target(target[:-1]) if target.endswith("_") else target)
     target = known.next_anonymous() if match["reference"] == "__" else known.target(text)
     return link(text, target) if target else text
 
 
-def _word(match: re.Match[str], known: Names) -> str:
+def _convert_word(match: re.Match[str], known: Names) -> str:
     """A single word as a link; many that end in `_` are none."""
     name = match["name"]
     is_anonymous = match["end"] == "__" and known.used < len(known.anonymous)
-    if not is_anonymous and _plain(name) not in known.targets:
+    if not is_anonymous and _normalize_name(name) not in known.targets:
         return match[0]
     return link(name, known.next_anonymous() if is_anonymous else known.target(name))
 
 
-def _plain(name: str) -> str:
+def _normalize_name(name: str) -> str:
     """A name as names are compared: without regard to case, white space and backslashes."""
     return " ".join(name.replace("\\", "").split()).lower()

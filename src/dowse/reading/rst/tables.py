@@ -3,9 +3,9 @@
 import re
 from itertools import pairwise
 
-from dowse.reading.markdown_writer import fenced
+from dowse.reading.markdown_writer import code_block
 from dowse.reading.markdown_writer import table as written
-from dowse.reading.rst.inline import Names, inline
+from dowse.reading.rst.inline import Names, convert_inline
 
 _GRID = re.compile(r"\+(?:[-=]+\+)+$")
 _SIMPLE = re.compile(r"=+(?: +=+)+$")
@@ -32,11 +32,11 @@ def table_end(lines: list[str], at: int) -> int:
     return len(lines) if is_grid else next(blank, len(lines))
 
 
-def table(lines: list[str], known: Names) -> str:
+def convert_table(lines: list[str], known: Names) -> str:
     """A table; one whose cells span several columns or rows is shown as it was drawn."""
     rows = _grid_rows(lines) if lines[0].startswith("+") else _simple_rows(lines)
-    cells = [[inline("\n".join(cell), known) for cell in row] for row in rows]
-    return written(cells) or fenced("\n".join(lines))
+    cells = [[convert_inline("\n".join(cell), known) for cell in row] for row in rows]
+    return written(cells) or code_block("\n".join(lines))
 
 
 Row = list[list[str]]
@@ -52,7 +52,7 @@ def _grid_rows(lines: list[str]) -> list[Row]:
         elif any(line[place : place + 1] != "|" for place in edges):
             return []
         else:
-            _add(rows[-1], [line[left + 1 : right] for left, right in pairwise(edges)])
+            _add_lines(rows[-1], [line[left + 1 : right] for left, right in pairwise(edges)])
     return rows[:-1]
 
 
@@ -64,11 +64,11 @@ def _simple_rows(lines: list[str]) -> list[Row]:
             continue
         if line[: starts[1]].strip() or not rows:  # one that leaves the first column empty goes on with the row above
             rows.append([[] for _ in starts])
-        _add(rows[-1], [line[left:right] for left, right in pairwise([*starts, None])])
+        _add_lines(rows[-1], [line[left:right] for left, right in pairwise([*starts, None])])
     return rows
 
 
-def _add(row: Row, cells: list[str]) -> None:
+def _add_lines(row: Row, cells: list[str]) -> None:
     for lines, cell in zip(row, cells, strict=True):
         if cell.strip():
             lines.append(cell.strip())
