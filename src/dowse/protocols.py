@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Protocol
 from dowse.types import (
     Batch,
     Document,
-    Entered,
     Entry,
     Finding,
+    FolderCallback,
     Kind,
     Link,
     Scored,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class FileSource(Protocol):
     """Where documents come from, behind the policy."""
 
-    def entries(self, below: str = "", entered: "Entered | None" = None) -> Iterator[Entry | Verdict]:
+    def entries(self, below: str = "", on_folder: "FolderCallback | None" = None) -> Iterator[Entry | Verdict]:
         """Everything below the root, or a folder of it: what may be indexed as entries, the rest as verdicts.
 
         Each folder that is entered is told, the root as an empty path, others with a slash at the end.
@@ -88,7 +88,7 @@ class DocumentReader(Protocol):
 
     def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]: ...
 
-    def twin(self, document: Document, recipe: str) -> StoredDocument | None:
+    def find_twin(self, document: Document, recipe: str) -> StoredDocument | None:
         """A document that became chunks from the very same content in the very same way."""
         ...
 
@@ -106,7 +106,7 @@ class DocumentReader(Protocol):
 
     def links(self, document_id: int) -> list[Link]: ...
 
-    def targets(self) -> Iterator[tuple[int, int, str]]:
+    def link_targets(self) -> Iterator[tuple[int, int, str]]:
         """Where all links lead, in order: a document's id, a link's place in it, its target."""
         ...
 
@@ -130,15 +130,15 @@ class TextSearcher(Protocol):
         """Documents by the fields of documents, best first, equals by id."""
         ...
 
-    def holders(self, word: str) -> frozenset[int]:
+    def documents_with_word(self, word: str) -> frozenset[int]:
         """Documents that hold a word: whole, or all its parts in one chunk."""
         ...
 
-    def extent(self) -> int:
+    def entry_count(self) -> int:
         """How many chunks and paths words are looked for in, to weigh frequencies against."""
         ...
 
-    def frequency(self, term: str) -> int:
+    def chunk_frequency(self, term: str) -> int:
         """How many chunks hold a term in their parts."""
         ...
 
@@ -154,7 +154,7 @@ class VectorStore(Protocol):
         """Keep vectors for chunks; those of chunks that are gone are ignored."""
         ...
 
-    def without_vectors(self, encoder: str, limit: int, *, first: Collection[int] = (), after: int = 0) -> list[int]:
+    def chunks_without_vectors(self, encoder: str, limit: int, *, first: Collection[int] = (), after: int = 0) -> list[int]:
         """Chunks that have no vector of their own of this encoder: of the documents `first`, then by id `after` one."""
         ...
 
@@ -190,17 +190,17 @@ class IndexFacts(Protocol):
 
     def size_bytes(self) -> int: ...
 
-    def note(self, key: str, value: str | None) -> None:
+    def set_fact(self, key: str, value: str | None) -> None:
         """Remember (or forget, with None) a fact about the index as a whole."""
         ...
 
-    def noted(self, key: str) -> str | None: ...
+    def fact(self, key: str) -> str | None: ...
 
 
 class StoreMaintenance(Protocol):
     """Checking, repairing and closing a store."""
 
-    def glance(self) -> list[Finding]:
+    def quick_check(self) -> list[Finding]:
         """What is wrong at first sight: parts that are missing or behind; cheap and read-only."""
         ...
 

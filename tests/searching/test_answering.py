@@ -13,9 +13,9 @@ import pytest
 from dowse.errors import UsageError
 from dowse.indexes.index import ProjectIndex
 from dowse.searching.candidates import QueryVector
-from dowse.searching.exact_search import exact_text, occurrences, pattern
-from dowse.searching.explain import place
-from dowse.searching.search import Answer, SearchHit, SearchOptions, answer
+from dowse.searching.exact_search import exact_matcher, find_occurrences, pattern_matcher
+from dowse.searching.explain import explain_ranking
+from dowse.searching.search import Answer, SearchHit, SearchOptions, search_store
 from tests.making import write_tree
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> ProjectIndex:
 
 def ask(project: ProjectIndex, text: str, **options: object) -> Answer:
     project.store.refresh()
-    return answer(project.store, project.source.read_bytes, text, SearchOptions(**options))  # type: ignore[arg-type]
+    return search_store(project.store, project.source.read_bytes, text, SearchOptions(**options))  # type: ignore[arg-type]
 
 
 def paths(found: Answer) -> list[str]:
@@ -189,19 +189,21 @@ def test_a_file_that_was_only_touched_is_shown(tmp_path: Path) -> None:
 
 
 def test_why_names_each_signal(project: ProjectIndex) -> None:
-    placed = place(project.store, "login_user", "src/auth/login.py")
+    placed = explain_ranking(project.store, "login_user", "src/auth/login.py")
     assert placed.rank == 1
     assert placed.signals["definition"] > 0
-    later = place(project.store, "login_user", "tests/test_login.py")
+    later = explain_ranking(project.store, "login_user", "tests/test_login.py")
     assert later.rank is not None
     assert later.rank > 1
     assert later.signals["test file"] < 0
-    assert place(project.store, "login_user", "data/numbers.txt").rank is None
-    assert place(project.store, "login_user", "no/such/file").rank is None
+    assert explain_ranking(project.store, "login_user", "data/numbers.txt").rank is None
+    assert explain_ranking(project.store, "login_user", "no/such/file").rank is None
 
 
 def test_every_occurrence_of_a_text_is_found_with_its_place(project: ProjectIndex) -> None:
-    found = occurrences(project.store, project.source.read_bytes, exact_text("login_user"), SearchOptions(limit=100))
+    found = find_occurrences(
+        project.store, project.source.read_bytes, exact_matcher("login_user"), SearchOptions(limit=100)
+    )
     assert (found.total, found.files, found.is_complete) == (4, 2, True)
     first = found.found[0]
     assert (first.path, first.line, first.column) == ("src/auth/login.py", 4, 5)
@@ -210,39 +212,39 @@ def test_every_occurrence_of_a_text_is_found_with_its_place(project: ProjectInde
 
 
 def test_occurrences_come_in_pages(project: ProjectIndex) -> None:
-    whole = occurrences(project.store, project.source.read_bytes, exact_text("e"), SearchOptions(limit=1000))
+    whole = find_occurrences(project.store, project.source.read_bytes, exact_matcher("e"), SearchOptions(limit=1000))
     pages = [
         one
         for offset in range(0, whole.total, 7)
-        for one in occurrences(
-            project.store, project.source.read_bytes, exact_text("e"), SearchOptions(limit=7), offset=offset
+        for one in find_occurrences(
+            project.store, project.source.read_bytes, exact_matcher("e"), SearchOptions(limit=7), offset=offset
         ).found
     ]
     assert pages == whole.found
 
 
 def test_columns_and_lines_are_right_in_any_script(project: ProjectIndex) -> None:
-    found = occurrences(project.store, project.source.read_bytes, exact_text("vu"), SearchOptions(limit=10))
+    found = find_occurrences(project.store, project.source.read_bytes, exact_matcher("vu"), SearchOptions(limit=10))
     assert [(one.line, one.column) for one in found.found] == [(2, 6)]
 
 
 def test_a_pattern_is_found_line_by_line(project: ProjectIndex) -> None:
-    find = pattern(r"^def (\w+)_user")
-    found = occurrences(project.store, project.source.read_bytes, find, SearchOptions(limit=10))
+    find = pattern_matcher(r"^def (\w+)_user")
+    found = find_occurrences(project.store, project.source.read_bytes, find, SearchOptions(limit=10))
     assert [(one.path, one.line) for one in found.found] == [
         ("src/auth/login.py", 4), ("src/auth/login.py", 9), ("tests/test_login.py", 4),
     ]  # fmt: skip
     with pytest.raises(UsageError, match="regular expression"):
-        pattern("(unclosed")
+        pattern_matcher("(unclosed")
     with pytest.raises(UsageError, match="no text"):
-        exact_text("")
+        exact_matcher("")
 
 
 def test_an_explosive_pattern_ends_in_time_and_says_that_it_is_not_complete(tmp_path: Path) -> None:
     project = ProjectIndex(write_tree(tmp_path / "p", {"a.txt": "a" * 60 + "!\n", "b.txt": "x\n"}))
     project.update()
-    found = occurrences(
-        project.store, project.source.read_bytes, pattern(r"(a|aa)+$"), SearchOptions(limit=10), seconds=0.5
+    found = find_occurrences(
+        project.store, project.source.read_bytes, pattern_matcher(r"(a|aa)+$"), SearchOptions(limit=10), seconds=0.5
     )
     assert found.is_complete is False
 
@@ -273,7 +275,7 @@ def hostile_strings() -> list[str]:
 def test_no_string_as_a_query_breaks_anything(project: ProjectIndex) -> None:
     for text in hostile_strings():
         ask(project, text)
-        place(project.store, text, "src/auth/login.py")
+        explain_ranking(project.store, text, "src/auth/login.py")
     assert project.store.check() == []
 
 
@@ -284,7 +286,9 @@ def test_hostile_contents_are_indexed_and_found(tmp_path: Path) -> None:
     project.update()
     assert project.check() == []
     for number, text in list(files.items())[::7]:
-        found = occurrences(project.store, project.source.read_bytes, exact_text(text[:200]), SearchOptions(limit=1000))
+        found = find_occurrences(
+            project.store, project.source.read_bytes, exact_matcher(text[:200]), SearchOptions(limit=1000)
+        )
         assert number in {one.path for one in found.found}
 
 
@@ -305,7 +309,7 @@ def animals(tmp_path: Path) -> ProjectIndex:
     project = ProjectIndex(write_tree(tmp_path / "p", files))
     project.update()
     store, encoder = project.store, Letters()
-    chunks = store.chunks_by_id(store.without_vectors(encoder.version, 10))
+    chunks = store.chunks_by_id(store.chunks_without_vectors(encoder.version, 10))
     documents = store.documents_by_id({chunk.document_id for chunk in chunks.values()})
     texts = {number: files[documents[chunk.document_id].path] for number, chunk in chunks.items()}
     store.put_vectors(encoder.version, list(zip(texts, encoder.encode(list(texts.values())), strict=True)))
@@ -318,7 +322,7 @@ def by_letters(text: str, *, is_model: bool = True, coverage: float = 1.0) -> Qu
 
 
 def meant(project: ProjectIndex, text: str, *meanings: QueryVector, **options: Any) -> Answer:
-    return answer(project.store, project.source.read_bytes, text, SearchOptions(**options), meanings)
+    return search_store(project.store, project.source.read_bytes, text, SearchOptions(**options), meanings)
 
 
 def test_meaning_has_its_place_among_the_signals(animals: ProjectIndex) -> None:
@@ -326,7 +330,7 @@ def test_meaning_has_its_place_among_the_signals(animals: ProjectIndex) -> None:
     found = meant(animals, text, by_letters(text))
     assert found.hits[0].path == "cat.txt"
     assert found.hits[0].signals["meaning: best chunk"] > 0
-    assert found.ways == {"words": 1.0, "letters-1": 1.0}
+    assert found.methods == {"words": 1.0, "letters-1": 1.0}
     assert len(meant(animals, text).hits) == 1
 
 
@@ -340,10 +344,10 @@ def test_what_no_word_leads_to_is_found_by_its_meaning_if_it_is_near(animals: Pr
 def test_modes_and_alpha_say_which_way_counts(animals: ProjectIndex) -> None:
     text = "water enilef srrup enilef srrup"
     assert meant(animals, text, by_letters(text), mode="lexical").hits[0].path == "fish.txt"
-    assert meant(animals, text, by_letters(text), mode="lexical").ways == {"words": 1.0}
+    assert meant(animals, text, by_letters(text), mode="lexical").methods == {"words": 1.0}
     by_meaning = meant(animals, text, by_letters(text), mode="vector")
     assert by_meaning.hits[0].path == "cat.txt"
-    assert by_meaning.ways == {"letters-1": 1.0}
+    assert by_meaning.methods == {"letters-1": 1.0}
     assert not any(name.startswith("words") for name in by_meaning.hits[0].signals)
     assert meant(animals, text, by_letters(text), alpha=0.0).hits[0].path == "fish.txt"
     assert meant(animals, text, by_letters(text), alpha=1.0).hits[0].path == "cat.txt"
@@ -362,7 +366,7 @@ def test_the_table_stands_in_for_files_that_the_model_has_not_seen(animals: Proj
     found = meant(animals, text, model, by_letters(text, is_model=False))
     assert found.hits[0].path == "cat.txt"
     assert found.hits[0].signals["meaning by table: best chunk"] > 0
-    assert found.ways == {"words": 1.0, "model": 0.333, "letters-1": 1.0}
+    assert found.methods == {"words": 1.0, "model": 0.333, "letters-1": 1.0}
     text = "yldoul skrab eninac"
     model = replace(by_letters(text, coverage=1 / 3), encoder="model")
     hit = meant(animals, text, model, by_letters(text, is_model=False)).hits[0]

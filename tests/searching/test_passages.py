@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dowse.line_numbers import line_starts
-from dowse.searching.passages import MAX_LINES, Passage, holds_phrase, matches_in, merged, passage_of
+from dowse.searching.passages import MAX_LINES, Passage, holds_phrase, match_spans, merge_passages, select_passage
 from dowse.store.analysis import terms_of
 from dowse.types import StoredChunk, Symbol
 
@@ -18,7 +18,7 @@ def chunk(text: str, first: int, last: int, *symbols: Symbol) -> StoredChunk:
 
 
 def passage(text: str, first: int, last: int, *words: str, symbols: tuple[Symbol, ...] = ()) -> Passage:
-    return passage_of(text.encode(), chunk(text, first, last, *symbols), weights(*words), words)
+    return select_passage(text.encode(), chunk(text, first, last, *symbols), weights(*words), words)
 
 
 def weights(*words: str) -> dict[str, float]:
@@ -54,7 +54,7 @@ def test_blank_lines_do_not_begin_a_passage() -> None:
 def test_a_chunk_that_begins_within_a_line_is_shown_with_the_whole_line() -> None:
     data = b"first\nhalf a line and the needle\nlast"
     part = StoredChunk(1, 1, 0, 12, 22, 2, 2, b"", (), ())
-    assert passage_of(data, part, weights("needle")).text == "half a line and the needle"
+    assert select_passage(data, part, weights("needle")).text == "half a line and the needle"
 
 
 def test_passages_that_touch_become_one() -> None:
@@ -63,7 +63,7 @@ def test_passages_that_touch_become_one() -> None:
         Passage(first, last, "\n".join(lines[first - 1 : last]))
         for first, last in ((10, 12), (1, 3), (4, 5), (11, 15), (2, 2))
     ]
-    found = merged(parts)
+    found = merge_passages(parts)
     assert [(one.start_line, one.end_line) for one in found] == [(1, 5), (10, 15)]
     for one in found:
         assert one.text.split("\n") == lines[one.start_line - 1 : one.end_line]
@@ -85,8 +85,8 @@ def test_a_phrase_is_its_words_in_order(text: str, phrase: str, expected: bool) 
 
 
 def test_matches_are_whole_words_also_by_their_parts() -> None:
-    assert matches_in("x = getUserName(1)", weights("user")) == [(4, 15)]
-    assert matches_in("nothing", weights("user")) == []
+    assert match_spans("x = getUserName(1)", weights("user")) == [(4, 15)]
+    assert match_spans("nothing", weights("user")) == []
 
 
 @given(st.text(alphabet="abé \n\r", max_size=60), st.integers(1, 30), st.integers(0, 30))

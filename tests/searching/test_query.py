@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.searching.query_terms import MAX_CHARACTERS, SearchQuery, parse
+from dowse.searching.query_terms import MAX_CHARACTERS, SearchQuery, parse_search_query
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from dowse.searching.query_terms import MAX_CHARACTERS, SearchQuery, parse
     ],
 )
 def test_a_query_is_taken_apart(text: str, expected: SearchQuery) -> None:
-    query = parse(text)
+    query = parse_search_query(text)
     assert (query.terms, query.must, query.must_not, query.phrases, query.not_phrases) == (
         expected.terms,
         expected.must,
@@ -55,26 +55,26 @@ def test_a_query_is_taken_apart(text: str, expected: SearchQuery) -> None:
     ],
 )
 def test_symbols_paths_and_prose_are_told_apart(text: str, shape: str) -> None:
-    assert parse(text).shape == shape
+    assert parse_search_query(text).shape == shape
 
 
 def test_words_that_say_nothing_do_not_score_unless_there_are_no_others() -> None:
-    assert parse("how is the session stored?").positive == ("session", "stored?")
-    assert parse("what is it").positive == ("what", "is", "it")
+    assert parse_search_query("how is the session stored?").positive == ("session", "stored?")
+    assert parse_search_query("what is it").positive == ("what", "is", "it")
 
 
 def test_names_are_found_in_prose_and_in_qualified_symbols() -> None:
-    assert parse("where is getUserName defined").names == ("getUserName",)
-    assert parse("what does max_retries do").names == ("max_retries",)
-    assert parse("app.Router").names == ("Router", "app")
-    assert parse("plain words only").names == ()
+    assert parse_search_query("where is getUserName defined").names == ("getUserName",)
+    assert parse_search_query("what does max_retries do").names == ("max_retries",)
+    assert parse_search_query("app.Router").names == ("Router", "app")
+    assert parse_search_query("plain words only").names == ()
 
 
 @given(st.text(max_size=300))
 def test_any_text_is_a_query(text: str) -> None:
-    query = parse(text)
+    query = parse_search_query(text)
     assert all(word.strip() for word in (*query.positive, *query.must_not, *query.not_phrases))
 
 
 def test_of_a_huge_query_the_beginning_counts() -> None:
-    assert len(parse("word " * 50_000).text) <= MAX_CHARACTERS
+    assert len(parse_search_query("word " * 50_000).text) <= MAX_CHARACTERS

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dowse.searching import ranking_constants
-from dowse.searching.path_kinds import kinds_of, unasked
-from dowse.searching.ranking import Evidence, Leg, chunks_of, leg_scores, promising, rank, rarity
+from dowse.searching.path_kinds import kinds_of, unrequested_kinds
+from dowse.searching.ranking import Evidence, Leg, best_chunks, leg_scores, shortlist, rank_files, rarity
 from dowse.types import Scored
 
 
@@ -14,7 +14,7 @@ def evidence(*hits: Scored, terms: dict[str, float] | None = None, **more: objec
 
 
 def order(found: Evidence, paths: dict[int, str]) -> list[str]:
-    return [paths[file.document_id] for file in rank(found, leg_scores(found.legs), paths)]
+    return [paths[file.document_id] for file in rank_files(found, leg_scores(found.legs), paths)]
 
 
 def test_the_better_chunk_wins() -> None:
@@ -36,8 +36,8 @@ def test_a_definition_beats_mentions() -> None:
 def test_the_defining_chunk_is_shown_first() -> None:
     hits = [Scored(10, 1, 9.0), Scored(11, 1, 8.0)]
     found = Evidence([Leg("words", hits)], {}, [Scored(11, 1, 1.0)], {})
-    assert [chunk.id for chunk in chunks_of(found, [1])[1]] == [11, 10]
-    assert chunks_of(found, [2]) == {}
+    assert [chunk.id for chunk in best_chunks(found, [1])[1]] == [11, 10]
+    assert best_chunks(found, [2]) == {}
 
 
 def test_a_name_that_spells_out_the_query_counts() -> None:
@@ -62,18 +62,18 @@ def test_paths_show_what_their_files_are() -> None:
     assert kinds_of("types/index.d.ts") == {"declaration"}
     assert kinds_of("src/latest.py") == frozenset(), "no test hides in it"
     assert kinds_of("src/contest/a.py") == frozenset()
-    assert unasked("examples/a.py", frozenset({"exampl"})) == frozenset()
+    assert unrequested_kinds("examples/a.py", frozenset({"exampl"})) == frozenset()
 
 
 def test_every_kind_of_path_has_its_weight() -> None:
-    from dowse.searching.path_kinds import _ASKED, _KINDS
+    from dowse.searching.path_kinds import _REQUEST_STEMS, _KINDS
 
-    assert set(_KINDS) == set(_ASKED) == set(ranking_constants.PENALTIES)
+    assert set(_KINDS) == set(_REQUEST_STEMS) == set(ranking_constants.PENALTIES)
 
 
 def test_signals_add_up_to_the_score() -> None:
     found = evidence(Scored(10, 1, 9.0), Scored(20, 2, 8.5))
-    for file in rank(found, leg_scores(found.legs), {1: "tests/login.py", 2: "src/login.py"}):
+    for file in rank_files(found, leg_scores(found.legs), {1: "tests/login.py", 2: "src/login.py"}):
         assert abs(sum(file.signals.values()) - file.score) < 1e-9
 
 
@@ -92,10 +92,10 @@ def test_any_evidence_gives_one_stable_order(
 ) -> None:
     hits = sorted(hits, key=lambda hit: -hit.score)
     found = Evidence([Leg("words", hits), Leg("meaning", hits[::2], 0.5)], by_path, definers, {"login": 1.0})
-    ids = promising(found, leg_scores(found.legs), 100)
+    ids = shortlist(found, leg_scores(found.legs), 100)
     paths = {number: f"src/f{number}.py" for number in ids}
-    ranked = rank(found, leg_scores(found.legs), paths)
+    ranked = rank_files(found, leg_scores(found.legs), paths)
     assert sorted(file.document_id for file in ranked) == sorted(ids)
     assert [file.score for file in ranked] == sorted((file.score for file in ranked), reverse=True)
-    assert rank(found, leg_scores(found.legs), dict(reversed(paths.items()))) == ranked
-    assert promising(found, leg_scores(found.legs), 3) == ids[:3]
+    assert rank_files(found, leg_scores(found.legs), dict(reversed(paths.items()))) == ranked
+    assert shortlist(found, leg_scores(found.legs), 3) == ids[:3]

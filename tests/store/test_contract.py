@@ -162,13 +162,13 @@ def test_links_keep_their_order(open_store: OpenStore, world: World) -> None:
 def test_everything_survives_closing(open_store: OpenStore, world: World) -> None:
     store = open_store()
     store.apply(Batch(puts=[world.put("a.py", "apple")]))
-    store.note("mood", "good")
+    store.set_fact("mood", "good")
     store.close()
     again = open_store()
     assert found_paths(again, "apple") == ["a.py"]
-    assert again.noted("mood") == "good"
-    again.note("mood", None)
-    assert again.noted("mood") is None
+    assert again.fact("mood") == "good"
+    again.set_fact("mood", None)
+    assert again.fact("mood") is None
 
 
 def test_a_second_opening_sees_what_the_first_writes(open_store: OpenStore, world: World) -> None:
@@ -209,12 +209,12 @@ def test_odd_words_find_nothing_and_do_no_harm(open_store: OpenStore, world: Wor
 def test_vectors_are_found_by_direction(open_store: OpenStore, world: World) -> None:
     store = open_store()
     store.apply(Batch(puts=[world.put("a.py", "east\n\nnorth"), world.put("a.md", "east", kind="docs")]))
-    ids = store.without_vectors("test-1", 10)
+    ids = store.chunks_without_vectors("test-1", 10)
     assert len(ids) == 3
     directions = np.array([[1, 0], [0, 1], [0.9, 0.1]], dtype=np.float32)
     store.put_vectors("test-1", list(zip(ids, directions, strict=True)))
-    assert store.without_vectors("test-1", 10) == []
-    assert store.without_vectors("test-2", 10) == ids
+    assert store.chunks_without_vectors("test-1", 10) == []
+    assert store.chunks_without_vectors("test-2", 10) == ids
     east = np.array([1, 0], dtype=np.float32)
     hits = store.nearest("test-1", east, 2)
     assert [hit.id for hit in hits] == [ids[0], ids[2]]
@@ -228,7 +228,7 @@ def test_vectors_follow_their_documents(open_store: OpenStore, world: World) -> 
     store = open_store()
     east = np.array([1, 0], dtype=np.float32)
     store.apply(Batch(puts=[world.put("a.py", "apple\n\nbanana")]))
-    store.put_vectors("e", [(chunk_id, east) for chunk_id in store.without_vectors("e", 10)])
+    store.put_vectors("e", [(chunk_id, east) for chunk_id in store.chunks_without_vectors("e", 10)])
     assert len(store.nearest("e", east, 10)) == 2
     store.apply(Batch(puts=[world.put("a.py", "apple\n\ncherry")]))
     (unchanged,) = store.nearest("e", east, 10)
@@ -248,7 +248,7 @@ def test_a_batch_brings_its_vectors_along(open_store: OpenStore, world: World) -
     store = open_store()
     put = with_vectors(world.put("a.py", "east\n\nnorth"), (1, 0), (0, 1))
     store.apply(Batch(puts=[put], encoder="e"))
-    assert store.without_vectors("e", 10) == []
+    assert store.chunks_without_vectors("e", 10) == []
     assert store.vector_counts("e") == (2, 2)
     (north, _) = store.nearest("e", np.array([0, 1], dtype=np.float32), 2)
     assert store.chunks_by_id([north.id])[north.id].start_line == 3
@@ -268,14 +268,14 @@ def test_vectors_are_found_among_some_documents(open_store: OpenStore, world: Wo
 def test_of_many_vectors_the_nearest_are_found_by_a_rough_look_first(
     open_store: OpenStore, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dowse.store.vector_search.SHORTLIST", 40)
+    monkeypatch.setattr("dowse.store.vector_search.SHORTLIST_ROWS", 40)
     monkeypatch.setattr("dowse.store.vector_search.ROUGH_DIMENSIONS", 4)
     random = np.random.default_rng(1)
     vectors = random.normal(size=(300, 16)).astype(np.float32)
     vectors[:, 4:] *= 0.1
     store = open_store()
     store.apply(Batch(puts=[world.put("a.py", "\n\n".join(f"part {number}" for number in range(300)))]))
-    ids = store.without_vectors("e", 1000)
+    ids = store.chunks_without_vectors("e", 1000)
     store.put_vectors("e", list(zip(ids, vectors, strict=True)))
     for asked in (vectors[7], vectors[7][::-1].copy()):  # in order, and not
         exact = sorted(range(300), key=lambda number: -float(vectors[number] @ asked))[:5]
@@ -287,12 +287,12 @@ def test_of_many_vectors_the_nearest_are_found_by_a_rough_look_first(
 def test_what_lacks_vectors_is_listed_from_where_one_wants(open_store: OpenStore, world: World) -> None:
     store = open_store()
     store.apply(Batch(puts=[world.put(f"{name}.py", name) for name in ("apple", "banana", "cherry")]))
-    apple, banana, cherry = store.without_vectors("e", 10)
+    apple, banana, cherry = store.chunks_without_vectors("e", 10)
     document = store.document("cherry.py")
     assert document is not None
-    assert store.without_vectors("e", 2, first=[document.id]) == [cherry, apple]
-    assert store.without_vectors("e", 10, after=apple) == [banana, cherry]
-    assert store.without_vectors("e", 10, first=[10_000]) == [apple, banana, cherry]
+    assert store.chunks_without_vectors("e", 2, first=[document.id]) == [cherry, apple]
+    assert store.chunks_without_vectors("e", 10, after=apple) == [banana, cherry]
+    assert store.chunks_without_vectors("e", 10, first=[10_000]) == [apple, banana, cherry]
 
 
 def test_a_moved_file_borrows_its_vectors_until_it_has_its_own(open_store: OpenStore, world: World) -> None:
@@ -304,27 +304,27 @@ def test_a_moved_file_borrows_its_vectors_until_it_has_its_own(open_store: OpenS
     apple, banana = (chunk.id for chunk in store.chunks(moved.id))
     assert [hit.id for hit in store.nearest("e", np.array([1, 0], np.float32), 1)] == [apple]
     assert store.vector_counts("e") == (2, 2)
-    assert store.without_vectors("e", 10) == [apple, banana]
+    assert store.chunks_without_vectors("e", 10) == [apple, banana]
     store.put_vectors("e", [(apple, np.array([0, 1], np.float32))])
-    assert store.without_vectors("e", 10) == [banana]
+    assert store.chunks_without_vectors("e", 10) == [banana]
     assert store.check() == []
 
 
 def test_an_encoder_can_be_forgotten(open_store: OpenStore, world: World) -> None:
     store = open_store()
     store.apply(Batch(puts=[with_vectors(world.put("a.py", "apple"), (1, 0))], encoder="e"))
-    store.put_vectors("f", [(chunk, np.array([0, 1, 0], np.float32)) for chunk in store.without_vectors("f", 10)])
+    store.put_vectors("f", [(chunk, np.array([0, 1, 0], np.float32)) for chunk in store.chunks_without_vectors("f", 10)])
     store.forget_vectors("e")
     assert store.nearest("e", np.array([1, 0], np.float32), 5) == []
     assert store.vector_counts("e") == (0, 1)
     assert store.vector_counts("f") == (1, 1)
-    assert len(store.without_vectors("e", 10)) == 1
+    assert len(store.chunks_without_vectors("e", 10)) == 1
 
 
 def test_vectors_of_chunks_that_are_gone_are_ignored(open_store: OpenStore, world: World) -> None:
     store = open_store()
     store.apply(Batch(puts=[world.put("a.py", "apple")]))
-    (chunk_id,) = store.without_vectors("e", 10)
+    (chunk_id,) = store.chunks_without_vectors("e", 10)
     store.apply(Batch(drops=["a.py"]))
     store.put_vectors("e", [(chunk_id, np.ones(2, dtype=np.float32))])
     assert store.nearest("e", np.ones(2, dtype=np.float32), 10) == []
@@ -420,11 +420,11 @@ def test_the_documents_that_hold_a_word_are_known(open_store: OpenStore, world: 
     )
     store.refresh()
     ids = {document.path: document.id for document in store.documents()}
-    assert store.holders("user") == {ids["a.py"], ids["b.py"]}
-    assert store.holders("getUserName") == {ids["a.py"]}
-    assert store.holders("nothing") == frozenset()
-    assert store.holders("") == frozenset()
-    assert (store.frequency("user"), store.frequency("nothing")) == (2, 0)
+    assert store.documents_with_word("user") == {ids["a.py"], ids["b.py"]}
+    assert store.documents_with_word("getUserName") == {ids["a.py"]}
+    assert store.documents_with_word("nothing") == frozenset()
+    assert store.documents_with_word("") == frozenset()
+    assert (store.chunk_frequency("user"), store.chunk_frequency("nothing")) == (2, 0)
 
 
 def test_a_defined_name_is_found_whole(open_store: OpenStore, world: World) -> None:

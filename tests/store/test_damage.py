@@ -17,7 +17,7 @@ from dowse.platform import Lock
 from dowse.store import catalog, lexical, matrix
 from dowse.store.catalog import Catalog
 from dowse.store.catalog_schema import APPLICATION_ID, STEPS
-from dowse.store.local import LocalStore, set_aside
+from dowse.store.local import LocalStore, set_catalog_aside
 from dowse.types import Batch, StoredDocument, TextQuery
 from tests.making import World
 from tests.store.test_contract import found_paths
@@ -36,7 +36,7 @@ def folder(tmp_path: Path, world: World) -> Path:
     folder = tmp_path / "index"
     store = LocalStore(folder, world.read_text)
     store.apply(Batch(puts=[world.put(f"{name}.py", f"fruit {name}") for name in ("apple", "banana", "cherry")]))
-    store.put_vectors("e", [(chunk_id, EAST) for chunk_id in store.without_vectors("e", 10)])
+    store.put_vectors("e", [(chunk_id, EAST) for chunk_id in store.chunks_without_vectors("e", 10)])
     assert len(store.nearest("e", EAST, 10)) == 3
     store.close()
     return folder
@@ -148,7 +148,7 @@ def test_a_lexical_index_ahead_of_its_catalog_is_not_believed(folder: Path, worl
 
 
 def test_more_changes_than_are_kept_mean_a_rebuild(folder: Path, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dowse.store.catalog_writer.KEPT_CHANGES", 2)
+    monkeypatch.setattr("dowse.store.catalog_writer.MAX_KEPT_CHANGES", 2)
     catalog = Catalog(folder / "catalog.sqlite")
     for number in range(4):
         catalog.apply(Batch(puts=[world.put(f"{number}.py", f"number {number}")]))
@@ -193,7 +193,7 @@ def test_a_damaged_matrix_is_found_and_made_anew(harm: Callable[[Path], None], f
 def test_the_matrix_of_another_catalog_is_not_used(folder: Path, world: World, tmp_path: Path) -> None:
     other = LocalStore(tmp_path / "other", world.read_text)
     other.apply(Batch(puts=[world.put("zebra.py", "zebra")]))
-    other.put_vectors("e", [(chunk_id, EAST) for chunk_id in other.without_vectors("e", 10)])
+    other.put_vectors("e", [(chunk_id, EAST) for chunk_id in other.chunks_without_vectors("e", 10)])
     other.nearest("e", EAST, 1)
     shutil.copy(matrix.matrix_file(tmp_path / "other", "e"), matrix.matrix_file(folder, "e"))
     store = LocalStore(folder, world.read_text)
@@ -219,7 +219,7 @@ def test_a_catalog_that_is_no_database_is_refused_and_can_be_set_aside(folder: P
     (folder / "catalog.sqlite").write_bytes(b"not a database at all" * 100)
     with pytest.raises(StoreDamaged):
         LocalStore(folder, world.read_text)
-    backup = set_aside(folder)
+    backup = set_catalog_aside(folder)
     assert backup.read_bytes().startswith(b"not a database")
     store = LocalStore(folder, world.read_text)
     assert list(store.documents()) == []
@@ -287,19 +287,19 @@ def test_a_search_before_anything_else_finds_the_index_that_is_there(folder: Pat
 
 def test_what_is_missing_shows_at_a_glance(folder: Path, world: World) -> None:
     store = LocalStore(folder, world.read_text)
-    assert store.glance() == []
+    assert store.quick_check() == []
     store.close()
     remove_lexical(folder)
-    assert [finding.part for finding in LocalStore(folder, world.read_text).glance()] == ["lexical index"]
+    assert [finding.part for finding in LocalStore(folder, world.read_text).quick_check()] == ["lexical index"]
 
 
 def test_many_vectors_do_not_make_the_lexical_index_start_over(
     folder: Path, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dowse.store.catalog_writer.KEPT_CHANGES", 5)
+    monkeypatch.setattr("dowse.store.catalog_writer.MAX_KEPT_CHANGES", 5)
     store = LocalStore(folder, world.read_text)
     before = lexical_folder(folder)
-    ids = store.without_vectors("other", 10)
+    ids = store.chunks_without_vectors("other", 10)
     for _ in range(5):
         store.put_vectors("other", [(chunk_id, EAST) for chunk_id in ids])
     assert found_paths(store, "fruit") == ["apple.py", "banana.py", "cherry.py"]
@@ -324,7 +324,7 @@ def test_vectors_of_what_is_gone_can_be_forgotten(folder: Path, world: World) ->
     store.apply(Batch(drops=["apple.py"]))
     store.forget_unused_vectors()
     store.apply(Batch(puts=[world.put("apple.py", world.files["apple.py"])]))
-    assert len(store.without_vectors("e", 10)) == 1, "its vector was forgotten"
+    assert len(store.chunks_without_vectors("e", 10)) == 1, "its vector was forgotten"
     assert len(store.nearest("e", EAST, 10)) == 2
 
 

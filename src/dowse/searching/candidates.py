@@ -9,7 +9,7 @@ from dowse.protocols import Store, TextSearcher, VectorStore
 from dowse.searching import ranking_constants
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, Leg, rarity
-from dowse.store.analysis import terms_of, unjoined, whole_terms_of
+from dowse.store.analysis import restore_underscores, terms_of, whole_terms_of
 from dowse.types import Kind, Scored, TextQuery
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ Mode = Literal["hybrid", "vector", "lexical"]
 
 _WORD = re.compile(r"\w+")
 
-MOST_TERMS = 64
+MAX_TERMS = 64
 """Terms of a query that count."""
 
 
@@ -56,20 +56,20 @@ class SearchMethod:
     def balance(self, query: SearchQuery, kind: Kind | None, covered: float) -> ranking_constants.Balance:
         """The weights, where the model has seen so much of the index."""
         if self.mode == "lexical":
-            return ranking_constants.WORDS_ALONE
+            return ranking_constants.WORDS_ONLY
         if self.mode == "vector":
             return ranking_constants.Balance(0.0, 1.0)
         if self.alpha is not None:
             return ranking_constants.Balance(2 * (1 - self.alpha), 2 * self.alpha)
         if query.shape != "prose":
-            return ranking_constants.OF_NAMES
-        model, table = ranking_constants.BY_MODEL[kind or "code"], ranking_constants.BY_TABLE[kind or "code"]
+            return ranking_constants.NAME_BALANCE
+        model, table = ranking_constants.MODEL_BALANCE[kind or "code"], ranking_constants.TABLE_BALANCE[kind or "code"]
         return ranking_constants.Balance(
             *(covered * one + (1 - covered) * other for one, other in zip(model, table, strict=True))
         )
 
 
-def gather(
+def gather_evidence(
     store: Store,
     query: SearchQuery,
     scope: Scope,
@@ -78,35 +78,35 @@ def gather(
 ) -> Evidence | None:
     """Everything found for a query; None when it cannot find anything."""
     manner = manner or SearchMethod()
-    terms = list(dict.fromkeys(terms_of(" ".join(query.positive))))[:MOST_TERMS]
-    scope = _narrowed(store, query, scope)
+    terms = list(dict.fromkeys(terms_of(" ".join(query.positive))))[:MAX_TERMS]
+    scope = _narrow_scope(store, query, scope)
     if not terms or (scope.among is not None and not scope.among):
         return None
-    extent = store.extent()
-    weights = {term: rarity(store.frequency(term), extent) for term in terms}
+    extent = store.entry_count()
+    weights = {term: rarity(store.chunk_frequency(term), extent) for term in terms}
     corrected = corrections(store, query.positive)
     words = (*query.positive, *corrected.values())
     covered = max((meaning.coverage for meaning in meanings if meaning.is_model), default=0.0)
-    balance = manner.balance(query, scope.kind, covered) if meanings else ranking_constants.WORDS_ALONE
+    balance = manner.balance(query, scope.kind, covered) if meanings else ranking_constants.WORDS_ONLY
     near = _near_legs(store, meanings, scope, balance.meaning) if balance.meaning else []
     if manner.mode == "vector":
-        near = [_near_enough(leg, ()) for leg in near]
-        return Evidence(near, paths={}, definers=[], terms=weights, nearness=_nearness(near))
-    by_words = store.find_chunks(_asked(words, _weights(query), scope), ranking_constants.CHUNK_CANDIDATES)
+        near = [_drop_distant(leg, ()) for leg in near]
+        return Evidence(near, paths={}, definers=[], terms=weights, nearness=_best_nearness(near))
+    by_words = store.find_chunks(_text_query(words, _field_weights(query), scope), ranking_constants.CHUNK_CANDIDATES)
     by_path = store.find_documents(
-        _asked(words, ranking_constants.PATH_WEIGHTS, scope), ranking_constants.DOCUMENT_CANDIDATES
+        _text_query(words, ranking_constants.PATH_WEIGHTS, scope), ranking_constants.DOCUMENT_CANDIDATES
     )
-    named = _asked(query.names, {"names": 1.0}, scope)
+    named = _text_query(query.names, {"names": 1.0}, scope)
     definers = store.find_chunks(named, ranking_constants.DOCUMENT_CANDIDATES) if query.names else []
     found = {hit.document_id for hit in (*by_words, *by_path, *definers)}
     missing = 0.0
     for asked, known in corrected.items():
         for term in terms_of(asked):
             weight = weights.pop(term, 0.0)
-            missing += weight * (1 - ranking_constants.CORRECTED)
+            missing += weight * (1 - ranking_constants.CORRECTION_WEIGHT)
             for stand_in in terms_of(known):
-                weights.setdefault(stand_in, weight * ranking_constants.CORRECTED)
-    near = [_near_enough(leg, found) for leg in near]
+                weights.setdefault(stand_in, weight * ranking_constants.CORRECTION_WEIGHT)
+    near = [_drop_distant(leg, found) for leg in near]
     return Evidence(
         legs=[Leg("words", by_words, balance.words), *near],
         paths={hit.document_id: hit.score for hit in by_path},
@@ -116,7 +116,7 @@ def gather(
         missing=missing,
         corrected=corrected,
         unknown=tuple(word for word in unknown_words(store, query.positive) if word.lower() not in corrected),
-        nearness=_nearness(near),
+        nearness=_best_nearness(near),
     )
 
 
@@ -141,15 +141,15 @@ def _nearest(store: VectorStore, meaning: QueryVector, scope: Scope) -> list[Sco
     )
 
 
-def _near_enough(leg: Leg, found: Collection[int]) -> Leg:
+def _drop_distant(leg: Leg, found: Collection[int]) -> Leg:
     """Without documents that no word leads to and that are not near either."""
     held = {
-        hit.document_id for hit in leg.hits if hit.score >= ranking_constants.MEANING_FLOOR or hit.document_id in found
+        hit.document_id for hit in leg.hits if hit.score >= ranking_constants.MIN_NEARNESS or hit.document_id in found
     }
     return replace(leg, among=frozenset(held if leg.among is None else held & leg.among))
 
 
-def _nearness(legs: Iterable[Leg]) -> dict[int, float]:
+def _best_nearness(legs: Iterable[Leg]) -> dict[int, float]:
     """Of each document how near its nearest chunk is."""
     nearness: dict[int, float] = {}
     for leg in legs:
@@ -165,27 +165,27 @@ def corrections(store: TextSearcher, words: Iterable[str]) -> dict[str, str]:
     for word in unknown_words(store, words):
         for whole in whole_terms_of(word):
             near = (
-                _most_alike(whole, store.words_with_prefix(whole[:2], ranking_constants.CORRECTION_CANDIDATES))
-                if len(whole) >= ranking_constants.CORRECTED_LENGTH
+                _closest_word(whole, store.words_with_prefix(whole[:2], ranking_constants.CORRECTION_CANDIDATES))
+                if len(whole) >= ranking_constants.MIN_CORRECTED_LENGTH
                 else None
             )
             if near and near != whole:
-                found[unjoined(whole)] = unjoined(near)
+                found[restore_underscores(whole)] = restore_underscores(near)
     return found
 
 
 def unknown_words(store: TextSearcher, words: Iterable[str]) -> list[str]:
     """Words none of whose parts is anywhere."""
     each = dict.fromkeys(word for text in words for word in _WORD.findall(text))
-    return [word for word in each if terms_of(word) and not any(store.frequency(term) for term in terms_of(word))]
+    return [word for word in each if terms_of(word) and not any(store.chunk_frequency(term) for term in terms_of(word))]
 
 
-def _most_alike(word: str, known: list[tuple[str, int]]) -> str | None:
+def _closest_word(word: str, known: list[tuple[str, int]]) -> str | None:
     """The known word with the fewest letters changed; of equals the more frequent one."""
     # 25 ms, which only a misspelled query pays for.
     from rapidfuzz.distance import OSA
 
-    most = 1 if len(word) < 2 * ranking_constants.CORRECTED_LENGTH else 2
+    most = 1 if len(word) < 2 * ranking_constants.MIN_CORRECTED_LENGTH else 2
     near = [
         (distance, -frequency, candidate)
         for candidate, frequency in known
@@ -194,15 +194,15 @@ def _most_alike(word: str, known: list[tuple[str, int]]) -> str | None:
     return min(near)[2] if near else None
 
 
-def _asked(words: tuple[str, ...], weights: "Mapping[Field, float]", scope: Scope) -> TextQuery:
+def _text_query(words: tuple[str, ...], weights: "Mapping[Field, float]", scope: Scope) -> TextQuery:
     return TextQuery(words, weights, scope.kind, scope.among)
 
 
-def _weights(query: SearchQuery) -> "Mapping[Field, float]":
+def _field_weights(query: SearchQuery) -> "Mapping[Field, float]":
     return ranking_constants.CHUNK_WEIGHTS if query.shape == "prose" else ranking_constants.SYMBOL_CHUNK_WEIGHTS
 
 
-def _narrowed(store: Store, query: SearchQuery, scope: Scope) -> Scope:
+def _narrow_scope(store: Store, query: SearchQuery, scope: Scope) -> Scope:
     """The scope without documents that lack a required word or hold an excluded one.
 
     A phrase is checked in the text itself before it is shown; here all its words must be there.
@@ -211,9 +211,9 @@ def _narrowed(store: Store, query: SearchQuery, scope: Scope) -> Scope:
     among = scope.among
     for word in required:
         if terms_of(word):
-            held = store.holders(word)
+            held = store.documents_with_word(word)
             among = held if among is None else among & held
-    excluded = frozenset[int]().union(*(store.holders(word) for word in query.must_not))
+    excluded = frozenset[int]().union(*(store.documents_with_word(word) for word in query.must_not))
     if excluded:
         every = frozenset(document.id for document in store.documents()) if among is None else among
         among = every - excluded

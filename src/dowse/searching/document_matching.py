@@ -11,16 +11,16 @@ from dowse.searching.title_index import TitleIndex
 from dowse.searching.verification import Current, ReadBytes, verify
 from dowse.store.analysis import terms_of
 
-Place = Literal["title", "content", "both"]
+MatchPlace = Literal["title", "content", "both"]
 
 PHRASE_SECONDS = 0.2
 """How long documents may be read to tell which hold a phrase; of any left, those with all its words count."""
 
 
-class Matcher:
+class DocumentMatcher:
     """Documents by what their titles, their texts or both hold."""
 
-    def __init__(self, store: Store, read: ReadBytes, titles: TitleIndex, place: Place) -> None:
+    def __init__(self, store: Store, read: ReadBytes, titles: TitleIndex, place: MatchPlace) -> None:
         self._store, self._read, self._titles = store, read, titles
         self._in_titles, self._in_texts = place != "content", place != "title"
 
@@ -38,7 +38,7 @@ class Matcher:
             held = [self._holders(word) for word in required if terms_of(word)]
             found: Set[int] = frozenset.intersection(*held) if held else frozenset[int]()
         else:
-            named = frozenset[int]().union(*map(self._titles.holders, words if self._in_titles else ()))
+            named = frozenset[int]().union(*map(self._titles.documents_with_word, words if self._in_titles else ()))
             found = (texts | named if named else texts) or self._called(query)
         if among is not None:
             found &= among
@@ -48,7 +48,7 @@ class Matcher:
         return found, texts if texts <= found else texts & found
 
     def _holders(self, word: str) -> frozenset[int]:
-        in_titles = self._titles.holders(word) if self._in_titles else frozenset[int]()
+        in_titles = self._titles.documents_with_word(word) if self._in_titles else frozenset[int]()
         return in_titles | self._titles.texts(self._store, (word,)) if self._in_texts else in_titles
 
     def _any(self, words: Iterable[str]) -> frozenset[int]:

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from dowse.errors import PathRefused, UsageError
 from dowse.line_numbers import line_starts
 from dowse.protocols import DocumentReader
-from dowse.searching.passage_screening import screened_line
+from dowse.searching.passage_screening import screen_line
 from dowse.searching.search import SearchOptions, scope_of
 from dowse.searching.verification import ReadBytes
 from dowse.types import StoredDocument
 
 DEFAULT_SECONDS = 10.0
-_SHOWN_CHARACTERS = 400
+_MAX_LINE_CHARACTERS = 400
 """Of a longer line only the part around the match is shown."""
 
-Find = Callable[[str, float], Iterator[tuple[int, int]]]
+FindMatches = Callable[[str, float], Iterator[tuple[int, int]]]
 """Where a text matches, given the moment by which it has to end; TimeoutError when it does not."""
 
 
@@ -49,7 +49,7 @@ class Occurrences:
     seconds: float = 0.0
 
 
-def exact_text(needle: str) -> Find:
+def exact_matcher(needle: str) -> FindMatches:
     """Finds a text letter by letter."""
     if not needle:
         raise UsageError("There is no text to look for.")
@@ -63,7 +63,7 @@ def exact_text(needle: str) -> Find:
     return find
 
 
-def pattern(expression: str) -> Find:
+def pattern_matcher(expression: str) -> FindMatches:
     """Finds a regular expression; `^` and `$` mean a line's ends."""
     # The standard library's matcher cannot be stopped; this one takes a time limit.
     import regex
@@ -84,10 +84,10 @@ def pattern(expression: str) -> Find:
     return find
 
 
-def occurrences(
+def find_occurrences(
     store: DocumentReader,
     read: ReadBytes,
-    find: Find,
+    find: FindMatches,
     options: SearchOptions,
     *,
     offset: int = 0,
@@ -97,24 +97,24 @@ def occurrences(
     started = time.monotonic()
     deadline, result = started + seconds, Occurrences(offset, options.limit, options.masks_secrets)
     try:
-        for document in _documents(store, options):
+        for document in _documents_in_scope(store, options):
             if time.monotonic() > deadline:
                 raise TimeoutError
-            _search_one(document.path, _text_now(store, read, document), find, deadline, result)
+            _search_document(document.path, _current_text(store, read, document), find, deadline, result)
     except TimeoutError:
         result.is_complete = False
     result.seconds = time.monotonic() - started
     return result
 
 
-def _documents(store: DocumentReader, options: SearchOptions) -> Iterator[StoredDocument]:
+def _documents_in_scope(store: DocumentReader, options: SearchOptions) -> Iterator[StoredDocument]:
     scope = scope_of(store, options)
     for document in store.documents():
         if scope.kind in (None, document.kind) and (scope.among is None or document.id in scope.among):
             yield document
 
 
-def _text_now(store: DocumentReader, read: ReadBytes, document: StoredDocument) -> str:
+def _current_text(store: DocumentReader, read: ReadBytes, document: StoredDocument) -> str:
     try:
         data, _ = read(document.path)
     except (OSError, PathRefused):
@@ -124,14 +124,14 @@ def _text_now(store: DocumentReader, read: ReadBytes, document: StoredDocument) 
     return store.converted_text(document.id) or ""
 
 
-def _search_one(path: str, text: str, find: Find, deadline: float, result: Occurrences) -> None:
+def _search_document(path: str, text: str, find: FindMatches, deadline: float, result: Occurrences) -> None:
     starts: list[int] = []
     before = result.total
     try:
         for start, _ in find(text, deadline):
             if result.offset <= result.total < result.offset + result.limit:
-                starts = starts or _line_starts(text)
-                result.found.append(_occurrence(path, text, starts, start, masks=result.masks_secrets))
+                starts = starts or _line_start_characters(text)
+                result.found.append(_make_occurrence(path, text, starts, start, masks=result.masks_secrets))
             result.total += 1
             if result.total % 10_000 == 0 and time.monotonic() > deadline:
                 raise TimeoutError
@@ -139,7 +139,7 @@ def _search_one(path: str, text: str, find: Find, deadline: float, result: Occur
         result.files += result.total > before
 
 
-def _line_starts(text: str) -> list[int]:
+def _line_start_characters(text: str) -> list[int]:
     """Where lines begin, in characters."""
     if text.isascii():
         return line_starts(text.encode())
@@ -153,17 +153,17 @@ def _line_starts(text: str) -> list[int]:
     return starts
 
 
-def _occurrence(path: str, text: str, starts: list[int], start: int, *, masks: bool) -> Occurrence:
+def _make_occurrence(path: str, text: str, starts: list[int], start: int, *, masks: bool) -> Occurrence:
     line = bisect_right(starts, start)
     begin = starts[line - 1]
     end = starts[line] if line < len(starts) else len(text)
     end = begin + len(text[begin:end].rstrip("\r\n"))
     first, last = begin, end
-    if end - begin > _SHOWN_CHARACTERS:
-        first = max(begin, start - _SHOWN_CHARACTERS // 4)
-        last = min(end, first + _SHOWN_CHARACTERS)
-    found = screened_line(text, first, last, path, masks=masks)
-    shown = ("…" if first > begin else "") + found.text + ("…" if end - begin > _SHOWN_CHARACTERS else "")
+    if end - begin > _MAX_LINE_CHARACTERS:
+        first = max(begin, start - _MAX_LINE_CHARACTERS // 4)
+        last = min(end, first + _MAX_LINE_CHARACTERS)
+    found = screen_line(text, first, last, path, masks=masks)
+    shown = ("…" if first > begin else "") + found.text + ("…" if end - begin > _MAX_LINE_CHARACTERS else "")
     masked = tuple(sorted({mask.kind for mask in found.masked}))
     flags = tuple(sorted({flag.kind for flag in found.flags}))
     return Occurrence(path, line, start - begin + 1, shown, masked, flags)

@@ -14,10 +14,10 @@ MAX_LINES = 10
 """Lines shown of one passage: a signature and the lines around the best match fit."""
 MIN_LINES = 6
 """Fewer lines say too little, where the chunk has more."""
-AROUND = 2
+CONTEXT_LINES = 2
 """Lines of context before the first and after the last match of a passage."""
 
-LINE_BYTES = 1000
+MAX_LINE_BYTES = 1000
 """So much of a line is shown beyond the chunk it is cut into; a file of 900 KB in one line took a second."""
 
 _TOKEN = re.compile(r"\w+")
@@ -39,17 +39,17 @@ class Passage:
     """What it is to be read with care for, and the lines of the document that say so."""
 
 
-def passage_of(data: bytes, chunk: StoredChunk, terms: Mapping[str, float], names: Collection[str] = ()) -> Passage:
+def select_passage(data: bytes, chunk: StoredChunk, terms: Mapping[str, float], names: Collection[str] = ()) -> Passage:
     """The part of a chunk that answers: around its best lines, or where it defines what is asked for.
 
     `data` is the document's text in UTF-8.
     """
     lines, first = _lines_of(data, chunk), chunk.start_line
-    weights = _weights(lines, terms)
+    weights = _line_weights(lines, terms)
     for symbol in chunk.symbols:
         if 0 <= symbol.line - first < len(lines):
             weights[symbol.line - first] *= 100 if symbol.name in names else 2
-    start, end = _window(weights)
+    start, end = _best_window(weights)
     while start < end and not lines[start].strip():
         start += 1
     shown = [symbol.name for symbol in chunk.symbols if start <= symbol.line - first <= end]
@@ -57,18 +57,18 @@ def passage_of(data: bytes, chunk: StoredChunk, terms: Mapping[str, float], name
     return Passage(first + start, first + end, "\n".join(lines[start : end + 1]), tuple(symbols), chunk.headings)
 
 
-def merged(passages: Iterable[Passage]) -> list[Passage]:
+def merge_passages(passages: Iterable[Passage]) -> list[Passage]:
     """Passages in the order of the text, those that touch or overlap as one."""
     result: list[Passage] = []
     for passage in sorted(passages, key=lambda one: (one.start_line, one.end_line)):
         if result and passage.start_line <= result[-1].end_line + 1:
-            result[-1] = _joined(result[-1], passage)
+            result[-1] = _join_passages(result[-1], passage)
         else:
             result.append(passage)
     return result
 
 
-def _joined(first: Passage, second: Passage) -> Passage:
+def _join_passages(first: Passage, second: Passage) -> Passage:
     new = second.text.split("\n")[first.end_line + 1 - second.start_line :]
     return Passage(
         first.start_line,
@@ -91,27 +91,27 @@ def _terms_of_word(word: str) -> tuple[str, ...]:
 
 def _lines_of(data: bytes, chunk: StoredChunk) -> list[str]:
     """The whole lines that a chunk stands in, without their ends."""
-    first, last = max(0, chunk.start_byte - LINE_BYTES), min(len(data), chunk.end_byte + LINE_BYTES)
+    first, last = max(0, chunk.start_byte - MAX_LINE_BYTES), min(len(data), chunk.end_byte + MAX_LINE_BYTES)
     start = max(first - 1, *(data.rfind(end, first, chunk.start_byte) for end in (b"\n", b"\r"))) + 1
     ends = [at for end in (b"\n", b"\r") if (at := data.find(end, max(start, chunk.end_byte - 1), last)) >= 0]
     lines = data[start : min(ends, default=last)].splitlines()
     return [line.decode("utf-8", "ignore") for line in lines] or [""]  # a very long line may begin within a character
 
 
-def _weights(lines: list[str], terms: Mapping[str, float]) -> list[float]:
+def _line_weights(lines: list[str], terms: Mapping[str, float]) -> list[float]:
     """How much of a query each line holds; only words that may be meant are cut into terms."""
     text = "\n".join(lines)
     small = text.lower()
     small = small if len(small) == len(text) else text  # a few letters grow when they are made small
     ends = list(accumulate(len(line) + 1 for line in lines))
     found: dict[int, set[str]] = {}
-    for hint in _beginnings(frozenset(terms)).finditer(small):
-        word = text[_beginning_of_word(text, hint.start()) : hint.end()]
+    for hint in _prefix_pattern(frozenset(terms)).finditer(small):
+        word = text[_word_start(text, hint.start()) : hint.end()]
         found.setdefault(bisect_right(ends, hint.start()), set()).update(_terms_of_word(word))
     return [sum(terms[term] for term in found.get(at, ()) if term in terms) for at in range(len(lines))]
 
 
-def _beginning_of_word(text: str, start: int) -> int:
+def _word_start(text: str, start: int) -> int:
     """Where the word begins that goes on here."""
     while start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
         start -= 1
@@ -119,7 +119,7 @@ def _beginning_of_word(text: str, start: int) -> int:
 
 
 @lru_cache(maxsize=64)
-def _beginnings(terms: frozenset[str]) -> re.Pattern[str]:
+def _prefix_pattern(terms: frozenset[str]) -> re.Pattern[str]:
     """What a line must hold for one of the terms to be in it, to the end of the word: cutting all lines into terms takes
     ten times as long."""
     beginnings = {term[:4] if len(term) > 4 else term[: max(1, len(term) - 1)] for term in terms}
@@ -135,7 +135,7 @@ def holds_phrase(text: str, phrase: str) -> bool:
     return re.search(expression, text.lower()) is not None
 
 
-def matches_in(line: str, terms: Mapping[str, float]) -> list[tuple[int, int]]:
+def match_spans(line: str, terms: Mapping[str, float]) -> list[tuple[int, int]]:
     """Where the words of a query stand in a line, for whoever makes them visible."""
     return [word.span() for word in _TOKEN.finditer(line) if not terms.keys().isdisjoint(_terms_of_word(word[0]))]
 
@@ -146,7 +146,7 @@ def first_match(line: str, terms: Mapping[str, float]) -> int | None:
     return next(found, None)
 
 
-def _window(weights: Sequence[float]) -> tuple[int, int]:
+def _best_window(weights: Sequence[float]) -> tuple[int, int]:
     """The lines around the best run of matches; a chunk that is short enough is shown whole."""
     last = len(weights) - 1
     if last < MAX_LINES:
@@ -155,5 +155,5 @@ def _window(weights: Sequence[float]) -> tuple[int, int]:
     gains = [after - start for start, after in zip(before, before[MAX_LINES:], strict=False)]
     best = gains.index(max(gains))
     matching = [at for at in range(best, best + MAX_LINES) if weights[at]] or [0]
-    start = max(0, matching[0] - AROUND)
-    return start, min(last, max(matching[-1] + AROUND, start + MIN_LINES - 1))
+    start = max(0, matching[0] - CONTEXT_LINES)
+    return start, min(last, max(matching[-1] + CONTEXT_LINES, start + MIN_LINES - 1))

@@ -18,7 +18,7 @@ _KINDS: dict[str, re.Pattern[str]] = {
     ),
     "declaration": re.compile(r"\.d\.[mc]?ts$|\.pyi$"),
 }
-_ASKED = {
+_REQUEST_STEMS = {
     "test": {"test", "spec", "fixtur", "mock", "suit"},
     "example": {"exampl", "sampl", "demo", "benchmark", "bench", "tutori"},
     "legacy": {"legaci", "compat", "deprec", "old", "obsolet"},
@@ -34,9 +34,9 @@ def kinds_of(path: str) -> frozenset[str]:
     return frozenset(kind for kind, sign in _KINDS.items() if sign.search(path))
 
 
-def unasked(path: str, terms: frozenset[str]) -> frozenset[str]:
+def unrequested_kinds(path: str, terms: frozenset[str]) -> frozenset[str]:
     """The same without what the query asks for."""
-    return frozenset(kind for kind in kinds_of(path) if not terms & _ASKED[kind])
+    return frozenset(kind for kind in kinds_of(path) if not terms & _REQUEST_STEMS[kind])
 
 
 @lru_cache(maxsize=20_000)
@@ -46,14 +46,14 @@ def name_terms(path: str) -> frozenset[str]:
     return frozenset(terms_of(f"{pure.stem} {pure.parent.name}"))
 
 
-def is_named(term: str, names: frozenset[str]) -> bool:
+def is_term_in_names(term: str, names: frozenset[str]) -> bool:
     """Whether a name holds a term, or either begins with the other where both are long enough."""
     if term in names:
         return True
     return len(term) > 3 and any(name.startswith(term) or (len(name) > 3 and term.startswith(name)) for name in names)
 
 
-def is_path(asked: str | None, path: str) -> bool:
+def is_requested_path(asked: str | None, path: str) -> bool:
     """Whether a path, or its end, is the one that was asked for."""
     if not asked:
         return False

@@ -44,10 +44,10 @@ class SearchQuery(query_syntax.Query):
             parts = _NAME.findall(self.text)
             return tuple(dict.fromkeys(reversed(parts)))
         candidates = (name for word in self.positive for name in _NAME.findall(word))
-        return tuple(dict.fromkeys(name for name in candidates if _is_mixed(name)))
+        return tuple(dict.fromkeys(name for name in candidates if _is_identifier(name)))
 
 
-def parse(text: str) -> SearchQuery:
+def parse_search_query(text: str) -> SearchQuery:
     """Take a query apart."""
     text = text[:MAX_CHARACTERS].replace("\0", " ")
     return SearchQuery(**asdict(query_syntax.parse_query(text)), text=text.strip(), shape=_shape(text.strip()))
@@ -66,6 +66,6 @@ def _shape(text: str) -> Shape:
     return "symbol" if _IDENTIFIER.fullmatch(text) else "prose"
 
 
-def _is_mixed(name: str) -> bool:
+def _is_identifier(name: str) -> bool:
     """Whether a name is written as nobody writes a word: `getUser`, `max_size`, `_private`, `Session`."""
     return _MIXED.search(name) is not None

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import log
 
 from dowse.searching import ranking_constants
-from dowse.searching.path_kinds import is_named, is_path, name_terms, unasked
+from dowse.searching.path_kinds import is_requested_path, is_term_in_names, name_terms, unrequested_kinds
 from dowse.types import Scored
 
 
@@ -68,9 +68,9 @@ LegScores = Mapping[int, Mapping[str, float]]
 """Of each document, what each leg says of it."""
 
 
-def promising(evidence: Evidence, scores: LegScores, limit: int) -> list[int]:
+def shortlist(evidence: Evidence, scores: LegScores, limit: int) -> list[int]:
     """The documents worth a closer look, by what is known without their paths."""
-    paths, definers = _scaled(evidence.paths), evidence.defining_documents
+    paths, definers = _scale(evidence.paths), evidence.defining_documents
     found = {*scores, *paths, *definers}
     rough = {
         document: sum(scores.get(document, {}).values())
@@ -81,9 +81,9 @@ def promising(evidence: Evidence, scores: LegScores, limit: int) -> list[int]:
     return sorted(rough, key=lambda document: (-rough[document], document))[:limit]
 
 
-def rank(evidence: Evidence, scores: LegScores, paths: Mapping[int, str]) -> list[RankedFile]:
+def rank_files(evidence: Evidence, scores: LegScores, paths: Mapping[int, str]) -> list[RankedFile]:
     """The documents whose paths are given, best first; equals by path."""
-    by_path = _scaled(evidence.paths)
+    by_path = _scale(evidence.paths)
     definers = evidence.defining_documents
     ranked = []
     for document, path in paths.items():
@@ -92,21 +92,21 @@ def rank(evidence: Evidence, scores: LegScores, paths: Mapping[int, str]) -> lis
             "path words": ranking_constants.PATH * by_path.get(document, 0.0),
             "definition": ranking_constants.DEFINITION * (document in definers),
         }
-        ranked.append(_ranked(document, path, found, evidence))
+        ranked.append(_rank_file(document, path, found, evidence))
     return sorted(ranked, key=lambda file: (-file.score, paths[file.document_id]))
 
 
-def _ranked(document: int, path: str, found: Mapping[str, float], evidence: Evidence) -> RankedFile:
+def _rank_file(document: int, path: str, found: Mapping[str, float], evidence: Evidence) -> RankedFile:
     names = name_terms(path)
     total = sum(evidence.terms.values()) or 1.0
-    spelled = sum(weight for term, weight in evidence.terms.items() if is_named(term, names)) / total
+    spelled = sum(weight for term, weight in evidence.terms.items() if is_term_in_names(term, names)) / total
     signals = {
         **found,
         "share of the query in the name": ranking_constants.PATH_SHARE * spelled,
-        "the path itself": ranking_constants.NAMED_PATH * is_path(evidence.path, path),
+        "the path itself": ranking_constants.EXACT_PATH * is_requested_path(evidence.path, path),
     }
     score = sum(signals.values())
-    for kind in sorted(unasked(path, frozenset(evidence.terms))):
+    for kind in sorted(unrequested_kinds(path, frozenset(evidence.terms))):
         signals[f"{kind} file"] = score * (ranking_constants.PENALTIES[kind] - 1)
         score *= ranking_constants.PENALTIES[kind]
     return RankedFile(document, score, {name: value for name, value in signals.items() if value})
@@ -125,39 +125,39 @@ def leg_scores(legs: Sequence[Leg]) -> dict[int, dict[str, float]]:
 
 
 def _word_scores(leg: Leg) -> dict[int, tuple[float, float]]:
-    best = _by_document(leg.hits)
-    top = _scaled({document: found[0] for document, found in best.items()})
-    three = _scaled({document: sum(found[:3]) / 3 for document, found in best.items()})
+    best = _scores_by_document(leg.hits)
+    top = _scale({document: found[0] for document, found in best.items()})
+    three = _scale({document: sum(found[:3]) / 3 for document, found in best.items()})
     return {document: (top[document], ranking_constants.TOP_THREE * three[document]) for document in best}
 
 
 def _near_scores(leg: Leg) -> dict[int, tuple[float, float]]:
-    lowest = _lowest(leg)
-    above = _by_document([Scored(hit.id, hit.document_id, hit.score - lowest) for hit in leg.hits])
+    lowest = _nearness_baseline(leg)
+    above = _scores_by_document([Scored(hit.id, hit.document_id, hit.score - lowest) for hit in leg.hits])
     share = ranking_constants.MEANING_TOP_THREE
     parts = {document: ((1 - share) * found[0], share * sum(found[:3]) / 3) for document, found in above.items()}
     highest = max(map(sum, parts.values()), default=0.0) or 1.0
     return {document: (best / highest, three / highest) for document, (best, three) in parts.items()}
 
 
-def _lowest(leg: Leg) -> float:
+def _nearness_baseline(leg: Leg) -> float:
     """From where on nearness counts: what just missed being a candidate, or nothing at all where all became one."""
     last = leg.hits[-1].score if leg.hits else 0.0
     return last if len(leg.hits) >= ranking_constants.NEAR_CANDIDATES else min(last, 0.0)
 
 
-def _by_document(hits: Sequence[Scored]) -> dict[int, list[float]]:
+def _scores_by_document(hits: Sequence[Scored]) -> dict[int, list[float]]:
     found: dict[int, list[float]] = {}
     for hit in hits:
         found.setdefault(hit.document_id, []).append(hit.score)
     return found
 
 
-def chunks_of(evidence: Evidence, documents: Collection[int]) -> dict[int, list[Scored]]:
+def best_chunks(evidence: Evidence, documents: Collection[int]) -> dict[int, list[Scored]]:
     """Of some documents the chunks that any leg found or that define what is asked for, best first."""
     wanted, combined = set(documents), dict[tuple[int, int], float]()
     for leg in (*evidence.legs, Leg("definition", evidence.definers, ranking_constants.DEFINITION)):
-        lowest = _lowest(leg) if leg.is_near else 0.0
+        lowest = _nearness_baseline(leg) if leg.is_near else 0.0
         highest = leg.hits[0].score - lowest if leg.hits else 0.0
         for hit in leg.hits:
             if hit.document_id in wanted and (leg.among is None or hit.document_id in leg.among):
@@ -170,7 +170,7 @@ def chunks_of(evidence: Evidence, documents: Collection[int]) -> dict[int, list[
     return chunks
 
 
-def _scaled(scores: Mapping[int, float]) -> dict[int, float]:
+def _scale(scores: Mapping[int, float]) -> dict[int, float]:
     """Scores as shares of the highest."""
     highest = max(scores.values(), default=0.0)
     return {key: score / highest if highest > 0 else 0.0 for key, score in scores.items()}

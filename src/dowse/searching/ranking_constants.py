@@ -31,7 +31,7 @@ DEFINITION = 1.0
 PATH_SHARE = 0.9
 """Share of the query, by weight, that the file's name and folder spell out. Worth 0.009."""
 
-NAMED_PATH = 3.0
+EXACT_PATH = 3.0
 """The query is this very path, or its end; more than all other signals together."""
 
 PENALTIES: Mapping[str, float] = {"test": 0.8, "example": 0.3, "legacy": 0.3, "generated": 0.5, "declaration": 0.7}
@@ -46,40 +46,40 @@ class Balance(NamedTuple):
     meaning: float
 
 
-WORDS_ALONE = Balance(1.0, 0.0)
-BY_MODEL: Mapping[Kind, Balance] = {"code": Balance(0.6, 1.8), "docs": Balance(1.0, 0.7)}
-BY_TABLE: Mapping[Kind, Balance] = {"code": Balance(1.0, 0.5), "docs": Balance(1.0, 0.1)}
+WORDS_ONLY = Balance(1.0, 0.0)
+MODEL_BALANCE: Mapping[Kind, Balance] = {"code": Balance(0.6, 1.8), "docs": Balance(1.0, 0.7)}
+TABLE_BALANCE: Mapping[Kind, Balance] = {"code": Balance(1.0, 0.5), "docs": Balance(1.0, 0.1)}
 """For a question in words, by the encoder whose vectors there are. Worth 0.027 by the model, 0.012 by the table; on
 CosQA 0.204 and 0.051. Code with the weights of documents scores 0.877 and CosQA 0.54 instead of 0.595; documents with
 those of code 0.68 on SciFact instead of 0.725 (0.5 to 0.9 instead of 0.7 give 0.718 to 0.725), and the table at 0.5
 costs SciFact 0.027."""
-OF_NAMES = Balance(1.0, 0.3)
+NAME_BALANCE = Balance(1.0, 0.3)
 """For a name or a path. 0.6 instead of 0.3 costs symbols 0.013; nothing at all 0.004."""
 NEAR_CANDIDATES = 400
 """Chunks that are near in meaning; nearness counts from the last one on. With 250 and 600 code scores 0.883 and 0.879
 instead of 0.881, SciFact 0.721 and 0.724 instead of 0.725."""
 MEANING_TOP_THREE = 0.3
 """Mean of the nearest three chunks of a file, and the nearest one the rest; 0.5 is worth 0.003 less."""
-MEANING_FLOOR = 0.35
+MIN_NEARNESS = 0.35
 """A file that no word leads to has to be at least that near. For questions of letters at random the nearest chunk of
 21 repositories is nearer in 11 of 100 cases by the model and in 7 by the table, for claims from medicine in 1 and 9;
 for judged questions it is in 99 and 97. With 0.4 files of a few lines are lost that answer in other words."""
-MEANING_NEAR = 0.8
+FULL_NEARNESS = 0.8
 """As near as anything that is asked in other words: the nearest hundredth of judged questions."""
 
-SHOWN_CHUNKS = 2
-SHOWN_SHARE = 0.6
+MAX_SHOWN_CHUNKS = 2
+MIN_SHOWN_SHARE = 0.6
 """A file's second chunk is shown when it scores at least this share of its first."""
 
-RELEVANCE_OF_PASSAGES = 0.7
-RELEVANCE_OF_NAMES = 0.3
-RELEVANCE_OF_MEANING = 0.8
+PASSAGE_RELEVANCE = 0.7
+NAME_RELEVANCE = 0.3
+MAX_MEANING_RELEVANCE = 0.8
 """What is shown counts most: all words of a query in the passages give 0.7, in a name or heading too 1.0.
 Whatever is left of that, what is near in meaning gives its share of, up to 0.8: a hit is never wholly sure by that."""
 
-CORRECTED = 0.5
+CORRECTION_WEIGHT = 0.5
 """A term that stands in for a misspelled one counts this much."""
-CORRECTED_LENGTH = 4
+MIN_CORRECTED_LENGTH = 4
 """Shorter terms are not corrected; from twice this length two letters may differ."""
 CORRECTION_CANDIDATES = 20_000
 """Words with the same first two letters that are compared: few people misspell the beginning, and

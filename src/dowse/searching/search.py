@@ -9,16 +9,16 @@ from dowse.globs import compile_glob
 from dowse.protocols import DocumentReader, Store
 from dowse.screening.masking import screen_text
 from dowse.searching import ranking_constants
-from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, gather
-from dowse.searching.passage_screening import screened
-from dowse.searching.passages import Passage, holds_phrase, merged, passage_of, terms_in
-from dowse.searching.query_terms import SearchQuery, parse
-from dowse.searching.ranking import Evidence, RankedFile, chunks_of, leg_scores, promising, rank
+from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, gather_evidence
+from dowse.searching.passage_screening import screen_passages
+from dowse.searching.passages import Passage, holds_phrase, merge_passages, select_passage, terms_in
+from dowse.searching.query_terms import SearchQuery, parse_search_query
+from dowse.searching.ranking import Evidence, RankedFile, best_chunks, leg_scores, rank_files, shortlist
 from dowse.searching.verification import Current, ReadBytes, verify
 from dowse.types import Kind, Scored, StoredChunk, StoredDocument
 
 MAX_LIMIT = 1000
-AHEAD = 5
+SPARE_FILES = 5
 """Files beyond the limit whose chunks are fetched with the others, for those that turn out to be outdated."""
 
 
@@ -38,7 +38,7 @@ class SearchOptions:
     """Only these documents, by their numbers; without it, all."""
     ranked_files: int = ranking_constants.RANKED_FILES
     """Files that are looked at closely, for a limit of usual size."""
-    shown_chunks: int = ranking_constants.SHOWN_CHUNKS
+    shown_chunks: int = ranking_constants.MAX_SHOWN_CHUNKS
     """Passages of a file, at most."""
     masks_secrets: bool = True
 
@@ -72,14 +72,14 @@ class Answer:
     """Words that are nowhere, and the known ones that were taken for them."""
     unknown: tuple[str, ...] = ()
     """Words that are nowhere, and nothing near them is."""
-    ways: Mapping[str, float] = field(default_factory=dict)
+    methods: Mapping[str, float] = field(default_factory=dict)
     """How it was searched: by `words`, by which encoders, and the share of chunks that each could find."""
-    lacks: str = ""
+    skipped_method: str = ""
     """Which way could not be gone this time, and why."""
     seconds: float = 0.0
 
 
-def answer(
+def search_store(
     store: Store, read: ReadBytes, text: str, options: SearchOptions | None = None, meanings: Sequence[QueryVector] = ()
 ) -> Answer:
     """Search a store; every hit is verified against its file before it is shown."""
@@ -89,18 +89,22 @@ def answer(
     if options.mode == "vector" and not meanings:
         raise UsageError("mode 'vector' needs an encoder, and this index has none. Use 'hybrid' or 'lexical'.")
     started = time.perf_counter()
-    query = parse(text)
-    evidence = gather(store, query, scope_of(store, options), meanings, SearchMethod(options.mode, options.alpha))
+    query = parse_search_query(text)
+    evidence = gather_evidence(
+        store, query, scope_of(store, options), meanings, SearchMethod(options.mode, options.alpha)
+    )
     if evidence is None:
-        return Answer(query, ways=_ways(options, meanings), seconds=time.perf_counter() - started)
+        return Answer(query, methods=_search_methods(options, meanings), seconds=time.perf_counter() - started)
     scores = leg_scores(evidence.legs)
     # One pool for all pages of usual length: with another pool another order, and pages would overlap.
     pool = options.ranked_files if options.limit <= options.ranked_files // 2 else 2 * MAX_LIMIT
-    ids = promising(evidence, scores, pool)
+    ids = shortlist(evidence, scores, pool)
     documents = store.documents_by_id(ids)
-    ranked = rank(evidence, scores, {document: documents[document].path for document in ids if document in documents})
-    growing = _Shown(store, read, query, evidence, options)
-    growing.expect(ranked[: options.limit + AHEAD])
+    ranked = rank_files(
+        evidence, scores, {document: documents[document].path for document in ids if document in documents}
+    )
+    growing = _AnswerBuilder(store, read, query, evidence, options)
+    growing.expect(ranked[: options.limit + SPARE_FILES])
     for file in ranked:
         if not growing.add(file, documents[file.document_id]):
             break
@@ -113,12 +117,12 @@ def answer(
         terms=evidence.terms,
         corrected=evidence.corrected,
         unknown=evidence.unknown,
-        ways=_ways(options, meanings),
+        methods=_search_methods(options, meanings),
         seconds=time.perf_counter() - started,
     )
 
 
-def _ways(options: SearchOptions, meanings: Sequence[QueryVector]) -> dict[str, float]:
+def _search_methods(options: SearchOptions, meanings: Sequence[QueryVector]) -> dict[str, float]:
     by_words = {} if options.mode == "vector" else {"words": 1.0}
     by_meaning = {} if options.mode == "lexical" else {one.encoder: round(one.coverage, 3) for one in meanings}
     return {**by_words, **by_meaning}
@@ -140,7 +144,7 @@ def scope_of(store: DocumentReader, options: SearchOptions) -> Scope:
     return Scope(options.kind, among)
 
 
-class _Shown:
+class _AnswerBuilder:
     """The answer as it grows, within its limit and budget."""
 
     def __init__(
@@ -159,8 +163,8 @@ class _Shown:
 
         Of each the best, and others nearly as good; the first one where only the path fits.
         """
-        found = chunks_of(self._evidence, [file.document_id for file in files])
-        wanted = {document: _worth_showing(chunks, self._most_chunks) for document, chunks in found.items()}
+        found = best_chunks(self._evidence, [file.document_id for file in files])
+        wanted = {document: _chunks_to_show(chunks, self._most_chunks) for document, chunks in found.items()}
         held = self._store.chunks_by_id([number for numbers in wanted.values() for number in numbers])
         for file in files:
             numbers = wanted.get(file.document_id, [])
@@ -202,17 +206,17 @@ class _Shown:
         chunks = self._chunks[document.id] or self._store.chunks(document.id)[:1]
         if not all(checked.has(chunk) for chunk in chunks):
             return None
-        passages = merged(passage_of(checked.data, chunk, terms, self._query.names) for chunk in chunks)
+        passages = merge_passages(select_passage(checked.data, chunk, terms, self._query.names) for chunk in chunks)
         ceiling = self.hits[-1].relevance if self.hits else 1.0
         relevance = min(ceiling, _relevance(document, passages, self._evidence))
-        safe = screened(passages, checked.data, chunks, document.path, masks=self._masks)
+        safe = screen_passages(passages, checked.data, chunks, document.path, masks=self._masks)
         title = screen_text(document.title, masks=self._masks).text
         return SearchHit(document.path, document.kind, document.language, title, relevance, safe, file.signals)
 
 
-def _worth_showing(chunks: list[Scored], most: int) -> list[int]:
+def _chunks_to_show(chunks: list[Scored], most: int) -> list[int]:
     """The best chunk, and the next where it is nearly as good."""
-    least = ranking_constants.SHOWN_SHARE * chunks[0].score
+    least = ranking_constants.MIN_SHOWN_SHARE * chunks[0].score
     return [hit.id for hit in chunks[:most] if hit.score >= least]
 
 
@@ -226,12 +230,12 @@ def _relevance(document: StoredDocument, passages: list[Passage], evidence: Evid
     names = terms_in(" ".join(around))
     told = names.union(*(terms_in(passage.text) for passage in passages))
     in_names, in_all = (sum(terms[term] for term in found & terms.keys()) / total for found in (names, told))
-    by_words = ranking_constants.RELEVANCE_OF_PASSAGES * in_all + ranking_constants.RELEVANCE_OF_NAMES * in_names
-    return round(by_words + (1 - by_words) * _near(evidence.nearness.get(document.id, 0.0)), 4)
+    by_words = ranking_constants.PASSAGE_RELEVANCE * in_all + ranking_constants.NAME_RELEVANCE * in_names
+    return round(by_words + (1 - by_words) * _meaning_relevance(evidence.nearness.get(document.id, 0.0)), 4)
 
 
-def _near(nearness: float) -> float:
+def _meaning_relevance(nearness: float) -> float:
     """What nearness in meaning says: nothing up to the floor, then more and more."""
-    span = ranking_constants.MEANING_NEAR - ranking_constants.MEANING_FLOOR
-    share = min(1.0, max(0.0, (nearness - ranking_constants.MEANING_FLOOR) / span))
-    return ranking_constants.RELEVANCE_OF_MEANING * share
+    span = ranking_constants.FULL_NEARNESS - ranking_constants.MIN_NEARNESS
+    share = min(1.0, max(0.0, (nearness - ranking_constants.MIN_NEARNESS) / span))
+    return ranking_constants.MAX_MEANING_RELEVANCE * share

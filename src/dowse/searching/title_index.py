@@ -9,9 +9,9 @@ from dowse.protocols import Store, TextSearcher
 from dowse.store.analysis import terms_of
 from dowse.types import StoredDocument
 
-FREQUENT = 300
+FREQUENT_TITLES = 300
 """A title that has nothing of a query but a term of so many titles is not worth a look, unless all its terms are such."""
-REMEMBERED_HOLDERS = 1_000_000
+MAX_CACHED_DOCUMENTS = 1_000_000
 """Of so many documents it is kept which words they hold, until the index changes: 8 MB, and the words that
 questions share are all among them. To gather the holders of a frequent word takes 5 ms."""
 
@@ -29,7 +29,7 @@ class TitleChanges(Protocol):
     def removed(self) -> Collection[int]: ...
 
 
-class Followed(Store, Protocol):
+class FollowableStore(Store, Protocol):
     """A store that can say what happened since."""
 
     @property
@@ -46,7 +46,7 @@ class Followed(Store, Protocol):
         ...
 
 
-class Titled(NamedTuple):
+class TitledDocument(NamedTuple):
     """What is kept of a document: where it is, what it is called, and the terms of that."""
 
     path: str
@@ -59,7 +59,7 @@ class TitleIndex:
     """The titles of a store's documents; to be used on one thread."""
 
     def __init__(self) -> None:
-        self.documents: dict[int, Titled] = {}
+        self.documents: dict[int, TitledDocument] = {}
         self._state = ("", -1)
         self._numbers: dict[str, int] = {}
         self._by_term: dict[str, list[int]] = {}
@@ -68,7 +68,7 @@ class TitleIndex:
         self._texts: dict[str, array[int]] = {}
         self._remembered = 0
 
-    def follow(self, store: Followed) -> bool:
+    def follow(self, store: FollowableStore) -> bool:
         """Be what the store is now, and say whether that is news.
 
         The first time it takes 0.2 s for 15,000 documents, then next to nothing.
@@ -97,7 +97,7 @@ class TitleIndex:
         """The document at a path."""
         return self._numbers.get(path)
 
-    def holders(self, word: str) -> frozenset[int]:
+    def documents_with_word(self, word: str) -> frozenset[int]:
         """Documents whose title has all parts of a word."""
         terms = terms_of(word)
         found = [frozenset(self._by_term.get(term, ())) for term in terms]
@@ -111,9 +111,9 @@ class TitleIndex:
         """Documents whose text has a word; remembered, for questions about one thing share their words."""
         known = self._texts.get(word)
         if known is None:
-            found = store.holders(word)
+            found = store.documents_with_word(word)
             self._remembered += len(found)
-            while self._remembered > REMEMBERED_HOLDERS and self._texts:
+            while self._remembered > MAX_CACHED_DOCUMENTS and self._texts:
                 self._remembered -= len(self._texts.pop(next(iter(self._texts))))
             known = self._texts[word] = array("q", found)
         return known
@@ -122,7 +122,7 @@ class TitleIndex:
         """How much of some terms, by their weights, the titles of documents say; of those with one that tells."""
         holders = sorted((self._by_term.get(term, []) for term in terms), key=len)
         rare = next((one for one in holders if one), [])
-        telling = set[int]().union(rare, *(one for one in holders if len(one) <= FREQUENT))
+        telling = set[int]().union(rare, *(one for one in holders if len(one) <= FREQUENT_TITLES))
         return {
             number: sum(terms[term] for term in self.documents[number].terms if term in terms)
             for number in telling
@@ -144,9 +144,9 @@ class TitleIndex:
 
     def _add(self, document: StoredDocument) -> None:
         terms = tuple(map(sys.intern, dict.fromkeys(terms_of(document.title))))
-        self.documents[document.id] = Titled(document.path, document.title, terms)
+        self.documents[document.id] = TitledDocument(document.path, document.title, terms)
         self._numbers[document.path] = document.id
-        self._by_ending.setdefault(_ending(document.path), set()).add(document.id)
+        self._by_ending.setdefault(_file_ending(document.path), set()).add(document.id)
         for term in terms:
             self._by_term.setdefault(term, []).append(document.id)
 
@@ -156,10 +156,10 @@ class TitleIndex:
             return
         if self._numbers.get(known.path) == number:
             del self._numbers[known.path]
-        self._by_ending[_ending(known.path)].discard(number)
+        self._by_ending[_file_ending(known.path)].discard(number)
         for term in known.terms:
             self._by_term[term].remove(number)
 
 
-def _ending(path: str) -> str:
+def _file_ending(path: str) -> str:
     return f".{path.rpartition('.')[2].lower()}"

@@ -2,7 +2,7 @@
 
 Tantivy's plain tokenizer cuts at everything that is not a letter or digit and runs without the
 interpreter's lock; a regular-expression tokenizer there takes three times as long. So the text
-is prepared here for the plain one, in two ways: `whole` keeps identifiers in one piece, `parts`
+is prepared here for the plain one, in two ways: `keep_identifiers` keeps identifiers in one piece, `split_identifiers`
 also cuts them where a person would.
 """
 
@@ -23,47 +23,47 @@ _UNSPACED = re.compile(
 """Scripts written without spaces between words; each character is a term of its own."""
 
 
-def whole(text: str) -> str:
+def keep_identifiers(text: str) -> str:
     """The text with identifiers kept in one piece."""
-    return _spaced(text).replace("_", _JOINER)
+    return _space_out_characters(text).replace("_", _JOINER)
 
 
-def parts(text: str) -> str:
+def split_identifiers(text: str) -> str:
     """The text with identifiers cut at changes of case; underscores and digits cut by themselves."""
-    return _HUMP.sub(" ", _spaced(text))
+    return _HUMP.sub(" ", _space_out_characters(text))
 
 
-def squashed(name: str) -> str:
+def remove_separators(name: str) -> str:
     """A name without what separates its words, so that `loginUser` finds `login_user`."""
     return name.replace("_", "").replace("-", "")
 
 
-def _spaced(text: str) -> str:
+def _space_out_characters(text: str) -> str:
     return text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)
 
 
 def terms_of(text: str) -> list[str]:
     """The terms of the parts of a text, as they are indexed: lower case, stemmed."""
-    found: list[str] = PARTS.analyze(parts(text))
+    found: list[str] = PARTS_ANALYZER.analyze(split_identifiers(text))
     return found
 
 
 def whole_terms_of(text: str) -> list[str]:
     """The terms of a text with identifiers kept in one piece, lower case."""
-    found: list[str] = WHOLE.analyze(whole(text))
+    found: list[str] = WHOLE_ANALYZER.analyze(keep_identifiers(text))
     return found
 
 
-def unjoined(term: str) -> str:
+def restore_underscores(term: str) -> str:
     """A whole term as people write it."""
     return term.replace(_JOINER, "_")
 
 
-def _analyzer(*, is_stemmed: bool) -> Any:
+def _build_analyzer(*, is_stemmed: bool) -> Any:
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     builder = builder.filter(tantivy.Filter.remove_long(200)).filter(tantivy.Filter.lowercase())
     return (builder.filter(tantivy.Filter.stemmer("english")) if is_stemmed else builder).build()
 
 
-WHOLE = _analyzer(is_stemmed=False)
-PARTS = _analyzer(is_stemmed=True)
+WHOLE_ANALYZER = _build_analyzer(is_stemmed=False)
+PARTS_ANALYZER = _build_analyzer(is_stemmed=True)

@@ -17,12 +17,12 @@ from dowse.store.catalog_database import CatalogDatabase
 from dowse.store.catalog_rows import (
     CHUNK_COLUMNS,
     DOCUMENT_COLUMNS,
-    stored_chunk,
-    stored_document,
+    chunk_from_row,
+    document_from_row,
 )
 from dowse.store.catalog_schema import STEPS
-from dowse.store.catalog_writer import Applied
-from dowse.store.matrix import Row
+from dowse.store.catalog_writer import AppliedBatch
+from dowse.store.matrix import VectorRow
 from dowse.types import Batch, Document, Kind, Link, Reason, Stat, StoredChunk, StoredDocument, Totals, Verdict
 
 _PAGE_ROWS = 1000
@@ -69,7 +69,7 @@ class Catalog:
     def document(self, path: str) -> StoredDocument | None:
         """The document under a path."""
         rows = self._database.rows(f"{_DOCUMENTS} WHERE path = ?", (path,))
-        return stored_document(rows[0]) if rows else None
+        return document_from_row(rows[0]) if rows else None
 
     def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
         """All documents, or those below a folder (`src/`) or after a path, by path.
@@ -79,14 +79,14 @@ class Catalog:
         query = f"{_DOCUMENTS} WHERE path > ? AND path < ? ORDER BY path LIMIT {_PAGE_ROWS}"
         last, end = max(below, after), below[:-1] + chr(ord(below[-1]) + 1) if below else _AFTER_ALL
         while rows := self._database.rows(query, (last, end)):
-            yield from map(stored_document, rows)
+            yield from map(document_from_row, rows)
             last = rows[-1][1]
 
-    def twin(self, document: Document, recipe: str) -> StoredDocument | None:
+    def find_twin(self, document: Document, recipe: str) -> StoredDocument | None:
         """A document that became chunks from the very same content in the very same way."""
         query = f"{_DOCUMENTS} WHERE content_hash = ? AND kind = ? AND language = ? AND recipe = ? LIMIT 1"
         rows = self._database.rows(query, (document.content_hash, document.kind, document.language, recipe))
-        return stored_document(rows[0]) if rows else None
+        return document_from_row(rows[0]) if rows else None
 
     def refusals(self) -> dict[str, tuple[Stat, Verdict]]:
         """Files that were turned away for what they hold."""
@@ -95,7 +95,7 @@ class Catalog:
 
     def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]:
         """Those of the documents that exist."""
-        return {row[0]: stored_document(row) for row in self._database.rows_in(f"{_DOCUMENTS} WHERE id IN", ids)}
+        return {row[0]: document_from_row(row) for row in self._database.rows_in(f"{_DOCUMENTS} WHERE id IN", ids)}
 
     def document_ids(self) -> list[int]:
         """The ids of all documents, ascending."""
@@ -109,17 +109,17 @@ class Catalog:
     def chunks(self, document_id: int) -> list[StoredChunk]:
         """A document's chunks in order."""
         rows = self._database.rows(f"{_CHUNKS} WHERE document_id = ? ORDER BY ordinal", (document_id,))
-        return list(map(stored_chunk, rows))
+        return list(map(chunk_from_row, rows))
 
     def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
         """Those of the chunks that exist."""
-        return {row[0]: stored_chunk(row) for row in self._database.rows_in(f"{_CHUNKS} WHERE id IN", ids)}
+        return {row[0]: chunk_from_row(row) for row in self._database.rows_in(f"{_CHUNKS} WHERE id IN", ids)}
 
     def chunk_ids(self) -> list[int]:
         """The ids of all chunks, ascending."""
         return [row[0] for row in self._database.rows("SELECT id FROM chunks ORDER BY id")]
 
-    def newest_chunk(self) -> int:
+    def newest_chunk_id(self) -> int:
         """The highest id of a chunk, 0 where there is none."""
         return int(self._database.rows("SELECT coalesce(max(id), 0) FROM chunks")[0][0])
 
@@ -128,7 +128,7 @@ class Catalog:
         query = "SELECT target, text, line FROM links WHERE document_id = ? ORDER BY ordinal"
         return [Link(*row) for row in self._database.rows(query, (document_id,))]
 
-    def targets(self) -> Iterator[tuple[int, int, str]]:
+    def link_targets(self) -> Iterator[tuple[int, int, str]]:
         """Where the links of all documents lead, in order: a document's id, a link's place in it, its target."""
         query = "SELECT document_id, ordinal, target FROM links WHERE (document_id, ordinal) > (?, ?)"
         query += f" ORDER BY document_id, ordinal LIMIT {_PAGE_ROWS}"
@@ -186,7 +186,7 @@ class Catalog:
             query = "SELECT DISTINCT subject FROM changes WHERE what = 'encoded' AND sequence > ?"
             return [row[0] for row in self._database.rows(query, (sequence,))]
 
-    def without_vectors(self, encoder: str, limit: int, *, first: Collection[int] = (), after: int = 0) -> list[int]:
+    def chunks_without_vectors(self, encoder: str, limit: int, *, first: Collection[int] = (), after: int = 0) -> list[int]:
         """Chunks whose content this encoder has not seen: of the documents `first`, then by id `after` one."""
         lacking = (
             "FROM chunks WHERE NOT EXISTS (SELECT 1 FROM vectors "
@@ -213,21 +213,21 @@ class Catalog:
         rows = self._database.rows("SELECT vector FROM vectors WHERE encoder = ? LIMIT 1", (encoder,))
         return dimensions_of(rows[0][0]) if rows else None
 
-    def vectors(self, encoder: str) -> Iterator[Row]:
+    def vectors(self, encoder: str) -> Iterator[VectorRow]:
         """The vector of every chunk that has one, a page at a time: all at once take 60 MB on 128,000 chunks."""
         query, last = f"{_VECTORS} WHERE chunks.id > ? ORDER BY chunks.id LIMIT {_PAGE_ROWS}", 0
         while rows := self._database.rows(query, (encoder, last)):
-            yield from (Row(*row) for row in rows)
+            yield from (VectorRow(*row) for row in rows)
             last = rows[-1][0]
 
-    def vectors_of_documents(self, encoder: str, ids: Iterable[int]) -> Iterator[Row]:
+    def vectors_of_documents(self, encoder: str, ids: Iterable[int]) -> Iterator[VectorRow]:
         """The vectors of some documents' chunks."""
         query = f"{_DOCUMENTS_VECTORS} WHERE documents.id IN"
-        return (Row(*row) for row in self._database.rows_in(query, ids, (encoder,)))
+        return (VectorRow(*row) for row in self._database.rows_in(query, ids, (encoder,)))
 
-    def vectors_of_chunks(self, encoder: str, ids: Iterable[int]) -> Iterator[Row]:
+    def vectors_of_chunks(self, encoder: str, ids: Iterable[int]) -> Iterator[VectorRow]:
         """The vectors of some chunks."""
-        return (Row(*row) for row in self._database.rows_in(f"{_VECTORS} WHERE chunks.id IN", ids, (encoder,)))
+        return (VectorRow(*row) for row in self._database.rows_in(f"{_VECTORS} WHERE chunks.id IN", ids, (encoder,)))
 
     def problems(self) -> list[str]:
         """What SQLite itself finds wrong with the file, and counts that do not add up."""
@@ -244,7 +244,7 @@ class Catalog:
 
     # Writing; the caller holds the index's write lock
 
-    def apply(self, batch: Batch) -> Applied:
+    def apply(self, batch: Batch) -> AppliedBatch:
         """Make a batch durable in one transaction."""
         now_ns = time.time_ns()
         with self._database.transaction() as connection:
@@ -276,9 +276,9 @@ class Catalog:
             else:
                 connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (key, value))
 
-    def let_go(self) -> None:
+    def release_memory(self) -> None:
         """Give back what is held in memory for the next question."""
-        self._database.let_go()
+        self._database.release_memory()
 
     def close(self) -> None:
         """Let go of the file."""

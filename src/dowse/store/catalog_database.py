@@ -13,11 +13,11 @@ from dowse import __version__
 from dowse.errors import DiskFull, Failed, StoreBusy, StoreDamaged, StoreTooNew
 from dowse.store.catalog_schema import APPLICATION_ID, STEPS
 
-Row = tuple[Any, ...]
+SqlRow = tuple[Any, ...]
 
 _BUSY_SECONDS = 5.0
-_IDS_AT_ONCE = 500
-_SHARED_BYTES = 65_536
+_IDS_PER_QUERY = 500
+_MIN_FREE_BYTES = 65_536
 """More than the file has that all openings of a catalog share."""
 
 
@@ -37,16 +37,16 @@ class CatalogDatabase:
             self.close()
             raise
 
-    def rows(self, query: str, values: Sequence[object] = ()) -> list[Row]:
+    def rows(self, query: str, values: Sequence[object] = ()) -> list[SqlRow]:
         """All rows of a query."""
         with self._translated():
             return self._connection().execute(query, values).fetchall()
 
-    def rows_in(self, query: str, ids: Iterable[int], before: Sequence[object] = ()) -> Iterator[Row]:
+    def rows_in(self, query: str, ids: Iterable[int], before: Sequence[object] = ()) -> Iterator[SqlRow]:
         """All rows of a query that ends in `IN`, a bounded number of ids at a time."""
         wanted = list(ids)
-        for start in range(0, len(wanted), _IDS_AT_ONCE):
-            some = wanted[start : start + _IDS_AT_ONCE]
+        for start in range(0, len(wanted), _IDS_PER_QUERY):
+            some = wanted[start : start + _IDS_PER_QUERY]
             yield from self.rows(f"{query} ({', '.join('?' * len(some))})", (*before, *some))
 
     @contextlib.contextmanager
@@ -74,7 +74,7 @@ class CatalogDatabase:
                     connection.execute("ROLLBACK")
                 raise
 
-    def let_go(self) -> None:
+    def release_memory(self) -> None:
         """Give back what is held in memory for the next question of this thread."""
         with self._translated():
             self._connection().execute("PRAGMA shrink_memory")
@@ -115,7 +115,7 @@ class CatalogDatabase:
         with self.transaction() as connection:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             for step in self._steps[version:]:
-                for statement in _statements(step):
+                for statement in _split_statements(step):
                     connection.execute(statement)
             connection.execute("INSERT OR REPLACE INTO facts VALUES ('written_by', ?)", (__version__,))
             connection.execute(f"PRAGMA application_id = {self._application_id}")
@@ -132,7 +132,7 @@ class CatalogDatabase:
     def _is_disk_full(self) -> bool:
         """Whether an error in writing is one of space: the file that all openings share fails without saying so."""
         try:
-            return shutil.disk_usage(self.file.parent).free < _SHARED_BYTES
+            return shutil.disk_usage(self.file.parent).free < _MIN_FREE_BYTES
         except OSError:
             return False
 
@@ -158,7 +158,7 @@ class CatalogDatabase:
             raise StoreDamaged(f"The catalog {self.file} cannot be used ({error}).") from error
 
 
-def is_current(file: Path) -> bool:
+def is_current_format(file: Path) -> bool:
     """Whether a catalog can be opened without writing to it.
 
     Asked through SQLite: to open and close the file ourselves would drop the locks that other
@@ -178,7 +178,7 @@ def _has_tables(connection: sqlite3.Connection) -> bool:
     return connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None
 
 
-def _statements(script: str) -> Iterator[str]:
+def _split_statements(script: str) -> Iterator[str]:
     """The statements of a script; `executescript` would commit between them."""
     statement = ""
     for line in script.splitlines():

@@ -5,7 +5,7 @@ import json
 from dataclasses import astuple
 from typing import Any
 
-from dowse.encoding.inputs import text_for
+from dowse.encoding.inputs import encoder_input
 from dowse.types import Chunk, Put, Stat, StoredChunk, StoredDocument, Symbol
 
 DOCUMENT_COLUMNS = (
@@ -24,7 +24,7 @@ def document_row(put: Put, now_ns: int) -> tuple[object, ...]:
         document.language,
         reading.title,
         reading.description,
-        _as_json(reading.tags),
+        _to_json(reading.tags),
         *astuple(document.stat),
         now_ns,
         document.content_hash,
@@ -48,12 +48,12 @@ def chunk_row(document_id: int, path: str, ordinal: int, chunk: Chunk) -> tuple[
         chunk.end_line,
         text_hash(chunk.text.encode()),
         input_hash(path, chunk.text),
-        _as_json([(symbol.name, symbol.kind, symbol.line) for symbol in chunk.symbols]),
-        _as_json(chunk.headings),
+        _to_json([(symbol.name, symbol.kind, symbol.line) for symbol in chunk.symbols]),
+        _to_json(chunk.headings),
     )
 
 
-def stored_document(row: tuple[Any, ...]) -> StoredDocument:
+def document_from_row(row: tuple[Any, ...]) -> StoredDocument:
     """A row of `DOCUMENT_COLUMNS` as a document."""
     return StoredDocument(
         id=row[0],
@@ -62,7 +62,7 @@ def stored_document(row: tuple[Any, ...]) -> StoredDocument:
         language=row[3],
         title=row[4],
         description=row[5],
-        tags=_strings(row[6]),
+        tags=_from_json(row[6]),
         stat=Stat(*row[7:11]),
         checked_ns=row[11],
         content_hash=row[12],
@@ -75,7 +75,7 @@ def stored_document(row: tuple[Any, ...]) -> StoredDocument:
     )
 
 
-def stored_chunk(row: tuple[Any, ...]) -> StoredChunk:
+def chunk_from_row(row: tuple[Any, ...]) -> StoredChunk:
     """A row of `CHUNK_COLUMNS` as a chunk."""
     symbols = () if row[8] == "[]" else tuple(Symbol(*symbol) for symbol in json.loads(row[8]))
     return StoredChunk(
@@ -88,13 +88,13 @@ def stored_chunk(row: tuple[Any, ...]) -> StoredChunk:
         end_line=row[6],
         text_hash=row[7],
         symbols=symbols,
-        headings=_strings(row[9]),
+        headings=_from_json(row[9]),
     )
 
 
 def input_hash(path: str, text: str) -> bytes:
     """Names what an encoder is given for a chunk: its path and its text."""
-    return hashlib.blake2b(text_for(path, text).encode(), digest_size=16).digest()
+    return hashlib.blake2b(encoder_input(path, text).encode(), digest_size=16).digest()
 
 
 def text_hash(data: bytes) -> bytes:
@@ -102,9 +102,9 @@ def text_hash(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=16).digest()
 
 
-def _as_json(values: Any) -> str:
+def _to_json(values: Any) -> str:
     return json.dumps(values, ensure_ascii=False) if values else "[]"
 
 
-def _strings(column: str) -> tuple[str, ...]:
+def _from_json(column: str) -> tuple[str, ...]:
     return () if column == "[]" else tuple(json.loads(column))

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import astuple
 from typing import NamedTuple
 
-from dowse.encoding.packing import packed
+from dowse.encoding.packing import pack_vectors
 from dowse.store.catalog_rows import DOCUMENT_COLUMNS, chunk_row, document_row, input_hash
 from dowse.types import Batch, Put
 
-KEPT_CHANGES = 100_000
+MAX_KEPT_CHANGES = 100_000
 """Changes are forgotten beyond this many: what is further behind is rebuilt, which costs about the same."""
 
 _ADD_DOCUMENT = f"INSERT INTO documents ({DOCUMENT_COLUMNS}) VALUES (NULL{', ?' * 18})"  # noqa: S608 - constant columns
@@ -19,7 +19,7 @@ _DOCUMENT_CHANGES = (("added", "horizon"), ("removed", "horizon"))
 _VECTOR_CHANGES = (("encoded", "encoded_horizon"),)
 
 
-class Applied(NamedTuple):
+class AppliedBatch(NamedTuple):
     """What a batch became: ids of the documents that went, and of each put's document and chunks."""
 
     sequence: int
@@ -27,17 +27,17 @@ class Applied(NamedTuple):
     added: list[tuple[int, list[int]]]
 
 
-def apply_batch(connection: sqlite3.Connection, batch: Batch, now_ns: int) -> Applied:
+def apply_batch(connection: sqlite3.Connection, batch: Batch, now_ns: int) -> AppliedBatch:
     """Write a batch: documents that go, documents that come, stats and refusals."""
     sequence = _next_sequence(connection)
     leaving = (*batch.drops, *(put.document.path for put in batch.puts))
     connection.executemany("DELETE FROM refusals WHERE path = ?", [(path,) for path in leaving])
-    lent = [_lent(connection, put) for put in batch.puts]
-    removed = [gone for path in leaving for gone in _remove(connection, path, sequence)]
-    added = [_add(connection, put, now_ns, sequence) for put in batch.puts]
+    lent = [_find_twin_vectors(connection, put) for put in batch.puts]
+    removed = [gone for path in leaving for gone in _remove_document(connection, path, sequence)]
+    added = [_add_document(connection, put, now_ns, sequence) for put in batch.puts]
     for put, vectors, (document, _) in zip(batch.puts, lent, added, strict=True):
         _add_vectors(connection, put, batch.encoder)
-        _borrow(connection, document, vectors)
+        _borrow_vectors(connection, document, vectors)
     connection.executemany(
         "UPDATE documents SET size = ?, mtime_ns = ?, inode = ?, ctime_ns = ?, checked_ns = ? WHERE path = ?",
         [(*astuple(stat), now_ns, path) for path, stat in batch.touches],
@@ -47,7 +47,7 @@ def apply_batch(connection: sqlite3.Connection, batch: Batch, now_ns: int) -> Ap
         [(verdict.path, *astuple(stat), verdict.reason, verdict.detail) for stat, verdict in batch.refusals],
     )
     _forget_old_changes(connection, _DOCUMENT_CHANGES)
-    return Applied(sequence, removed, added)
+    return AppliedBatch(sequence, removed, added)
 
 
 def put_vectors(connection: sqlite3.Connection, encoder: str, rows: Iterable[tuple[int, bytes]]) -> None:
@@ -73,13 +73,13 @@ def _next_sequence(connection: sqlite3.Connection) -> int:
     return int(row[0])
 
 
-def _remove(connection: sqlite3.Connection, path: str, sequence: int) -> list[int]:
+def _remove_document(connection: sqlite3.Connection, path: str, sequence: int) -> list[int]:
     ids = [row[0] for row in connection.execute("DELETE FROM documents WHERE path = ? RETURNING id", (path,))]
     connection.executemany("INSERT INTO changes VALUES (?, 'removed', ?)", [(sequence, gone) for gone in ids])
     return ids
 
 
-def _add(connection: sqlite3.Connection, put: Put, now_ns: int, sequence: int) -> tuple[int, list[int]]:
+def _add_document(connection: sqlite3.Connection, put: Put, now_ns: int, sequence: int) -> tuple[int, list[int]]:
     reading, path = put.document.reading, put.document.path
     document_id = connection.execute(_ADD_DOCUMENT, document_row(put, now_ns)).lastrowid or 0
     connection.execute("INSERT INTO changes VALUES (?, 'added', ?)", (sequence, document_id))
@@ -96,14 +96,14 @@ def _add(connection: sqlite3.Connection, put: Put, now_ns: int, sequence: int) -
 def _add_vectors(connection: sqlite3.Connection, put: Put, encoder: str) -> None:
     if put.vectors is not None:
         path = put.document.path
-        rows = zip(put.chunks, packed(put.vectors), strict=True)
+        rows = zip(put.chunks, pack_vectors(put.vectors), strict=True)
         connection.executemany(
             "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, 0)",
             [(encoder, input_hash(path, chunk.text), vector) for chunk, vector in rows],
         )
 
 
-def _lent(connection: sqlite3.Connection, put: Put) -> list[tuple[str, int, bytes]]:
+def _find_twin_vectors(connection: sqlite3.Connection, put: Put) -> list[tuple[str, int, bytes]]:
     """Vectors of a document with the same content: encoder, place of the chunk, vector."""
     query = (
         "SELECT encoder, ordinal, vector FROM chunks JOIN vectors ON vectors.input_hash = chunks.input_hash "
@@ -112,7 +112,7 @@ def _lent(connection: sqlite3.Connection, put: Put) -> list[tuple[str, int, byte
     return connection.execute(query, (put.document.content_hash, put.recipe, put.document.path)).fetchall()
 
 
-def _borrow(connection: sqlite3.Connection, document: int, lent: list[tuple[str, int, bytes]]) -> None:
+def _borrow_vectors(connection: sqlite3.Connection, document: int, lent: list[tuple[str, int, bytes]]) -> None:
     """Let a document that was moved or copied be found by what its content was encoded to elsewhere."""
     connection.executemany(
         "INSERT OR IGNORE INTO vectors SELECT ?, input_hash, ?, 1 FROM chunks WHERE document_id = ? AND ordinal = ?",
@@ -124,7 +124,7 @@ def _forget_old_changes(connection: sqlite3.Connection, kinds: Iterable[tuple[st
     """Keep only so many changes of a kind, and know from where on they are all there."""
     for what, horizon in kinds:
         query = "SELECT sequence FROM changes WHERE what = ? ORDER BY sequence DESC LIMIT 1 OFFSET ?"
-        oldest = connection.execute(query, (what, KEPT_CHANGES)).fetchone()
+        oldest = connection.execute(query, (what, MAX_KEPT_CHANGES)).fetchone()
         if oldest:
             connection.execute("DELETE FROM changes WHERE what = ? AND sequence <= ?", (what, *oldest))
             connection.execute("UPDATE facts SET value = max(value + 0, ?) WHERE key = ?", (*oldest, horizon))

@@ -18,7 +18,15 @@ import tantivy
 
 from dowse.errors import LexicalDamaged
 from dowse.platform import disk_errors, make_private_folder
-from dowse.store.analysis import PARTS, WHOLE, parts, squashed, terms_of, whole, whole_terms_of
+from dowse.store.analysis import (
+    PARTS_ANALYZER,
+    WHOLE_ANALYZER,
+    keep_identifiers,
+    remove_separators,
+    split_identifiers,
+    terms_of,
+    whole_terms_of,
+)
 from dowse.types import Kind, Scored, TextQuery
 
 FORMAT = 1
@@ -31,10 +39,10 @@ WRITER_THREADS = 1
 """The interpreter keeps the other core busy."""
 
 
-MOST_TERMS = 64
+MAX_TERMS = 64
 """Terms of a query that count; more are noise, and each costs a walk through its postings."""
 
-_MARKER_KEY = "marker"
+_MARKER_VALUE = "marker"
 _SEGMENT_PARTS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
 _FOOTER = struct.Struct("<II")
 _FOOTER_MAGIC = 1337
@@ -49,7 +57,7 @@ class Marker(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Indexed:
+class LexicalDocument:
     """What the index is told of one document: its path, and of each chunk an id and its words."""
 
     document_id: int
@@ -70,7 +78,7 @@ class LexicalIndex:
         """What the index on disk says of itself; None when it is missing, damaged or not ours."""
         try:
             searcher = self._searcher()
-            hits = searcher.search(_term(self._index, "marker", _MARKER_KEY), 1).hits
+            hits = searcher.search(_term_query(self._index, "marker", _MARKER_VALUE), 1).hits
             if not hits:
                 return None
             return Marker(**json.loads(searcher.doc(hits[0][1]).get_first("note")))
@@ -92,33 +100,33 @@ class LexicalIndex:
         """Documents by words of their path, best first."""
         return self._found(query, limit, "document")
 
-    def holders(self, word: str) -> frozenset[int]:
+    def documents_with_word(self, word: str) -> frozenset[int]:
         """Documents that hold a word whole, or all its parts in one chunk."""
         searcher = self._searcher()
         ways = [self._all_of("words", whole_terms_of(word)), self._all_of("parts", terms_of(word))]
         queries = [(tantivy.Occur.Should, way) for way in ways if way is not None]
         if not queries:
             return frozenset()
-        with _guarded():
+        with _translate_errors():
             # Without scores, which nobody wants here, it takes two thirds of the time.
             unscored = tantivy.Query.const_score_query(tantivy.Query.boolean_query(queries), 1.0)
             hits = searcher.search(unscored, max(1, searcher.num_docs), count=False).hits
             return frozenset(searcher.fast_field_values("document", [address for _, address in hits]))
 
-    def extent(self) -> int:
+    def entry_count(self) -> int:
         """How many entries there are."""
         return int(self._searcher().num_docs)
 
-    def frequency(self, term: str) -> int:
+    def chunk_frequency(self, term: str) -> int:
         """How many chunks hold a term in their parts."""
         searcher = self._searcher()
-        with _guarded():
+        with _translate_errors():
             return int(searcher.doc_freq("parts", term))
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Whole words that begin with a prefix, and in how many chunks each is."""
         searcher = self._searcher()
-        with _guarded():
+        with _translate_errors():
             return list(searcher.terms_with_prefix("words", prefix, limit=limit))
 
     def _found(self, query: TextQuery, limit: int, by: str) -> list[Scored]:
@@ -126,7 +134,7 @@ class LexicalIndex:
         asked = self._query(query)
         if asked is None or limit <= 0:
             return []
-        with _guarded():
+        with _translate_errors():
             hits = searcher.search(asked, limit, count=False).hits
             addresses = [address for _, address in hits]
             documents = searcher.fast_field_values("document", addresses)
@@ -138,18 +146,18 @@ class LexicalIndex:
 
     def _query(self, query: TextQuery) -> Any:
         text = " ".join(query.words)
-        terms = {"words": whole_terms_of(text), "names": whole_terms_of(squashed(text))}
+        terms = {"words": whole_terms_of(text), "names": whole_terms_of(remove_separators(text))}
         part_terms = terms_of(text)
         asked = [
-            (tantivy.Occur.Should, tantivy.Query.boost_query(_term(self._index, field, term), weight))
+            (tantivy.Occur.Should, tantivy.Query.boost_query(_term_query(self._index, field, term), weight))
             for field, weight in query.weights.items()
-            for term in terms.get(field, part_terms)[:MOST_TERMS]
+            for term in terms.get(field, part_terms)[:MAX_TERMS]
         ]
         if not asked:
             return None
         limits = []
         if query.kind is not None:
-            limits.append(_term(self._index, "kind", query.kind))
+            limits.append(_term_query(self._index, "kind", query.kind))
         if query.among is not None:
             limits.append(tantivy.Query.term_set_query(self._index.schema, "document", list(query.among)))
         # A boost of 0 keeps a limit out of the score.
@@ -157,30 +165,30 @@ class LexicalIndex:
         return tantivy.Query.boolean_query([(tantivy.Occur.Must, tantivy.Query.boolean_query(asked)), *required])
 
     def _all_of(self, field: str, terms: list[str]) -> Any:
-        required = [(tantivy.Occur.Must, _term(self._index, field, term)) for term in terms[:MOST_TERMS]]
+        required = [(tantivy.Occur.Must, _term_query(self._index, field, term)) for term in terms[:MAX_TERMS]]
         return tantivy.Query.boolean_query(required) if required else None
 
-    def write(self, marker: Marker, removed: Iterable[int], added: Iterable[Indexed]) -> Callable[[], None]:
+    def write(self, marker: Marker, removed: Iterable[int], added: Iterable[LexicalDocument]) -> Callable[[], None]:
         """Follow the catalog to `marker` in one commit; the caller holds the write lock.
 
         Returns what is left to do under that lock: to wait until segments are merged, which takes a moment
         after one update in seven, and nobody who searches has to wait for it.
         """
-        with disk_errors(self.folder), _guarded():
+        with disk_errors(self.folder), _translate_errors():
             index = self._opened()
             writer = index.writer(WRITER_BYTES, WRITER_THREADS)
             try:
                 for document_id in removed:
                     # By query: `delete_documents_by_term` of tantivy 0.27 makes a signed term of a
                     # number, which no unsigned field holds, and deletes nothing without a word.
-                    writer.delete_documents_by_query(_term(index, "document", document_id))
+                    writer.delete_documents_by_query(_term_query(index, "document", document_id))
                 for document in added:
                     for entry in _entries(document):
                         writer.add_document(entry)
-                writer.delete_documents_by_query(_term(index, "marker", _MARKER_KEY))
-                writer.add_document(_note(marker))
+                writer.delete_documents_by_query(_term_query(index, "marker", _MARKER_VALUE))
+                writer.add_document(_marker_entry(marker))
                 writer.commit()
-                finish = _finishing(writer)
+                finish = _merge_waiter(writer)
             finally:
                 del writer  # a traceback must not keep it, and its threads, alive after a failure
             index.reload()
@@ -196,7 +204,7 @@ class LexicalIndex:
         """See what other processes have committed."""
         if self._index is not None:
             try:
-                with _guarded():
+                with _translate_errors():
                     self._index.reload()
             except LexicalDamaged:
                 self._index = None
@@ -207,11 +215,11 @@ class LexicalIndex:
             files = self._files()
         except LexicalDamaged as error:
             return [str(error)]
-        return [problem for file in files if (problem := _file_problem(file, is_thorough=True))]
+        return [problem for file in files if (problem := _check_file(file, is_thorough=True))]
 
     def _opened(self) -> Any:
         if self._index is None:
-            with _guarded():
+            with _translate_errors():
                 index = tantivy.Index(_SCHEMA, path=str(self.folder))
                 for name, analyzer in _ANALYZERS.items():
                     index.register_tokenizer(name, analyzer)
@@ -222,9 +230,9 @@ class LexicalIndex:
     def _searcher(self) -> Any:
         if self._index is None:
             for file in self._files():
-                if problem := _file_problem(file, is_thorough=False):
+                if problem := _check_file(file, is_thorough=False):
                     raise LexicalDamaged(problem)
-        with _guarded():
+        with _translate_errors():
             return self._opened().searcher()
 
     def _files(self) -> list[Path]:
@@ -240,49 +248,49 @@ class LexicalIndex:
         return [file for name, file in present.items() if name.split(".")[0] in segments]
 
 
-def _finishing(writer: Any) -> Callable[[], None]:
+def _merge_waiter(writer: Any) -> Callable[[], None]:
     def finish() -> None:
-        with _guarded():
+        with _translate_errors():
             writer.wait_merging_threads()
 
     return finish
 
 
-def _term(index: Any, field: str, value: object) -> Any:
+def _term_query(index: Any, field: str, value: object) -> Any:
     return tantivy.Query.term_query(index.schema, field, value)
 
 
-def _entries(document: Indexed) -> Iterator[Any]:
+def _entries(document: LexicalDocument) -> Iterator[Any]:
     """One entry for the document's path, one for each chunk."""
     entry = tantivy.Document()
     entry.add_unsigned("document", document.document_id)
     entry.add_text("kind", document.kind)
-    entry.add_text("path", parts(document.path))
-    entry.add_text("stem", parts(PurePosixPath(document.path).stem))
+    entry.add_text("path", split_identifiers(document.path))
+    entry.add_text("stem", split_identifiers(PurePosixPath(document.path).stem))
     yield entry
     for chunk_id, text, symbols, headings in document.chunks:
         entry = tantivy.Document()
         entry.add_unsigned("chunk", chunk_id)
         entry.add_unsigned("document", document.document_id)
         entry.add_text("kind", document.kind)
-        entry.add_text("words", whole(text))
-        entry.add_text("parts", parts(text))
+        entry.add_text("words", keep_identifiers(text))
+        entry.add_text("parts", split_identifiers(text))
         if symbols:
-            entry.add_text("names", whole(" ".join(map(squashed, symbols))))
-            entry.add_text("symbols", parts(" ".join(symbols)))
+            entry.add_text("names", keep_identifiers(" ".join(map(remove_separators, symbols))))
+            entry.add_text("symbols", split_identifiers(" ".join(symbols)))
         if headings:
-            entry.add_text("headings", parts(" ".join(headings)))
+            entry.add_text("headings", split_identifiers(" ".join(headings)))
         yield entry
 
 
-def _note(marker: Marker) -> Any:
+def _marker_entry(marker: Marker) -> Any:
     note = tantivy.Document()
-    note.add_text("marker", _MARKER_KEY)
+    note.add_text("marker", _MARKER_VALUE)
     note.add_text("note", json.dumps(marker._asdict()))
     return note
 
 
-def _schema() -> Any:
+def _build_schema() -> Any:
     builder = tantivy.SchemaBuilder()
     builder.add_unsigned_field("chunk", indexed=True, fast=True)
     builder.add_unsigned_field("document", indexed=True, fast=True)
@@ -296,11 +304,11 @@ def _schema() -> Any:
     return builder.build()
 
 
-_SCHEMA = _schema()
-_ANALYZERS = {"whole": WHOLE, "parts": PARTS}
+_SCHEMA = _build_schema()
+_ANALYZERS = {"whole": WHOLE_ANALYZER, "parts": PARTS_ANALYZER}
 
 
-def _file_problem(file: Path, *, is_thorough: bool) -> str | None:
+def _check_file(file: Path, *, is_thorough: bool) -> str | None:
     """What is wrong with a segment file, by the footer that Tantivy ends each with."""
     if file.suffix == ".del" and not is_thorough:
         return None
@@ -323,7 +331,7 @@ def _file_problem(file: Path, *, is_thorough: bool) -> str | None:
 
 
 @contextlib.contextmanager
-def _guarded() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     """Tantivy's errors as ours; even a panic of its inside, which is no ordinary exception."""
     try:
         yield

@@ -16,8 +16,8 @@ from dowse.platform import Lock
 from dowse.protocols import ReadText
 from dowse.store import lexical
 from dowse.store.catalog import Catalog, Changes
-from dowse.store.catalog_writer import Applied
-from dowse.store.lexical import Indexed, LexicalIndex, Marker
+from dowse.store.catalog_writer import AppliedBatch
+from dowse.store.lexical import LexicalDocument, LexicalIndex, Marker
 from dowse.store.lock_waits import READ_WAIT_SECONDS, WRITE_WAIT_SECONDS
 from dowse.types import Batch, Chunk, Document, StoredChunk, StoredDocument
 
@@ -83,10 +83,10 @@ class LexicalFollower:
 
     # The caller of these holds the write lock
 
-    def append(self, batch: Batch, applied: Applied) -> Callable[[], None]:
+    def append(self, batch: Batch, applied: AppliedBatch) -> Callable[[], None]:
         """Follow one batch whose text is at hand; what is left to do."""
         added = (
-            _indexed(
+            _lexical_document(
                 document_id, put.document, zip(chunk_ids, put.chunks, (chunk.text for chunk in put.chunks), strict=True)
             )
             for put, (document_id, chunk_ids) in zip(batch.puts, applied.added, strict=True)
@@ -156,7 +156,7 @@ class LexicalFollower:
         A commit that failed halfway on a broken disk once said so and still held a chunk that was gone.
         """
         if self._counted != self._index.folder:
-            if self._index.extent() != self._catalog.entries() + 1:  # and the marker
+            if self._index.entry_count() != self._catalog.entries() + 1:  # and the marker
                 return False
             self._counted = self._index.folder
         return True
@@ -169,7 +169,7 @@ class LexicalFollower:
             applied = self._catalog.apply(Batch(drops=changed))
             target.write(self._marker(applied.sequence), applied.removed, ())()
 
-    def _indexed_documents(self, ids: Sequence[int], changed: list[str]) -> Iterator[Indexed]:
+    def _indexed_documents(self, ids: Sequence[int], changed: list[str]) -> Iterator[LexicalDocument]:
         for start in range(0, len(ids), REPLAY_DOCUMENTS):
             for document in self._catalog.documents_by_id(ids[start : start + REPLAY_DOCUMENTS]).values():
                 kept = self._catalog.converted_text(document.id)
@@ -178,7 +178,7 @@ class LexicalFollower:
                     changed.append(document.path)
                     continue
                 data = text.encode()
-                yield _indexed(
+                yield _lexical_document(
                     document.id,
                     document,
                     (
@@ -197,12 +197,12 @@ def nothing_to_finish() -> None:
     """Do nothing: no work is left after a write."""
 
 
-def _indexed(
+def _lexical_document(
     document_id: int,
     document: Document | StoredDocument,
     chunks: Iterable[tuple[int, Chunk | StoredChunk, str]],
-) -> Indexed:
+) -> LexicalDocument:
     told = [
         (chunk_id, text, [symbol.name for symbol in chunk.symbols], chunk.headings) for chunk_id, chunk, text in chunks
     ]
-    return Indexed(document_id, document.kind, document.path, told)
+    return LexicalDocument(document_id, document.kind, document.path, told)

@@ -13,12 +13,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dowse.encoding.packing import packed
+from dowse.encoding.packing import pack_vectors
 from dowse.errors import LexicalDamaged
 from dowse.platform import Lock, make_private_folder
 from dowse.protocols import ReadText
 from dowse.store.catalog import Catalog, Changes
-from dowse.store.catalog_database import is_current
+from dowse.store.catalog_database import is_current_format
 from dowse.store.lexical import LexicalIndex
 from dowse.store.lexical_follower import FOLDER_PREFIX, LexicalFollower, nothing_to_finish
 from dowse.store.lock_waits import WRITE_WAIT_SECONDS
@@ -43,7 +43,7 @@ from dowse.types import (
 if TYPE_CHECKING:
     from dowse.types import Vectors
 
-FEW_DOCUMENTS = 50
+SMALL_BATCH_DOCUMENTS = 50
 """After so few, nobody waits for segments to be merged: 120 to 400 ms after one update in seven."""
 
 _CATALOG = "catalog.sqlite"
@@ -57,7 +57,7 @@ class LocalStore:
         self.folder = folder
         self._lock = Lock(folder / "write.lock")
         file = folder / _CATALOG
-        with contextlib.nullcontext() if is_current(file) else self._lock.held(WRITE_WAIT_SECONDS):
+        with contextlib.nullcontext() if is_current_format(file) else self._lock.held(WRITE_WAIT_SECONDS):
             self._catalog = Catalog(file)
         self._file = file.stat().st_ino
         self._lexical = LexicalFollower(folder, self._catalog, self._lock, read_text)
@@ -72,8 +72,8 @@ class LocalStore:
     def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
         return self._catalog.documents(below, after)
 
-    def twin(self, document: Document, recipe: str) -> StoredDocument | None:
-        return self._catalog.twin(document, recipe)
+    def find_twin(self, document: Document, recipe: str) -> StoredDocument | None:
+        return self._catalog.find_twin(document, recipe)
 
     def refusals(self) -> dict[str, tuple[Stat, Verdict]]:
         return self._catalog.refusals()
@@ -90,8 +90,8 @@ class LocalStore:
     def links(self, document_id: int) -> list[Link]:
         return self._catalog.links(document_id)
 
-    def targets(self) -> Iterator[tuple[int, int, str]]:
-        return self._catalog.targets()
+    def link_targets(self) -> Iterator[tuple[int, int, str]]:
+        return self._catalog.link_targets()
 
     def converted_text(self, document_id: int) -> str | None:
         return self._catalog.converted_text(document_id)
@@ -112,14 +112,14 @@ class LocalStore:
         """What happened after a state; None when that is no longer known."""
         return self._catalog.changes_since(sequence)
 
-    def noted(self, key: str) -> str | None:
+    def fact(self, key: str) -> str | None:
         return self._catalog.fact(f"note:{key}")
 
-    def without_vectors(self, encoder: str, limit: int, *, first: Collection[int] = (), after: int = 0) -> list[int]:
-        return self._catalog.without_vectors(encoder, limit, first=first, after=after)
+    def chunks_without_vectors(self, encoder: str, limit: int, *, first: Collection[int] = (), after: int = 0) -> list[int]:
+        return self._catalog.chunks_without_vectors(encoder, limit, first=first, after=after)
 
-    def newest_chunk(self) -> int:
-        return self._catalog.newest_chunk()
+    def newest_chunk_id(self) -> int:
+        return self._catalog.newest_chunk_id()
 
     def encoders(self) -> list[str]:
         return self._catalog.encoders()
@@ -144,7 +144,7 @@ class LocalStore:
             applied = self._catalog.apply(batch)
             finish = self._lexical.append(batch, applied)
         finally:
-            self._release_after(finish, in_background=len(batch.puts) <= FEW_DOCUMENTS)
+            self._release_after(finish, in_background=len(batch.puts) <= SMALL_BATCH_DOCUMENTS)
         return applied.sequence
 
     def _release_after(self, finish: Callable[[], None], *, in_background: bool) -> None:
@@ -170,7 +170,7 @@ class LocalStore:
                 import numpy as np
 
                 chunks, vectors = zip(*rows, strict=True)
-                self._catalog.put_vectors(encoder, zip(chunks, packed(np.stack(vectors)), strict=True))
+                self._catalog.put_vectors(encoder, zip(chunks, pack_vectors(np.stack(vectors)), strict=True))
             return self._catalog.sequence()
 
     def forget_vectors(self, encoder: str) -> None:
@@ -184,7 +184,7 @@ class LocalStore:
         with self._lock.held(WRITE_WAIT_SECONDS):
             self._catalog.forget_unused_vectors()
 
-    def note(self, key: str, value: str | None) -> None:
+    def set_fact(self, key: str, value: str | None) -> None:
         """Remember a fact about the index as a whole."""
         with self._lock.held(WRITE_WAIT_SECONDS):
             self._catalog.set_fact(f"note:{key}", value)
@@ -199,17 +199,17 @@ class LocalStore:
         """Documents by words of their path, best first."""
         return self._lexical.query(lambda index: index.find_documents(query, limit))
 
-    def holders(self, word: str) -> frozenset[int]:
+    def documents_with_word(self, word: str) -> frozenset[int]:
         """Documents that hold a word."""
-        return self._lexical.query(lambda index: index.holders(word))
+        return self._lexical.query(lambda index: index.documents_with_word(word))
 
-    def extent(self) -> int:
+    def entry_count(self) -> int:
         """How many chunks and paths words are looked for in."""
-        return self._lexical.query(LexicalIndex.extent)
+        return self._lexical.query(LexicalIndex.entry_count)
 
-    def frequency(self, term: str) -> int:
+    def chunk_frequency(self, term: str) -> int:
         """How many chunks hold a term in their parts."""
-        return self._lexical.query(lambda index: index.frequency(term))
+        return self._lexical.query(lambda index: index.chunk_frequency(term))
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Whole words that begin with a prefix, and how many chunks hold each."""
@@ -241,7 +241,7 @@ class LocalStore:
 
     # Checking and repairing
 
-    def glance(self) -> list[Finding]:
+    def quick_check(self) -> list[Finding]:
         """Whether the lexical index is there and has followed."""
         if self._lexical.is_current() or not self._catalog.document_ids():
             return []
@@ -267,10 +267,10 @@ class LocalStore:
         except OSError:
             return False
 
-    def let_go(self) -> None:
+    def release_memory(self) -> None:
         """Give back what is held in memory for the next question; it takes 20 ms more."""
-        self._matrices.let_go()
-        self._catalog.let_go()
+        self._matrices.release_memory()
+        self._catalog.release_memory()
 
     def close(self) -> None:
         """Let go of the files."""
@@ -279,7 +279,7 @@ class LocalStore:
         self._catalog.close()
 
 
-def set_aside(folder: Path) -> Path:
+def set_catalog_aside(folder: Path) -> Path:
     """Move a catalog that cannot be read out of the way, with its derived parts gone."""
     backup = folder / f"{_CATALOG}.bak"
     for file in _catalog_files(folder):
@@ -288,7 +288,7 @@ def set_aside(folder: Path) -> Path:
     return backup
 
 
-def remove(folder: Path) -> None:
+def remove_store(folder: Path) -> None:
     """Remove a store; what else is in the folder stays."""
     for file in _catalog_files(folder):
         file.unlink()

@@ -19,7 +19,7 @@ class Matrices:
 
     def __init__(self, folder: Path, catalog: Catalog, lock: Lock) -> None:
         self._folder, self._catalog, self._lock = folder, catalog, lock
-        self._rows: dict[str, vector_search.Rows] = {}
+        self._rows: dict[str, vector_search.MatrixRows] = {}
 
     def nearest(
         self,
@@ -39,14 +39,14 @@ class Matrices:
     def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
         """Those of some documents that have a vector of an encoder."""
         rows = self._current_rows(encoder) if documents else None
-        return vector_search.held_documents(rows, documents) if rows else frozenset()
+        return vector_search.encoded_documents(rows, documents) if rows else frozenset()
 
     def count(self, encoder: str) -> int:
         """How many chunks have a vector of an encoder."""
         header = self._current(encoder)
         return header.rows - header.dead if header else 0
 
-    def let_go(self) -> None:
+    def release_memory(self) -> None:
         """Keep nothing in memory."""
         self._rows.clear()
 
@@ -80,14 +80,14 @@ class Matrices:
 
     # Following
 
-    def _current_rows(self, encoder: str) -> vector_search.Rows | None:
+    def _current_rows(self, encoder: str) -> vector_search.MatrixRows | None:
         """What a search reads; kept as long as the header of the matrix is the same."""
         header, known = self._current(encoder), self._rows.get(encoder)
         if header is None or not header.rows:
             return None
         if known is None or known.header != header:
             file = matrix.matrix_file(self._folder, encoder)
-            known = self._rows[encoder] = vector_search.load(file, header, known)
+            known = self._rows[encoder] = vector_search.load_rows(file, header, known)
         return known
 
     def _current(self, encoder: str) -> matrix.MatrixHeader | None:
@@ -118,10 +118,10 @@ class Matrices:
             return header
         changes = self._catalog.changes_since(header.sequence)
         encoded = self._catalog.encoded_since(header.sequence)
-        if changes is None or encoded is None or header.dead > header.rows * matrix.DEAD_SHARE:
+        if changes is None or encoded is None or header.dead > header.rows * matrix.MAX_DEAD_SHARE:
             return matrix.write_matrix(file, fresh, self._catalog.vectors(encoder))
         rows = {row.chunk_id: row for row in self._catalog.vectors_of_documents(encoder, changes.added)}
         rows |= {row.chunk_id: row for row in self._catalog.vectors_of_chunks(encoder, encoded)}
-        return matrix.follow(
+        return matrix.update_matrix(
             file, header._replace(sequence=changes.sequence), set(changes.removed), list(rows.values())
         )

@@ -26,17 +26,17 @@ FORMAT = 2
 _HEADER_BYTES = 512
 _HEADER_FRAME = struct.Struct("<8sII")
 _MAGIC = b"dowse-mx"
-PREFIX = struct.Struct("<qqB3x")
+ROW_PREFIX = struct.Struct("<qqB3x")
 """Before each vector: the ids of its chunk and document, and its kind."""
-HEAD_BYTES = PREFIX.size + SCALE.size
+ROW_HEAD_BYTES = ROW_PREFIX.size + SCALE.size
 """What a row has before its eight bits a dimension."""
 KIND_NUMBERS: dict[Kind, int] = {"code": 1, "docs": 2}
 
-DEAD_SHARE = 0.3
+MAX_DEAD_SHARE = 0.3
 """With more dead rows than this the matrix is written anew: a search reads them all."""
 
 
-class Row(NamedTuple):
+class VectorRow(NamedTuple):
     """A chunk's vector, packed."""
 
     chunk_id: int
@@ -82,7 +82,7 @@ def read_header(file: Path) -> MatrixHeader | None:
     return header if is_whole and header.format == FORMAT else None
 
 
-def write_matrix(file: Path, header: MatrixHeader, rows: Iterable[Row]) -> MatrixHeader:
+def write_matrix(file: Path, header: MatrixHeader, rows: Iterable[VectorRow]) -> MatrixHeader:
     """Write a matrix anew, beside the old one until it is complete."""
     temporary = file.with_suffix(".tmp")
     with disk_errors(file):
@@ -90,55 +90,57 @@ def write_matrix(file: Path, header: MatrixHeader, rows: Iterable[Row]) -> Matri
             stream.write(bytes(_HEADER_BYTES))
             count = 0
             for row in rows:
-                stream.write(_framed_row(row))
+                stream.write(_encode_row(row))
                 count += 1
             final = header._replace(rows=count, dead=0)
             stream.seek(0)
-            stream.write(_framed(final))
+            stream.write(_encode_header(final))
             stream.flush()
             os.fsync(stream.fileno())
         temporary.replace(file)
     return final
 
 
-def follow(file: Path, header: MatrixHeader, removed_documents: set[int], added: Sequence[Row]) -> MatrixHeader:
+def update_matrix(
+    file: Path, header: MatrixHeader, removed_documents: set[int], added: Sequence[VectorRow]
+) -> MatrixHeader:
     """Bring a matrix to the transaction in `header`: rows first, then the header that counts them."""
     with disk_errors(file):
-        dead = header.dead + _bury(file, header, removed_documents, {row.chunk_id for row in added})
+        dead = header.dead + _mark_dead(file, header, removed_documents, {row.chunk_id for row in added})
         with file.open("r+b") as stream:
             stream.seek(_HEADER_BYTES + header.rows * _row_bytes(header.dimensions))
-            stream.writelines(_framed_row(row) for row in added)
+            stream.writelines(_encode_row(row) for row in added)
             stream.flush()
             os.fsync(stream.fileno())
             final = header._replace(rows=header.rows + len(added), dead=dead)
             stream.seek(0)
-            stream.write(_framed(final))
+            stream.write(_encode_header(final))
             stream.flush()
             os.fsync(stream.fileno())
     return final
 
 
-def raw_rows(file: Path, header: MatrixHeader) -> "Raw":
+def map_rows(file: Path, header: MatrixHeader) -> "Raw":
     """All rows as they lie in the file."""
-    return _raw(file, header, "r")
+    return _map_rows(file, header, "r")
 
 
 def live_rows(file: Path, header: MatrixHeader) -> dict[int, bytes]:
     """Every chunk in the matrix with its packed vector."""
     if not header.rows:
         return {}
-    raw = _raw(file, header, "r")
+    raw = _map_rows(file, header, "r")
     ids = raw[:, :8].copy().view("<i8")[:, 0]
-    return {int(ids[row]): raw[row, PREFIX.size :].tobytes() for row in range(header.rows) if ids[row]}
+    return {int(ids[row]): raw[row, ROW_PREFIX.size :].tobytes() for row in range(header.rows) if ids[row]}
 
 
-def _bury(file: Path, header: MatrixHeader, documents: set[int], chunks: set[int]) -> int:
+def _mark_dead(file: Path, header: MatrixHeader, documents: set[int], chunks: set[int]) -> int:
     """Mark rows as dead by their document or chunk; how many there were."""
     import numpy as np
 
     if not header.rows or not (documents or chunks):
         return 0
-    raw = _raw(file, header, "r+")
+    raw = _map_rows(file, header, "r+")
     ids = raw[:, :16].copy().view("<i8")
     doomed = np.isin(ids[:, 1], list(documents)) | np.isin(ids[:, 0], list(chunks))
     doomed &= ids[:, 0] != 0
@@ -147,7 +149,7 @@ def _bury(file: Path, header: MatrixHeader, documents: set[int], chunks: set[int
     return int(doomed.sum())
 
 
-def _raw(file: Path, header: MatrixHeader, mode: Literal["r", "r+"]) -> "Raw":
+def _map_rows(file: Path, header: MatrixHeader, mode: Literal["r", "r+"]) -> "Raw":
     import numpy as np
 
     shape = (header.rows, _row_bytes(header.dimensions))
@@ -155,14 +157,14 @@ def _raw(file: Path, header: MatrixHeader, mode: Literal["r", "r+"]) -> "Raw":
 
 
 def _row_bytes(dimensions: int) -> int:
-    return HEAD_BYTES + dimensions
+    return ROW_HEAD_BYTES + dimensions
 
 
-def _framed_row(row: Row) -> bytes:
-    return PREFIX.pack(row.chunk_id, row.document_id, KIND_NUMBERS[row.kind]) + row.vector
+def _encode_row(row: VectorRow) -> bytes:
+    return ROW_PREFIX.pack(row.chunk_id, row.document_id, KIND_NUMBERS[row.kind]) + row.vector
 
 
-def _framed(header: MatrixHeader) -> bytes:
+def _encode_header(header: MatrixHeader) -> bytes:
     body = json.dumps(header._asdict()).encode()
     frame = _HEADER_FRAME.pack(_MAGIC, len(body), zlib.crc32(body)) + body
     if len(frame) > _HEADER_BYTES:

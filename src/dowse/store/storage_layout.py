@@ -14,7 +14,7 @@ from dowse.platform import storage_root, write_atomically
 from dowse.settings import read_json
 from dowse.types import Kind, Totals
 
-DOCUMENTS = "documents"
+DOCUMENTS_FOLDER = "documents"
 """The folder, in that of a root, with the index of its documents."""
 
 _FINGERPRINTS: dict[Kind, str] = {"code": "fingerprints.json", "docs": "docs-fingerprints.json"}
@@ -33,7 +33,7 @@ class Project:
     @property
     def is_documents(self) -> bool:
         """Whether only its documents are indexed, as `dowse docs` does."""
-        return self.folder.name == DOCUMENTS
+        return self.folder.name == DOCUMENTS_FOLDER
 
     @property
     def exists(self) -> bool:
@@ -74,27 +74,27 @@ def notes_folder() -> Path:
     return storage_root() / "notes"
 
 
-def vector_cache() -> Path:
+def vector_cache_file() -> Path:
     """Where vectors of all projects are kept, so that none is made twice; another format gets another name."""
     return storage_root() / "vectors-1.sqlite"
 
 
-def global_config() -> Path:
+def global_settings_file() -> Path:
     """The settings that hold for every project."""
     return storage_root() / "config.json"
 
 
-def projects() -> list[Project]:
+def list_projects() -> list[Project]:
     """All indexed projects and folders of documents, by path."""
     indexes = storage_root() / "indexes"
     folders = sorted(indexes.iterdir()) if indexes.is_dir() else []
-    found = (_read_either(folder) for folder in folders if folder.is_dir())
+    found = (_read_folder(folder) for folder in folders if folder.is_dir())
     return sorted((project for project in found if project), key=lambda project: project.root)
 
 
-def _read_either(folder: Path) -> Project | None:
+def _read_folder(folder: Path) -> Project | None:
     """What a folder holds the index of: a project, a folder of documents, or one root as both."""
-    project, documents = read_project(folder), read_project(folder / DOCUMENTS)
+    project, documents = read_project(folder), read_project(folder / DOCUMENTS_FOLDER)
     return replace(project, documents=documents) if project else documents
 
 
@@ -118,13 +118,13 @@ def write_metadata(folder: Path, root: Path, totals: dict[Kind, Totals], size_by
         "createdAt": known.get("createdAt", now),
         "lastFullIndex": now if is_full else known.get("lastFullIndex"),
         "lastIncrementalUpdate": now,
-        **stats(totals, size_bytes),
+        **index_stats(totals, size_bytes),
         "lastDocsIndex": now if is_full else known.get("lastDocsIndex"),
     }
     write_json(folder / "metadata.json", metadata)
 
 
-def stats(totals: dict[Kind, Totals], size_bytes: int) -> dict[str, dict[str, int]]:
+def index_stats(totals: dict[Kind, Totals], size_bytes: int) -> dict[str, dict[str, int]]:
     """The counts of `metadata.json`; the size is shared out by chunks, since both kinds live in one store."""
     code, docs = totals["code"], totals["docs"]
     docs_bytes = size_bytes * docs.chunks // max(1, code.chunks + docs.chunks)
@@ -155,16 +155,16 @@ def has_fingerprints(folder: Path, hashes: dict[Kind, dict[str, str]] | None = N
             data = (folder / name).read_bytes()
         except OSError:
             return False
-        if hashes is not None and data != _rendered(hashes[kind]):
+        if hashes is not None and data != _to_json_bytes(hashes[kind]):
             return False
     return True
 
 
 def write_json(file: Path, value: Any) -> None:
     """Replace a JSON file of ours atomically."""
-    write_atomically(file, _rendered(value))
+    write_atomically(file, _to_json_bytes(value))
 
 
-def _rendered(value: Any) -> bytes:
+def _to_json_bytes(value: Any) -> bytes:
     # Escaped, because a path on disk need not be valid Unicode.
     return (json.dumps(value, indent=2) + "\n").encode()
