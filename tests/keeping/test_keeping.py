@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from dowse.freshness import indexer
-from dowse.freshness.pending_paths import read_dirty
+from dowse.freshness.pending_paths import read_pending_paths
 from dowse.freshness.watcher import Watcher
 from dowse.indexes.index import ProjectIndex
-from dowse.keeping import watch_session as sessions
+from dowse.keeping import catch_up, index_updates, lost_events
 from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.watch_status import watch_of
 from dowse.types import Document, Put
@@ -82,14 +82,14 @@ def test_a_new_ignore_rule_takes_effect(root: Path, project: ProjectIndex, keep:
 def test_very_much_is_left_to_a_process_of_its_own(
     root: Path, project: ProjectIndex, keep: Keep, paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "AT_ONCE_FILES", 5)
+    monkeypatch.setattr(index_updates, "AT_ONCE_FILES", 5)
     started: list[Path] = []
 
     def start(root: Path, *how: str) -> IndexingRun:
         started.append(root)
         return start_run(root, *how)
 
-    monkeypatch.setattr(sessions, "start_run", start)
+    monkeypatch.setattr(index_updates, "start_run", start)
     keep().catch_up(project)
     write_tree(root, {f"many/{number}.py": f"value = {number}\n" for number in range(20)})
     assert eventually(lambda: len(paths()) == 23)
@@ -99,7 +99,7 @@ def test_very_much_is_left_to_a_process_of_its_own(
 def test_before_an_answer_only_so_much_is_done_and_the_rest_is_named(
     root: Path, project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "ASKED_FILES", 3)
+    monkeypatch.setattr(catch_up, "MAX_CATCH_UP_FILES", 3)
     write_settings(project, indexingStrategy="lazy")
     keeper = keep()
     keeper.catch_up(project)
@@ -159,7 +159,7 @@ def test_pending_files_survive_a_restart(root: Path, project: ProjectIndex, keep
     write_tree(root, {"src/fig.py": "def fig(): ...\n"})
     assert eventually(lambda: keeper.watch(project).pending)
     keeper.stop()
-    assert read_dirty(project.folder) == ["src/fig.py"]
+    assert read_pending_paths(project.folder) == ["src/fig.py"]
     assert watch_of(project).pending == ("src/fig.py",)
 
 
@@ -228,7 +228,7 @@ def test_where_nothing_can_be_watched_it_is_looked_at_again_and_again(
         raise OSError("OS file watch limit reached.")
 
     monkeypatch.setattr("watchfiles._rust_notify.RustNotify", refuse)
-    monkeypatch.setattr(sessions, "POLL_SECONDS", 0.2)
+    monkeypatch.setattr(lost_events, "POLL_SECONDS", 0.2)
     keeper = keep()
     keeper.catch_up(project)
     watch = keeper.watch(project)
@@ -271,29 +271,29 @@ def test_the_integrity_check_finds_what_no_stat_shows(root: Path, project: Proje
             (*stat, lie.stat.mtime_ns + 100_000_000, document.id),  # type: ignore[union-attr]
         )
     assert "src/apple.py" not in {entry.path for entry in project.drift().changed}
-    project.store.note("verified", "2020-01-01T00:00:00Z")
+    project.store.set_fact("verified", "2020-01-01T00:00:00Z")
     keep()
     assert eventually(lambda: symbol_of(project, "src/apple.py") == "grape")
-    assert eventually(lambda: (project.store.noted("verified") or "") > "2025")
+    assert eventually(lambda: (project.store.fact("verified") or "") > "2025")
 
 
 def test_an_integrity_check_goes_on_where_it_was_stopped(project: ProjectIndex) -> None:
-    project.store.note("verifying", "1")
+    project.store.set_fact("verifying", "1")
     report = project.verify()
     assert report.is_complete
     assert (report.updated, report.added) == (0, 0)
-    assert project.store.noted("verifying") is None
+    assert project.store.fact("verifying") is None
 
 
 def test_a_moved_file_is_not_cut_again(root: Path, project: ProjectIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     cut: list[str] = []
-    really_prepare = indexer.prepare
+    really_prepare = indexer.make_put
 
     def prepare(document: Document) -> Put:
         cut.append(document.path)
         return really_prepare(document)
 
-    monkeypatch.setattr(indexer, "prepare", prepare)
+    monkeypatch.setattr(indexer, "make_put", prepare)
     before = chunks_of(project, "src/apple.py")
     (root / "src").rename(root / "lib")
     shutil.copy(root / "docs/guide.md", root / "docs/copy.md")
@@ -312,7 +312,7 @@ def chunks_of(project: ProjectIndex, path: str) -> list[object]:
 def test_an_empty_folder_on_another_device_is_a_disk_that_is_not_there(
     root: Path, project: ProjectIndex, keep: Keep, paths: Paths
 ) -> None:
-    project.store.note("device", "another one")
+    project.store.set_fact("device", "another one")
     shutil.rmtree(root / "src")
     shutil.rmtree(root / "docs")
     keeper = keep()

@@ -324,9 +324,9 @@ LIMITED = """
 import sys
 from pathlib import Path
 Path("/proc/sys/user/max_inotify_watches").write_text("3")
-from dowse.server import session
+from dowse.keeping import lost_events
 from tests.storm.test_holes import Kept, eventually, save
-session.POLL_SECONDS = 0.2
+lost_events.POLL_SECONDS = 0.2
 kept = Kept(Path(sys.argv[1]))
 eventually(lambda: "first look" not in kept.keeper.watch(kept.project).why)
 watch = kept.keeper.watch(kept.project)

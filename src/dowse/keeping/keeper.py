@@ -14,8 +14,13 @@ from pathlib import Path
 from dowse.errors import DowseError, NotIndexed
 from dowse.indexes.index import ProjectIndex, What, folder_of
 from dowse.indexes.index_log import open_log
-from dowse.keeping.watch_session import ASKED_SECONDS, LOOK_SECONDS, RETRY_SECONDS, SessionCallbacks, WatchSession
+from dowse.keeping.catch_up import CATCH_UP_SECONDS
+from dowse.keeping.watch_session import SessionCallbacks, WatchSession
 from dowse.keeping.watch_status import WatchStatus, watch_lease, watch_of
+from dowse.keeping.watched_index import RETRY_SECONDS
+
+INDEX_CHECK_SECONDS = 1.0
+"""Time between two checks whether there is an index to keep fresh."""
 
 Changed = Callable[[ProjectIndex], None]
 
@@ -56,7 +61,7 @@ class Keeper:
 
     def catch_up(self, project: ProjectIndex) -> list[str]:
         """Index what is pending before an answer, within a bound; the paths that are left."""
-        deadline = time.monotonic() + ASKED_SECONDS
+        deadline = time.monotonic() + CATCH_UP_SECONDS
         while self._session is None and project.exists and time.monotonic() < deadline:
             self._wake.set()  # there is an index, perhaps since a moment ago
             time.sleep(0.01)
@@ -75,7 +80,7 @@ class Keeper:
             return replace(found, last_error=self._last_error or found.last_error)
         if not session.leads:
             return replace(watch_of(project), pending=session.pending_paths())
-        return replace(session.state, pending=session.pending_paths())
+        return replace(session.status, pending=session.pending_paths())
 
     def _keep(self) -> None:
         while not self._stop.is_set():
@@ -87,7 +92,7 @@ class Keeper:
                 self._rest(str(error))
             except Exception as error:  # a part that fails is started again, after a full look
                 self._rest(f"{type(error).__name__}: {error}")
-            self._wake.wait(LOOK_SECONDS)
+            self._wake.wait(INDEX_CHECK_SECONDS)
             self._wake.clear()
 
     def _keep_while_possible(self) -> None:
@@ -98,8 +103,8 @@ class Keeper:
         try:
             project = ProjectIndex(self.root, self._what)
             if project.exists:
-                asked = SessionCallbacks(self._may_resume, self._changed, self._encode)
-                self._keep_with(WatchSession(project, self._stop, self._working, asked, leads=self._is_ours))
+                callbacks = SessionCallbacks(self._may_resume, self._changed, self._encode)
+                self._keep_with(WatchSession(project, self._stop, self._working, callbacks, leads=self._is_ours))
         finally:
             lease.release()
             self._is_ours = False

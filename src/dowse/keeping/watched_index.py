@@ -1,0 +1,197 @@
+"""One index that a process watches: its watcher, its pending paths, and the status that others read."""
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dowse.errors import CannotWatch, DowseError
+from dowse.freshness.pending_paths import PendingPaths
+from dowse.freshness.scan import Drift
+from dowse.freshness.watcher import EVERYWHERE, Watcher
+from dowse.indexes.index import ProjectIndex
+from dowse.indexes.index_log import open_log
+from dowse.keeping.lost_events import LostEventDetector
+from dowse.keeping.watch_status import WatchMode, WatchStatus, tell_watch, untell_watch
+from dowse.sources.policy import RULE_NAMES
+
+if TYPE_CHECKING:
+    from dowse.keeping.indexing_run import IndexingRun
+
+SETTLE_SECONDS = 2.0
+"""An index is quiet after this long without a change; its JSON files are then written again."""
+RETRY_SECONDS = 30.0
+"""Time after a failure before the same work is tried again."""
+
+
+class WatchedIndex:
+    """An index with its watcher and its pending paths, shared by the thread that indexes and the one that answers."""
+
+    def __init__(self, project: ProjectIndex, working: threading.Lock, *, leads: bool) -> None:
+        self.project = project
+        self.leads = leads
+        """This process updates the index; otherwise another process does, and this one only tracks what is pending."""
+        self.working = working
+        """Held while pending paths are compared and applied."""
+        self.status = WatchStatus("off", project.settings.indexing_strategy)
+        self.pending_paths = PendingPaths(project.folder)
+        self.watcher: Watcher | None = None
+        self.lost_events = LostEventDetector(project.root)
+        self.run: IndexingRun | None = None
+        """A process that updates the index for us, while it runs."""
+        self.must_scan = False
+        """Another process is indexing. Files may have changed after it read them, so a full scan follows."""
+        self.is_search_waiting = False
+        """A search has found pending paths that it could not apply itself."""
+        self.recently_read: set[str] = set()
+        """Files read for an answer, perhaps in the clock tick in which they were written: they are compared again."""
+        self.is_settled = True
+        self.changed_at = 0.0
+        self._failed_at = -RETRY_SECONDS
+        self._root_identity = _identity(project.root)
+        self._settings_stamp = project.settings_stamp()
+
+    # Watching
+
+    def start_watching(self) -> None:
+        """Start the watcher, or poll where nothing can be watched."""
+        try:
+            self.watcher = Watcher(self.project.root, _folders_with_documents(self.project))
+        except CannotWatch as error:
+            self.poll(str(error))
+
+    def poll(self, why: str) -> None:
+        """Stop watching and scan regularly instead."""
+        if self.watcher is not None:
+            self.watcher.close()
+        self.watcher = None
+        self.lost_events.poll()
+        self.status = replace(self.status, mode="polling", why=why)
+        if self.leads:
+            self.publish_status()
+
+    def add_paths(self, paths: Iterable[str], age_seconds: float = 0.0) -> None:
+        """Add paths that may have changed; they changed at most `age_seconds` ago."""
+        paths = list(paths)
+        if not paths:
+            return
+        self.lost_events.note_events(len(paths))
+        if any(path.rpartition("/")[2] in RULE_NAMES for path in paths):
+            paths.append(EVERYWHERE)  # the set of ignored files may have changed
+        self.pending_paths.add(paths, self.lost_events.last_event_at - age_seconds)
+
+    def watch_new_folders(self, folders: list[str]) -> None:
+        """Watch folders that are not watched yet, and add what changed in them before."""
+        if self.watcher is None:
+            return
+        names = [folder.rstrip("/") for folder in folders]
+        new = [name for name in names if name not in self.watcher.folders]
+        try:
+            if self.watcher.extend(new):
+                self.pending_paths.add(changed_paths(self.project.drift_at(new)), time.monotonic())
+        except CannotWatch as error:
+            self.poll(str(error))
+
+    def is_in_place(self) -> bool:
+        """Return whether the root is still the same folder, and its index still there."""
+        return _identity(self.project.root) == self._root_identity and self.project.is_in_place()
+
+    @property
+    def device(self) -> str:
+        """The device that the root is on; empty where there is no root."""
+        return str(self._root_identity[0] if self._root_identity else "")
+
+    def close(self) -> None:
+        """Stop watching, save the pending paths and close the index."""
+        if self.run is not None:
+            self.run.stop()
+        if self.watcher is not None:
+            self.watcher.close()
+        if self.leads:
+            self.pending_paths.save()
+            with contextlib.suppress(DowseError, OSError):
+                if not self.is_settled:
+                    self.project.settle()
+            untell_watch(self.project)
+        self.project.close()
+
+    # Settings
+
+    def has_new_settings(self) -> bool:
+        """Return whether a settings file changed since the index was opened."""
+        return self.project.settings_stamp() != self._settings_stamp
+
+    def reopen(self) -> None:
+        """Open the index again, with the settings as they are now."""
+        self.project.close()
+        self.project = ProjectIndex(self.project.root, self.project.what)
+        self._settings_stamp = self.project.settings_stamp()
+        self.publish_status()
+
+    def is_scan_imminent(self) -> bool:
+        """Return whether the whole root is about to be scanned."""
+        return self.must_scan or self.has_new_settings()
+
+    # State
+
+    def note_change(self) -> None:
+        """Record that the index changed just now."""
+        self.changed_at, self.is_settled = time.monotonic(), False
+
+    def is_quiet(self, now: float) -> bool:
+        """Return whether nothing is pending and the index has not changed for a while."""
+        return not self.pending_paths.pending() and now - self.changed_at >= SETTLE_SECONDS
+
+    def may_try(self, now: float) -> bool:
+        """Return whether the last failure is long enough ago to try again."""
+        return now - self._failed_at >= RETRY_SECONDS
+
+    def note_failure(self, problem: str) -> None:
+        """Report a failure, once in the log, and wait before the next attempt."""
+        if problem != self.status.last_error:
+            open_log(self.project.folder).error("keeping fresh: %s", problem)
+        self._failed_at = time.monotonic()
+        self.status = replace(self.status, last_error=problem)
+
+    def note_success(self) -> None:
+        """Report that the last attempt succeeded."""
+        self._failed_at = time.monotonic() - RETRY_SECONDS
+        self.status = replace(self.status, last_error=None)
+
+    def publish_status(self) -> None:
+        """Write how the index is kept fresh, for other processes."""
+        mode: WatchMode = "watching" if self.watcher else "polling"
+        why, seconds = self.status.why, self.lost_events.poll_seconds
+        if self.watcher and seconds:
+            why = f"this file system may not tell all; everything is looked at every {seconds:.0f} s as well"
+        strategy = self.project.settings.indexing_strategy
+        self.status = replace(self.status, mode=mode, strategy=strategy, why=why)
+        tell_watch(self.project, self.status)
+
+
+def changed_paths(drift: Drift) -> list[str]:
+    """Return the paths of all files that differ from the index."""
+    return [*drift.gone, *(entry.path for entry in (*drift.changed, *drift.new))]
+
+
+def _folders_with_documents(project: ProjectIndex) -> set[str]:
+    """Return every folder on the way to a document; a missing one would count as new and be scanned again."""
+    found = {""}
+    for document in project.store.documents():
+        folder = document.path.rpartition("/")[0]
+        while folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return found
+
+
+def _identity(root: Path) -> tuple[int, int] | None:
+    """Return the device and inode of a root; None where there is none."""
+    try:
+        stat = root.stat()
+    except OSError:
+        return None
+    return stat.st_dev, stat.st_ino
