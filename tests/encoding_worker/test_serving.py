@@ -17,7 +17,7 @@ from dowse.encoding.shipped import MINILM_VERSION
 from dowse.encoding_worker import client as worker_client
 from dowse.indexes.encoding_progress import encoding_lease
 from dowse.indexes.index import ProjectIndex
-from dowse.keeping import watch_session
+from dowse.keeping import watch_session, watched_index
 from dowse.keeping.service import Service
 from dowse.server.composition import ComposedServer, Offer
 from tests.encoding_worker.conftest import MANY, far, is_complete, is_gone, wait_until
@@ -29,9 +29,9 @@ Indexed = Callable[[Path], ProjectIndex]
 @pytest.fixture(autouse=True)
 def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that does not wait before it begins."""
-    monkeypatch.setattr(watch_session, "MEANING_SECONDS", 0.1)
-    monkeypatch.setattr(watch_session, "SETTLE_SECONDS", 0.1)
-    monkeypatch.setattr(worker_client, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(watch_session, "ENCODE_EVERY_SECONDS", 0.1)
+    monkeypatch.setattr(watched_index, "SETTLE_SECONDS", 0.1)
+    monkeypatch.setattr(worker_client, "VECTOR_CHECK_SECONDS", 0.1)
 
 
 def run(*arguments: object) -> "subprocess.CompletedProcess[str]":

@@ -27,7 +27,7 @@ HUNG_SECONDS = 60.0
 """A process that has not answered for so long is ended."""
 FRONT_PATHS = 50
 """Files of one question that come first."""
-LOOK_SECONDS = 5.0
+VECTOR_CHECK_SECONDS = 5.0
 """How often a process that runs is told to look at an index again."""
 TRIES = 5
 """Crashes in a row after which it is given up for a while."""
@@ -118,9 +118,9 @@ class EncodingClient:
     def consider(self, project: ProjectIndex) -> None:
         """See to it that an index gets the vectors it lacks; cheap where there is nothing to do."""
         place, store = IndexKey(project.root, project.what), project.store
-        if time.monotonic() - self._places.get(place, -LOOK_SECONDS) < LOOK_SECONDS:
+        if time.monotonic() - self._places.get(place, -VECTOR_CHECK_SECONDS) < VECTOR_CHECK_SECONDS:
             return
-        if project.is_being_updated() or store.noted("state") != "complete":
+        if project.is_being_updated() or store.fact("state") != "complete":
             return
         if take_stock(store, project.settings) is None:
             note_complete(store, project.settings)

@@ -11,7 +11,7 @@ from dowse.indexes.encoding_progress import EncodingProgress, encoding_of
 from dowse.indexes.index import ProjectIndex
 from dowse.types import Progress
 
-LOOK_SECONDS = 0.3
+ENCODING_PROGRESS_SECONDS = 0.3
 """How often it is looked how far it is."""
 
 
@@ -33,6 +33,6 @@ def encode_now(project: ProjectIndex, progress: Progress, say: Callable[[str], N
             if encoder.process_id is None or outcome in ("complete", "gone"):
                 encoder.work_on([place])
             progress(found.done, found.total)
-            time.sleep(LOOK_SECONDS)
+            time.sleep(ENCODING_PROGRESS_SECONDS)
     finally:
         encoder.stop()

@@ -29,7 +29,7 @@ from dowse.protocols import Encoder
 from dowse.settings import Settings, load_settings
 from dowse.store import storage_layout
 
-LOOK_SECONDS = 1.0
+PAUSE_CHECK_SECONDS = 1.0
 """How often the settings, the battery and whether an index is being made are looked at."""
 TURN_SECONDS = 60.0
 """After so long it is another index's turn."""
@@ -103,7 +103,7 @@ class Worker:
                 self._tell({"leaving": [[*as_place(place), sequence] for place, sequence in stuck]})
                 return
             else:
-                self._duties.wait(min(LOOK_SECONDS, self._habits.idle_seconds))
+                self._duties.wait(min(PAUSE_CHECK_SECONDS, self._habits.idle_seconds))
 
     def _next(self) -> IndexKey | None:
         """The index whose turn it is: of those that may have something to do, the one that rested longest."""
@@ -147,7 +147,7 @@ class Worker:
     def _fill(self, project: ProjectIndex, place: IndexKey) -> tuple[Outcome, int]:
         if not project.exists:
             return "gone", 0
-        if project.is_being_updated() or project.store.noted("state") != "complete":
+        if project.is_being_updated() or project.store.fact("state") != "complete":
             return "indexing", 0
         store, settings = project.store, project.settings
         sequence = store.sequence()
@@ -167,7 +167,7 @@ class Worker:
 
     def _fill_with_lease(self, project: ProjectIndex, place: IndexKey) -> Outcome:
         note_begin(project.store, project.settings)
-        cache = VectorCache(storage_layout.vector_cache(), project.settings.vector_cache_bytes)
+        cache = VectorCache(storage_layout.vector_cache_file(), project.settings.vector_cache_bytes)
         try:
             while version := take_stock(project.store, project.settings):
                 encoder = self._opened(version, project.settings, project.folder)
@@ -194,7 +194,7 @@ class Worker:
             if self._duties.is_over.is_set() or not self._duties.is_asked_for(place):
                 return False
             self._worked_at = now = time.monotonic()
-            if now - looked < LOOK_SECONDS:
+            if now - looked < PAUSE_CHECK_SECONDS:
                 return True
             looked = now
             is_others_turn = now - began >= TURN_SECONDS and any(
@@ -241,4 +241,4 @@ class Worker:
         for settings, versions in self._settings.values():
             if version in versions:
                 return settings
-        return load_settings(storage_layout.global_config())[0]
+        return load_settings(storage_layout.global_settings_file())[0]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bind", "make_app", "run_web"]
 
-LOOK_SECONDS = 1.0
+HEALTH_CACHE_SECONDS = 1.0
 """How long what was found of the sources is believed: anybody may ask, and looking costs more than asking."""
 
 _MESSAGES = ("/mcp", "/mcp/")
@@ -85,7 +85,7 @@ class SourceCheck:
         async with self._lock:
             if time.monotonic() >= self._until:
                 self._found = await asyncio.to_thread(self._sources)
-                self._until = time.monotonic() + LOOK_SECONDS
+                self._until = time.monotonic() + HEALTH_CACHE_SECONDS
             return self._found
 
 
