@@ -15,10 +15,10 @@ import numpy as np
 from onnxruntime import InferenceSession
 from safetensors.numpy import load_file
 
-from dowse.encoding.bert import ModelShape, Network
-from dowse.encoding.inputs import text_for
+from dowse.encoding.bert import BertNetwork, ModelShape
+from dowse.encoding.inputs import encoder_input
 from dowse.encoding.minilm import MiniLM
-from dowse.encoding.onnx_writer import OWN
+from dowse.encoding.onnx_writer import MICROSOFT_DOMAIN
 from dowse.encoding.wordpiece import WordPiece
 
 BLOCK = 128
@@ -37,24 +37,24 @@ ODD = [
 """Texts that nobody writes to be found, and that are furthest from everything."""
 
 
-class Full(Network):
+class Full(BertNetwork):
     """In full precision."""
 
     def __init__(self, shape: ModelShape, weights: dict[str, np.ndarray]) -> None:
         super().__init__(shape)
         self._weights = {name.removeprefix("bert."): value.astype(np.float32) for name, value in weights.items()}
 
-    def weight(self, name: str) -> str:
+    def add_weight(self, name: str) -> str:
         """As it is."""
-        return self.graph.weight(self._weights[name])
+        return self.graph.add_weight(self._weights[name])
 
-    def rows(self, name: str, ids: str) -> str:
+    def add_row_lookup(self, name: str, ids: str) -> str:
         """As they are."""
-        return self.graph.add("Gather", self.weight(name), ids, axis=0)
+        return self.graph.add("Gather", self.add_weight(name), ids, axis=0)
 
-    def times(self, value: str, name: str) -> str:
+    def add_product(self, value: str, name: str) -> str:
         """As it is."""
-        return self.graph.add("MatMul", value, self.graph.weight(self._weights[name].T))
+        return self.graph.add("MatMul", value, self.graph.add_weight(self._weights[name].T))
 
 
 class Eight(Full):
@@ -63,15 +63,15 @@ class Eight(Full):
     gelu = "FastGelu"
     """An approximation; a tenth faster, and no further from the exact one than rounding is."""
 
-    def rows(self, name: str, ids: str) -> str:
+    def add_row_lookup(self, name: str, ids: str) -> str:
         """Each row with its scale."""
         table = self._weights[name]
         scales = np.abs(table).max(1, keepdims=True) / 127
         g, numbers = self.graph, np.round(table / scales).astype(np.int8)
-        found = g.add("Cast", g.add("Gather", g.weight(numbers), ids, axis=0), to=1)
-        return g.add("Mul", found, g.add("Gather", g.weight(scales), ids, axis=0))
+        found = g.add("Cast", g.add("Gather", g.add_weight(numbers), ids, axis=0), to=1)
+        return g.add("Mul", found, g.add("Gather", g.add_weight(scales), ids, axis=0))
 
-    def times(self, value: str, name: str) -> str:
+    def add_product(self, value: str, name: str) -> str:
         """Each block of a row with its scale; 128 stands for nothing."""
         matrix = self._weights[name]
         count, size = matrix.shape
@@ -79,14 +79,14 @@ class Eight(Full):
         scales = np.abs(blocks).max(2) / 127
         numbers = (np.round(blocks / scales[:, :, None]) + 128).astype(np.uint8)
         g, how = self.graph, {"K": size, "N": count, "bits": 8, "block_size": BLOCK, "accuracy_level": 4}
-        return g.add("MatMulNBits", value, g.weight(numbers), g.weight(scales), domain=OWN, **how)
+        return g.add("MatMulNBits", value, g.add_weight(numbers), g.add_weight(scales), domain=MICROSOFT_DOMAIN, **how)
 
 
 def sample(pairs: Path) -> list[str]:
     """Queries, texts with and without their path, and odd ones."""
     with gzip.open(pairs, "rt", encoding="utf-8") as file:
         rows: list[dict[str, Any]] = [json.loads(line) for number, line in enumerate(file) if number % EVERY == 0]
-    forms = [(row["q"], text_for(row["p"], row["t"]), row["t"]) for row in rows]
+    forms = [(row["q"], encoder_input(row["p"], row["t"]), row["t"]) for row in rows]
     return [form[number % 3] for number, form in enumerate(forms)] + ODD
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from dowse.encoding.inputs import text_for
-from dowse.encoding.static import MOST_TIMES
-from dowse.encoding.static_tokens import WORD, StaticTokens, plain
+from dowse.encoding.inputs import encoder_input
+from dowse.encoding.static import MAX_WORD_COUNT
+from dowse.encoding.static_tokens import WORD, StaticTokens, fold_word
 from training.mine import chance, order
 
 QUERY_TOKENS = 48
@@ -36,7 +36,8 @@ def main(pairs_file: str, model: str, out_folder: str) -> int:
         rows: list[dict[str, Any]] = [json.loads(line) for line in file]
     rows.sort(key=lambda row: order(row["r"], row["q"], row["t"][:100], "pack"))
     texts = [
-        text_for(row["p"], row["t"]) if row["p"] and chance(WITH_PATH, row["q"], row["p"]) else row["t"] for row in rows
+        encoder_input(row["p"], row["t"]) if row["p"] and chance(WITH_PATH, row["q"], row["p"]) else row["t"]
+        for row in rows
     ]
     queries = [row["q"] for row in rows]
     tokenizer = Tokenizer.from_file(str(Path(model) / "tokenizer.json"))
@@ -53,8 +54,8 @@ def main(pairs_file: str, model: str, out_folder: str) -> int:
     few = slice(0, STATIC_PAIRS)
     _write(
         out / "features.xz",
-        **_counted("q", [list(words.of(text)) for text in queries[few]]),
-        **_counted("t", [list(words.of(text)) for text in texts[few]]),
+        **_counted("q", [list(words.token_ids(text)) for text in queries[few]]),
+        **_counted("t", [list(words.token_ids(text)) for text in texts[few]]),
         single=np.array([0], np.uint8),
     )
     print(len(rows), "pairs", len(vocabulary), "words")
@@ -75,7 +76,7 @@ def _vocabulary(tokenizer: Any, texts: list[str]) -> list[str]:
     pieces = set(known)
     counts: Counter[str] = Counter()
     for text in texts:
-        counts.update({plain(word) for word in WORD.findall(text)})
+        counts.update({fold_word(word) for word in WORD.findall(text)})
     whole = [word for word, count in counts.most_common() if count >= LEAST and word not in pieces and len(word) > 2]
     return known + [word for word in whole if not re.fullmatch(r"\d+", word)][:WHOLE_WORDS]
 
@@ -92,7 +93,7 @@ def _counted(name: str, rows: list[list[int]]) -> dict[str, Any]:
     counted = [sorted(Counter(row).items()) for row in rows]
     return {
         f"{name}_ids": np.array([number for row in counted for number, _ in row], np.uint16),
-        f"{name}_counts": np.array([min(count, MOST_TIMES) for row in counted for _, count in row], np.uint8),
+        f"{name}_counts": np.array([min(count, MAX_WORD_COUNT) for row in counted for _, count in row], np.uint8),
         f"{name}_lengths": np.array([len(row) for row in counted], np.uint16),
     }
 

@@ -5,8 +5,8 @@ import json
 import sys
 from pathlib import Path
 
-from dowse.encoding.inputs import text_for
-from dowse.encoding.shipped import HASHES, MODELS, open_minilm, open_static
+from dowse.encoding.inputs import encoder_input
+from dowse.encoding.shipped import HASHES_FILE, MODELS_FOLDER, open_minilm, open_static
 
 RECORDED = Path(__file__).parents[1] / "tests" / "encoding" / "recorded.json"
 TEXTS = [
@@ -16,19 +16,23 @@ TEXTS = [
     "中文文档搜索",
     "(",
     "HTTPResponseParser",
-    text_for("src/json/parser.py", "def parse_value(text: str, at: int) -> tuple[Any, int]:\n    match text[at]:\n"),
-    text_for("README.md", "# Install\n\nWith pip: `pip install thing`. From source, clone it and run `make`."),
-    text_for("lib/cache.rs", "impl<K: Hash + Eq, V> Cache<K, V> {\n    pub fn evict(&mut self) -> Option<V> {\n" * 12),
-    text_for("web/App.tsx", "export const App = () => <Layout><Router routes={routes} /></Layout>;\n"),
+    encoder_input(
+        "src/json/parser.py", "def parse_value(text: str, at: int) -> tuple[Any, int]:\n    match text[at]:\n"
+    ),
+    encoder_input("README.md", "# Install\n\nWith pip: `pip install thing`. From source, clone it and run `make`."),
+    encoder_input(
+        "lib/cache.rs", "impl<K: Hash + Eq, V> Cache<K, V> {\n    pub fn evict(&mut self) -> Option<V> {\n" * 12
+    ),
+    encoder_input("web/App.tsx", "export const App = () => <Layout><Router routes={routes} /></Layout>;\n"),
 ]
 """Questions and chunks, short and cut off, in several writings."""
 
 
 def main() -> int:
     """Write both; MiniLM's vectors are computed in floats, and numbers are recorded in steps of a millionth."""
-    files = sorted(file for file in MODELS.glob("*/*") if file.is_file())
+    files = sorted(file for file in MODELS_FOLDER.glob("*/*") if file.is_file())
     hashes = {f"{file.parent.name}/{file.name}": hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
-    HASHES.write_text(json.dumps(hashes, indent=1) + "\n", encoding="utf-8")
+    HASHES_FILE.write_text(json.dumps(hashes, indent=1) + "\n", encoding="utf-8")
     rows = [
         {
             "text": text,
@@ -37,7 +41,7 @@ def main() -> int:
         }
         for text, few, many in zip(
             TEXTS,
-            open_static(MODELS).encode(TEXTS),
+            open_static(MODELS_FOLDER).encode(TEXTS),
             open_minilm(in_eight_bits=False).encode(TEXTS, "code"),
             strict=True,
         )

@@ -18,22 +18,22 @@ MAX_ALTERNATIVES = 256
 def compile_glob(pattern: str) -> re.Pattern[str]:
     """The expression that matches whole relative paths, or UsageError saying what is wrong."""
     if not pattern:
-        raise _invalid(pattern, "it is empty")
+        raise _invalid_pattern(pattern, "it is empty")
     if len(pattern) > MAX_PATTERN_CHARACTERS:
-        raise _invalid(pattern[:40] + "…", f"it is longer than {MAX_PATTERN_CHARACTERS} characters")
+        raise _invalid_pattern(pattern[:40] + "…", f"it is longer than {MAX_PATTERN_CHARACTERS} characters")
     if "\0" in pattern:
-        raise _invalid(pattern.replace("\0", "␀"), "it contains a NUL character")
+        raise _invalid_pattern(pattern.replace("\0", "␀"), "it contains a NUL character")
     alternatives = _expand_braces(pattern, pattern)
     return re.compile("|".join(f"(?:{_translate(alternative, pattern)})" for alternative in alternatives), re.DOTALL)
 
 
-def anywhere(pattern: str) -> str:
+def to_path_glob(pattern: str) -> str:
     """A pattern of a settings file as a whole-path glob: without a slash it means the name at any depth."""
     bare = pattern.removesuffix("/")
     return bare.removeprefix("/") if "/" in bare else f"**/{bare}"
 
 
-def _invalid(pattern: str, why: str) -> UsageError:
+def _invalid_pattern(pattern: str, why: str) -> UsageError:
     return UsageError(f"The search pattern '{pattern}' is invalid: {why}. Please check the syntax.")
 
 
@@ -42,18 +42,18 @@ def _expand_braces(pattern: str, whole: str) -> list[str]:
     results, pending = [], [pattern]
     while pending:
         current = pending.pop()
-        group = _first_group(current, whole)
+        group = _find_group(current, whole)
         if group is None:
             results.append(current)
         else:
             start, end, options = group
             pending.extend(current[:start] + option + current[end:] for option in reversed(options))
         if len(results) + len(pending) > MAX_ALTERNATIVES:
-            raise _invalid(whole, f"its braces make more than {MAX_ALTERNATIVES} alternatives")
+            raise _invalid_pattern(whole, f"its braces make more than {MAX_ALTERNATIVES} alternatives")
     return results
 
 
-def _first_group(text: str, whole: str) -> tuple[int, int, list[str]] | None:
+def _find_group(text: str, whole: str) -> tuple[int, int, list[str]] | None:
     """The first innermost `{…,…}`: where it starts and ends, and its options."""
     position, opened, cuts = 0, -1, list[int]()
     while position < len(text):
@@ -61,7 +61,7 @@ def _first_group(text: str, whole: str) -> tuple[int, int, list[str]] | None:
         if character == "\\":
             position += 1
         elif character == "[":
-            position = _class_end(text, position, whole) - 1
+            position = _find_class_end(text, position, whole) - 1
         elif character == "{":
             opened, cuts = position, []
         elif character == "," and opened >= 0:
@@ -73,18 +73,18 @@ def _first_group(text: str, whole: str) -> tuple[int, int, list[str]] | None:
             opened = -1
         position += 1
     if opened >= 0:
-        raise _invalid(whole, "a '{' is never closed")
+        raise _invalid_pattern(whole, "a '{' is never closed")
     return None
 
 
-def _class_end(text: str, start: int, whole: str) -> int:
+def _find_class_end(text: str, start: int, whole: str) -> int:
     """The position after the `]` that closes the class opened at `start`."""
     position = start + 1
     if text[position : position + 1] in ("!", "^"):
         position += 1
     end = text.find("]", position + 1)
     if end < 0:
-        raise _invalid(whole, "a '[' is never closed")
+        raise _invalid_pattern(whole, "a '[' is never closed")
     return end + 1
 
 
@@ -96,12 +96,12 @@ def _translate(glob: str, whole: str) -> str:
     The same holds for `**` among whole components.
     """
     runs: list[list[str]] = [[]]
-    for component in _components(glob, whole):
+    for component in _split_components(glob, whole):
         if component == ["*", "*"]:
             if runs[-1] or len(runs) == 1:
                 runs.append([])
         else:
-            runs[-1].append(_component(component))
+            runs[-1].append(_translate_component(component))
     if len(runs) == 1:
         return "/".join(runs[0])
     head = "".join(f"{component}/" for component in runs[0])
@@ -110,7 +110,7 @@ def _translate(glob: str, whole: str) -> str:
     return head + middle + tail
 
 
-def _components(glob: str, whole: str) -> list[list[str]]:
+def _split_components(glob: str, whole: str) -> list[list[str]]:
     """The glob cut at slashes; each component as stars and expressions for one character."""
     components: list[list[str]] = [[]]
     position = 0
@@ -123,8 +123,8 @@ def _components(glob: str, whole: str) -> list[list[str]]:
         elif character == "?":
             components[-1].append("[^/]")
         elif character == "[":
-            end = _class_end(glob, position, whole)
-            components[-1].append(_character_class(glob[position + 1 : end - 1], whole))
+            end = _find_class_end(glob, position, whole)
+            components[-1].append(_translate_class(glob[position + 1 : end - 1], whole))
         else:
             if character == "\\" and end < len(glob):
                 character, end = glob[end], end + 1
@@ -133,7 +133,7 @@ def _components(glob: str, whole: str) -> list[list[str]]:
     return components
 
 
-def _component(elements: list[str]) -> str:
+def _translate_component(elements: list[str]) -> str:
     pieces = [""]
     for element in elements:
         if element != "*":
@@ -146,12 +146,12 @@ def _component(elements: list[str]) -> str:
     return f"{pieces[0]}{middle}[^/]*{pieces[-1]}"
 
 
-def _character_class(body: str, whole: str) -> str:
+def _translate_class(body: str, whole: str) -> str:
     negated = body[:1] in ("!", "^")
     inner = re.sub(r"([\\\[\]^&~|])", r"\\\1", body[1:] if negated else body)
     expression = f"(?!/)[{'^' if negated else ''}{inner}]"
     try:
         re.compile(expression)
     except re.error as error:
-        raise _invalid(whole, f"the class [{body}] makes no sense") from error
+        raise _invalid_pattern(whole, f"the class [{body}] makes no sense") from error
     return expression

@@ -16,12 +16,12 @@ def line_starts(data: bytes) -> list[int]:
     return starts
 
 
-def line_at(starts: list[int], offset: int) -> int:
+def line_number_at(starts: list[int], offset: int) -> int:
     """The number, from 1, of the line that holds a byte offset."""
     return bisect_right(starts, offset)
 
 
-def lines_of(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
     """The lines of a text, each with its end."""
     return [
         line.decode(errors="surrogatepass") for line in text.encode(errors="surrogatepass").splitlines(keepends=True)

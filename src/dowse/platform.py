@@ -23,7 +23,7 @@ IS_WINDOWS = sys.platform == "win32"
 NAMES_FOLD_CASE = sys.platform in ("win32", "darwin")
 """The usual file system finds `.env` when asked for `.ENV`."""
 
-_OPEN_FILE = (
+_FILE_FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_NOFOLLOW", 0)
@@ -31,7 +31,7 @@ _OPEN_FILE = (
     | getattr(os, "O_NOCTTY", 0)
     | getattr(os, "O_BINARY", 0)
 )
-_OPEN_FOLDER = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
+_FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
 
 
 def storage_root() -> Path:
@@ -43,10 +43,10 @@ def storage_root() -> Path:
 def stat_of(result: os.stat_result) -> Stat:
     """The part of a stat that tells whether a file may have changed."""
     numbers = (result.st_size, result.st_mtime_ns, result.st_ino, result.st_ctime_ns)
-    return Stat(*map(_signed, numbers))
+    return Stat(*map(_to_signed_64_bits, numbers))
 
 
-def _signed(number: int) -> int:
+def _to_signed_64_bits(number: int) -> int:
     """A number as 64 bits with a sign hold it: times after 2262 and huge inodes do not fit otherwise."""
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
@@ -73,14 +73,14 @@ def open_beneath(root: Path, relative: str) -> Iterator[int]:
 
 
 def _open_by_parts(root: Path, parts: list[str]) -> int:
-    folder = os.open(root, _OPEN_FOLDER & ~getattr(os, "O_NOFOLLOW", 0))
+    folder = os.open(root, _FOLDER_FLAGS & ~getattr(os, "O_NOFOLLOW", 0))
     try:
         for part in parts[:-1]:
-            below = os.open(part, _OPEN_FOLDER, dir_fd=folder)
+            below = os.open(part, _FOLDER_FLAGS, dir_fd=folder)
             os.close(folder)
             folder = below
         _require_regular(os.stat(parts[-1], dir_fd=folder, follow_symlinks=False), parts[-1])
-        return os.open(parts[-1], _OPEN_FILE, dir_fd=folder)
+        return os.open(parts[-1], _FILE_FLAGS, dir_fd=folder)
     finally:
         os.close(folder)
 
@@ -94,7 +94,7 @@ def _open_checked(root: Path, parts: list[str]) -> int:
         if stat.S_ISLNK(seen.st_mode) or getattr(seen, "st_reparse_tag", None):
             raise OSError(errno.ELOOP, "symbolic link", str(path))
     _require_regular(seen, parts[-1])
-    descriptor = os.open(path, _OPEN_FILE)
+    descriptor = os.open(path, _FILE_FLAGS)
     opened = os.fstat(descriptor)
     real = os.path.realpath(path)
     if (opened.st_ino, opened.st_dev) != (seen.st_ino, seen.st_dev) or not _is_below(real, os.path.realpath(root)):
@@ -304,7 +304,7 @@ def is_on_battery(supplies: Path = POWER_SUPPLIES) -> bool:
 
 
 def _linux_is_on_battery(supplies: Path) -> bool:
-    found = [_supply(folder) for folder in supplies.iterdir()]
+    found = [_read_supply(folder) for folder in supplies.iterdir()]
     if any(supply["type"] != "Battery" and supply["online"] == "1" for supply in found):
         return False
     # The battery of a mouse says `Device`, and empties beside any wall socket.
@@ -314,7 +314,7 @@ def _linux_is_on_battery(supplies: Path) -> bool:
     )
 
 
-def _supply(folder: Path) -> dict[str, str]:
+def _read_supply(folder: Path) -> dict[str, str]:
     facts = dict.fromkeys(("type", "online", "scope", "status"), "")
     for name in facts:
         with contextlib.suppress(OSError):

@@ -30,7 +30,7 @@ class Query:
         }
 
 
-def parse(text: str) -> Query:
+def parse_query(text: str) -> Query:
     """Take a query apart."""
     found: dict[str, list[str]] = {"terms": [], "must": [], "must_not": [], "phrases": [], "not_phrases": []}
     for piece in _PIECE.finditer(text):
@@ -39,13 +39,13 @@ def parse(text: str) -> Query:
             if phrase:
                 found["not_phrases" if piece["sign"] == "-" else "phrases"].append(phrase)
             continue
-        kind, word = _signed(piece["word"])
+        kind, word = _split_sign(piece["word"])
         if word:
             found[kind].append(word)
     return Query(**{kind: tuple(words) for kind, words in found.items()})
 
 
-def _signed(word: str) -> tuple[str, str]:
+def _split_sign(word: str) -> tuple[str, str]:
     kind = {"+": "must", "-": "must_not"}.get(word[0], "terms")
     rest = word if kind == "terms" else word[1:]
     return kind, rest if rest.strip("+-") else ""

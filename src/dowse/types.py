@@ -266,11 +266,28 @@ class Totals:
     truncated: tuple[str, ...] = ()
 
 
-Entered = Callable[[str], None]
+FolderCallback = Callable[[str], None]
 """Called with each folder that a walk enters."""
 
 Progress = Callable[[int, int], None]
 """Called with what is done and what there is to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of an index's root an answer is about."""
+
+    files: int
+    expected: int
+    is_indexing: bool
+    is_whole: bool = False
+    """Whether the last run was finished."""
+    pending: int = 0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the answer is about all files as they are now."""
+        return self.is_whole and not self.pending
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,38 @@
-"""Text without the characters that nobody sees."""
+"""Text made fit to show: without invisible characters, and on one line."""
 
 import re
 
-_UNSEEN = re.compile(
+_INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
 """Zero-width, filling and direction characters: two names that differ only in them look the same."""
 
 
-def visible(text: str) -> str:
+def strip_invisible(text: str) -> str:
     """Return a text without zero-width, filling and direction characters."""
-    return text if text.isascii() else _UNSEEN.sub("", text)
+    return text if text.isascii() else _INVISIBLE.sub("", text)
+
+
+_SPACES = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_HIDDEN = re.compile(
+    "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+"""Direction marks and characters without a shape. Joiners (U+200C, U+200D) stay: they shape real words."""
+
+
+_JOINERS = "\u200c\u200d"
+
+
+def join_lines(text: str) -> str:
+    """Return a text on one line: no line break, control character or hidden character is left."""
+    line = _SPACES.sub(" ", _HIDDEN.sub("", text)).strip()
+    if line.isprintable():
+        return line
+    return "".join(character for character in line if character.isprintable() or character in _JOINERS)
+
+
+def one_line(text: str, max_characters: int, mark: str = "...") -> str:
+    """Return the beginning of a text on one line, with a mark where it was cut."""
+    line = join_lines(text[: 4 * max_characters])
+    return line if len(line) <= max_characters else f"{line[: max_characters - len(mark)].rstrip()}{mark}"

@@ -37,15 +37,15 @@ def write_graph(file: Path, seed: int = 0) -> Any:
     """A model of one table as ONNX, with the inputs and the output of the usual exporters; the table."""
     table = np.random.default_rng(seed).standard_normal((len(WORDS), WIDTH)).astype(np.float32)
     graph = OnnxGraph()
-    words = graph.add("Gather", graph.weight(table), "input_ids", axis=0)
-    kinds = graph.add("Gather", graph.weight(np.zeros((2, WIDTH), np.float32)), "token_type_ids", axis=0)
-    seen = graph.add("Unsqueeze", graph.add("Cast", "attention_mask", to=1), graph.weight(np.array([2])))
-    noise = graph.add("Sub", graph.weight(np.float32(1)), seen)  # what stands in the filling must not count
+    words = graph.add("Gather", graph.add_weight(table), "input_ids", axis=0)
+    kinds = graph.add("Gather", graph.add_weight(np.zeros((2, WIDTH), np.float32)), "token_type_ids", axis=0)
+    seen = graph.add("Unsqueeze", graph.add("Cast", "attention_mask", to=1), graph.add_weight(np.array([2])))
+    noise = graph.add("Sub", graph.add_weight(np.float32(1)), seen)  # what stands in the filling must not count
     both = graph.add("Add", graph.add("Add", words, kinds), noise)
     graph.add_named("last_hidden_state", "Identity", both)
     inputs = dict.fromkeys(("input_ids", "attention_mask", "token_type_ids"), "int64")
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(graph.model(inputs, {"last_hidden_state": ("texts", "tokens", WIDTH)}))
+    file.write_bytes(graph.serialize(inputs, {"last_hidden_state": ("texts", "tokens", WIDTH)}))
     return table
 
 

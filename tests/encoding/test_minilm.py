@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dowse.encoding.minilm import MOST_TOKENS, MiniLM
+from dowse.encoding.minilm import MAX_TOKENS, MiniLM
 from dowse.encoding.shipped import open_minilm
 from dowse.errors import Failed
 from tests.encoding.making import WORDS, plainly, write_graph, write_model, write_tokenizer
@@ -18,7 +18,7 @@ NUMBERS = {word: number for number, word in enumerate(WORDS)}
 
 def ids(text: str) -> list[int]:
     inner = [NUMBERS.get(word, 1) for word in text.split()]
-    return [2, *inner[: MOST_TOKENS["docs"] - 2], 3]
+    return [2, *inner[: MAX_TOKENS["docs"] - 2], 3]
 
 
 def test_a_model_as_safetensors_gives_what_the_network_is_by_the_book(tmp_path: Path) -> None:

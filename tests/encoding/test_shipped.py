@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from dowse.encoding.inputs import text_for
+from dowse.encoding.inputs import encoder_input
 from dowse.encoding.shipped import (
-    HASHES,
+    HASHES_FILE,
     MINILM_VERSION,
-    MODELS,
+    MODELS_FOLDER,
     STATIC_VERSION,
     open_minilm,
     open_static,
@@ -66,8 +66,8 @@ def test_a_process_has_one_static_encoder() -> None:
 def test_what_means_the_same_is_nearer_than_what_does_not() -> None:
     question = "how do I stop trying again after too many errors"
     texts = [
-        text_for("net/retry.go", "func Do(max int) error { for i := 0; i < max; i++ {"),
-        text_for("ui/theme.css", "a{}"),
+        encoder_input("net/retry.go", "func Do(max int) error { for i := 0; i < max; i++ {"),
+        encoder_input("ui/theme.css", "a{}"),
     ]
     for encoder in (static_encoder(), open_minilm()):
         asked, right, wrong = encoder.encode([question, *texts])
@@ -75,8 +75,8 @@ def test_what_means_the_same_is_nearer_than_what_does_not() -> None:
 
 
 def test_every_shipped_file_has_its_hash() -> None:
-    files = {f"{file.parent.name}/{file.name}" for file in MODELS.glob("*/*")}
-    assert set(json.loads(HASHES.read_text(encoding="utf-8"))) == files
+    files = {f"{file.parent.name}/{file.name}" for file in MODELS_FOLDER.glob("*/*")}
+    assert set(json.loads(HASHES_FILE.read_text(encoding="utf-8"))) == files
 
 
 def _flip(file: Path) -> None:
@@ -92,7 +92,7 @@ def _cut(file: Path) -> None:
 @pytest.mark.parametrize("damage", [_flip, _cut, Path.unlink])
 @pytest.mark.parametrize("name", ["static/table.int8", "static/vocabulary.txt", "minilm/model.onnx"])
 def test_a_damaged_file_is_named_and_not_loaded(tmp_path: Path, name: str, damage: Callable[[Path], Any]) -> None:
-    shutil.copytree(MODELS, tmp_path / "models")
+    shutil.copytree(MODELS_FOLDER, tmp_path / "models")
     damage(tmp_path / "models" / name)
     with pytest.raises(DowseError, match="Reinstall dowse") as told:
         open_static(tmp_path / "models") if name.startswith("static") else open_minilm(1, tmp_path / "models")
@@ -100,4 +100,4 @@ def test_a_damaged_file_is_named_and_not_loaded(tmp_path: Path, name: str, damag
 
 
 def test_the_hash_of_a_chunk_is_that_of_the_text_which_is_encoded() -> None:
-    assert input_hash("src/ä.py", "x = 1\n") == text_hash(text_for("src/ä.py", "x = 1\n").encode())
+    assert input_hash("src/ä.py", "x = 1\n") == text_hash(encoder_input("src/ä.py", "x = 1\n").encode())

@@ -7,27 +7,27 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.encoding.shipped import MODELS, static_encoder
-from dowse.encoding.static import MOST_CHARACTERS
+from dowse.encoding.shipped import MODELS_FOLDER, static_encoder
+from dowse.encoding.static import MAX_CHARACTERS
 from dowse.encoding.static_tokens import StaticTokens
 
-VOCABULARY = (MODELS / "static" / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]
+VOCABULARY = (MODELS_FOLDER / "static" / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]
 NUMBERS = {word: number for number, word in enumerate(VOCABULARY)}
-TABLE = np.fromfile(MODELS / "static" / "table.int8", np.int8).reshape(len(VOCABULARY), -1)
-SCALES = np.fromfile(MODELS / "static" / "scales.float32", np.float32)
+TABLE = np.fromfile(MODELS_FOLDER / "static" / "table.int8", np.int8).reshape(len(VOCABULARY), -1)
+SCALES = np.fromfile(MODELS_FOLDER / "static" / "scales.float32", np.float32)
 
 
 def plainly(text: str) -> np.ndarray:
     """Root of how often, times the word's scale, times its numbers; summed and of length 1."""
     total = np.zeros(TABLE.shape[1])
-    for number, times in Counter(StaticTokens(NUMBERS).of(text)).items():
+    for number, times in Counter(StaticTokens(NUMBERS).token_ids(text)).items():
         total += math.sqrt(min(times, 255)) * float(SCALES[number]) * TABLE[number].astype(np.float64)
     length = float(np.linalg.norm(total))
     return total / length if length else total
 
 
 def words(text: str) -> list[str]:
-    return [VOCABULARY[number] for number in StaticTokens(NUMBERS).of(text)]
+    return [VOCABULARY[number] for number in StaticTokens(NUMBERS).token_ids(text)]
 
 
 def test_an_identifier_is_cut_where_a_person_would() -> None:
@@ -64,7 +64,7 @@ def test_a_word_that_is_repeated_counts_by_its_root_up_to_a_limit() -> None:
 
 
 def test_of_a_very_long_text_the_beginning_counts() -> None:
-    begin = ("parse json " * MOST_CHARACTERS)[:MOST_CHARACTERS]
+    begin = ("parse json " * MAX_CHARACTERS)[:MAX_CHARACTERS]
     long, short = static_encoder().encode([begin + " render html" * 1000, begin])
     assert np.array_equal(long, short)
 

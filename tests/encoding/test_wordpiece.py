@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from dowse.encoding import wordpiece
-from dowse.encoding.shipped import MODELS
+from dowse.encoding.shipped import MODELS_FOLDER
 from dowse.encoding.wordpiece import WordPiece
 from dowse.errors import Failed
 
-FILE = MODELS / "minilm" / "tokenizer.json"
+FILE = MODELS_FOLDER / "minilm" / "tokenizer.json"
 REPOSITORY = Path(__file__).parents[2]
 MANY = 10_000_000
 FLAGS = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
@@ -44,7 +44,7 @@ def both(flags: tuple[bool | None, ...] = (True, True, None, True)) -> tuple[Wor
     theirs = Tokenizer.from_str(json.dumps(told))
     theirs.no_padding()
     theirs.no_truncation()
-    return WordPiece(wordpiece.rules_of(told)), theirs
+    return WordPiece(wordpiece.parse_rules(told)), theirs
 
 
 def expected(theirs: Tokenizer, text: str) -> list[int]:
@@ -104,11 +104,11 @@ def test_what_comes_after_the_last_token_is_not_looked_at() -> None:
 
 
 def test_what_is_remembered_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wordpiece, "KNOWN_PIECES", 10)
+    monkeypatch.setattr(wordpiece, "MAX_CACHED_STRETCHES", 10)
     ours = WordPiece.from_file(FILE)
     ours.ids(" ".join(map(str, range(1000))) + " " + "long" * 1000, MANY)
     assert len(ours._known) <= 10
-    assert max(map(len, ours._known)) <= wordpiece.LONGEST_KNOWN
+    assert max(map(len, ours._known)) <= wordpiece.MAX_CACHED_STRETCH_CHARACTERS
 
 
 def test_the_older_way_to_write_what_stands_around_a_text_is_understood(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.freshness.pending_paths import FILE, MOST_PATHS, PendingPaths, read_dirty
+from dowse.freshness.pending_paths import MAX_PATHS, PENDING_FILE, PendingPaths, read_pending_paths
 from dowse.freshness.watcher import EVERYWHERE
 
 
@@ -17,7 +17,7 @@ def test_what_is_pending_survives_a_restart(tmp_path: Path) -> None:
     again = PendingPaths(tmp_path)
     again.load(5.0)
     assert set(again.pending()) == {"src/a.py", "b c.md", EVERYWHERE}
-    assert json.loads((tmp_path / FILE).read_text(encoding="utf-8"))["files"] == [".", "b c.md", "src/a.py"]
+    assert json.loads((tmp_path / PENDING_FILE).read_text(encoding="utf-8"))["files"] == [".", "b c.md", "src/a.py"]
 
 
 def test_a_path_that_changed_while_it_was_worked_on_stays() -> None:
@@ -36,19 +36,19 @@ def test_what_is_done_is_gone_from_the_file_too(tmp_path: Path) -> None:
     dirty.save()
     dirty.done(dirty.pending())
     dirty.save()
-    assert read_dirty(tmp_path) == []
+    assert read_pending_paths(tmp_path) == []
 
 
 def test_very_many_paths_become_one_look_everywhere() -> None:
     dirty = PendingPaths(Path("nowhere"))
-    dirty.add((f"f{number}.py" for number in range(MOST_PATHS + 1)), 1.0)
+    dirty.add((f"f{number}.py" for number in range(MAX_PATHS + 1)), 1.0)
     assert list(dirty.pending()) == [EVERYWHERE]
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"files": 3}', '{"files": [1, null]}', "\0"])
 def test_a_file_that_makes_no_sense_is_nothing_pending(tmp_path: Path, content: str) -> None:
-    (tmp_path / FILE).write_text(content, encoding="utf-8")
-    assert read_dirty(tmp_path) == []
+    (tmp_path / PENDING_FILE).write_text(content, encoding="utf-8")
+    assert read_pending_paths(tmp_path) == []
 
 
 def test_threads_may_add_and_take_at_once(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dowse.freshness import filesystems
-from dowse.freshness.filesystems import LAYERED_SECONDS, NETWORK_SECONDS, file_system_of, poll_seconds
+from dowse.freshness.filesystems import LAYERED_POLL_SECONDS, NETWORK_POLL_SECONDS, file_system_of, poll_seconds
 
 MOUNTS = """\
 overlay / overlay rw 0 0
@@ -39,7 +39,7 @@ def test_the_innermost_mount_counts(mounts: Path, folder: str, kind: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("kind", "seconds"), [("ext4", 0.0), ("nfs4", NETWORK_SECONDS), ("fuse.sshfs", NETWORK_SECONDS), ("overlay", LAYERED_SECONDS)]
+    ("kind", "seconds"), [("ext4", 0.0), ("nfs4", NETWORK_POLL_SECONDS), ("fuse.sshfs", NETWORK_POLL_SECONDS), ("overlay", LAYERED_POLL_SECONDS)]
 )  # fmt: skip
 def test_a_network_is_looked_at_often_and_layers_seldom(
     monkeypatch: pytest.MonkeyPatch, kind: str, seconds: float

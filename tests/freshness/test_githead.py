@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.freshness.git_head import head_of
+from dowse.freshness.git_head import read_head
 
 Git = Callable[..., str]
 
@@ -38,20 +38,20 @@ def commit(root: Path, text: str) -> None:
 
 
 def test_outside_of_a_repository_there_is_no_head(tmp_path: Path) -> None:
-    assert head_of(tmp_path) is None
+    assert read_head(tmp_path) is None
 
 
 def test_head_is_the_same_while_nothing_moves_it(repository: Path) -> None:
-    before = head_of(repository)
+    before = read_head(repository)
     (repository / "a.txt").write_text("saved, not committed", encoding="utf-8")
     git(repository, "status")
     git(repository, "add", ".")
-    assert head_of(repository) == before
+    assert read_head(repository) == before
 
 
 def test_a_folder_within_a_repository_has_its_head(repository: Path) -> None:
     (repository / "below").mkdir()
-    assert head_of(repository / "below") == head_of(repository)
+    assert read_head(repository / "below") == read_head(repository)
 
 
 @pytest.mark.parametrize(
@@ -69,10 +69,10 @@ def test_a_folder_within_a_repository_has_its_head(repository: Path) -> None:
     ids=lambda moves: moves[0][0] + moves[0][-1],
 )
 def test_what_moves_head_is_seen(repository: Path, moves: list[list[str]]) -> None:
-    before = head_of(repository)
+    before = read_head(repository)
     for move in moves:
         git(repository, *move)
-    assert head_of(repository) != before
+    assert read_head(repository) != before
 
 
 def branched(root: Path) -> None:
@@ -86,19 +86,19 @@ def branched(root: Path) -> None:
 @pytest.mark.parametrize("move", [["merge", "-q", "--no-edit", "side"], ["rebase", "-q", "side"]])
 def test_merge_and_rebase_are_seen(repository: Path, move: list[str]) -> None:
     branched(repository)
-    before = head_of(repository)
+    before = read_head(repository)
     git(repository, *move)
-    assert head_of(repository) != before
+    assert read_head(repository) != before
 
 
 def test_a_commit_is_seen_with_packed_references_and_without_a_reflog(repository: Path) -> None:
     git(repository, "config", "core.logAllRefUpdates", "false")
     git(repository, "pack-refs", "--all")
-    before = head_of(repository)
+    before = read_head(repository)
     assert before is not None
     assert before[1] == git(repository, "rev-parse", "HEAD").strip()
     commit(repository, "three")
-    after = head_of(repository)
+    after = read_head(repository)
     assert after is not None
     assert after[1] == git(repository, "rev-parse", "HEAD").strip()
 
@@ -106,10 +106,10 @@ def test_a_commit_is_seen_with_packed_references_and_without_a_reflog(repository
 def test_a_worktree_has_a_head_of_its_own(repository: Path, tmp_path: Path) -> None:
     other = tmp_path / "worktree"
     git(repository, "worktree", "add", "-q", str(other), "-b", "elsewhere")
-    before, main = head_of(other), head_of(repository)
+    before, main = read_head(other), read_head(repository)
     commit(other, "in the worktree")
-    assert head_of(other) != before
-    assert head_of(repository) == main
+    assert read_head(other) != before
+    assert read_head(repository) == main
 
 
 def test_a_submodule_has_a_head_of_its_own(repository: Path, tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_a_submodule_has_a_head_of_its_own(repository: Path, tmp_path: Path) -> 
     git(inner, "init", "-q", "-b", "main")
     commit(inner, "inner")
     git(repository, "submodule", "--quiet", "add", str(inner), "sub")
-    before = head_of(repository / "sub")
-    assert before != head_of(repository)
+    before = read_head(repository / "sub")
+    assert before != read_head(repository)
     commit(repository / "sub", "changed")
-    assert head_of(repository / "sub") != before
+    assert read_head(repository / "sub") != before

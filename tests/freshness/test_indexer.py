@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dowse.freshness import indexer
-from dowse.freshness.indexer import IndexReport, bring_up_to_date, find_drift, reindex, text_reader
+from dowse.freshness.indexer import IndexReport, find_drift, reindex, text_reader, update_index
 from dowse.freshness.integrity import check_index
 from dowse.protocols import Store
 from dowse.settings import Settings
@@ -55,8 +55,8 @@ def age(file: Path) -> None:
 
 
 def update(source: ProjectFiles, store: Store, *, is_thorough: bool = False) -> IndexReport:
-    report = bring_up_to_date(
-        source, store, drift=find_drift(source, store, distrusted_ns=time.time_ns() if is_thorough else 0)
+    report = update_index(
+        source, store, drift=find_drift(source, store, distrust_before_ns=time.time_ns() if is_thorough else 0)
     )
     assert check_index(source, store) == []
     return report
@@ -77,7 +77,7 @@ def test_a_first_run_indexes_everything_that_is_allowed(source: ProjectFiles, st
 def test_a_second_run_reads_nothing(source: ProjectFiles, store: LocalStore, monkeypatch: pytest.MonkeyPatch) -> None:
     update(source, store)
     monkeypatch.setattr(ProjectFiles, "read", lambda *_: pytest.fail("nothing changed, yet a file was read"))
-    report = bring_up_to_date(source, store)
+    report = update_index(source, store)
     assert (report.unchanged, report.changed_anything) == (3, False)
 
 
@@ -101,8 +101,8 @@ def test_a_file_that_was_only_touched_is_not_chunked_again(
 ) -> None:
     update(source, store)
     os.utime(root / "src/a.py")
-    monkeypatch.setattr(indexer, "prepare", lambda _: pytest.fail("the content is the same"))
-    report = bring_up_to_date(source, store)
+    monkeypatch.setattr(indexer, "make_put", lambda _: pytest.fail("the content is the same"))
+    report = update_index(source, store)
     assert (report.unchanged, report.changed_anything) == (3, False)
 
 
@@ -111,13 +111,13 @@ def test_a_change_within_the_clocks_tick_is_found(root: Path, source: ProjectFil
     file = root / "src/a.py"
     file.write_text("def apple():\n    return 1\n", encoding="utf-8")
     stat = file.stat()
-    bring_up_to_date(source, store)
+    update_index(source, store)
     document = store.document("src/a.py")
     assert document is not None
     store.apply(Batch(touches=[("src/a.py", document.stat)]))
     file.write_text("def peach():\n    return 1\n", encoding="utf-8")
     os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    bring_up_to_date(source, store)
+    update_index(source, store)
     assert found_paths(store, "peach") == ["src/a.py"]
 
 
@@ -162,7 +162,7 @@ def test_a_file_refused_for_its_content_is_not_read_again(
     update(source, store)
     with monkeypatch.context() as patch:
         patch.setattr(ProjectFiles, "read", lambda *_: pytest.fail("it was read and refused before"))
-        report = bring_up_to_date(source, store)
+        report = update_index(source, store)
     assert report.skipped_by_reason() == {Reason.BINARY: 2}
     write_tree(root, {"data/blob": "text by now"})
     assert update(source, store).added == 1
@@ -199,7 +199,7 @@ def test_an_interrupted_run_keeps_what_it_did(
         if done == 22:
             raise KeyboardInterrupt
 
-    report = bring_up_to_date(source, store, interrupt)
+    report = update_index(source, store, interrupt)
     assert (report.is_complete, report.added) == (False, 22)
     assert len(list(store.documents())) == 22
     assert store.check() == []
@@ -216,7 +216,7 @@ def test_a_first_run_that_was_cut_off_goes_on_from_there(
         if done == 2:
             raise KeyboardInterrupt
 
-    assert bring_up_to_date(source, store, interrupt).added == 2
+    assert update_index(source, store, interrupt).added == 2
     report = update(source, store)
     assert (report.added, report.updated, report.unchanged) == (1, 0, 2)
 
@@ -251,7 +251,7 @@ def test_files_whose_path_has_the_words_come_first(root: Path, source: ProjectFi
             read.append(entry.path)
             return super().read(entry)
 
-    bring_up_to_date(Watched(root, Settings()), store, first="where is the session stored")
+    update_index(Watched(root, Settings()), store, first="where is the session stored")
     assert read[0] == "z/session_store.py"
 
 
@@ -266,7 +266,7 @@ def test_single_files_are_brought_up_to_date(root: Path, source: ProjectFiles, s
 
 def test_progress_is_told(source: ProjectFiles, store: LocalStore) -> None:
     seen: list[tuple[int, int]] = []
-    bring_up_to_date(source, store, lambda done, total: seen.append((done, total)))
+    update_index(source, store, lambda done, total: seen.append((done, total)))
     assert seen == [(1, 3), (2, 3), (3, 3)]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from dowse.freshness import suspend_detection
-from dowse.freshness.suspend_detection import AT_WORK_EVERY_SECONDS, STALL_SECONDS, SuspendDetector
+from dowse.freshness.suspend_detection import STALL_SECONDS, WORKING_REPORT_SECONDS, SuspendDetector
 
 LONG = STALL_SECONDS + 0.5
 
@@ -25,7 +25,7 @@ class Clock:
         """We wait, or do not run at all."""
         self.now += seconds
 
-    def works(self, seconds: float) -> None:
+    def end_wait(self, seconds: float) -> None:
         """We run."""
         self.now += seconds
         self.worked += seconds
@@ -40,37 +40,37 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def test_a_wait_that_takes_longer_than_meant_was_a_stop(clock: Clock) -> None:
     account = SuspendDetector()
-    account.waits(0.05)
+    account.begin_wait(0.05)
     clock.passes(LONG)
-    assert account.works()
+    assert account.end_wait()
 
 
 def test_a_wait_that_ends_in_time_or_early_was_none(clock: Clock) -> None:
     account = SuspendDetector()
-    account.waits(LONG)
+    account.begin_wait(LONG)
     clock.passes(LONG)
-    assert not account.works()
-    account.waits(10.0)
+    assert not account.end_wait()
+    account.begin_wait(10.0)
     clock.passes(0.1)
-    assert not account.works()
+    assert not account.end_wait()
 
 
 def test_a_stop_between_two_waits_is_noticed_and_work_is_not_taken_for_one(clock: Clock) -> None:
     account = SuspendDetector()
-    clock.works(LONG)
-    assert not account.waits(0.0)
-    account.works()
+    clock.end_wait(LONG)
+    assert not account.begin_wait(0.0)
+    account.end_wait()
     clock.passes(LONG)
-    assert account.waits(0.0)
+    assert account.begin_wait(0.0)
 
 
 def test_what_may_be_another_thread_counts_once_in_a_while(clock: Clock) -> None:
     account = SuspendDetector()
     clock.passes(LONG)
-    assert account.waits(0.0)
-    account.works()
+    assert account.begin_wait(0.0)
+    account.end_wait()
     clock.passes(LONG)
-    assert not account.waits(0.0)
-    account.works()
-    clock.passes(AT_WORK_EVERY_SECONDS)
-    assert account.waits(0.0)
+    assert not account.begin_wait(0.0)
+    account.end_wait()
+    clock.passes(WORKING_REPORT_SECONDS)
+    assert account.begin_wait(0.0)

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from dowse.freshness.pending_paths import Times
-from dowse.freshness.strategies import LONGEST_SECONDS, QUIET_SECONDS, due
+from dowse.freshness.pending_paths import ChangeTimes
+from dowse.freshness.strategies import MAX_DELAY_SECONDS, QUIET_SECONDS, due_paths
 from dowse.settings import Settings
 
 REALTIME = Settings()
@@ -13,33 +13,33 @@ GIT = replace(REALTIME, indexing_strategy="git")
 
 def test_nothing_pending_is_never_due() -> None:
     for settings in (REALTIME, LAZY, GIT):
-        assert due(settings, {}, 100.0, head_moved=True, asked=True) == {}
+        assert due_paths(settings, {}, 100.0, head_moved=True, asked=True) == {}
 
 
 def test_realtime_waits_until_a_path_rests() -> None:
-    pending = {"a.py": Times(10.0, 10.0)}
-    assert due(REALTIME, pending, 10.0 + QUIET_SECONDS - 0.01) == {}
-    assert due(REALTIME, pending, 10.0 + QUIET_SECONDS) == pending
+    pending = {"a.py": ChangeTimes(10.0, 10.0)}
+    assert due_paths(REALTIME, pending, 10.0 + QUIET_SECONDS - 0.01) == {}
+    assert due_paths(REALTIME, pending, 10.0 + QUIET_SECONDS) == pending
 
 
 def test_a_path_that_never_rests_neither_starves_nor_delays_the_others() -> None:
-    restless, resting = Times(10.0, 12.9), Times(10.0, 10.0)
-    assert due(REALTIME, {"log.txt": Times(12.5, 12.9), "a.py": resting}, 13.0) == {"a.py": resting}
-    assert due(REALTIME, {"log.txt": restless}, 10.0 + LONGEST_SECONDS) == {"log.txt": restless}
+    restless, resting = ChangeTimes(10.0, 12.9), ChangeTimes(10.0, 10.0)
+    assert due_paths(REALTIME, {"log.txt": ChangeTimes(12.5, 12.9), "a.py": resting}, 13.0) == {"a.py": resting}
+    assert due_paths(REALTIME, {"log.txt": restless}, 10.0 + MAX_DELAY_SECONDS) == {"log.txt": restless}
 
 
 def test_lazy_waits_for_its_idle_time_which_every_event_restarts() -> None:
-    pending = {"a.py": Times(0.0, 0.0), "b.py": Times(20.0, 20.0)}
-    assert due(LAZY, pending, 31.0) == {}
-    assert due(LAZY, pending, 50.0) == pending
+    pending = {"a.py": ChangeTimes(0.0, 0.0), "b.py": ChangeTimes(20.0, 20.0)}
+    assert due_paths(LAZY, pending, 31.0) == {}
+    assert due_paths(LAZY, pending, 50.0) == pending
 
 
 def test_lazy_does_not_wait_when_somebody_searches() -> None:
-    pending = {"a.py": Times(0.0, 0.0)}
-    assert due(LAZY, pending, 0.1, asked=True) == pending
+    pending = {"a.py": ChangeTimes(0.0, 0.0)}
+    assert due_paths(LAZY, pending, 0.1, asked=True) == pending
 
 
 def test_git_waits_for_head_and_for_nothing_else() -> None:
-    pending = {"a.py": Times(0.0, 0.0)}
-    assert due(GIT, pending, 10_000.0, asked=True) == {}
-    assert due(GIT, pending, 0.1, head_moved=True) == pending
+    pending = {"a.py": ChangeTimes(0.0, 0.0)}
+    assert due_paths(GIT, pending, 10_000.0, asked=True) == {}
+    assert due_paths(GIT, pending, 0.1, head_moved=True) == pending

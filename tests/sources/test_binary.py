@@ -4,7 +4,7 @@ import codecs
 
 import pytest
 
-from dowse.sources.binary import binary_suffix, nul_byte_at
+from dowse.sources.binary import binary_suffix, find_nul_byte
 
 
 @pytest.mark.parametrize("name", ["a.png", "A.JPG", "lib.so", "x.tar.gz", "font.woff2", "data.sqlite3"])
@@ -24,9 +24,9 @@ def test_other_names_are_not(name: str) -> None:
     [(b"", None), (b"text", None), (b"ab\0", 2), (b"x" * 8191 + b"\0", 8191), (b"x" * 8192 + b"\0", None)],
 )
 def test_a_nul_byte_in_the_first_eight_kilobytes_tells(data: bytes, position: int | None) -> None:
-    assert nul_byte_at(data) == position
+    assert find_nul_byte(data) == position
 
 
 @pytest.mark.parametrize("mark", [codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE])
 def test_a_mark_of_wide_characters_explains_the_nul_bytes(mark: bytes) -> None:
-    assert nul_byte_at(mark + b"a\0b\0") is None
+    assert find_nul_byte(mark + b"a\0b\0") is None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import TooManyRules
-from dowse.sources.gitignore import MAX_PATTERN_BYTES, MAX_RULES, MAX_WILD_RULES, IgnoreRule, parse
+from dowse.sources.gitignore import MAX_PATTERN_BYTES, MAX_RULES, MAX_WILD_RULES, IgnoreRule, parse_ignore_file
 
 EVAL = Path(os.environ.get("DOWSE_EVAL") or Path(__file__).parents[3] / "shared" / "eval")
 CASES_FILE = EVAL / "gitignore" / "cases.json"
@@ -91,11 +91,13 @@ CASES = [
 
 def ignored_by(rules: str, path: str, *, folds_case: bool = False) -> IgnoreRule | None:
     """The rule that ignores a path or a folder above it, asked level by level."""
-    understood = parse(rules.encode(), folds_case=folds_case)
+    understood = parse_ignore_file(rules.encode(), folds_case=folds_case)
     parts = path.removesuffix("/").split("/")
     for depth in range(1, len(parts) + 1):
         is_folder = depth < len(parts) or path.endswith("/")
-        rule = understood.deciding("/".join(parts[:depth]).encode(), parts[depth - 1].encode(), is_folder=is_folder)
+        rule = understood.deciding_rule(
+            "/".join(parts[:depth]).encode(), parts[depth - 1].encode(), is_folder=is_folder
+        )
         if rule and not rule.is_negated:
             return rule
     return None
@@ -156,7 +158,7 @@ def test_no_pattern_makes_matching_explode(pattern: str) -> None:
 )
 def test_too_many_rules_are_refused_and_none_is_dropped(data: bytes, message: str) -> None:
     with pytest.raises(TooManyRules, match=message):
-        parse(data)
+        parse_ignore_file(data)
 
 
 def test_a_long_list_of_plain_rules_is_honoured_to_its_end() -> None:
@@ -168,13 +170,13 @@ def test_a_long_list_of_plain_rules_is_honoured_to_its_end() -> None:
 
 def test_a_long_way_to_what_is_taken_back_is_not_slow() -> None:
     """One line of 4 KB took 9 s when all ways were one expression."""
-    rules = parse(b"".join(b"!" + b"a/" * 2000 + b"%d\n" % number for number in range(50)))
+    rules = parse_ignore_file(b"".join(b"!" + b"a/" * 2000 + b"%d\n" % number for number in range(50)))
     assert rules.reaches_below(b"a/a/a")
     assert not rules.reaches_below(b"a/b")
 
 
 def test_a_negation_with_a_slash_tells_which_folders_lie_on_its_way() -> None:
-    rules = parse(b"!gen/api/x.py\n!any/**/y\n!t*/z\n!**/w\n!v\nplain/rule\n")
+    rules = parse_ignore_file(b"!gen/api/x.py\n!any/**/y\n!t*/z\n!**/w\n!v\nplain/rule\n")
     folders = ("gen", "gen/api", "gen/other", "any/a/b", "top", "top/r", "plain", "v")
     reached = [folder for folder in folders if rules.reaches_below(folder.encode())]
     assert reached == ["gen", "gen/api", "any/a/b", "top"]

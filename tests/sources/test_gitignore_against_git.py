@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dowse.settings import Settings
-from dowse.sources.path_decision import judge
+from dowse.sources.path_decision import decide_normalized_path
 from dowse.sources.policy import Policy
 from dowse.types import Reason, Verdict
 from tests.sources.repositories import git, make_repository
@@ -123,7 +123,7 @@ def gits_answers(repository: Path, paths: list[str]) -> dict[str, tuple[str, str
 
 
 def our_answer(policy: Policy, path: str) -> tuple[str, str, str] | None:
-    answer = judge(policy, path)
+    answer = decide_normalized_path(policy, path)
     if not isinstance(answer, Verdict) or answer.reason is not Reason.GITIGNORED:
         return None
     assert answer.rule is not None

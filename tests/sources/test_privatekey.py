@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import PathRefused
-from dowse.sources.private_keys import private_key_in
+from dowse.sources.private_keys import find_private_key
 from dowse.types import Document, Entry, Reason, Rule, Verdict
 from tests.making import write_tree
 from tests.sources.repositories import decisions, source
@@ -94,7 +94,7 @@ SHOWN = {
 @pytest.mark.parametrize("kind", KEYS)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 def test_a_private_key_is_known_in_every_form(kind: str, encoding: str) -> None:
-    marker = private_key_in(KEYS[kind].encode(encoding))
+    marker = find_private_key(KEYS[kind].encode(encoding))
     assert marker is not None
     assert "PRIVATE KEY" in marker
 
@@ -107,7 +107,7 @@ def test_a_private_key_is_known_in_every_form(kind: str, encoding: str) -> None:
     ],
 )
 def test_the_keys_of_other_programs_are_known_and_the_rule_shows_nothing_of_them(text: str, marker: str) -> None:
-    assert private_key_in(text.encode()) == marker
+    assert find_private_key(text.encode()) == marker
 
 
 @pytest.mark.parametrize("name", SHOWN)
@@ -143,4 +143,4 @@ def test_no_content_makes_the_search_for_a_key_slow() -> None:
         b"'(" * 500_000,
         b"A: " * 300_000,
     ):
-        private_key_in(b"-----BEGIN PRIVATE KEY-----\n" + line * (1_000_000 // len(line)))
+        find_private_key(b"-----BEGIN PRIVATE KEY-----\n" + line * (1_000_000 // len(line)))

@@ -73,7 +73,7 @@ def test_a_nested_repository_is_not_entered_and_why_says_so(repository: Path) ->
 
 @pytest.fixture
 def with_submodule(repository: Path, tmp_path: Path) -> Path:
-    write_tree(make_repository(tmp_path / "library"), {"lib.py": "", ".gitignore": "*.own\n"})
+    write_tree(make_repository(tmp_path / "library"), {"lib.py": "", ".gitignore": "*.dowse\n"})
     git(tmp_path / "library", "add", ".")
     git(tmp_path / "library", "commit", "-q", "-m", "files")
     git(repository, "submodule", "--quiet", "add", str(tmp_path / "library"), "libs/library")
@@ -85,17 +85,17 @@ def test_a_submodule_is_entered(with_submodule: Path) -> None:
 
 
 def test_a_submodule_has_its_own_rules_and_not_those_of_its_parent(with_submodule: Path) -> None:
-    write_tree(with_submodule, {".gitignore": "*.parents\n", "a.own": "", "a.parents": ""})
-    write_tree(with_submodule / "libs/library", {"b.own": "", "b.parents": "", "b.excluded": ""})
+    write_tree(with_submodule, {".gitignore": "*.parents\n", "a.dowse": "", "a.parents": ""})
+    write_tree(with_submodule / "libs/library", {"b.dowse": "", "b.parents": "", "b.excluded": ""})
     write_tree(with_submodule / ".git/modules/libs/library/info", {"exclude": "*.excluded\n"})
     files = [path for path in seen(source(with_submodule)) if not path.endswith((".gitignore", ".gitmodules", ".py"))]
-    assert files == ["a.own", "libs/library/b.parents"]
+    assert files == ["a.dowse", "libs/library/b.parents"]
 
 
 def test_a_submodules_own_ignore_files_name_their_place(with_submodule: Path) -> None:
-    write_tree(with_submodule, {"libs/library/deep/b.own": ""})
-    assert refused(source(with_submodule), "libs/library/deep/b.own").rule == Rule(
-        "*.own", "libs/library/.gitignore", 1
+    write_tree(with_submodule, {"libs/library/deep/b.dowse": ""})
+    assert refused(source(with_submodule), "libs/library/deep/b.dowse").rule == Rule(
+        "*.dowse", "libs/library/.gitignore", 1
     )
 
 
@@ -148,7 +148,7 @@ def test_without_respect_for_git_only_its_ignore_rules_are_off(repository: Path)
     make_repository(repository / "nested")
     write_tree(
         repository,
-        {".gitignore": "*.gen\n", ".dowseignore": "*.own\n", "a.gen": "", "a.own": "", ".git/info/exclude": "a.*"},
+        {".gitignore": "*.gen\n", ".dowseignore": "*.dowse\n", "a.gen": "", "a.dowse": "", ".git/info/exclude": "a.*"},
     )
     project = source(repository, respect_gitignore=False)
     assert seen(project) == [".dowseignore", ".gitignore", "a.gen"]

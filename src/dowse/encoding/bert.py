@@ -8,10 +8,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 
-from dowse.encoding.onnx_writer import OWN, OnnxGraph, StoredWeights
+from dowse.encoding.onnx_writer import MICROSOFT_DOMAIN, OnnxGraph, StoredWeights
 from dowse.errors import Failed
 
-MOST_HEADER_BYTES = 10_000_000
+MAX_HEADER_BYTES = 10_000_000
 """More than any model of this kind needs to name its weights."""
 
 
@@ -35,7 +35,7 @@ class ModelShape:
         )
 
 
-class Network(ABC):
+class BertNetwork(ABC):
     """The nodes; where the weights come from and in which precision is left to those who know."""
 
     gelu = "BiasGelu"
@@ -46,15 +46,15 @@ class Network(ABC):
         self._shape = shape
 
     @abstractmethod
-    def weight(self, name: str) -> str:
+    def add_weight(self, name: str) -> str:
         """A weight in full precision."""
 
     @abstractmethod
-    def rows(self, name: str, ids: str) -> str:
+    def add_row_lookup(self, name: str, ids: str) -> str:
         """Rows of a table, by their numbers."""
 
     @abstractmethod
-    def times(self, value: str, name: str) -> str:
+    def add_product(self, value: str, name: str) -> str:
         """A value times a matrix that is stored with a row for each output."""
 
     def build(self) -> bytes:
@@ -62,62 +62,64 @@ class Network(ABC):
         import numpy as np
 
         g = self.graph
-        first, second = (g.weight(np.array([place], np.int64)) for place in (0, 1))
+        first, second = (g.add_weight(np.array([place], np.int64)) for place in (0, 1))
         length = g.add("Gather", g.add("Shape", "input_ids"), second, axis=0)
-        places = g.add("Slice", self.weight("embeddings.position_embeddings.weight"), first, length, first)
-        kind = g.add("Gather", self.weight("embeddings.token_type_embeddings.weight"), first, axis=0)
-        words = g.add("Add", self.rows("embeddings.word_embeddings.weight", "input_ids"), g.add("Add", places, kind))
-        scale, bias = (self.weight(f"embeddings.LayerNorm.{part}") for part in ("weight", "bias"))
+        places = g.add("Slice", self.add_weight("embeddings.position_embeddings.weight"), first, length, first)
+        kind = g.add("Gather", self.add_weight("embeddings.token_type_embeddings.weight"), first, axis=0)
+        words = g.add(
+            "Add", self.add_row_lookup("embeddings.word_embeddings.weight", "input_ids"), g.add("Add", places, kind)
+        )
+        scale, bias = (self.add_weight(f"embeddings.LayerNorm.{part}") for part in ("weight", "bias"))
         hidden = g.add("LayerNormalization", words, scale, bias, axis=-1, epsilon=self._shape.epsilon)
         keep = g.add("Cast", "attention_mask", to=6)
         for number in range(self._shape.layers):
             hidden = self._layer(hidden, keep, f"encoder.layer.{number}")
-        counted = g.add("Unsqueeze", g.add("Cast", "attention_mask", to=1), g.weight(np.array([2], np.int64)))
+        counted = g.add("Unsqueeze", g.add("Cast", "attention_mask", to=1), g.add_weight(np.array([2], np.int64)))
         total = g.add("ReduceSum", g.add("Mul", hidden, counted), second, keepdims=0)
         mean = g.add("Div", total, g.add("ReduceSum", counted, second, keepdims=0))
         norm = g.add("Sqrt", g.add("ReduceSum", g.add("Mul", mean, mean), second, keepdims=1))
         g.add_named("vectors", "Div", mean, norm)
-        return g.model({"input_ids": "int64", "attention_mask": "int64"}, {"vectors": ("texts", self._shape.width)})
+        return g.serialize({"input_ids": "int64", "attention_mask": "int64"}, {"vectors": ("texts", self._shape.width)})
 
     def _layer(self, hidden: str, keep: str, name: str) -> str:
         g, own, parts = self.graph, f"{name}.attention", ("query", "key", "value")
-        three = [self.times(hidden, f"{own}.self.{part}.weight") for part in parts]
-        bias = g.add("Concat", *(self.weight(f"{own}.self.{part}.bias") for part in parts), axis=0)
-        mixed = g.add("MultiHeadAttention", *three, bias, keep, domain=OWN, num_heads=self._shape.heads)
-        hidden = self._added(self.times(mixed, f"{own}.output.dense.weight"), hidden, f"{own}.output")
-        wide = self.times(hidden, f"{name}.intermediate.dense.weight")
-        wide = g.add(self.gelu, wide, self.weight(f"{name}.intermediate.dense.bias"), domain=OWN)
-        return self._added(self.times(wide, f"{name}.output.dense.weight"), hidden, f"{name}.output")
+        three = [self.add_product(hidden, f"{own}.self.{part}.weight") for part in parts]
+        bias = g.add("Concat", *(self.add_weight(f"{own}.self.{part}.bias") for part in parts), axis=0)
+        mixed = g.add("MultiHeadAttention", *three, bias, keep, domain=MICROSOFT_DOMAIN, num_heads=self._shape.heads)
+        hidden = self._add_residual(self.add_product(mixed, f"{own}.output.dense.weight"), hidden, f"{own}.output")
+        wide = self.add_product(hidden, f"{name}.intermediate.dense.weight")
+        wide = g.add(self.gelu, wide, self.add_weight(f"{name}.intermediate.dense.bias"), domain=MICROSOFT_DOMAIN)
+        return self._add_residual(self.add_product(wide, f"{name}.output.dense.weight"), hidden, f"{name}.output")
 
-    def _added(self, value: str, to: str, name: str) -> str:
+    def _add_residual(self, value: str, to: str, name: str) -> str:
         """A layer's result with its bias added to what went in, and normalised."""
-        rest = (self.weight(f"{name}.{part}") for part in ("LayerNorm.weight", "LayerNorm.bias", "dense.bias"))
+        rest = (self.add_weight(f"{name}.{part}") for part in ("LayerNorm.weight", "LayerNorm.bias", "dense.bias"))
         epsilon = self._shape.epsilon
-        return self.graph.add("SkipLayerNormalization", value, to, *rest, domain=OWN, epsilon=epsilon)
+        return self.graph.add("SkipLayerNormalization", value, to, *rest, domain=MICROSOFT_DOMAIN, epsilon=epsilon)
 
 
-class InPlace(Network):
+class InPlaceNetwork(BertNetwork):
     """In full precision, with weights that stay where they lie in a safetensors file."""
 
     def __init__(self, shape: ModelShape, tensors: dict[str, StoredWeights]) -> None:
         super().__init__(shape)
         self._tensors = tensors
 
-    def weight(self, name: str) -> str:
-        return self.graph.stored(self._tensors[name])
+    def add_weight(self, name: str) -> str:
+        return self.graph.add_stored_weights(self._tensors[name])
 
-    def rows(self, name: str, ids: str) -> str:
-        return self.graph.add("Gather", self.weight(name), ids, axis=0)
+    def add_row_lookup(self, name: str, ids: str) -> str:
+        return self.graph.add("Gather", self.add_weight(name), ids, axis=0)
 
-    def times(self, value: str, name: str) -> str:
-        return self.graph.add("FusedMatMul", value, self.weight(name), domain=OWN, transB=1)
+    def add_product(self, value: str, name: str) -> str:
+        return self.graph.add("FusedMatMul", value, self.add_weight(name), domain=MICROSOFT_DOMAIN, transB=1)
 
 
-def tensors(file: Path) -> dict[str, StoredWeights]:
+def locate_tensors(file: Path) -> dict[str, StoredWeights]:
     """What lies where in a safetensors file, by name."""
     with file.open("rb") as stream:
         size = int.from_bytes(stream.read(8), "little")
-        if size > MOST_HEADER_BYTES:
+        if size > MAX_HEADER_BYTES:
             raise Failed(f"{file} is not a safetensors file.")
         head = json.loads(stream.read(size))
     found, length = {}, file.stat().st_size
@@ -133,7 +135,7 @@ def tensors(file: Path) -> dict[str, StoredWeights]:
     return found
 
 
-def graph_of(weights: Path, config: Path) -> tuple[bytes, Path]:
+def build_graph(weights: Path, config: Path) -> tuple[bytes, Path]:
     """The graph of a safetensors file, and the folder that file really lies in (caches have links)."""
     weights = weights.resolve()
-    return InPlace(ModelShape.read(config), tensors(weights)).build(), weights.parent
+    return InPlaceNetwork(ModelShape.read(config), locate_tensors(weights)).build(), weights.parent

@@ -13,24 +13,24 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from dowse.encoding.packing import packed, unpacked
+from dowse.encoding.packing import pack_vectors, unpack_vector
 from dowse.platform import make_private_folder
 
 if TYPE_CHECKING:
     from dowse.types import Vectors
 
-ROW_BYTES = 100
+ROW_OVERHEAD_BYTES = 100
 """What a vector takes in the file beside its own bytes."""
-FILE_SHARE = 1.45
+FILE_SIZE_FACTOR = 1.45
 """The file is that much larger than its rows: their keys are random, so its pages are two thirds full."""
 KEPT_SHARE = 0.9
 """Once it is full the oldest tenth goes, so that not every vector that comes makes another one go."""
-BUSY_SECONDS = 1.0
+BUSY_TIMEOUT_SECONDS = 1.0
 """How long another process is waited for; to make a vector anew takes less than 25 ms."""
-USED_SECONDS = 3600
+USE_INTERVAL_SECONDS = 3600
 """The last use is known by the hour: a vector that is used often is not written each time."""
 
-_FORMAT = """
+_SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (
     key BLOB PRIMARY KEY,
     vector BLOB NOT NULL,
@@ -41,9 +41,9 @@ CREATE TABLE IF NOT EXISTS size (bytes INTEGER NOT NULL);
 INSERT INTO size SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM size);
 PRAGMA user_version = 1;
 """
-_SIZE = f"sum(length(vector) + {ROW_BYTES})"
+_SIZE = f"sum(length(vector) + {ROW_OVERHEAD_BYTES})"
 
-_Answer = TypeVar("_Answer")
+_Result = TypeVar("_Result")
 
 
 class VectorCache:
@@ -51,7 +51,7 @@ class VectorCache:
 
     def __init__(self, file: Path, max_bytes: int, clock: Callable[[], float] = time.time) -> None:
         self._file = file
-        self._max_bytes = int(max_bytes / FILE_SHARE)
+        self._max_bytes = int(max_bytes / FILE_SIZE_FACTOR)
         self._clock = clock
         self._connection: sqlite3.Connection | None = None
         self._inode = 0
@@ -66,7 +66,7 @@ class VectorCache:
     def put(self, version: str, texts: Sequence[str], vectors: "Vectors") -> None:
         """Remember vectors, in eight bits a number."""
         now = self._now()
-        rows = [(_key(version, text), vector, now) for text, vector in zip(texts, packed(vectors), strict=True)]
+        rows = [(_key(version, text), vector, now) for text, vector in zip(texts, pack_vectors(vectors), strict=True)]
         self._try(lambda connection: self._add(connection, rows), None)
 
     def close(self) -> None:
@@ -82,7 +82,7 @@ class VectorCache:
         for key in dict.fromkeys(keys):
             row = connection.execute("SELECT vector, used FROM vectors WHERE key = ?", (key,)).fetchone()
             if row is not None:
-                found[key] = unpacked(row[0])
+                found[key] = unpack_vector(row[0])
                 if row[1] < now:
                     stale.append((now, key))
         if stale:
@@ -97,16 +97,16 @@ class VectorCache:
             grown = 0
             for row in rows:
                 if connection.execute("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", row).rowcount:
-                    grown += len(row[1]) + ROW_BYTES
+                    grown += len(row[1]) + ROW_OVERHEAD_BYTES
             connection.execute("UPDATE size SET bytes = bytes + ?", (grown,))
-            if self._held(connection) > self._max_bytes:
+            if self._stored_bytes(connection) > self._max_bytes:
                 self._forget_oldest(connection)
 
         _in_transaction(connection, add)
 
     def _forget_oldest(self, connection: sqlite3.Connection) -> None:
         """Make room, the longest unused first; a tenth at a time, since vectors may be of several lengths."""
-        while self._held(connection) > self._max_bytes * KEPT_SHARE:
+        while self._stored_bytes(connection) > self._max_bytes * KEPT_SHARE:
             (count,) = connection.execute("SELECT count(*) FROM vectors").fetchone()
             if not count:
                 break
@@ -114,15 +114,15 @@ class VectorCache:
             connection.execute(f"DELETE FROM vectors WHERE key IN ({oldest})", (count // 10 + 1,))  # noqa: S608 - constant
             connection.execute(f"UPDATE size SET bytes = (SELECT coalesce({_SIZE}, 0) FROM vectors)")  # noqa: S608 - constant
 
-    def _held(self, connection: sqlite3.Connection) -> int:
+    def _stored_bytes(self, connection: sqlite3.Connection) -> int:
         return int(connection.execute("SELECT bytes FROM size").fetchone()[0])
 
     def _now(self) -> int:
-        return int(self._clock() // USED_SECONDS)
+        return int(self._clock() // USE_INTERVAL_SECONDS)
 
     # The file and what may be wrong with it
 
-    def _try(self, work: Callable[[sqlite3.Connection], _Answer], otherwise: _Answer) -> _Answer:
+    def _try(self, work: Callable[[sqlite3.Connection], _Result], otherwise: _Result) -> _Result:
         """Work with the file; with a new one where it is damaged, and without where that does not help."""
         for _ in range(2):
             try:
@@ -140,7 +140,7 @@ class VectorCache:
             make_private_folder(self._file.parent)
             os.close(os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite's other files get its mode
             self._inode = self._file.stat().st_ino
-            connection = sqlite3.connect(self._file, timeout=BUSY_SECONDS, isolation_level=None)
+            connection = sqlite3.connect(self._file, timeout=BUSY_TIMEOUT_SECONDS, isolation_level=None)
             try:
                 self._prepare(connection)
             except BaseException:
@@ -153,12 +153,12 @@ class VectorCache:
         connection.execute("PRAGMA synchronous = NORMAL")
         if not connection.execute("PRAGMA user_version").fetchone()[0]:
             connection.execute("PRAGMA journal_mode = WAL")
-            connection.executescript(_FORMAT)
+            connection.executescript(_SCHEMA)
         self._shrink(connection)
 
     def _shrink(self, connection: sqlite3.Connection) -> None:
         """Follow a limit that was lowered."""
-        if self._held(connection) > self._max_bytes:
+        if self._stored_bytes(connection) > self._max_bytes:
             _in_transaction(connection, lambda: self._forget_oldest(connection))
             with contextlib.suppress(sqlite3.OperationalError):
                 connection.execute("VACUUM")

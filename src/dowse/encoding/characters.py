@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import resources
 
-KNOWN_CHARACTERS = 5_000
+MAX_CACHED_CHARACTERS = 5_000
 """Characters whose fate is remembered; the texts of a project have some hundred."""
 
 
@@ -16,7 +16,7 @@ class CharacterSet:
     """A set of characters, as the ranges it is written in."""
 
     def __init__(self, written: str) -> None:
-        self.ranges = tuple(_ranges(written))
+        self.ranges = tuple(_parse_ranges(written))
         self._starts = [start for start, _ in self.ranges]
 
     def __contains__(self, code: int) -> bool:
@@ -40,10 +40,10 @@ class Folding:
 
     def __init__(self, *, cleans: bool, strips_accents: bool, lowers: bool) -> None:
         self._cleans, self._strips_accents, self._lowers = cleans, strips_accents, lowers
-        self._kinds = kinds()
+        self._kinds = character_sets()
         self._clean, self._fold = _Table(self._cleaned), _Table(self._folded)
 
-    def words(self, text: str) -> list[str]:
+    def split_words(self, text: str) -> list[str]:
         """The words of a text, and between them its punctuation, each character a word."""
         if self._cleans:
             text = text.translate(self._clean)
@@ -76,20 +76,20 @@ class _Table(dict[int, str | None]):
         self._fate = fate
 
     def __missing__(self, code: int) -> str | None:
-        if len(self) >= KNOWN_CHARACTERS:
+        if len(self) >= MAX_CACHED_CHARACTERS:
             self.clear()
         found = self[code] = self._fate(code)
         return found
 
 
 @functools.cache
-def kinds() -> CharacterSets:
+def character_sets() -> CharacterSets:
     """The characters that `characters.toml` lists."""
     written = tomllib.loads((resources.files(__package__) / "characters.toml").read_text(encoding="utf-8"))
     return CharacterSets(**{name: CharacterSet(ranges) for name, ranges in written.items()})
 
 
-def _ranges(written: str) -> Iterator[tuple[int, int]]:
+def _parse_ranges(written: str) -> Iterator[tuple[int, int]]:
     for one in written.split():
         first, _, last = one.partition("-")
         yield int(first, 16), int(last or first, 16)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dowse.encoding.bert import graph_of
+from dowse.encoding.bert import build_graph
 from dowse.encoding.onnx_writer import replace_attribute
 from dowse.encoding.wordpiece import WordPiece
 from dowse.errors import Failed
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.int64]
 
-MOST_TOKENS: Mapping["Kind", int] = {"code": 128, "docs": 192}
+MAX_TOKENS: Mapping["Kind", int] = {"code": 128, "docs": 192}
 """Of a longer text only the beginning counts. Dense nDCG@10 in full precision with 96, 128, 160, 192 and 256 tokens:
 code 0.809, 0.811, 0.811, 0.805, 0.805; SciFact 0.597, 0.610, 0.626, 0.641, 0.639."""
-MOST_CHARACTERS = 4000
+MAX_CHARACTERS = 4000
 """What is cut before it is tokenised: 128 tokens seldom reach beyond 1,000 characters."""
-BATCH = 4
+BATCH_TEXTS = 4
 """Texts that are computed at once: more is no faster on a processor, and takes memory."""
-FILES = (
+MODEL_FILES = (
     "model.onnx",
     "onnx/model.onnx",
     "model.safetensors",
@@ -34,16 +34,16 @@ FILES = (
 )
 """What a folder may have its model in, full precision first: what others made of it in eight bits is further from it
 than ours."""
-TOKENIZER = "tokenizer.json"
-TURN = "turn.float32"
+TOKENIZER_FILE = "tokenizer.json"
+ROTATION_FILE = "turn.float32"
 """Beside our model: the turn of the space that puts its dimensions in the order of what they tell."""
-ACCURACY = "accuracy_level"
+ACCURACY_ATTRIBUTE = "accuracy_level"
 """The attribute of ONNX Runtime's `MatMulNBits` that chooses the arithmetic for weights in eight bits."""
-EIGHT_BITS, FLOATS = 4, 0
+EIGHT_BIT_LEVEL, FLOAT_LEVEL = 4, 0
 """Its values: multiply in eight bits, or turn the weights into floats first. Measured on 126 and 227 texts against
 floats: on ARM eight bits take 55 ms a text and floats 112; on x86 with VNNI they take 32 ms and 31. Eight bits have a
 least cosine of 0.9962 on ARM and 0.9964 on x86. So x86 computes with floats, which cost it nothing and cannot saturate."""
-WITHOUT_MEMORY = ("bad_alloc", "allocate memory", "Failed to allocate", "out of memory", "BFCArena")
+OUT_OF_MEMORY_TEXTS = ("bad_alloc", "allocate memory", "Failed to allocate", "out of memory", "BFCArena")
 """What ONNX Runtime says when memory is short."""
 
 
@@ -54,7 +54,7 @@ class MiniLM:
         self, session: "InferenceSession", tokenizer: WordPiece, version: str, turn: "Vectors | None" = None
     ) -> None:
         self._session = session
-        self._turn = turn
+        self._rotation = turn
         self._tokenizer = tokenizer
         self._inputs = {one.name for one in session.get_inputs()}
         self._output = session.get_outputs()[0].name
@@ -68,48 +68,48 @@ class MiniLM:
         A graph that multiplies in eight bits does so only if `in_eight_bits`, else in floats. Raise Failed where the
         folder's files cannot be used.
         """
-        file = model_file(folder)
+        file = find_model_file(folder)
         if file is None:
-            raise Failed(f"{folder} holds no model: {FILES[0]} or {FILES[2]}, and {TOKENIZER}.")
+            raise Failed(f"{folder} holds no model: {MODEL_FILES[0]} or {MODEL_FILES[2]}, and {TOKENIZER_FILE}.")
         try:
-            tokenizer = WordPiece.from_file(folder / TOKENIZER)
-            session = _session(file, threads, in_eight_bits=in_eight_bits)
-            return cls(session, tokenizer, version, _turn(folder / TURN))
+            tokenizer = WordPiece.from_file(folder / TOKENIZER_FILE)
+            session = _open_session(file, threads, in_eight_bits=in_eight_bits)
+            return cls(session, tokenizer, version, _read_rotation(folder / ROTATION_FILE))
         except ImportError as error:
             raise Failed(f"There is no ONNX Runtime for this machine ({error}); search goes on without it.") from error
         except Failed:
             raise
         except Exception as error:  # ONNX Runtime raises whatever it likes, and means the files
-            raise Failed(f"The model in {folder} cannot be loaded ({_line(error)}).") from error
+            raise Failed(f"The model in {folder} cannot be loaded ({_first_line(error)}).") from error
 
     def encode(self, texts: Sequence[str], kind: "Kind" = "docs") -> "Vectors":
         """One row a text, each of length 1, or 0 for a text without words."""
         import numpy as np
 
-        cut = [text[:MOST_CHARACTERS].encode("utf-8", "replace").decode() for text in texts]  # half a pair is no text
-        tokens = [self._tokenizer.ids(text, MOST_TOKENS[kind]) for text in cut]
+        cut = [text[:MAX_CHARACTERS].encode("utf-8", "replace").decode() for text in texts]  # half a pair is no text
+        tokens = [self._tokenizer.ids(text, MAX_TOKENS[kind]) for text in cut]
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
-        worded = (place for place, one in enumerate(tokens) if len(one) > self._tokenizer.around)
+        worded = (place for place, one in enumerate(tokens) if len(one) > self._tokenizer.special_token_count)
         order = sorted(worded, key=lambda place: len(tokens[place]))
-        for start in range(0, len(order), BATCH):
-            places = order[start : start + BATCH]
-            for part, rows in self._computed(places, tokens):
+        for start in range(0, len(order), BATCH_TEXTS):
+            places = order[start : start + BATCH_TEXTS]
+            for part, rows in self._encode_batch(places, tokens):
                 vectors[part] = rows
         return vectors
 
-    def _computed(self, places: list[int], tokens: list[list[int]]) -> Iterator[tuple[list[int], "Vectors"]]:
+    def _encode_batch(self, places: list[int], tokens: list[list[int]]) -> Iterator[tuple[list[int], "Vectors"]]:
         """The vectors of a few texts: of all at once, or where memory is short of halves."""
         try:
             rows = self._vectors([tokens[place] for place in places])
         except Exception as error:
-            if len(places) == 1 or not _is_memory(error):
-                raise _failed(error) from error
+            if len(places) == 1 or not _is_out_of_memory(error):
+                raise _to_failed(error) from error
         else:
             yield places, rows
             return
         middle = len(places) // 2
-        yield from self._computed(places[:middle], tokens)
-        yield from self._computed(places[middle:], tokens)
+        yield from self._encode_batch(places[:middle], tokens)
+        yield from self._encode_batch(places[middle:], tokens)
 
     def _vectors(self, rows: list[list[int]]) -> "Vectors":
         import numpy as np
@@ -126,19 +126,23 @@ class MiniLM:
         if found.ndim == 3:  # a vector for each token: their mean is the text's
             weights = mask[:, :, None].astype(np.float32)
             found = (found * weights).sum(1) / weights.sum(1)
-        if self._turn is not None:
-            found = found @ self._turn
+        if self._rotation is not None:
+            found = found @ self._rotation
         rows_found: Vectors = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
         return rows_found
 
 
-def model_file(folder: Path) -> Path | None:
+def find_model_file(folder: Path) -> Path | None:
     """The file with a folder's model, if that and a tokenizer are there."""
-    files = [folder / name for name in FILES if (folder / name).is_file()] if (folder / TOKENIZER).is_file() else []
+    files = (
+        [folder / name for name in MODEL_FILES if (folder / name).is_file()]
+        if (folder / TOKENIZER_FILE).is_file()
+        else []
+    )
     return next((file for file in files if file.suffix == ".onnx" or file.with_name("config.json").is_file()), None)
 
 
-def _turn(file: Path) -> "Vectors | None":
+def _read_rotation(file: Path) -> "Vectors | None":
     import numpy as np
 
     if not file.is_file():
@@ -148,7 +152,7 @@ def _turn(file: Path) -> "Vectors | None":
     return turn.reshape(width, width)
 
 
-def _session(file: Path, threads: int, *, in_eight_bits: bool) -> "InferenceSession":
+def _open_session(file: Path, threads: int, *, in_eight_bits: bool) -> "InferenceSession":
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -160,22 +164,22 @@ def _session(file: Path, threads: int, *, in_eight_bits: bool) -> "InferenceSess
     options.log_severity_level = 4
     graph: str | bytes = str(file)
     if not in_eight_bits:
-        graph = replace_attribute(file.read_bytes(), ACCURACY, EIGHT_BITS, FLOATS)
+        graph = replace_attribute(file.read_bytes(), ACCURACY_ATTRIBUTE, EIGHT_BIT_LEVEL, FLOAT_LEVEL)
     if file.suffix == ".safetensors":
-        graph, weights = graph_of(file, file.with_name("config.json"))
+        graph, weights = build_graph(file, file.with_name("config.json"))
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(weights))
     return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
 
-def _is_memory(error: Exception) -> bool:
-    return isinstance(error, MemoryError) or any(words in str(error) for words in WITHOUT_MEMORY)
+def _is_out_of_memory(error: Exception) -> bool:
+    return isinstance(error, MemoryError) or any(words in str(error) for words in OUT_OF_MEMORY_TEXTS)
 
 
-def _failed(error: Exception) -> Exception:
-    if _is_memory(error):
+def _to_failed(error: Exception) -> Exception:
+    if _is_out_of_memory(error):
         return Failed("There is not enough memory to encode a single text. Close other programs.")
-    return Failed(f"A text could not be encoded ({_line(error)}).")
+    return Failed(f"A text could not be encoded ({_first_line(error)}).")
 
 
-def _line(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0][:200]

@@ -12,21 +12,21 @@ from ssl import SSLError
 from typing import IO, Any
 from urllib.parse import urlsplit
 
-from dowse.encoding.model_locations import REPOSITORIES, REVISION, sha256, snapshot
+from dowse.encoding.model_locations import REPOSITORIES, REVISION, sha256, snapshot_folder
 from dowse.errors import ModelMissing, StoreBusy
 from dowse.platform import Lock, write_atomically
 
-STARTED = "Downloading embedding model... (one-time, ~90MB)"
-DONE = "Done! Model cached for future use."
+STARTED_MESSAGE = "Downloading embedding model... (one-time, ~90MB)"
+DONE_MESSAGE = "Done! Model cached for future use."
 ENDPOINT = "https://huggingface.co"
 ATTEMPTS = 3
 PAUSE_SECONDS = 1.0
 """Before the second attempt; twice that before the third."""
-SILENCE_SECONDS = 30
+TIMEOUT_SECONDS = 30
 """Without a byte for so long, an attempt has failed."""
-WAIT_SECONDS = 3600
+LOCK_WAIT_SECONDS = 3600
 """For another process that is downloading."""
-PIECE = 1 << 20
+READ_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +46,23 @@ FILES = (
 """Pinned: another file than these is refused, whoever serves it."""
 
 
-def download(say: Callable[[str], object], files: tuple[ModelFile, ...] = FILES) -> Path:
+def download_model(say: Callable[[str], object], files: tuple[ModelFile, ...] = FILES) -> Path:
     """The folder that holds the files, or ModelMissing with what stood in the way. What was begun is gone on with."""
-    folder = snapshot()
+    folder = snapshot_folder()
     if os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on"):
         raise ModelMissing("HF_HUB_OFFLINE forbids to download the model.")
     parts = folder.parents[1] / "blobs"  # where the Hugging Face tools have theirs
     try:
         for each in (folder, parts):
             each.mkdir(parents=True, exist_ok=True)
-        with Lock(parts.with_name(".dowse.lock")).held(WAIT_SECONDS):
-            missing = [file for file in files if not _is_there(folder / file.path, file)]
+        with Lock(parts.with_name(".dowse.lock")).held(LOCK_WAIT_SECONDS):
+            missing = [file for file in files if not _is_downloaded(folder / file.path, file)]
             if missing:
-                say(STARTED)
+                say(STARTED_MESSAGE)
                 for file in missing:
-                    _bring(file, folder, parts / f"{file.sha256}.incomplete")
-                _note_revision(folder)
-                say(DONE)
+                    _fetch_file(file, folder, parts / f"{file.sha256}.incomplete")
+                _write_revision(folder)
+                say(DONE_MESSAGE)
     except StoreBusy as error:
         raise ModelMissing("Another process has been downloading the model for an hour.") from error
     except OSError as error:
@@ -70,23 +70,23 @@ def download(say: Callable[[str], object], files: tuple[ModelFile, ...] = FILES)
     return folder
 
 
-def _is_there(path: Path, wanted: ModelFile) -> bool:
+def _is_downloaded(path: Path, wanted: ModelFile) -> bool:
     return path.is_file() and path.stat().st_size == wanted.size and sha256(path) == wanted.sha256
 
 
-def _bring(wanted: ModelFile, folder: Path, part: Path) -> None:
+def _fetch_file(wanted: ModelFile, folder: Path, part: Path) -> None:
     """One file, tried a few times; it stands under its name only when it is whole."""
     url = f"{_endpoint()}/{REPOSITORIES[0]}/resolve/{REVISION}/{wanted.path}"
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            _go_on(url, part, wanted)
+            _resume_download(url, part, wanted)
         except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError, SSLError) as error:
             is_final = False
             if isinstance(error, urllib.error.HTTPError):
                 error.close()
                 is_final = error.code < 500 and error.code != 429
             if is_final or attempt == ATTEMPTS:
-                raise ModelMissing(f"{url}: {_reason(error)}") from error
+                raise ModelMissing(f"{url}: {_describe_error(error)}") from error
             time.sleep(PAUSE_SECONDS * attempt)
         else:
             (folder / wanted.path).parent.mkdir(exist_ok=True)
@@ -94,16 +94,16 @@ def _bring(wanted: ModelFile, folder: Path, part: Path) -> None:
             return
 
 
-def _go_on(url: str, part: Path, wanted: ModelFile) -> None:
+def _resume_download(url: str, part: Path, wanted: ModelFile) -> None:
     """Fetch what is still missing of a file, and compare the whole with what was expected."""
     begun = part.stat().st_size if part.exists() else 0
     if begun >= wanted.size:
         begun = 0
-    request = urllib.request.Request(url, headers={"User-Agent": "dowse"} | _range(begun))  # noqa: S310 - _is_safe
-    with urllib.request.build_opener(_Redirects).open(request, timeout=SILENCE_SECONDS) as reply:
+    request = urllib.request.Request(url, headers={"User-Agent": "dowse"} | _range_header(begun))  # noqa: S310 - _is_safe
+    with urllib.request.build_opener(_EncryptedRedirects).open(request, timeout=TIMEOUT_SECONDS) as reply:
         is_rest = begun > 0 and reply.status == http.HTTPStatus.PARTIAL_CONTENT
         with part.open("ab" if is_rest else "wb") as file:
-            while (piece := reply.read(PIECE)) and file.tell() <= wanted.size:
+            while (piece := reply.read(READ_BYTES)) and file.tell() <= wanted.size:
                 file.write(piece)
             file.flush()
             os.fsync(file.fileno())
@@ -117,11 +117,11 @@ def _go_on(url: str, part: Path, wanted: ModelFile) -> None:
         raise ModelMissing(f"{url} is not the file that was expected.")
 
 
-def _range(begun: int) -> dict[str, str]:
+def _range_header(begun: int) -> dict[str, str]:
     return {"Range": f"bytes={begun}-"} if begun else {}
 
 
-def _note_revision(folder: Path) -> None:
+def _write_revision(folder: Path) -> None:
     """Let the Hugging Face tools find the snapshot, unless they know a newer one."""
     ref = folder.parents[1] / "refs" / "main"
     if not ref.exists():
@@ -142,7 +142,7 @@ def _is_safe(url: str) -> bool:
     return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1", "::1"))
 
 
-class _Redirects(urllib.request.HTTPRedirectHandler):
+class _EncryptedRedirects(urllib.request.HTTPRedirectHandler):
     """Follows, to where the bytes really lie, but never out of encryption."""
 
     def redirect_request(  # noqa: PLR0917 - the library's
@@ -154,7 +154,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def _reason(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     if isinstance(error, urllib.error.HTTPError):
         return f"the server answered {error.code} {error.reason}"
     if isinstance(error, http.client.IncompleteRead):

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 SCALE = struct.Struct("<f")
 
 
-def packed(vectors: "Vectors") -> list[bytes]:
+def pack_vectors(vectors: "Vectors") -> list[bytes]:
     """Each row of its own."""
     import numpy as np
 
@@ -19,7 +19,7 @@ def packed(vectors: "Vectors") -> list[bytes]:
     return [scale.tobytes() + row.tobytes() for scale, row in zip(scales, cells, strict=True)]
 
 
-def unpacked(vector: bytes) -> "Vectors":
+def unpack_vector(vector: bytes) -> "Vectors":
     """The floats that were packed, as near as eight bits are."""
     import numpy as np
 

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
     from dowse.types import Kind, Vectors
 
-MOST_CHARACTERS = 4000
+MAX_CHARACTERS = 4000
 """Of a longer text only the beginning counts."""
-MOST_TIMES = 255
+MAX_WORD_COUNT = 255
 """A word that stands in a text more often counts as if it stood there so often."""
 
 
@@ -37,10 +37,10 @@ class StaticEncoder:
 
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
         for place, text in enumerate(texts):
-            counted = Counter(self._words.of(text[:MOST_CHARACTERS]))
+            counted = Counter(self._words.token_ids(text[:MAX_CHARACTERS]))
             if counted:
                 numbers = np.fromiter(counted, np.int64, len(counted))
-                times = np.minimum(np.fromiter(counted.values(), np.float32, len(counted)), MOST_TIMES)
+                times = np.minimum(np.fromiter(counted.values(), np.float32, len(counted)), MAX_WORD_COUNT)
                 weights = np.sqrt(times) * self._scales[numbers]
                 vectors[place] = weights @ self._table[numbers].astype(np.float32)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)

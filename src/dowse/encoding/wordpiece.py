@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dowse.encoding.characters import Folding, kinds
+from dowse.encoding.characters import Folding, character_sets
 from dowse.errors import Failed
 
-KNOWN_PIECES = 20_000
+MAX_CACHED_STRETCHES = 20_000
 """Stretches of text whose numbers are remembered, in about 4 MB; a project of 3,000 files has 30,000 words."""
-LONGEST_KNOWN = 100
+MAX_CACHED_STRETCH_CHARACTERS = 100
 """Longer ones are blobs, and do not come back."""
-BREAKS = r"\t\n\r !-/:-@\[-`{-~"
+SEPARATORS = r"\t\n\r !-/:-@\[-`{-~"
 """Blanks and ASCII punctuation: no word goes across them, and nothing that is done to characters looks across them."""
-TYPES = {
+REQUIRED_TYPES = {
     "model": ("WordPiece",),
     "normalizer": ("BertNormalizer",),
     "pre_tokenizer": ("BertPreTokenizer",),
     "post_processor": ("TemplateProcessing", "BertProcessing"),
 }
 """The parts of a `tokenizer.json`, and of which type they have to be."""
-ODD_FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
+UNSUPPORTED_FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
 """Of added tokens; no BERT has them set."""
 
 
@@ -34,13 +34,13 @@ class WordPieceRules:
     vocabulary: Mapping[str, int]
     unknown: int
     prefix: str
-    most_letters: int
+    max_word_letters: int
     added: Mapping[str, int]
     """Tokens that are taken out of the text as it stands, such as `[SEP]`."""
     before: tuple[int, ...]
     after: tuple[int, ...]
     folding: Folding
-    sets_ideographs_apart: bool
+    separates_ideographs: bool
 
 
 class WordPiece:
@@ -51,18 +51,18 @@ class WordPiece:
         self._longest = max(map(len, rules.vocabulary))
         self._letters = frozenset().union(*rules.vocabulary)
         self._known: dict[str, tuple[int, ...]] = {}
-        ideographs = kinds().ideographs.ranges if rules.sets_ideographs_apart else ()
+        ideographs = character_sets().ideographs.ranges if rules.separates_ideographs else ()
         apart = "".join(f"{chr(first)}-{chr(last)}" for first, last in ideographs)
-        self._stretch = re.compile(rf"[^{BREAKS}{apart}]+|[^\t\n\r ]")
+        self._stretch = re.compile(rf"[^{SEPARATORS}{apart}]+|[^\t\n\r ]")
         longest_first = sorted(rules.added, key=len, reverse=True)
         self._added = re.compile(f"({'|'.join(map(re.escape, longest_first)) or '(?!)'})")
-        self.around = len(rules.before) + len(rules.after)
+        self.special_token_count = len(rules.before) + len(rules.after)
 
     @classmethod
     def from_file(cls, file: Path) -> "WordPiece":
         """The tokenizer that a `tokenizer.json` describes, or Failed where it is not for a BERT."""
         try:
-            return cls(rules_of(json.loads(file.read_bytes())))
+            return cls(parse_rules(json.loads(file.read_bytes())))
         except Failed as error:
             raise Failed(f"{file} {error}") from None
         except (OSError, ValueError, RecursionError) as error:
@@ -74,31 +74,31 @@ class WordPiece:
 
     def ids(self, text: str, most: int) -> list[int]:
         """The numbers of a text with those around every text, of which there are at most so many; the rest is not read."""
-        room = most - self.around
+        room = most - self.special_token_count
         found: list[int] = []
         for place, part in enumerate(self._added.split(text)):
             if place % 2:
                 found.append(self._rules.added[part])
             else:
-                self._read(part, found, room)
+                self._append_ids(part, found, room)
             if len(found) >= room:
                 break
         return [*self._rules.before, *found[:room], *self._rules.after]
 
-    def _read(self, text: str, found: list[int], room: int) -> None:
+    def _append_ids(self, text: str, found: list[int], room: int) -> None:
         known = self._known
         for match in self._stretch.finditer(text):
             stretch = match.group()
             numbers = known.get(stretch)
-            found += self._learned(stretch) if numbers is None else numbers
+            found += self._tokenize_stretch(stretch) if numbers is None else numbers
             if len(found) >= room:
                 return
 
-    def _learned(self, stretch: str) -> tuple[int, ...]:
-        words = self._rules.folding.words(stretch)
+    def _tokenize_stretch(self, stretch: str) -> tuple[int, ...]:
+        words = self._rules.folding.split_words(stretch)
         numbers = tuple(number for word in words for number in self._pieces(word))
-        if len(stretch) <= LONGEST_KNOWN:
-            if len(self._known) >= KNOWN_PIECES:
+        if len(stretch) <= MAX_CACHED_STRETCH_CHARACTERS:
+            if len(self._known) >= MAX_CACHED_STRETCHES:
                 self._known.clear()
             self._known[stretch] = numbers
         return numbers
@@ -106,7 +106,7 @@ class WordPiece:
     def _pieces(self, word: str) -> list[int]:
         """A word, or the longest pieces it is made of; unknown as a whole where one of them is."""
         vocabulary, length = self._rules.vocabulary, len(word)
-        if length > self._rules.most_letters or not self._letters.issuperset(word):
+        if length > self._rules.max_word_letters or not self._letters.issuperset(word):
             return [self._rules.unknown]
         found, start = list[int](), 0
         while start < length:
@@ -122,9 +122,9 @@ class WordPiece:
         return found
 
 
-def rules_of(told: dict[str, Any]) -> WordPieceRules:
+def parse_rules(told: dict[str, Any]) -> WordPieceRules:
     """What a `tokenizer.json` says, or Failed where that is nothing for us."""
-    for part, types in TYPES.items():
+    for part, types in REQUIRED_TYPES.items():
         found = (told.get(part) or {}).get("type")
         if found not in types:
             raise Failed(f"is not for a BERT: its {part} is {found}, not {' or '.join(types)}.")
@@ -134,30 +134,30 @@ def rules_of(told: dict[str, Any]) -> WordPieceRules:
     if model["unk_token"] not in vocabulary:
         raise Failed(f"has no number for {model['unk_token']} in its vocabulary.")
     lowers, accents = bool(normalizer["lowercase"]), normalizer["strip_accents"]
-    before, after = _around(told["post_processor"])
+    before, after = _parse_special_tokens(told["post_processor"])
     return WordPieceRules(
         vocabulary=vocabulary,
         unknown=vocabulary[model["unk_token"]],
         prefix=model["continuing_subword_prefix"],
-        most_letters=model["max_input_chars_per_word"],
-        added=dict(_added(one) for one in told.get("added_tokens") or ()),
+        max_word_letters=model["max_input_chars_per_word"],
+        added=dict(_parse_added_token(one) for one in told.get("added_tokens") or ()),
         before=before,
         after=after,
         folding=Folding(
             cleans=normalizer["clean_text"], strips_accents=lowers if accents is None else accents, lowers=lowers
         ),
-        sets_ideographs_apart=normalizer["handle_chinese_chars"],
+        separates_ideographs=normalizer["handle_chinese_chars"],
     )
 
 
-def _added(token: dict[str, Any]) -> tuple[str, int]:
-    odd = [flag for flag in ODD_FLAGS if token[flag]]
+def _parse_added_token(token: dict[str, Any]) -> tuple[str, int]:
+    odd = [flag for flag in UNSUPPORTED_FLAGS if token[flag]]
     if odd or not token["content"]:
         raise Failed(f"is not for a BERT: its token {token['content']!r} is {odd[0] if odd else 'empty'}.")
     return token["content"], token["id"]
 
 
-def _around(processor: dict[str, Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _parse_special_tokens(processor: dict[str, Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """What stands before and after every text."""
     if processor["type"] == "BertProcessing":
         return (processor["cls"][1],), (processor["sep"][1],)

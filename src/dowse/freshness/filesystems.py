@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-NETWORK_SECONDS = 5.0
-LAYERED_SECONDS = 60.0
+NETWORK_POLL_SECONDS = 5.0
+LAYERED_POLL_SECONDS = 60.0
 """How often everything is looked at: on a network often, on layers, where most changes are seen, seldom."""
 
 _NETWORK = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "vboxsf", "virtiofs", "drvfs"}
@@ -16,8 +16,8 @@ def poll_seconds(root: Path) -> float:
     """How often a root has to be looked at though it is watched; 0 where events can be relied on."""
     kind = file_system_of(root)
     if kind in _NETWORK or kind.startswith("fuse"):
-        return NETWORK_SECONDS
-    return LAYERED_SECONDS if kind in _LAYERED else 0.0
+        return NETWORK_POLL_SECONDS
+    return LAYERED_POLL_SECONDS if kind in _LAYERED else 0.0
 
 
 def file_system_of(root: Path, mounts: Path = _MOUNTS) -> str:

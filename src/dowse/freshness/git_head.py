@@ -12,19 +12,19 @@ Head = tuple[object, ...]
 _MAX_BYTES = 1_000_000
 
 
-def head_of(root: Path) -> Head | None:
+def read_head(root: Path) -> Head | None:
     """Where HEAD is now; None outside of a repository."""
-    folder = _git_folder(root)
+    folder = _find_git_folder(root)
     if folder is None:
         return None
     head = _read(folder / "HEAD")
     common = folder / (_read(folder / "commondir") or ".")
-    commit = _commit(folder, common, head.removeprefix("ref: ")) if head.startswith("ref: ") else head
+    commit = _resolve_reference(folder, common, head.removeprefix("ref: ")) if head.startswith("ref: ") else head
     # A reset to the same commit moves nothing, but is written down.
-    return head, commit, _stamp(folder / "logs" / "HEAD"), _stamp(folder / "ORIG_HEAD")
+    return head, commit, _file_stamp(folder / "logs" / "HEAD"), _file_stamp(folder / "ORIG_HEAD")
 
 
-def _git_folder(root: Path) -> Path | None:
+def _find_git_folder(root: Path) -> Path | None:
     for folder in (root, *root.parents):
         place = folder / ".git"
         if place.is_dir():
@@ -34,7 +34,7 @@ def _git_folder(root: Path) -> Path | None:
     return None
 
 
-def _commit(folder: Path, common: Path, reference: str) -> str:
+def _resolve_reference(folder: Path, common: Path, reference: str) -> str:
     """What a reference points at: in a file of its own, or in the packed ones."""
     loose = _read(folder / reference) or _read(common / reference)
     if loose:
@@ -51,7 +51,7 @@ def _read(file: Path) -> str:
         return ""
 
 
-def _stamp(file: Path) -> tuple[int, int] | None:
+def _file_stamp(file: Path) -> tuple[int, int] | None:
     try:
         seen = os.stat(file)  # noqa: PTH116 - looked at every second
     except OSError:

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from dowse import chunking, reading, sources
-from dowse.encoding.inputs import text_for
-from dowse.freshness.scan import Drift, look, scan
+from dowse.encoding.inputs import encoder_input
+from dowse.freshness.scan import Drift, scan, scan_paths
 from dowse.protocols import DocumentReader, Encoder, FileSource, ReadText, Store
 from dowse.store.analysis import terms_of
 from dowse.types import (
     Batch,
     Chunk,
     Document,
-    Entered,
     Entry,
+    FolderCallback,
     Progress,
     Put,
     Reason,
@@ -36,7 +36,7 @@ BATCH_CHARACTERS = 16_000_000
 """A batch is one transaction and one commit of the lexical index. Each next one is larger: eight
 of the same size are merged, which on 5,600 files took as long as a seventh of the whole run."""
 
-REMEMBERED_FILES = 5000
+MAX_MOVED_FILES = 5000
 """Of a folder that was moved, so many files are not cut again; the rest is."""
 
 RECIPE = f"policy {sources.VERSION}, reading {reading.VERSION}, chunking {chunking.VERSION}"
@@ -66,20 +66,20 @@ class IndexReport:
 
 
 def find_drift(
-    source: FileSource, store: DocumentReader, *, distrusted_ns: int = 0, entered: Entered | None = None
+    source: FileSource, store: DocumentReader, *, distrust_before_ns: int = 0, on_folder: FolderCallback | None = None
 ) -> Drift:
-    """What has to be done; every known file that was last read before `distrusted_ns` counts as changed."""
-    return scan(source, store, RECIPE, distrusted_ns=distrusted_ns, entered=entered)
+    """What has to be done; every known file that was last read before `distrust_before_ns` counts as changed."""
+    return scan(source, store, RECIPE, distrust_before_ns=distrust_before_ns, on_folder=on_folder)
 
 
 def find_drift_at(
-    source: FileSource, store: DocumentReader, paths: Iterable[str], entered: Entered | None = None
+    source: FileSource, store: DocumentReader, paths: Iterable[str], on_folder: FolderCallback | None = None
 ) -> Drift:
     """What has to be done about some paths, whatever stands there now."""
-    return look(source, store, RECIPE, paths, entered=entered)
+    return scan_paths(source, store, RECIPE, paths, on_folder=on_folder)
 
 
-def bring_up_to_date(
+def update_index(
     source: FileSource,
     store: Store,
     progress: Progress | None = None,
@@ -95,8 +95,8 @@ def bring_up_to_date(
     started = time.monotonic()
     store.refresh()
     drift = drift or find_drift(source, store)
-    _put_first(drift, first)
-    store.note("expected", str(drift.files))
+    _sort_by_path_words(drift, first)
+    store.set_fact("expected", str(drift.files))
     report = IndexReport(unchanged=drift.unchanged, skipped=drift.skipped)
     try:
         apply_drift(source, store, drift, report, progress, encoder=encoder)
@@ -108,7 +108,7 @@ def bring_up_to_date(
 
 def reindex(source: FileSource, store: Store, paths: Iterable[str], encoder: Encoder | None = None) -> IndexReport:
     """Bring single paths up to date now; the files are read, whatever their stat says."""
-    drift = look(source, store, RECIPE, paths, distrusted_ns=time.time_ns())
+    drift = scan_paths(source, store, RECIPE, paths, distrust_before_ns=time.time_ns())
     report = IndexReport(unchanged=drift.unchanged, skipped=drift.skipped)
     apply_drift(source, store, drift, report, encoder=encoder)
     return report
@@ -124,7 +124,7 @@ def apply_drift(
     encoder: Encoder | None = None,
 ) -> None:
     """Apply what a scan found; a file whose content is the same is not chunked again."""
-    pending = _Pending(store, report, encoder)
+    pending = _PendingBatch(store, report, encoder)
     pending.remember(drift.gone if drift.new else [])
     for path in drift.gone:
         if not isinstance(source.entry_at(path), Entry):  # it may have come back since we looked
@@ -133,7 +133,7 @@ def apply_drift(
     total = len(drift.new) + len(drift.changed)
     try:
         for done, entry in enumerate((*drift.new, *drift.changed), 1):
-            _index(source, store, entry, pending, is_known=entry.path in known)
+            _index_entry(source, store, entry, pending, is_known=entry.path in known)
             pending.flush_if_full()
             if progress:
                 progress(done, total)
@@ -143,19 +143,19 @@ def apply_drift(
     pending.flush()
 
 
-def _put_first(drift: Drift, words: str) -> None:
+def _sort_by_path_words(drift: Drift, words: str) -> None:
     wanted = set(terms_of(words))
     if wanted:
         drift.new.sort(key=lambda entry: -len(wanted & set(terms_of(entry.path))))
 
 
-def prepare(document: Document) -> Put:
+def make_put(document: Document) -> Put:
     """Cut a document into chunks."""
     chunks, is_truncated = chunking.chunk(document.reading.text, document.language, document.kind)
     return Put(document, chunks, is_truncated, RECIPE)
 
 
-def _prepare_like(document: Document, twin: StoredDocument, chunks: Iterable[StoredChunk]) -> Put:
+def _make_put_like(document: Document, twin: StoredDocument, chunks: Iterable[StoredChunk]) -> Put:
     """Cut a document as another one with the same content was cut."""
     data = document.reading.text.encode()
     cut = tuple(
@@ -173,7 +173,9 @@ def _prepare_like(document: Document, twin: StoredDocument, chunks: Iterable[Sto
     return Put(document, cut, twin.is_truncated, RECIPE)
 
 
-def _index(source: FileSource, store: DocumentReader, entry: Entry, pending: "_Pending", *, is_known: bool) -> None:
+def _index_entry(
+    source: FileSource, store: DocumentReader, entry: Entry, pending: "_PendingBatch", *, is_known: bool
+) -> None:
     read = source.read(entry)
     if isinstance(read, Verdict):
         pending.report.skipped.append(read)
@@ -186,8 +188,8 @@ def _index(source: FileSource, store: DocumentReader, entry: Entry, pending: "_P
     if stored and _is_same(stored, read):
         pending.touch(entry.path, read.stat)
         return
-    twin = pending.twin_of(read)
-    pending.put(_prepare_like(read, *twin) if twin else prepare(read), is_known=is_known)
+    twin = pending.find_duplicate(read)
+    pending.put(_make_put_like(read, *twin) if twin else make_put(read), is_known=is_known)
 
 
 def _is_same(stored: StoredDocument, read: Document) -> bool:
@@ -196,7 +198,7 @@ def _is_same(stored: StoredDocument, read: Document) -> bool:
     return made == (read.content_hash, read.kind, read.language, RECIPE)
 
 
-class _Pending:
+class _PendingBatch:
     """The batch being gathered."""
 
     def __init__(self, store: Store, report: IndexReport, encoder: Encoder | None) -> None:
@@ -209,16 +211,16 @@ class _Pending:
 
     def remember(self, paths: Iterable[str]) -> None:
         """Keep how files that are going were cut: one that was moved is known by its content."""
-        for path in islice(paths, REMEMBERED_FILES):
+        for path in islice(paths, MAX_MOVED_FILES):
             if document := self._store.document(path):
                 self._going[document.content_hash] = document, self._store.chunks(document.id)
 
-    def twin_of(self, read: Document) -> tuple[StoredDocument, list[StoredChunk]] | None:
+    def find_duplicate(self, read: Document) -> tuple[StoredDocument, list[StoredChunk]] | None:
         """A document with the same content, and how it was cut."""
         going = self._going.get(read.content_hash)
         if going and (going[0].kind, going[0].language, going[0].recipe) == (read.kind, read.language, RECIPE):
             return going
-        twin = self._store.twin(read, RECIPE)
+        twin = self._store.find_twin(read, RECIPE)
         return (twin, self._store.chunks(twin.id)) if twin else None
 
     def put(self, put: Put, *, is_known: bool) -> None:
@@ -247,7 +249,7 @@ class _Pending:
         batch = Batch(self._puts, self._drops, self._touches, self._refusals)
         if not batch:
             return
-        self._store.apply(_encoded(batch, self._encoder) if self._encoder else batch)
+        self._store.apply(_add_vectors(batch, self._encoder) if self._encoder else batch)
         self._limit = min(BATCH_FILES, self._limit * BATCH_GROWTH)
         self.report.added += len(self._puts) - self._updated
         self.report.updated += self._updated
@@ -263,9 +265,11 @@ class _Pending:
         self._characters = self._updated = 0
 
 
-def _encoded(batch: Batch, encoder: Encoder) -> Batch:
+def _add_vectors(batch: Batch, encoder: Encoder) -> Batch:
     """A batch whose chunks have vectors."""
-    vectors = encoder.encode([text_for(put.document.path, chunk.text) for put in batch.puts for chunk in put.chunks])
+    vectors = encoder.encode(
+        [encoder_input(put.document.path, chunk.text) for put in batch.puts for chunk in put.chunks]
+    )
     puts, start = list[Put](), 0
     for put in batch.puts:
         end = start + len(put.chunks)

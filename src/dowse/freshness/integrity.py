@@ -6,17 +6,17 @@ from dowse.freshness.indexer import find_drift
 from dowse.protocols import DocumentReader, FileSource, Store
 from dowse.types import Entry, Finding, Progress, Verdict
 
-SHOWN = 20
+MAX_LISTED_FINDINGS = 20
 """Findings of one sort that are named; the rest is counted."""
 
 
 def check_index(source: FileSource, store: Store, progress: Progress | None = None) -> list[Finding]:
     """Everything that is wrong with an index; each file's content is read and compared."""
-    return [*store.check(), *_file_findings(source, store, progress)]
+    return [*store.check(), *_check_files(source, store, progress)]
 
 
-def _file_findings(source: FileSource, store: DocumentReader, progress: Progress | None) -> list[Finding]:
-    drift = find_drift(source, store, distrusted_ns=time.time_ns())
+def _check_files(source: FileSource, store: DocumentReader, progress: Progress | None) -> list[Finding]:
+    drift = find_drift(source, store, distrust_before_ns=time.time_ns())
     known = {entry.path for entry in drift.changed}
     missing, changed = list[str](), list[str]()
     for done, entry in enumerate((*drift.new, *drift.changed), 1):
@@ -25,9 +25,9 @@ def _file_findings(source: FileSource, store: DocumentReader, progress: Progress
         if progress:
             progress(done, len(drift.new) + len(drift.changed))
     return [
-        *_named("files", missing, "is not in the index"),
-        *_named("files", changed, "has changed since it was indexed"),
-        *_named("files", drift.gone, "is in the index and gone from the folder, or no longer allowed"),
+        *_make_findings("files", missing, "is not in the index"),
+        *_make_findings("files", changed, "has changed since it was indexed"),
+        *_make_findings("files", drift.gone, "is in the index and gone from the folder, or no longer allowed"),
     ]
 
 
@@ -39,8 +39,8 @@ def _differs(source: FileSource, store: DocumentReader, entry: Entry) -> bool:
     return stored is None or (read.content_hash, read.kind) != (stored.content_hash, stored.kind)
 
 
-def _named(part: str, paths: list[str], problem: str) -> list[Finding]:
-    findings = [Finding(part, f"{path} {problem}") for path in paths[:SHOWN]]
-    if len(paths) > SHOWN:
-        findings.append(Finding(part, f"and {len(paths) - SHOWN} more: {problem}"))
+def _make_findings(part: str, paths: list[str], problem: str) -> list[Finding]:
+    findings = [Finding(part, f"{path} {problem}") for path in paths[:MAX_LISTED_FINDINGS]]
+    if len(paths) > MAX_LISTED_FINDINGS:
+        findings.append(Finding(part, f"and {len(paths) - MAX_LISTED_FINDINGS} more: {problem}"))
     return findings

@@ -12,13 +12,13 @@ from dowse.freshness.watcher import EVERYWHERE
 from dowse.platform import write_atomically
 from dowse.settings import read_json
 
-FILE = "dirty-files.json"
+PENDING_FILE = "dirty-files.json"
 
-MOST_PATHS = 5000
+MAX_PATHS = 5000
 """With more, everything is looked at."""
 
 
-class Times(NamedTuple):
+class ChangeTimes(NamedTuple):
     """When a path was first and last said to have changed."""
 
     first: float
@@ -29,14 +29,14 @@ class PendingPaths:
     """Pending paths. Several threads add and take; what changes while it is worked on stays."""
 
     def __init__(self, folder: Path) -> None:
-        self._file = folder / FILE
+        self._file = folder / PENDING_FILE
         self._lock = threading.Lock()
-        self._paths: dict[str, Times] = {}
+        self._paths: dict[str, ChangeTimes] = {}
         self._saved: set[str] = set()
 
     def load(self, now: float) -> None:
         """Take up what was pending when the last process ended."""
-        self._saved = set(read_dirty(self._file.parent))
+        self._saved = set(read_pending_paths(self._file.parent))
         self.add(self._saved, now)
 
     def add(self, paths: Iterable[str], now: float) -> None:
@@ -44,16 +44,16 @@ class PendingPaths:
         with self._lock:
             for path in paths:
                 known = self._paths.get(path)
-                self._paths[path] = Times(known.first if known else now, now)
-            if len(self._paths) > MOST_PATHS:
-                self._paths = {EVERYWHERE: Times(min(times.first for times in self._paths.values()), now)}
+                self._paths[path] = ChangeTimes(known.first if known else now, now)
+            if len(self._paths) > MAX_PATHS:
+                self._paths = {EVERYWHERE: ChangeTimes(min(times.first for times in self._paths.values()), now)}
 
-    def pending(self) -> dict[str, Times]:
+    def pending(self) -> dict[str, ChangeTimes]:
         """What waits, as it is now."""
         with self._lock:
             return dict(self._paths)
 
-    def done(self, paths: Mapping[str, Times]) -> None:
+    def done(self, paths: Mapping[str, ChangeTimes]) -> None:
         """These were looked at; one that changed again since stays."""
         with self._lock:
             for path, times in paths.items():
@@ -70,10 +70,10 @@ class PendingPaths:
                 self._saved = paths
 
 
-def read_dirty(folder: Path) -> list[str]:
+def read_pending_paths(folder: Path) -> list[str]:
     """What another process has written as pending; nothing where that makes no sense."""
     try:
-        files = read_json(folder / FILE)["files"]
+        files = read_json(folder / PENDING_FILE)["files"]
         return [EVERYWHERE if path == "." else path for path in files if isinstance(path, str)]
     except (SettingsError, KeyError, TypeError):
         return []

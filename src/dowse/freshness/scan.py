@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from dowse.platform import IS_WINDOWS
 from dowse.protocols import DocumentReader, FileSource
-from dowse.types import Entered, Entry, Stat, StoredDocument, Verdict
+from dowse.types import Entry, FolderCallback, Stat, StoredDocument, Verdict
 
-_FINE_NS = 20_000_000
-_COARSE_NS = 2_000_000_000
+_FINE_CLOCK_NS = 20_000_000
+_COARSE_CLOCK_NS = 2_000_000_000
 
 
 @dataclass(slots=True)
@@ -42,14 +42,14 @@ class Drift:
         self.skipped += other.skipped
 
 
-class _Trusted(NamedTuple):
+class _TrustRule(NamedTuple):
     """Which documents are believed to be what their file's stat says."""
 
     recipe: str
-    distrusted_ns: int = 0
+    distrust_before_ns: int = 0
 
-    def is_made_so(self, document: StoredDocument) -> bool:
-        return document.recipe == self.recipe and document.checked_ns >= self.distrusted_ns
+    def is_trusted(self, document: StoredDocument) -> bool:
+        return document.recipe == self.recipe and document.checked_ns >= self.distrust_before_ns
 
 
 def scan(
@@ -58,22 +58,22 @@ def scan(
     recipe: str,
     *,
     below: str = "",
-    distrusted_ns: int = 0,
-    entered: Entered | None = None,
+    distrust_before_ns: int = 0,
+    on_folder: FolderCallback | None = None,
 ) -> Drift:
     """Compare every file, or those below a folder (`src/`), by its stat.
 
-    What another recipe made counts as changed, and so does what was last read before `distrusted_ns`.
+    What another recipe made counts as changed, and so does what was last read before `distrust_before_ns`.
     """
     known = _Documents(store, below)
-    refused = {} if distrusted_ns else store.refusals()
-    drift, trusted = Drift(), _Trusted(recipe, distrusted_ns)
-    for found in source.entries(below, entered):
+    refused = {} if distrust_before_ns else store.refusals()
+    drift, trusted = Drift(), _TrustRule(recipe, distrust_before_ns)
+    for found in source.entries(below, on_folder):
         if isinstance(found, Verdict):
             drift.skipped.append(found)
         else:
             _compare(drift, found, known.at(found.path), refused, trusted)
-    drift.gone = known.passed_over()
+    drift.gone = known.unvisited_paths()
     return drift
 
 
@@ -95,7 +95,7 @@ class _Documents:
         self._next = next(self._documents, None)
         return found
 
-    def passed_over(self) -> list[str]:
+    def unvisited_paths(self) -> list[str]:
         """The paths of documents that nobody asked for."""
         while self._next is not None:
             self._pass()
@@ -107,25 +107,25 @@ class _Documents:
         self._next = next(self._documents, None)
 
 
-def look(
+def scan_paths(
     source: FileSource,
     store: DocumentReader,
     recipe: str,
     paths: Iterable[str],
     *,
-    distrusted_ns: int = 0,
-    entered: Entered | None = None,
+    distrust_before_ns: int = 0,
+    on_folder: FolderCallback | None = None,
 ) -> Drift:
     """Compare what stands at some paths: files, folders with all below them, or nothing any more."""
     drift, refused = Drift(), store.refusals()
-    how: Any = {"distrusted_ns": distrusted_ns, "entered": entered}
+    how: Any = {"distrust_before_ns": distrust_before_ns, "on_folder": on_folder}
     for path in _outermost(paths):
         if not path:
             return scan(source, store, recipe, **how)
         found = source.entry_at(path)
         document = store.document(path)
         if isinstance(found, Entry):
-            _compare(drift, found, document, refused, _Trusted(recipe, distrusted_ns))
+            _compare(drift, found, document, refused, _TrustRule(recipe, distrust_before_ns))
             drift.gone += [below.path for below in store.documents(f"{path}/")]  # it was a folder
         else:
             drift.gone += [path] if document else []
@@ -152,7 +152,7 @@ def _compare(
     found: Entry,
     document: StoredDocument | None,
     refused: Mapping[str, tuple[Stat, Verdict]],
-    trusted: _Trusted,
+    trusted: _TrustRule,
 ) -> None:
     if document is None:
         stat, verdict = refused.get(found.path, (None, None))
@@ -160,7 +160,7 @@ def _compare(
             drift.skipped.append(verdict)
         else:
             drift.new.append(found)
-    elif not trusted.is_made_so(document) or not _is_unchanged(document, found):
+    elif not trusted.is_trusted(document) or not _is_unchanged(document, found):
         drift.changed.append(found)
     else:
         drift.unchanged += 1
@@ -179,5 +179,5 @@ def _is_racy(document: StoredDocument) -> bool:
     """
     stat = document.stat
     changed_ns = stat.mtime_ns if IS_WINDOWS else stat.ctime_ns
-    tick_ns = _FINE_NS if changed_ns % 1_000_000_000 else _COARSE_NS
+    tick_ns = _FINE_CLOCK_NS if changed_ns % 1_000_000_000 else _COARSE_CLOCK_NS
     return changed_ns >= document.checked_ns - tick_ns

@@ -4,7 +4,7 @@ import time
 
 STALL_SECONDS = 2.0
 """Who is so much later than meant was stopped; Linux keeps 16,384 events until then."""
-AT_WORK_EVERY_SECONDS = 60.0
+WORKING_REPORT_SECONDS = 60.0
 """At work one may also just have waited for another thread, so that counts so often at most."""
 
 
@@ -14,20 +14,20 @@ class SuspendDetector:
     def __init__(self) -> None:
         self._waits = 0.0
         """How long the wait that goes on may take; 0 while at work."""
-        self._noticed = -AT_WORK_EVERY_SECONDS
+        self._noticed = -WORKING_REPORT_SECONDS
         self._mark()
 
-    def waits(self, seconds: float) -> bool:
+    def begin_wait(self, seconds: float) -> bool:
         """A wait of at most so long begins; whether we were stopped at work before it."""
         lost, now = self._lost(), time.monotonic()
-        was_stopped = lost > STALL_SECONDS and now - self._noticed >= AT_WORK_EVERY_SECONDS
+        was_stopped = lost > STALL_SECONDS and now - self._noticed >= WORKING_REPORT_SECONDS
         if was_stopped:
             self._noticed = now
         self._waits = seconds
         self._mark()
         return was_stopped
 
-    def works(self) -> bool:
+    def end_wait(self) -> bool:
         """The wait has ended; whether we were stopped during it."""
         lost = self._lost()
         self._waits = 0.0

@@ -31,9 +31,9 @@ _DRAIN_MS = 1
 """The same for somebody who waits for an answer: what happened 2 ms ago is known."""
 
 _LINGER_SECONDS = 1.0
-_LINGERING = 4
+_MAX_REPLACED = 4
 """How long, and how many of, those that were replaced are still listened to: they tell what they saw with a delay."""
-_ATTEMPTS = 20
+_START_ATTEMPTS = 20
 """How often watching is tried while folders go away at that very moment."""
 
 _WATCHES_RECURSIVELY = sys.platform in ("darwin", "win32")
@@ -89,14 +89,14 @@ class Watcher:
     def _start(self, folders: Iterable[str]) -> "RustNotify":
         from watchfiles._rust_notify import RustNotify  # 70 ms and 5 MB, for servers alone
 
-        for attempt in range(_ATTEMPTS):
+        for attempt in range(_START_ATTEMPTS):
             paths = [self._root] if _WATCHES_RECURSIVELY else self._there(folders)
             try:
                 # Told to ignore what may not be read, watchfiles ignores an exhausted limit as well.
                 return RustNotify(paths, False, False, 300, _WATCHES_RECURSIVELY, False)  # noqa: FBT003 - its signature
             except (OSError, RuntimeError, UnicodeError) as error:  # a path of ours may be no Unicode
                 is_gone = isinstance(error, FileNotFoundError | PermissionError)
-                if not is_gone or attempt == _ATTEMPTS - 1:
+                if not is_gone or attempt == _START_ATTEMPTS - 1:
                     raise CannotWatch(str(error)) from error
         raise AssertionError
 
@@ -109,7 +109,7 @@ class Watcher:
         with self._lock:
             notify = self._notify
         try:
-            changes = _told_by(notify, step_ms, timeout_ms, stop)
+            changes = _read_changes(notify, step_ms, timeout_ms, stop)
         except RuntimeError:  # closed meanwhile; or, after a name that is no Unicode, of no use any more
             self._begin_anew(notify)
             changes = {self._root}
@@ -135,9 +135,9 @@ class Watcher:
             replaced = list(self._replaced)
         changes = set[str]()
         for at, (since, notify) in enumerate(replaced):
-            is_old = time.monotonic() - since > _LINGER_SECONDS or at < len(replaced) - _LINGERING
+            is_old = time.monotonic() - since > _LINGER_SECONDS or at < len(replaced) - _MAX_REPLACED
             try:
-                changes |= _told_by(notify, _DRAIN_MS, _DRAIN_MS, None)
+                changes |= _read_changes(notify, _DRAIN_MS, _DRAIN_MS, None)
             except RuntimeError:
                 changes.add(self._root)
                 is_old = True
@@ -158,6 +158,6 @@ class Watcher:
         return sorted({path[start:].replace(os.sep, "/") for path in paths if path.startswith(self._root)})
 
 
-def _told_by(notify: "RustNotify", step_ms: int, timeout_ms: int, stop: threading.Event | None) -> set[str]:
+def _read_changes(notify: "RustNotify", step_ms: int, timeout_ms: int, stop: threading.Event | None) -> set[str]:
     changes = notify.watch(2 * step_ms, step_ms, timeout_ms, stop)
     return set() if isinstance(changes, str) else {path for _, path in changes}

@@ -11,7 +11,7 @@ class KeywordMatcher:
     def __init__(self, words: Iterable[str]) -> None:
         self._words = frozenset(words)
 
-    def found_in(self, text: str) -> set[str]:
+    def find_in(self, text: str) -> set[str]:
         """Those that stand in a text, in any letter case, also within other words."""
         return {word for _, word in self._automaton.iter(text.lower())}
 

@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dowse.errors import ScreeningTimeout
-from dowse.screening.instructions import Flag, flags_in
-from dowse.screening.secrets import Secret, secrets_in
+from dowse.screening.instructions import Flag, find_flags
+from dowse.screening.secrets import Secret, find_secrets
 
 UNCHECKED = "unchecked"
 """What is masked because it could not be found out in time whether it is a secret."""
-LEAST_PART = 8
+MIN_PART_CHARACTERS = 8
 """Fewer characters of a secret that was cut do not give it away, and stand in other words as well."""
-LEAST_LINE = 16
+MIN_LINE_CHARACTERS = 16
 """A line of a secret of several lines that is shorter may be only a bracket."""
-KEY_CHARACTERS = 8000
+PRIVATE_KEY_CHARACTERS = 8000
 """How far around a text a private key is looked for that it is a part of: one of 8192 bits has 6,400."""
-NEAR_CHARACTERS = 500
+SURROUNDING_CHARACTERS = 500
 """How far around a text that was cut within a word its secrets are looked for."""
 
-_KEY = "PRIVATE KEY"
+_PRIVATE_KEY_MARKER = "PRIVATE KEY"
 _LINES = re.compile(r"[^\r\n]+")
 
 
@@ -41,10 +41,10 @@ class Screened:
 
     def notes(self, first_line: int = 1) -> dict[str, Any]:
         """What a reply says of it, for a text that begins on this line; nothing where there is nothing to say."""
-        return notes([(self, first_line)])
+        return warning_fields([(self, first_line)])
 
 
-def notes(every: Iterable[tuple[Screened, int]]) -> dict[str, Any]:
+def warning_fields(every: Iterable[tuple[Screened, int]]) -> dict[str, Any]:
     """What a reply says of several texts, each with the line it begins on."""
     each = list(every)
     flags = [(flag.kind, flag.line + first - 1) for one, first in each for flag in one.flags]
@@ -56,58 +56,58 @@ def notes(every: Iterable[tuple[Screened, int]]) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value}
 
 
-def shown(text: str, *, around: str = "", path: str = "", masks: bool = True) -> Screened:
+def screen_text(text: str, *, around: str = "", path: str = "", masks: bool = True) -> Screened:
     """A text with its secrets masked, line by line.
 
     `around` is what it was cut from, for secrets that only a part of is in it; see `surroundings`. With
     `masks` false, the user wants to see secrets.
     """
-    flags = flags_in(text)
+    flags = find_flags(text)
     if not masks:
         return Screened(text, flags=flags)
-    hidden = hidden_in(text, around=around, path=path)
+    hidden = find_hidden(text, around=around, path=path)
     if not hidden:
         return Screened(text, flags=flags)
     pieces, done = [], 0
     for secret in hidden:
-        pieces += [text[done : secret.start], label(secret.kind)]
+        pieces += [text[done : secret.start], mask_label(secret.kind)]
         done = secret.end
     masked = tuple(Mask(secret.kind, text.count("\n", 0, secret.start) + 1) for secret in hidden)
     return Screened("".join([*pieces, text[done:]]), masked, flags)
 
 
-def label(kind: str) -> str:
+def mask_label(kind: str) -> str:
     """What stands where a secret was."""
     return f"[masked: {kind}]"
 
 
-def hidden_in(text: str, *, around: str = "", path: str = "") -> list[Secret]:
+def find_hidden(text: str, *, around: str = "", path: str = "") -> list[Secret]:
     """What of a text is to be hidden, none of it longer than a line; all of it where no answer comes in time."""
     try:
-        found = [piece for secret in secrets_in(text, path) for piece in _by_line(text, secret)]
+        found = [piece for secret in find_secrets(text, path) for piece in _split_by_line(text, secret)]
         if around:
-            secrets = [(secret.kind, around[secret.start : secret.end]) for secret in secrets_in(around, path)]
-            found += [piece for kind, value in secrets for piece in _parts_of(value, kind, text)]
+            secrets = [(secret.kind, around[secret.start : secret.end]) for secret in find_secrets(around, path)]
+            found += [piece for kind, value in secrets for piece in _find_parts(value, kind, text)]
     except ScreeningTimeout:
-        found = list(_by_line(text, Secret(0, len(text), UNCHECKED)))
-    return _merged(sorted(found))
+        found = list(_split_by_line(text, Secret(0, len(text), UNCHECKED)))
+    return _merge_overlapping(sorted(found))
 
 
 def surroundings(text: str, start: int, end: int) -> str:
     """As much of a text around a part of it as tells whether a secret in there was cut; empty where none was."""
-    first = max(0, start - KEY_CHARACTERS)
-    if _KEY in text[first : end + KEY_CHARACTERS]:
-        return text[first : end + KEY_CHARACTERS]
+    first = max(0, start - PRIVATE_KEY_CHARACTERS)
+    if _PRIVATE_KEY_MARKER in text[first : end + PRIVATE_KEY_CHARACTERS]:
+        return text[first : end + PRIVATE_KEY_CHARACTERS]
     if _is_between_words(text, start) and _is_between_words(text, end):
         return ""
-    return text[max(0, start - NEAR_CHARACTERS) : end + NEAR_CHARACTERS]
+    return text[max(0, start - SURROUNDING_CHARACTERS) : end + SURROUNDING_CHARACTERS]
 
 
 def _is_between_words(text: str, at: int) -> bool:
     return not 0 < at < len(text) or text[at - 1].isspace() or text[at].isspace()
 
 
-def _by_line(text: str, secret: Secret) -> Iterator[Secret]:
+def _split_by_line(text: str, secret: Secret) -> Iterator[Secret]:
     """A secret as its pieces on each line, without the white space around them, so that lines stay lines."""
     for line in _LINES.finditer(text, secret.start, secret.end):
         piece = line[0].strip()
@@ -116,11 +116,11 @@ def _by_line(text: str, secret: Secret) -> Iterator[Secret]:
             yield Secret(start, start + len(piece), secret.kind)
 
 
-def _parts_of(value: str, kind: str, text: str) -> Iterator[Secret]:
+def _find_parts(value: str, kind: str, text: str) -> Iterator[Secret]:
     """Where the lines of a secret, or what was cut of one, stand in a text."""
     lines = [line.strip() for line in _LINES.findall(value)]
     for line in lines:
-        if len(lines) > 1 and len(line) < LEAST_LINE:
+        if len(lines) > 1 and len(line) < MIN_LINE_CHARACTERS:
             continue
         at = text.find(line)
         while at >= 0:
@@ -129,17 +129,17 @@ def _parts_of(value: str, kind: str, text: str) -> Iterator[Secret]:
         # What was cut begins with the end of the secret, or ends with its beginning; dots may stand at the cut.
         begin = len(text) - len(text.lstrip(".…"))
         end = len(text.rstrip(".…"))
-        for length in range(len(line) - 1, LEAST_PART - 1, -1):
+        for length in range(len(line) - 1, MIN_PART_CHARACTERS - 1, -1):
             if text.startswith(line[-length:], begin):
                 yield Secret(begin, begin + length, kind)
                 break
-        for length in range(len(line) - 1, LEAST_PART - 1, -1):
+        for length in range(len(line) - 1, MIN_PART_CHARACTERS - 1, -1):
             if text.endswith(line[:length], 0, end):
                 yield Secret(end - length, end, kind)
                 break
 
 
-def _merged(found: Sequence[Secret]) -> list[Secret]:
+def _merge_overlapping(found: Sequence[Secret]) -> list[Secret]:
     result: list[Secret] = []
     for one in found:
         if result and one.start < result[-1].end:

@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 from dowse.errors import Failed
 from dowse.screening.keyword_matcher import KeywordMatcher
 
-PACKAGE, FILE = "maskerlogger", "config/gitleaks.toml"
+RULES_PACKAGE, RULES_FILE = "maskerlogger", "config/gitleaks.toml"
 
-_RUN_UP = r"[\w.-]{0,50}?"
+_NAME_PREFIX = r"[\w.-]{0,50}?"
 """How many of the rules begin: what stands before the name of a service, looked at from every character.
 
 Without it they find the same secrets in a tenth of the time; `secrets` looks at what stands there after a match."""
 
 
-class Allowed(NamedTuple):
+class Allowlist(NamedTuple):
     """What is no secret although a rule finds it."""
 
     target: str
@@ -37,33 +37,33 @@ class SecretRule(NamedTuple):
 
     kind: str
     expression: str
-    has_run_up: bool
+    has_name_prefix: bool
     keywords: tuple[str, ...]
     """In small letters; a text without any of them has no such secret."""
-    least_entropy: float
+    min_entropy: float
     group: int
     path: str
     """It holds in files whose path matches; empty for all."""
-    allowed: tuple[Allowed, ...]
+    allowed: tuple[Allowlist, ...]
 
 
 class SecretRules(NamedTuple):
     """All of them, and what is allowed whatever rule finds it."""
 
     every: tuple[SecretRule, ...]
-    allowed: tuple[Allowed, ...]
+    allowed: tuple[Allowlist, ...]
     by_keyword: Mapping[str, tuple[SecretRule, ...]]
     keywords: KeywordMatcher
 
 
 @cache
-def rules() -> SecretRules:
+def load_secret_rules() -> SecretRules:
     """The rules, read when they are first needed; Failed where they are not there, for then nothing would be masked."""
     import tomli  # comes with the rules; compiled, it reads them in a third of the time of tomllib
 
     try:
-        found = tomli.loads(_file().read_text(encoding="utf-8"))
-        every = tuple(_rule(one) for one in found["rules"] if "regex" in one)
+        found = tomli.loads(_find_rules_file().read_text(encoding="utf-8"))
+        every = tuple(_parse_rule(one) for one in found["rules"] if "regex" in one)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise Failed(f"The rules for secrets cannot be read ({error}). Install dowse again.") from error
     by_keyword: dict[str, list[SecretRule]] = {}
@@ -71,7 +71,7 @@ def rules() -> SecretRules:
         for keyword in rule.keywords:
             by_keyword.setdefault(keyword, []).append(rule)
     general = found.get("allowlist")
-    allowed = (_allowed(general),) if general else ()
+    allowed = (_parse_allowlist(general),) if general else ()
     return SecretRules(
         every, allowed, {keyword: tuple(those) for keyword, those in by_keyword.items()}, KeywordMatcher(by_keyword)
     )
@@ -82,28 +82,28 @@ def entropy(text: str) -> float:
     return -sum(count / len(text) * math.log2(count / len(text)) for count in Counter(text).values())
 
 
-def _file() -> Path:
-    package = find_spec(PACKAGE)  # which does not import it
+def _find_rules_file() -> Path:
+    package = find_spec(RULES_PACKAGE)  # which does not import it
     if package is None or not package.submodule_search_locations:
-        raise OSError(f"{PACKAGE} is not installed")
-    return Path(package.submodule_search_locations[0]) / FILE
+        raise OSError(f"{RULES_PACKAGE} is not installed")
+    return Path(package.submodule_search_locations[0]) / RULES_FILE
 
 
-def _rule(one: Mapping[str, Any]) -> SecretRule:
+def _parse_rule(one: Mapping[str, Any]) -> SecretRule:
     expression: str = one["regex"]
     return SecretRule(
         kind=one["id"],
-        expression=expression.replace(_RUN_UP, "", 1),
-        has_run_up=expression.removeprefix("(?i)").startswith(_RUN_UP),
+        expression=expression.replace(_NAME_PREFIX, "", 1),
+        has_name_prefix=expression.removeprefix("(?i)").startswith(_NAME_PREFIX),
         keywords=tuple(keyword.lower() for keyword in one["keywords"]),
-        least_entropy=float(one.get("entropy", 0)),
+        min_entropy=float(one.get("entropy", 0)),
         group=int(one.get("secretGroup", 0)),
         path=one.get("path", ""),
         # Those that hold in certain files only are left out: a hit may be of a page without a path.
-        allowed=tuple(_allowed(each) for each in one.get("allowlists", ()) if each.get("condition") != "AND"),
+        allowed=tuple(_parse_allowlist(each) for each in one.get("allowlists", ()) if each.get("condition") != "AND"),
     )
 
 
-def _allowed(one: Mapping[str, Any]) -> Allowed:
+def _parse_allowlist(one: Mapping[str, Any]) -> Allowlist:
     words = tuple(word.lower() for word in one.get("stopwords", ()))
-    return Allowed(one.get("regexTarget", "secret"), tuple(one.get("regexes", ())), words)
+    return Allowlist(one.get("regexTarget", "secret"), tuple(one.get("regexes", ())), words)

@@ -6,20 +6,20 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from dowse.errors import ScreeningTimeout
-from dowse.screening.secret_rules import Allowed, SecretRule, entropy, rules
+from dowse.screening.secret_rules import Allowlist, SecretRule, entropy, load_secret_rules
 
 if TYPE_CHECKING:
     import regex
 
 RULE_SECONDS = 0.25
 """What one rule may take on one text; a text made to take longer is not shown."""
-RUN_UP_CHARACTERS = 50
+NAME_PREFIX_CHARACTERS = 50
 """How far before its match a rule may look for what makes it harmless, as in `foreign_key`."""
-GENERIC = "generic-api-key"
+GENERIC_KIND = "generic-api-key"
 """The kind of what stands beside a word such as `secret` and looks like chance."""
 _RUN, _DIGIT = re.compile(r"[\w.=+/-]{10,}", re.ASCII), re.compile("[0-9]")
 """The least of such a value, and of a token of Vault: ten characters, a digit among them."""
-_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
+_NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 
 
 class Secret(NamedTuple):
@@ -30,29 +30,29 @@ class Secret(NamedTuple):
     kind: str
 
 
-def secrets_in(text: str, path: str = "") -> list[Secret]:
+def find_secrets(text: str, path: str = "") -> list[Secret]:
     """The secrets of a text in order, none within another; TookTooLong for a text that keeps a rule busy.
 
     Some rules hold in certain files alone, known by their path.
     """
-    known = rules()
-    wanted = {rule.kind: rule for keyword in known.keywords.found_in(text) for rule in known.by_keyword[keyword]}
+    known = load_secret_rules()
+    wanted = {rule.kind: rule for keyword in known.keywords.find_in(text) for rule in known.by_keyword[keyword]}
     found = sorted(
-        secret for rule in wanted.values() if _concerns(rule, text, path) for secret in _found_by(rule, text)
+        secret for rule in wanted.values() if _may_match(rule, text, path) for secret in _find_by_rule(rule, text)
     )
-    return list(_apart(found))
+    return list(_merge_overlapping(found))
 
 
-def _concerns(rule: SecretRule, text: str, path: str) -> bool:
+def _may_match(rule: SecretRule, text: str, path: str) -> bool:
     """Whether a closer look is worth it; of the two rules that most code has the words of, seldom."""
-    if rule.kind in (GENERIC, "vault-service-token") and not any(map(_DIGIT.search, _RUN.findall(text))):
+    if rule.kind in (GENERIC_KIND, "vault-service-token") and not any(map(_DIGIT.search, _RUN.findall(text))):
         return False
-    return not rule.path or (bool(path) and _compiled(rule.path).search(path) is not None)
+    return not rule.path or (bool(path) and _compile(rule.path).search(path) is not None)
 
 
-def _found_by(rule: SecretRule, text: str) -> Iterator[Secret]:
+def _find_by_rule(rule: SecretRule, text: str) -> Iterator[Secret]:
     try:
-        for match in _compiled(rule.expression).finditer(text, timeout=RULE_SECONDS, concurrent=False):
+        for match in _compile(rule.expression).finditer(text, timeout=RULE_SECONDS, concurrent=False):
             group = rule.group or next((at for at, one in enumerate(match.groups(), 1) if one), 0)
             start, end = match.span(group)
             if end > start and not _is_harmless(rule, text, match, text[start:end]):
@@ -63,23 +63,23 @@ def _found_by(rule: SecretRule, text: str) -> Iterator[Secret]:
 
 def _is_harmless(rule: SecretRule, text: str, match: "regex.Match[str]", secret: str) -> bool:
     """Too regular to be a secret, or known as an example or a name."""
-    if rule.least_entropy and entropy(secret) <= rule.least_entropy:
+    if rule.min_entropy and entropy(secret) <= rule.min_entropy:
         return True
-    if rule.kind == GENERIC and not any(map(str.isdigit, secret)):
+    if rule.kind == GENERIC_KIND and not any(map(str.isdigit, secret)):
         return True  # as gitleaks has it, beside its rules
     start = match.start()
-    if rule.has_run_up:
-        least = max(0, start - RUN_UP_CHARACTERS)
-        while start > least and text[start - 1] in _NAME:
+    if rule.has_name_prefix:
+        least = max(0, start - NAME_PREFIX_CHARACTERS)
+        while start > least and text[start - 1] in _NAME_CHARACTERS:
             start -= 1
     targets = {"secret": secret, "match": text[start : match.end()], "line": _line_around(text, start, match.end())}
-    return any(_allows(each, targets) for each in (*rule.allowed, *rules().allowed))
+    return any(_allows(each, targets) for each in (*rule.allowed, *load_secret_rules().allowed))
 
 
-def _allows(allowed: Allowed, targets: dict[str, str]) -> bool:
+def _allows(allowed: Allowlist, targets: dict[str, str]) -> bool:
     target, small = targets[allowed.target], targets["secret"].lower()
     return any(word in small for word in allowed.words) or any(
-        _compiled(expression).search(target, timeout=RULE_SECONDS, concurrent=False)
+        _compile(expression).search(target, timeout=RULE_SECONDS, concurrent=False)
         for expression in allowed.expressions
     )
 
@@ -89,7 +89,7 @@ def _line_around(text: str, start: int, end: int) -> str:
     return text[text.rfind("\n", 0, start) + 1 : last if last >= 0 else len(text)]
 
 
-def _apart(found: list[Secret]) -> Iterator[Secret]:
+def _merge_overlapping(found: list[Secret]) -> Iterator[Secret]:
     """Secrets in order; those that overlap are one, of the kind that says most."""
     last: Secret | None = None
     for one in found:
@@ -98,14 +98,14 @@ def _apart(found: list[Secret]) -> Iterator[Secret]:
                 yield last
             last = one
         else:
-            kind = one.kind if last.kind == GENERIC else last.kind
+            kind = one.kind if last.kind == GENERIC_KIND else last.kind
             last = Secret(last.start, max(last.end, one.end), kind)
     if last:
         yield last
 
 
 @cache
-def _compiled(expression: str) -> "regex.Pattern[str]":
+def _compile(expression: str) -> "regex.Pattern[str]":
     """An expression as gitleaks means it; compiled when a text has the word that goes with it."""
     # The standard library's matcher cannot be stopped, and knows no flags within an expression.
     import regex

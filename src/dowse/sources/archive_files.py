@@ -6,10 +6,10 @@ from dowse.settings import Settings
 from dowse.sources.document_files import DocumentFiles, DocumentPolicy, suffix_of
 from dowse.types import Entry, Kind, Stat, Verdict
 
-METADATA = "metadata.json"
-RESULT = "result.json"
+METADATA_FILE = "metadata.json"
+RESULT_FILE = "result.json"
 
-MAX_BYTES = 10 * 1024 * 1024
+MAX_ARCHIVE_FILE_BYTES = 10 * 1024 * 1024
 """The largest file that is read: an archive has long reports and whole pages, where a project has generated files."""
 
 
@@ -18,8 +18,8 @@ class ArchivePolicy(DocumentPolicy):
 
     def kind_of(self, path: str, size: int) -> Kind | Verdict:
         """All is of one kind."""
-        if path.rpartition("/")[2] in (METADATA, RESULT) or suffix_of(path) == ".bib":
-            return self.too_large(path, size) if size > self.limit_of(path) else "docs"
+        if path.rpartition("/")[2] in (METADATA_FILE, RESULT_FILE) or suffix_of(path) == ".bib":
+            return self.too_large_verdict(path, size) if size > self.max_bytes_for(path) else "docs"
         return super().kind_of(path, size)
 
 
@@ -29,8 +29,8 @@ class ArchiveFiles(DocumentFiles):
     policy_type = ArchivePolicy
 
     def __init__(self, root: Path) -> None:
-        super().__init__(root, Settings(respect_gitignore=False, max_file_bytes=MAX_BYTES))
+        super().__init__(root, Settings(respect_gitignore=False, max_file_bytes=MAX_ARCHIVE_FILE_BYTES))
 
-    def bytes_of(self, entry: Entry) -> tuple[bytes, Stat] | Verdict:
+    def read_entry_bytes(self, entry: Entry) -> tuple[bytes, Stat] | Verdict:
         """A file's bytes and the stat they belong to, or why they are not read."""
-        return self._allowed_bytes(entry.path)
+        return self._read_allowed(entry.path)

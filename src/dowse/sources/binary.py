@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 HEAD_BYTES = 8192
-_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+_WIDE_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 
 
 @cache
@@ -21,14 +21,14 @@ def binary_suffix(name: str) -> str | None:
     return suffix if suffix in _suffixes() else None
 
 
-def has_wide_mark(data: bytes) -> bool:
+def has_wide_bom(data: bytes) -> bool:
     """Whether a mark says that the text is UTF-16 or UTF-32, in which NUL bytes are nothing odd."""
-    return data.startswith(_MARKS)
+    return data.startswith(_WIDE_BOMS)
 
 
-def nul_byte_at(data: bytes) -> int | None:
+def find_nul_byte(data: bytes) -> int | None:
     """Where the first 8 KB hold a NUL byte, unless a mark says that it is UTF-16 or UTF-32."""
-    if has_wide_mark(data):
+    if has_wide_bom(data):
         return None
     position = data.find(b"\0", 0, HEAD_BYTES)
     return position if position >= 0 else None

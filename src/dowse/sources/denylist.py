@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from dowse.platform import NAMES_FOLD_CASE
-from dowse.sources.filenames import normalised
-from dowse.sources.private_keys import private_key_in
+from dowse.sources.filenames import normalize_path
+from dowse.sources.private_keys import find_private_key
 from dowse.types import Rule
 
 _STAR = "[^/]*"
-_STORAGE = "built-in deny list (dowse's own storage)"
+_STORAGE_ORIGIN = "built-in deny list (dowse's own storage)"
 _MAX_BACKUPS = 4
 """How often a name may be that of a backup of a backup."""
 
@@ -53,13 +53,13 @@ def categories() -> tuple[Category, ...]:
     """The categories of `deny.toml`."""
     return tuple(
         Category(name, entry.get("always", False), tuple(entry["patterns"]), tuple(entry.get("files", ())))
-        for name, entry in _table().items()
+        for name, entry in _load_table().items()
         if isinstance(entry, dict)
     )
 
 
 @cache
-def _table() -> dict[str, Any]:
+def _load_table() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("deny.toml").read_text(encoding="utf-8"))
 
 
@@ -80,8 +80,8 @@ class DenyList:
     ) -> None:
         chosen = [c for c in categories() if c.is_always_on or names is None or c.name in names]
         self._chosen, self._folds_case = chosen, folds_case
-        self._above = _spelled(root) + "/" if root else ""
-        self._storage = _way_down(root, storage, folds_case=folds_case)
+        self._above = _normalize_root(root) + "/" if root else ""
+        self._storage = _storage_below_root(root, storage, folds_case=folds_case)
         last_parts = [
             c.expression(pattern, _last_part(pattern.casefold())) for c in chosen for pattern in (*c.patterns, *c.files)
         ]
@@ -92,32 +92,33 @@ class DenyList:
     def rule_against(self, path: str, *, is_folder: bool = False) -> Rule | None:
         """The pattern that denies a path below the root, or a folder on the way to it."""
         for folder in accumulate(path.split("/")[:-1], "{}/{}".format):
-            if rule := self.rule_against_last(folder, is_folder=True):
+            if rule := self.rule_against_last_part(folder, is_folder=True):
                 return rule
-        return self.rule_against_last(path, is_folder=is_folder)
+        return self.rule_against_last_part(path, is_folder=is_folder)
 
-    def rule_against_last(self, path: str, *, is_folder: bool) -> Rule | None:
+    def rule_against_last_part(self, path: str, *, is_folder: bool) -> Rule | None:
         """The same for whoever has asked about the folders on the way already."""
-        spelled = normalised(path)
+        spelled = normalize_path(path)
         if self._storage and (spelled.casefold() if self._folds_case else spelled) == self._storage:
-            return Rule(f"{path}/", _STORAGE)
+            return Rule(f"{path}/", _STORAGE_ORIGIN)
         end = "/" if is_folder else ""
-        return self._rule_by_name(spelled + end) or next(
-            filter(None, (self._rule_by_name(original + end, is_copy=True) for original in _originals(spelled))), None
+        return self._find_rule(spelled + end) or next(
+            filter(None, (self._find_rule(original + end, is_copy=True) for original in _backup_originals(spelled))),
+            None,
         )
 
     def rule_against_content(self, data: bytes) -> Rule | None:
         """The mark by which a file is known as a private key, under whatever name."""
-        marker = private_key_in(data)
+        marker = find_private_key(data)
         return Rule(marker, "built-in deny list (secrets)") if marker else None
 
-    def _rule_by_name(self, spelled: str, *, is_copy: bool = False) -> Rule | None:
+    def _find_rule(self, spelled: str, *, is_copy: bool = False) -> Rule | None:
         if not self._any.match(_last_part(spelled).casefold()):
             return None
         chosen = (category for category in self._chosen if category.is_always_on or not is_copy)
-        return next(filter(None, (self._rule_of(category, spelled) for category in chosen)), None)
+        return next(filter(None, (self._category_rule(category, spelled) for category in chosen)), None)
 
-    def _rule_of(self, category: Category, spelled: str) -> Rule | None:
+    def _category_rule(self, category: Category, spelled: str) -> Rule | None:
         if category.is_always_on:  # counts the folders above the root too: `credentials` in the root `.aws`
             return category.rule_for(self._above + spelled, folds_case=True)
         return category.rule_for(spelled, folds_case=self._folds_case)
@@ -128,30 +129,30 @@ def rule_against_root(root: Path, storage: Path) -> Rule | None:
 
     Only what is a folder by its nature counts: a project may well lie below one named `prod.env`.
     """
-    if _way_down(root, storage, folds_case=NAMES_FOLD_CASE) == "":
-        return Rule(f"{storage.as_posix()}/", _STORAGE)
-    folders = [f"{folder}/" for folder in accumulate(_spelled(root).split("/"), "{}/{}".format)]
-    barring = [_of_folders(category) for category in categories() if category.is_always_on]
+    if _storage_below_root(root, storage, folds_case=NAMES_FOLD_CASE) == "":
+        return Rule(f"{storage.as_posix()}/", _STORAGE_ORIGIN)
+    folders = [f"{folder}/" for folder in accumulate(_normalize_root(root).split("/"), "{}/{}".format)]
+    barring = [_keep_folder_patterns(category) for category in categories() if category.is_always_on]
     rules = (category.rule_for(folder, folds_case=True) for folder in folders for category in barring)
     return next(filter(None, rules), None)
 
 
-def _of_folders(category: Category) -> Category:
+def _keep_folder_patterns(category: Category) -> Category:
     is_whole = category.name == "version control"
     patterns = tuple(pattern for pattern in category.patterns if is_whole or pattern.endswith("/"))
     return Category(category.name, category.is_always_on, patterns)
 
 
 @cache
-def _backup() -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+def _load_backup_affixes() -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     """The endings of a backup's name, and what surrounds the original's."""
-    around = tuple((before, after) for before, _, after in (p.partition("*") for p in _table()["backups"]))
+    around = tuple((before, after) for before, _, after in (p.partition("*") for p in _load_table()["backups"]))
     return tuple(after for _, after in around), around
 
 
-def _originals(path: str) -> Iterator[str]:
+def _backup_originals(path: str) -> Iterator[str]:
     """What a path would be the backup of: `.env` for `.env~`, `#.env#` and vim's `..env.swp`."""
-    endings, around = _backup()
+    endings, around = _load_backup_affixes()
     for _ in range(_MAX_BACKUPS):
         if not path.lower().endswith(endings):
             return
@@ -165,11 +166,11 @@ def _originals(path: str) -> Iterator[str]:
             yield folder + slash + kept[1:]
 
 
-def _way_down(root: Path | None, storage: Path | None, *, folds_case: bool) -> str | None:
+def _storage_below_root(root: Path | None, storage: Path | None, *, folds_case: bool) -> str | None:
     """How the storage lies below the root; empty when the root is or lies in it, None when apart."""
     if root is None or storage is None:
         return None
-    top, kept = _spelled(root) + "/", _spelled(storage) + "/"
+    top, kept = _normalize_root(root) + "/", _normalize_root(storage) + "/"
     if folds_case:
         top, kept = top.casefold(), kept.casefold()
     if top.startswith(kept):
@@ -177,8 +178,8 @@ def _way_down(root: Path | None, storage: Path | None, *, folds_case: bool) -> s
     return kept[len(top) : -1] if kept.startswith(top) else None
 
 
-def _spelled(path: Path) -> str:
-    return normalised(path.as_posix()).rstrip("/")
+def _normalize_root(path: Path) -> str:
+    return normalize_path(path.as_posix()).rstrip("/")
 
 
 def _last_part(path: str) -> str:

@@ -10,10 +10,10 @@ from dowse.sources.policy import Policy
 from dowse.sources.project_files import ProjectFiles
 from dowse.types import Document, Entry, Kind, Reason, Rule, Verdict
 
-CONVERTED_BYTES = 20 * 1024 * 1024
+MAX_CONVERTED_BYTES = 20 * 1024 * 1024
 """The largest PDF or Word file that is read: most of it is pictures, not text."""
 
-_CONVERTED = (".pdf", ".docx")
+_CONVERTED_SUFFIXES = (".pdf", ".docx")
 
 
 class DocumentPolicy(Policy):
@@ -23,21 +23,21 @@ class DocumentPolicy(Policy):
         """Documents are all of one kind."""
         if suffix_of(path) not in DOCUMENT_EXTENSIONS:
             return Verdict(path, Reason.NOT_INCLUDED, Rule(" ".join(sorted(DOCUMENT_EXTENSIONS)), "kinds of documents"))
-        if size > self.limit_of(path):
-            return self.too_large(path, size)
+        if size > self.max_bytes_for(path):
+            return self.too_large_verdict(path, size)
         if not self._include.is_everything and not self._include.rule_for_file(path):
             return Verdict(path, Reason.NOT_INCLUDED, self._include.as_one_rule())
         return "docs"
 
-    def limit_of(self, path: str) -> int:
+    def max_bytes_for(self, path: str) -> int:
         """The largest size of a document of this sort."""
-        return CONVERTED_BYTES if path.lower().endswith(_CONVERTED) else self.settings.max_file_bytes
+        return MAX_CONVERTED_BYTES if path.lower().endswith(_CONVERTED_SUFFIXES) else self.settings.max_file_bytes
 
-    def refusal_of_content(self, path: str, data: bytes, size: int) -> Verdict | None:
+    def content_refusal(self, path: str, data: bytes, size: int) -> Verdict | None:
         """What speaks against a document once its bytes are known; a PDF may hold any bytes."""
-        if not path.lower().endswith(_CONVERTED):
-            return super().refusal_of_content(path, data, size)
-        return self.too_large(path, max(size, len(data))) if len(data) > CONVERTED_BYTES else None
+        if not path.lower().endswith(_CONVERTED_SUFFIXES):
+            return super().content_refusal(path, data, size)
+        return self.too_large_verdict(path, max(size, len(data))) if len(data) > MAX_CONVERTED_BYTES else None
 
 
 class DocumentFiles(ProjectFiles):
@@ -50,7 +50,7 @@ class DocumentFiles(ProjectFiles):
 
     def read(self, entry: Entry) -> Document | Verdict:
         """Read one document now that the walk gave, or say why not."""
-        found = self._allowed_bytes(entry.path)
+        found = self._read_allowed(entry.path)
         if isinstance(found, Verdict):
             return found
         data, stat = found

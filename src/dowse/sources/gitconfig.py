@@ -9,16 +9,16 @@ from pathlib import Path
 
 _SECTION = re.compile(r'\[\s*([A-Za-z0-9.-]+)\s*(?:"((?:[^"\\\n]|\\.)*)")?\s*\]')
 _KEY = re.compile(r"([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=[ \t]*)?")
-_ASK_SECONDS = 2.0
+_GIT_TIMEOUT_SECONDS = 2.0
 
 
 def submodule_paths(text: str) -> frozenset[str]:
     """The paths of the submodules that a `.gitmodules` names, relative to its folder."""
-    values = (value for section, key, value in _values(text) if (section, key) == ("submodule", "path"))
+    values = (value for section, key, value in _parse_values(text) if (section, key) == ("submodule", "path"))
     return frozenset(os.path.normpath(value).replace(os.sep, "/") for value in values if value)
 
 
-def _values(text: str) -> Iterator[tuple[str, str, str]]:
+def _parse_values(text: str) -> Iterator[tuple[str, str, str]]:
     """Every section, key and value, in order; names in lower case."""
     section = ""
     for line in re.sub(r"\\\r?\n", "", text).split("\n"):
@@ -27,10 +27,10 @@ def _values(text: str) -> Iterator[tuple[str, str, str]]:
             section = heading[1].lower()
             rest = rest[heading.end() :].strip()
         if key := _KEY.match(rest):
-            yield section, key[1].lower(), _value(rest[key.end() :])
+            yield section, key[1].lower(), _unquote_value(rest[key.end() :])
 
 
-def _value(raw: str) -> str:
+def _unquote_value(raw: str) -> str:
     """A value without its quotes, escapes and comment."""
     value, is_quoted, position = "", False, 0
     while position < len(raw):
@@ -54,7 +54,7 @@ def global_excludes_file() -> Path | None:
     Only the user's and the system's configuration are asked: a repository must not be able to
     point us at a file.
     """
-    for scope, value in reversed(_ask_git("core.excludesFile")):
+    for scope, value in reversed(_read_git_setting("core.excludesFile")):
         if scope in ("global", "system"):
             return Path(value) if Path(value).is_absolute() else None
     try:
@@ -64,7 +64,7 @@ def global_excludes_file() -> Path | None:
     return Path(home) / "git" / "ignore"
 
 
-def _ask_git(key: str) -> list[tuple[str, str]]:
+def _read_git_setting(key: str) -> list[tuple[str, str]]:
     """Every value of a path in git's configuration with its scope, the strongest last."""
     git = shutil.which("git")
     if git is None or not Path(git).is_absolute():  # Windows looks into the current folder first
@@ -77,7 +77,7 @@ def _ask_git(key: str) -> list[tuple[str, str]]:
             cwd=Path(git).anchor,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=_ASK_SECONDS,
+            timeout=_GIT_TIMEOUT_SECONDS,
             check=False,
         )
     except (OSError, subprocess.SubprocessError):

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from itertools import islice
 
 from dowse.errors import TooManyRules
-from dowse.sources.wildmatch import STAR, folders_towards, is_literal, name_expression, path_expression
+from dowse.sources.wildmatch import STAR, is_literal, name_expression, parent_folder_expressions, path_expression
 
 MAX_RULES = 100_000
 """Rules of one file; the largest public collections have some 2,000, lists made by programs more."""
@@ -20,9 +20,9 @@ MAX_WILD_BYTES = 256 * 1024
 """Rules with wildcards have to be compiled: 1 MB of hostile ones took 20 s, this much 5 s."""
 MAX_PATTERN_BYTES = 4096
 """The longest path that systems open: a longer pattern with wildcards is no honest one."""
-_LARGE_BYTES = 16 * 1024
+_LARGE_FILE_BYTES = 16 * 1024
 
-_MARK = "\ufeff".encode()
+_BOM = "\ufeff".encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +43,16 @@ class IgnoreRule:
         return None if expression is None else expression + (b"\\x00" if self.is_for_folders else b"\\x00?")
 
 
-def parse(data: bytes, *, folds_case: bool = False) -> "RuleSet":
+def parse_ignore_file(data: bytes, *, folds_case: bool = False) -> "RuleSet":
     """The rules of an ignore file; the same content is understood only once.
 
     Raises TooManyRules: to drop some would be to read what git ignores.
     """
-    return (_parse_large if len(data) > _LARGE_BYTES else _parse_small)(data, folds_case)
+    return (_parse_large if len(data) > _LARGE_FILE_BYTES else _parse_small)(data, folds_case)
 
 
 def _parse(data: bytes, folds_case: bool) -> "RuleSet":
-    rules = list(islice(_rules(data), MAX_RULES + 1))
+    rules = list(islice(_parse_lines(data), MAX_RULES + 1))
     wild = [len(rule.pattern) for rule in rules if not is_literal(rule.pattern)]
     if len(rules) > MAX_RULES:
         raise TooManyRules(f"has more than {MAX_RULES:,} rules")
@@ -69,14 +69,14 @@ _parse_small = lru_cache(maxsize=256)(_parse)
 _parse_large = lru_cache(maxsize=8)(_parse)  # the largest take some 30 MB each
 
 
-def _rules(data: bytes) -> Iterator[IgnoreRule]:
-    for number, line in enumerate(data.removeprefix(_MARK).split(b"\n"), start=1):
-        text = _without_trailing_spaces(line.removesuffix(b"\r").partition(b"\0")[0])
+def _parse_lines(data: bytes) -> Iterator[IgnoreRule]:
+    for number, line in enumerate(data.removeprefix(_BOM).split(b"\n"), start=1):
+        text = _strip_trailing_spaces(line.removesuffix(b"\r").partition(b"\0")[0])
         if text and not text.startswith(b"#"):
-            yield _rule(text, number)
+            yield _parse_rule(text, number)
 
 
-def _rule(text: bytes, line: int) -> IgnoreRule:
+def _parse_rule(text: bytes, line: int) -> IgnoreRule:
     pattern = text.removeprefix(b"!")
     bare = pattern.removesuffix(b"/")
     return IgnoreRule(
@@ -89,7 +89,7 @@ def _rule(text: bytes, line: int) -> IgnoreRule:
     )
 
 
-def _without_trailing_spaces(line: bytes) -> bytes:
+def _strip_trailing_spaces(line: bytes) -> bytes:
     """The line without the spaces at its end, unless a backslash protects them."""
     kept = line.rstrip(b" ")
     backslashes = len(kept) - len(kept.rstrip(b"\\"))
@@ -106,7 +106,7 @@ class RuleSet:
         self._names = _Alternatives(((i, r) for i, r in enumerate(rules) if not r.has_slash), folds_case=folds_case)
         self._paths = _Alternatives(((i, r) for i, r in enumerate(rules) if r.has_slash), folds_case=folds_case)
 
-    def deciding(self, path: bytes, name: bytes, *, is_folder: bool) -> IgnoreRule | None:
+    def deciding_rule(self, path: bytes, name: bytes, *, is_folder: bool) -> IgnoreRule | None:
         """The last rule that matches a path below the file's folder; `name` is its last part."""
         if is_folder:
             path, name = path + b"\0", name + b"\0"
@@ -115,30 +115,35 @@ class RuleSet:
             last = max(last, self._paths.last_match(path))
         return None if last < 0 else self.rules[last]
 
-    def ignoring(self, path: bytes, name: bytes, *, is_folder: bool, above: int | None = None) -> IgnoreRule | None:
+    def ignoring_rule(
+        self, path: bytes, name: bytes, *, is_folder: bool, above: int | None = None
+    ) -> IgnoreRule | None:
         """The last rule that ignores a path, among those above a line. Slow, for explanations."""
         for rule in reversed(self.rules):
             is_asked = not rule.is_negated and (above is None or rule.line < above)
-            if is_asked and RuleSet([rule], folds_case=self._folds_case).deciding(path, name, is_folder=is_folder):
+            if is_asked and RuleSet([rule], folds_case=self._folds_case).deciding_rule(path, name, is_folder=is_folder):
                 return rule
         return None
 
     def reaches_below(self, folder: bytes) -> bool:
         """Whether a negated rule with a slash may match something below a folder."""
-        return any(_leads(way, folder.split(b"/")) for way in self._ways)
+        return any(_may_lead_to(way, folder.split(b"/")) for way in self._negated_parents)
 
     @cached_property
-    def _ways(self) -> list[list[re.Pattern[bytes] | None]]:
+    def _negated_parents(self) -> list[list[re.Pattern[bytes] | None]]:
         """Level by level: the whole ways in one expression would grow with the square of their length."""
         negated = [rule.pattern for rule in self.rules if rule.is_negated and rule.has_slash]
         flags = _flags(folds_case=self._folds_case)
         return [
-            [None if expression is None else re.compile(expression, flags) for expression in folders_towards(pattern)]
+            [
+                None if expression is None else re.compile(expression, flags)
+                for expression in parent_folder_expressions(pattern)
+            ]
             for pattern in negated
         ]
 
 
-def _leads(way: Sequence[re.Pattern[bytes] | None], folders: Sequence[bytes]) -> bool:
+def _may_lead_to(way: Sequence[re.Pattern[bytes] | None], folders: Sequence[bytes]) -> bool:
     for level, folder in enumerate(folders):
         if level == len(way):
             return False
@@ -168,7 +173,7 @@ class _Alternatives:
         wild: list[tuple[int, bytes]] = []
         for number, rule in rules:
             if is_literal(rule.pattern):
-                self._note(rule, number)
+                self._add_literal(rule, number)
             elif (expression := rule.expression) is not None:
                 wild.append((number, expression))
         self._numbers = [number for number, _ in reversed(wild)]
@@ -182,7 +187,7 @@ class _Alternatives:
         match = self._which.match(text)
         return max(last, self._numbers[match.lastindex - 1]) if match and match.lastindex else last
 
-    def _note(self, rule: IgnoreRule, number: int) -> None:
+    def _add_literal(self, rule: IgnoreRule, number: int) -> None:
         text = rule.pattern.lower() if self._folds_case else rule.pattern
         self._literal[text + b"\0"] = number
         if not rule.is_for_folders:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from dowse.sources.gitignore import IgnoreRule, RuleSet
 from dowse.types import Reason, Rule
 
-GIT_FILE = ".gitignore"
-OWN_FILE = ".dowseignore"
+GITIGNORE_FILE = ".gitignore"
+DOWSEIGNORE_FILE = ".dowseignore"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +27,16 @@ class PlacedRules:
     lead: bytes = b""
     cut: int = 0
 
-    def deciding(self, path: bytes, name: bytes, *, is_folder: bool) -> IgnoreRule | None:
+    def deciding_rule(self, path: bytes, name: bytes, *, is_folder: bool) -> IgnoreRule | None:
         """The rule of this file that decides about a path relative to the root."""
-        return self.rules.deciding(self.lead + path[self.cut :], name, is_folder=is_folder)
+        return self.rules.deciding_rule(self.lead + path[self.cut :], name, is_folder=is_folder)
 
-    def ignoring(self, path: bytes, name: bytes, *, is_folder: bool, above: int | None = None) -> Rule | None:
+    def ignoring_rule(self, path: bytes, name: bytes, *, is_folder: bool, above: int | None = None) -> Rule | None:
         """The last rule of this file that ignores a path, among those above a line."""
-        rule = self.rules.ignoring(self.lead + path[self.cut :], name, is_folder=is_folder, above=above)
-        return self.shown(rule) if rule else None
+        rule = self.rules.ignoring_rule(self.lead + path[self.cut :], name, is_folder=is_folder, above=above)
+        return self.to_rule(rule) if rule else None
 
-    def shown(self, rule: IgnoreRule) -> Rule:
+    def to_rule(self, rule: IgnoreRule) -> Rule:
         """A rule of this file as users know it."""
         return Rule(rule.text, self.origin, rule.line)
 
@@ -55,7 +55,7 @@ class Ignored:
 
 
 @dataclass(frozen=True, slots=True)
-class TakenBack:
+class Reinclusion:
     """A negated rule that lets a path be seen, and the rule that would ignore it."""
 
     rule: Rule
@@ -67,64 +67,64 @@ class IgnoreStack:
     """All rules in force in one folder; of each kind the strongest last."""
 
     git: tuple[PlacedRules, ...] = ()
-    own: tuple[PlacedRules, ...] = ()
+    dowse: tuple[PlacedRules, ...] = ()
     folder: Ignored | None = None
     """Git ignores the folder itself; only what `.dowseignore` takes back is seen in it."""
 
-    def against(self, path: bytes, name: bytes, *, is_folder: bool) -> Ignored | None:
+    def find_ignored(self, path: bytes, name: bytes, *, is_folder: bool) -> Ignored | None:
         """Why a path is ignored; None also for a folder in which something is taken back."""
-        if self.own and (decided := _deciding(self.own, path, name, is_folder=is_folder)):
-            return _ignored(Reason.DOWSEIGNORED, *decided)
-        by_git = self.folder or self._by_git(path, name, is_folder=is_folder)
-        if by_git and is_folder and any(placed.reaches_below(path) for placed in self.own):
+        if self.dowse and (decided := _find_deciding_rule(self.dowse, path, name, is_folder=is_folder)):
+            return _to_ignored(Reason.DOWSEIGNORED, *decided)
+        by_git = self.folder or self._find_ignored_by_git(path, name, is_folder=is_folder)
+        if by_git and is_folder and any(placed.reaches_below(path) for placed in self.dowse):
             return None
         return by_git
 
-    def taken_back(self, path: bytes, name: bytes, *, is_folder: bool) -> TakenBack | None:
+    def find_reinclusion(self, path: bytes, name: bytes, *, is_folder: bool) -> Reinclusion | None:
         """The rule that lets a path be seen which another one ignores; for explanations."""
-        by_own = _deciding(self.own, path, name, is_folder=is_folder)
-        decided = by_own or (None if self.folder else _deciding(self.git, path, name, is_folder=is_folder))
+        by_own = _find_deciding_rule(self.dowse, path, name, is_folder=is_folder)
+        decided = by_own or (None if self.folder else _find_deciding_rule(self.git, path, name, is_folder=is_folder))
         if decided is None or not decided[1].is_negated:
             return None
-        overruled = _ignoring(self.own if by_own else self.git, decided, path, name, is_folder=is_folder)
+        overruled = _find_overruled_rule(self.dowse if by_own else self.git, decided, path, name, is_folder=is_folder)
         if by_own and overruled is None:
-            by_git = self.folder or self._by_git(path, name, is_folder=is_folder)
+            by_git = self.folder or self._find_ignored_by_git(path, name, is_folder=is_folder)
             overruled = by_git.rule if by_git else None
-        return TakenBack(decided[0].shown(decided[1]), overruled) if overruled else None
+        return Reinclusion(decided[0].to_rule(decided[1]), overruled) if overruled else None
 
-    def inside(self, path: bytes, name: bytes, shown: str) -> "IgnoreStack":
+    def enter_folder(self, path: bytes, name: bytes, shown: str) -> "IgnoreStack":
         """The rules with which a folder is entered, before its own files are read."""
-        if not self.own:
+        if not self.dowse:
             return self
-        if _deciding(self.own, path, name, is_folder=True):
+        if _find_deciding_rule(self.dowse, path, name, is_folder=True):
             return replace(self, folder=None)
-        by_git = self.folder or self._by_git(path, name, is_folder=True)
+        by_git = self.folder or self._find_ignored_by_git(path, name, is_folder=True)
         return replace(self, folder=by_git and replace(by_git, folder=by_git.folder or shown))
 
-    def _by_git(self, path: bytes, name: bytes, *, is_folder: bool) -> Ignored | None:
-        decided = _deciding(self.git, path, name, is_folder=is_folder)
-        return _ignored(Reason.GITIGNORED, *decided) if decided else None
+    def _find_ignored_by_git(self, path: bytes, name: bytes, *, is_folder: bool) -> Ignored | None:
+        decided = _find_deciding_rule(self.git, path, name, is_folder=is_folder)
+        return _to_ignored(Reason.GITIGNORED, *decided) if decided else None
 
 
-def _deciding(
+def _find_deciding_rule(
     files: Sequence[PlacedRules], path: bytes, name: bytes, *, is_folder: bool
 ) -> tuple[PlacedRules, IgnoreRule] | None:
     for placed in reversed(files):
-        if rule := placed.deciding(path, name, is_folder=is_folder):
+        if rule := placed.deciding_rule(path, name, is_folder=is_folder):
             return placed, rule
     return None
 
 
-def _ignoring(
+def _find_overruled_rule(
     files: Sequence[PlacedRules], decided: tuple[PlacedRules, IgnoreRule], path: bytes, name: bytes, *, is_folder: bool
 ) -> Rule | None:
     """The strongest rule that ignores a path, of those weaker than the one that decided."""
     placed, rule = decided
-    if found := placed.ignoring(path, name, is_folder=is_folder, above=rule.line):
+    if found := placed.ignoring_rule(path, name, is_folder=is_folder, above=rule.line):
         return found
     weaker = reversed(files[: files.index(placed)])
-    return next(filter(None, (file.ignoring(path, name, is_folder=is_folder) for file in weaker)), None)
+    return next(filter(None, (file.ignoring_rule(path, name, is_folder=is_folder) for file in weaker)), None)
 
 
-def _ignored(reason: Reason, placed: PlacedRules, rule: IgnoreRule) -> Ignored | None:
-    return None if rule.is_negated else Ignored(reason, placed.shown(rule))
+def _to_ignored(reason: Reason, placed: PlacedRules, rule: IgnoreRule) -> Ignored | None:
+    return None if rule.is_negated else Ignored(reason, placed.to_rule(rule))

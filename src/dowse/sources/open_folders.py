@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from dowse.errors import Failed
-from dowse.sources.filenames import printable
+from dowse.sources.filenames import printable_path
 from dowse.sources.policy import Form
 
 Item = tuple[os.DirEntry[str], Form]
@@ -19,8 +19,8 @@ _Handle = int | str
 """An open folder: its descriptor, or its path where folders cannot be opened."""
 
 _CAN_OPEN_FOLDERS = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
-_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NONBLOCK", 0)
-_FLAGS_BELOW = _FLAGS | getattr(os, "O_NOFOLLOW", 0)
+_ROOT_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NONBLOCK", 0)
+_FOLDER_FLAGS = _ROOT_FLAGS | getattr(os, "O_NOFOLLOW", 0)
 
 
 class OpenFolders:
@@ -34,7 +34,7 @@ class OpenFolders:
         self._root = root
         self._handles: list[_Handle] = []
         with self._root_errors():
-            self._handles.append(os.open(root, _FLAGS) if _CAN_OPEN_FOLDERS else str(root))
+            self._handles.append(os.open(root, _ROOT_FLAGS) if _CAN_OPEN_FOLDERS else str(root))
             if not _CAN_OPEN_FOLDERS:
                 os.scandir(root).close()
 
@@ -64,7 +64,7 @@ class OpenFolders:
             return os.stat(name, dir_fd=handle, follow_symlinks=False)
         return os.lstat(os.path.join(handle, name))  # noqa: PTH118
 
-    def holds(self, name: str) -> bool:
+    def contains(self, name: str) -> bool:
         """Whether anything stands under a name in the folder entered last."""
         try:
             self.lstat(name)
@@ -72,7 +72,7 @@ class OpenFolders:
             return False
         return True
 
-    def listed(self) -> list[Item]:
+    def list_items(self) -> list[Item]:
         """What stands in the folder entered last, in the order of whole paths."""
         with (
             self._root_errors() if len(self._handles) == 1 else nullcontext(),
@@ -88,7 +88,7 @@ class OpenFolders:
             yield
         except OSError as error:
             raise Failed(
-                f"{printable(str(self._root))} cannot be read ({error.strerror or error}). "
+                f"{printable_path(str(self._root))} cannot be read ({error.strerror or error}). "
                 "See that it is there and that you may read it, and try again."
             ) from error
 
@@ -104,7 +104,7 @@ def form_of(seen: os.stat_result) -> Form:
 
 def _open_below(parent: _Handle, name: str) -> _Handle:
     if isinstance(parent, int):
-        return os.open(name, _FLAGS_BELOW, dir_fd=parent)
+        return os.open(name, _FOLDER_FLAGS, dir_fd=parent)
     path = os.path.join(parent, name)  # noqa: PTH118 - a handle is a plain string
     if form_of(os.lstat(path)) is not Form.FOLDER:
         raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote
 
-from dowse.sources.filenames import as_the_system_finds_it
-from dowse.visible_text import visible
+from dowse.sources.filenames import strip_windows_suffixes
+from dowse.visible_text import strip_invisible
 
 _MAX_SPELLINGS = 32
 _NETWORK = ("//", os.sep * 2)
 
 
-def below_root(root: Path, spelled: str) -> str | None:
+def relative_to_root(root: Path, spelled: str) -> str | None:
     """A path relative to the root with forward slashes and no dots; None when it leads outside.
 
     `..` is taken by the letter, which is safe because no symlink is ever followed.
@@ -21,10 +21,10 @@ def below_root(root: Path, spelled: str) -> str | None:
     if spelled.startswith(_NETWORK):
         return None
     target = os.path.normpath(os.path.join(root, spelled))  # noqa: PTH118 - Path would keep the dots
-    below = _after(str(root), target)
+    below = _relative_by_text(str(root), target)
     if below is None and os.path.isabs(spelled):  # noqa: PTH117
-        below = _after_same_folder(root, Path(target))
-    return None if below is None else as_the_system_finds_it(below.replace(os.sep, "/"))
+        below = _relative_by_folder_identity(root, Path(target))
+    return None if below is None else strip_windows_suffixes(below.replace(os.sep, "/"))
 
 
 def other_spellings(path: str) -> list[str]:
@@ -35,15 +35,15 @@ def other_spellings(path: str) -> list[str]:
     """
     found = [path]
     for spelling in found:
-        for respell in _RESPELL:
+        for respell in _RESPELLINGS:
             other = respell(spelling)
             if other not in found and len(found) < _MAX_SPELLINGS:
                 found.append(other)
     return found[1:]
 
 
-_RESPELL: tuple[Callable[[str], str], ...] = (
-    visible,
+_RESPELLINGS: tuple[Callable[[str], str], ...] = (
+    strip_invisible,
     lambda path: unquote(path, errors="surrogateescape"),
     lambda path: path.replace("\\", "/"),
     lambda path: unicodedata.normalize("NFC", path),
@@ -51,7 +51,7 @@ _RESPELL: tuple[Callable[[str], str], ...] = (
 )
 
 
-def _after(root: str, target: str) -> str | None:
+def _relative_by_text(root: str, target: str) -> str | None:
     """What follows the root in a path, by the letter."""
     top, asked = os.path.normcase(root).rstrip(os.sep), os.path.normcase(target)
     if asked == top:
@@ -59,7 +59,7 @@ def _after(root: str, target: str) -> str | None:
     return target[len(top) + 1 :] if asked.startswith(top + os.sep) else None
 
 
-def _after_same_folder(root: Path, target: Path) -> str | None:
+def _relative_by_folder_identity(root: Path, target: Path) -> str | None:
     """The same where the path names the root in another way: another case, through a symlink."""
     for folder in (target, *target.parents):
         try:

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from dowse.errors import Failed, TooManyRules
 from dowse.settings import Settings
-from dowse.sources.binary import binary_suffix, nul_byte_at
+from dowse.sources.binary import binary_suffix, find_nul_byte
 from dowse.sources.denylist import DenyList
-from dowse.sources.filenames import printable
-from dowse.sources.ignore_stack import GIT_FILE, OWN_FILE, IgnoreStack, TakenBack
+from dowse.sources.filenames import printable_path
+from dowse.sources.ignore_stack import DOWSEIGNORE_FILE, GITIGNORE_FILE, IgnoreStack, Reinclusion
 from dowse.sources.repository import Repository, is_repository, repository_around, repository_at
-from dowse.sources.roots import require_allowed, resolved_storage
+from dowse.sources.roots import require_allowed_root, resolve_storage
 from dowse.sources.rule_files import RuleFiles
 from dowse.sources.setting_patterns import PatternList
 from dowse.types import Kind, Reason, Rule, Verdict
@@ -28,7 +28,7 @@ MAX_DEPTH = 20
 """Folders below the root that are entered on the way to a file."""
 
 
-RULE_NAMES = (".git", GIT_FILE, OWN_FILE)
+RULE_NAMES = (".git", GITIGNORE_FILE, DOWSEIGNORE_FILE)
 """What a folder holds that matters before it is entered."""
 
 _BECAUSE = "because of its folder"
@@ -58,22 +58,22 @@ class Policy:
     """The rules of one root under its settings."""
 
     def __init__(self, root: Path, settings: Settings, deny_categories: Collection[str] | None = None) -> None:
-        require_allowed(root)
+        require_allowed_root(root)
         self.root = root.resolve()
         self.settings = settings
-        self.deny = DenyList(deny_categories, root=self.root, storage=resolved_storage())
+        self.deny = DenyList(deny_categories, root=self.root, storage=resolve_storage())
         self._exclude = PatternList(settings.exclude, "exclude")
         self._include = PatternList(settings.include, "include")
         self._docs = PatternList(settings.doc_patterns, "docPatterns")
         self._files = RuleFiles(self.root, respects_git=settings.respect_gitignore)
 
-    def top(self, names: Collection[str]) -> Folder:
+    def open_root(self, names: Collection[str]) -> Folder:
         """The root, given which of the `RULE_NAMES` it holds."""
         repository = repository_around(self.root)
         try:
-            ignores = self._files.in_folder(self._files.above_root(repository), "", names)
+            ignores = self._files.add_folder_rules(self._files.read_above_root(repository), "", names)
         except TooManyRules as error:
-            raise Failed(f"{printable(str(self.root))}: {error}. Shorten that file, and try again.") from error
+            raise Failed(f"{printable_path(str(self.root))}: {error}. Shorten that file, and try again.") from error
         return Folder("", b"", 0, ignores, repository)
 
     def refusal(self, folder: Folder, name: str, form: Form) -> Verdict | None:
@@ -83,13 +83,13 @@ class Policy:
         try:
             encoded = name.encode()
         except UnicodeEncodeError:
-            return _verdict(printable(path), form, Reason.BAD_NAME)
-        if rule := self.deny.rule_against_last(path, is_folder=is_folder):
-            return _verdict(path, form, Reason.DENIED, rule)
+            return _make_verdict(printable_path(path), form, Reason.BAD_NAME)
+        if rule := self.deny.rule_against_last_part(path, is_folder=is_folder):
+            return _make_verdict(path, form, Reason.DENIED, rule)
         if rule := self._exclude.rule_for_folder(path) if is_folder else self._exclude.rule_for_file(path):
-            return _verdict(path, form, Reason.EXCLUDED, rule)
-        if ignored := folder.ignores.against(folder.encoded + encoded, encoded, is_folder=is_folder):
-            return _verdict(path, form, ignored.reason, ignored.rule, _because_of(ignored.folder))
+            return _make_verdict(path, form, Reason.EXCLUDED, rule)
+        if ignored := folder.ignores.find_ignored(folder.encoded + encoded, encoded, is_folder=is_folder):
+            return _make_verdict(path, form, ignored.reason, ignored.rule, _because_of_folder(ignored.folder))
         if form is Form.SYMLINK:
             return Verdict(path, Reason.SYMLINK, detail="symbolic links are not followed")
         return Verdict(path, Reason.SPECIAL) if form is Form.SPECIAL else None
@@ -104,69 +104,69 @@ class Policy:
         if folder.depth >= MAX_DEPTH:
             return Verdict(path, Reason.TOO_DEEP, detail=f"more than {MAX_DEPTH} folders below the root")
         try:
-            return self._entered(folder, path, name, names, is_top=is_top)
+            return self._make_folder(folder, path, name, names, is_top=is_top)
         except TooManyRules as error:
             return Verdict(path, Reason.UNREADABLE, detail=str(error))
 
-    def _entered(self, above: Folder, path: str, name: str, names: Collection[str], *, is_top: bool) -> Folder:
+    def _make_folder(self, above: Folder, path: str, name: str, names: Collection[str], *, is_top: bool) -> Folder:
         encoded = path.encode()
-        ignores, repository = above.ignores.inside(encoded[:-1], name.encode(), path), above.repository
+        ignores, repository = above.ignores.enter_folder(encoded[:-1], name.encode(), path), above.repository
         if is_top:
             repository = repository_at(self.root / path, cut=path)
-            ignores = replace(ignores, git=self._files.of_repository(repository))
-        return Folder(path, encoded, above.depth + 1, self._files.in_folder(ignores, path, names), repository)
+            ignores = replace(ignores, git=self._files.read_repository_rules(repository))
+        return Folder(path, encoded, above.depth + 1, self._files.add_folder_rules(ignores, path, names), repository)
 
-    def taken_back(self, folder: Folder, name: str, *, is_folder: bool) -> TakenBack | None:
+    def find_reinclusion(self, folder: Folder, name: str, *, is_folder: bool) -> Reinclusion | None:
         """The ignore rule by which an entry of a folder is seen though another ignores it."""
         encoded = name.encode()
-        return folder.ignores.taken_back(folder.encoded + encoded, encoded, is_folder=is_folder)
+        return folder.ignores.find_reinclusion(folder.encoded + encoded, encoded, is_folder=is_folder)
 
     def kind_of(self, path: str, size: int) -> Kind | Verdict:
         """What a file that is not refused will be indexed as, without a look inside."""
         if suffix := binary_suffix(path[path.rfind("/") + 1 :]):
             return Verdict(path, Reason.BINARY, Rule(f"*{suffix}", "built-in list of binary files"))
         if size > self.settings.max_file_bytes:
-            return self.too_large(path, size)
+            return self.too_large_verdict(path, size)
         if not self._include.is_everything and not self._include.rule_for_file(path):
             return Verdict(path, Reason.NOT_INCLUDED, self._include.as_one_rule())
         if (rule := self._docs.rule_for_file(path)) is None:
             return "code"
         return "docs" if self.settings.index_docs else Verdict(path, Reason.DOCS_OFF, rule, "indexDocs is false")
 
-    def refusal_of_content(self, path: str, data: bytes, size: int) -> Verdict | None:
+    def content_refusal(self, path: str, data: bytes, size: int) -> Verdict | None:
         """What speaks against a file once its bytes are known."""
-        if (position := nul_byte_at(data)) is not None:
+        if (position := find_nul_byte(data)) is not None:
             return Verdict(path, Reason.BINARY, detail=f"a NUL byte at offset {position}")
         if rule := self.deny.rule_against_content(data):
             return Verdict(path, Reason.DENIED, rule, "the file is a private key")
-        return self.too_large(path, max(size, len(data))) if len(data) > self.settings.max_file_bytes else None
+        return self.too_large_verdict(path, max(size, len(data))) if len(data) > self.settings.max_file_bytes else None
 
-    def limit_of(self, path: str) -> int:  # noqa: ARG002 - other policies look at it
+    def max_bytes_for(self, path: str) -> int:  # noqa: ARG002 - other policies look at it
         """The largest size of a file that is read."""
         return self.settings.max_file_bytes
 
-    def too_large(self, path: str, size: int) -> Verdict:
+    def too_large_verdict(self, path: str, size: int) -> Verdict:
         """The verdict on a file that is larger than the settings allow."""
-        limit = self.limit_of(path)
-        detail = f"{_in_words(size)}, the limit is {_in_words(limit)}"
+        limit = self.max_bytes_for(path)
+        detail = f"{_format_size(size)}, the limit is {_format_size(limit)}"
         return Verdict(path, Reason.TOO_LARGE, Rule("maxFileSize", "config.json"), detail)
 
 
-def blamed_on_folder(path: str, folder: Verdict) -> Verdict:
+def verdict_below_folder(path: str, folder: Verdict) -> Verdict:
     """The verdict on a path below a folder that is left out."""
-    detail = folder.detail if folder.detail.startswith(_BECAUSE) else _because_of(folder.path, folder.detail)
+    detail = folder.detail if folder.detail.startswith(_BECAUSE) else _because_of_folder(folder.path, folder.detail)
     return Verdict(path, folder.reason, folder.rule, detail)
 
 
-def _because_of(folder: str, why: str = "") -> str:
+def _because_of_folder(folder: str, why: str = "") -> str:
     return f"{_BECAUSE} {folder.rstrip('/')}/" + (f": {why}" if why else "") if folder else ""
 
 
-def _verdict(path: str, form: Form, reason: Reason, rule: Rule | None = None, detail: str = "") -> Verdict:
+def _make_verdict(path: str, form: Form, reason: Reason, rule: Rule | None = None, detail: str = "") -> Verdict:
     return Verdict(f"{path}/" if form is Form.FOLDER else path, reason, rule, detail)
 
 
-def _in_words(size: int) -> str:
+def _format_size(size: int) -> str:
     """A size in bytes as people write it: 1 MB, 1.4 MB, 500 KB."""
     megabytes = size / 1024 / 1024
     text, unit = (f"{megabytes:.1f}", "MB") if megabytes >= 1 else (f"{size / 1024:.1f}", "KB")

@@ -10,16 +10,16 @@ of the key they come with; comments and blank lines do not count at all.
 import re
 from itertools import pairwise
 
-from dowse.sources.binary import has_wide_mark
+from dowse.sources.binary import has_wide_bom
 
-_MENTIONS = (b"PRIVATE KEY", b"AGE-SECRET-KEY-1", b"PuTTY-User-Key-File-")
+_KEY_MARKERS = (b"PRIVATE KEY", b"AGE-SECRET-KEY-1", b"PuTTY-User-Key-File-")
 """One of these is in every key; looking for each takes a twentieth of one expression for all."""
 
 _BEGIN = re.compile(rb"-{4,5} ?BEGIN ([A-Z0-9 ]+?) ?-{4,5}")
 _END = re.compile(rb"-{4,5} ?END [A-Z0-9 ]+? ?-{4,5}")
 _HEADER = re.compile(rb"[A-Za-z][A-Za-z0-9-]*: .*")
 _BASE64 = re.compile(rb"[A-Za-z0-9+/]+={0,2}|=[A-Za-z0-9+/]{4}")
-_LONG = 32
+_MIN_KEY_LINE_CHARACTERS = 32
 """Characters of the shortest line that makes a key: all of an Ed25519 key is 64."""
 
 _AGE = re.compile(rb"AGE-SECRET-KEY-1[0-9A-Z]{50,}")
@@ -29,49 +29,49 @@ _OPENS_QUOTE = re.compile(rb"""["'`(\[{]\\?$|^(?:```|~~~|-{4,}$|<pre|<code)|<<""
 _CLOSES_QUOTE = re.compile(rb"""["'`)\]}~]|-{4,}$|</(?:pre|code)""")
 
 
-def private_key_in(data: bytes) -> str | None:
+def find_private_key(data: bytes) -> str | None:
     """The line by which a file is known as a private key; never a part of the key itself."""
-    if has_wide_mark(data):
+    if has_wide_bom(data):
         data = data.replace(b"\0", b"")[2:]
-    if not any(mention in data for mention in _MENTIONS):
+    if not any(mention in data for mention in _KEY_MARKERS):
         return None
     lines = [line.rstrip() for line in data.removeprefix(b"\xef\xbb\xbf").splitlines()]
     if _PUTTY.match(next(filter(None, lines), b"")):
         return "PuTTY-User-Key-File-…"
     marker, taken = None, 0
-    for start, end in _keys(lines):
+    for start, end in _find_blocks(lines):
         begin = _BEGIN.fullmatch(lines[start])
         if begin is None:
             marker = marker or "AGE-SECRET-KEY-1…"
         elif b"PRIVATE KEY" in begin[1]:
             marker = marker or lines[start].decode()
-        taken += _size(lines[start:end])
-    return marker if taken * 2 > _size(lines) else None
+        taken += _count_bytes(lines[start:end])
+    return marker if taken * 2 > _count_bytes(lines) else None
 
 
-def _keys(lines: list[bytes]) -> list[tuple[int, int]]:
+def _find_blocks(lines: list[bytes]) -> list[tuple[int, int]]:
     """Where keys and certificates stand by themselves: their first line and the one after the last."""
     starts = [at for at, line in enumerate(lines) if _BEGIN.fullmatch(line) or _AGE.fullmatch(line)]
     found = []
     for start, following in pairwise([*starts, len(lines)]):
-        end = start + 1 if _AGE.fullmatch(lines[start]) else _end_of_block(lines, start, following)
+        end = start + 1 if _AGE.fullmatch(lines[start]) else _find_block_end(lines, start, following)
         if end and not _is_quoted(lines, start, end):
             found.append((start, end))
     return found
 
 
-def _end_of_block(lines: list[bytes], start: int, limit: int) -> int | None:
+def _find_block_end(lines: list[bytes], start: int, limit: int) -> int | None:
     """The line after a block, which the end of the file may cut short; None where no key follows."""
     longest = 0
     for at in range(start + 1, limit):
         line = lines[at].strip()
         if _END.fullmatch(line):
-            return at + 1 if longest >= _LONG else None
+            return at + 1 if longest >= _MIN_KEY_LINE_CHARACTERS else None
         if _BASE64.fullmatch(line):
             longest = max(longest, len(line))
         elif line and not _HEADER.fullmatch(line):
             return None
-    return limit if longest >= _LONG else None
+    return limit if longest >= _MIN_KEY_LINE_CHARACTERS else None
 
 
 def _is_quoted(lines: list[bytes], start: int, end: int) -> bool:
@@ -80,5 +80,5 @@ def _is_quoted(lines: list[bytes], start: int, end: int) -> bool:
     return bool(_OPENS_QUOTE.search(before) or _CLOSES_QUOTE.match(after))
 
 
-def _size(lines: list[bytes]) -> int:
+def _count_bytes(lines: list[bytes]) -> int:
     return sum(len(line) for line in lines if not line.startswith(b"#"))

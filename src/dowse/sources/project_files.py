@@ -10,10 +10,10 @@ from dowse.platform import open_beneath, read_at_most, stat_of
 from dowse.settings import Settings
 from dowse.sources.binary import HEAD_BYTES
 from dowse.sources.open_folders import OpenFolders
-from dowse.sources.path_decision import ask, judge, taken_back
+from dowse.sources.path_decision import decide_normalized_path, decide_path, find_reinclusion
 from dowse.sources.policy import Folder, Policy
-from dowse.sources.walk import refused_by_system, walk
-from dowse.types import Document, Entered, Entry, Reason, Rule, Stat, Verdict
+from dowse.sources.walk import verdict_for_os_error, walk
+from dowse.types import Document, Entry, FolderCallback, Reason, Rule, Stat, Verdict
 
 _READ_ATTEMPTS = 4
 """How often a file that changes while it is read is read again; then its old stat tells that it did."""
@@ -35,22 +35,22 @@ class ProjectFiles:
         self.root = self._policy.root
         self.settings = settings
 
-    def entries(self, below: str = "", entered: Entered | None = None) -> Iterator[Entry | Verdict]:
+    def entries(self, below: str = "", on_folder: FolderCallback | None = None) -> Iterator[Entry | Verdict]:
         """Everything below the root, or below one path of it, by path; each folder on the way is told."""
-        answer = ask(self._policy, below)
+        answer = decide_path(self._policy, below)
         if isinstance(answer, Folder):
-            yield from walk(self._policy, answer, entered)
+            yield from walk(self._policy, answer, on_folder)
         else:
             yield answer
 
     def entry(self, path: str) -> Entry | Verdict:
         """One file as the walk would see it now; a folder gives its verdict."""
-        answer = ask(self._policy, path)
+        answer = decide_path(self._policy, path)
         return Verdict(answer.path, None, detail="a folder") if isinstance(answer, Folder) else answer
 
     def entry_at(self, path: str) -> Entry | Verdict:
         """The same for a path that is spelled as the walk spells it, and no other."""
-        answer = judge(self._policy, path)
+        answer = decide_normalized_path(self._policy, path)
         return Verdict(answer.path, None, detail="a folder") if isinstance(answer, Folder) else answer
 
     def verdict(self, path: str) -> Verdict:
@@ -61,12 +61,12 @@ class ProjectFiles:
         answer = self.entry(path)
         if isinstance(answer, Verdict):
             return answer
-        found = self._allowed_bytes(answer.path)
+        found = self._read_allowed(answer.path)
         if isinstance(found, Verdict):
             return found
-        back = taken_back(self._policy, answer.path)
+        back = find_reinclusion(self._policy, answer.path)
         return (
-            Verdict(answer.path, None, back.rule, f"taken back from {_named(back.overruled)}")
+            Verdict(answer.path, None, back.rule, f"taken back from {_describe_rule(back.overruled)}")
             if back
             else Verdict(answer.path, None)
         )
@@ -78,13 +78,13 @@ class ProjectFiles:
 
     def read(self, entry: Entry) -> Document | Verdict:
         """Read one file now that the walk gave, or say why not."""
-        from dowse.reading import language_of, read  # parsers that a walk alone does not need
+        from dowse.reading import detect_language, read  # parsers that a walk alone does not need
 
-        found = self._allowed_bytes(entry.path)
+        found = self._read_allowed(entry.path)
         if isinstance(found, Verdict):
             return found
         data, stat = found
-        language = language_of(entry.path, data[:HEAD_BYTES])
+        language = detect_language(entry.path, data[:HEAD_BYTES])
         reading = read(data, entry.path, language)
         return Document(entry.path, entry.kind, language, stat, hashlib.sha256(data).digest(), reading)
 
@@ -95,36 +95,36 @@ class ProjectFiles:
         or something else stands in its place; PathRefused for what is never read.
         """
         if path not in self._allowed_names:
-            self._refuse(path, self._policy.deny.rule_against(path))
+            self._raise_if_denied(path, self._policy.deny.rule_against(path))
             self._allowed_names.add(path)
-        data, stat = self._bytes_now(path)
-        self._refuse(path, self._policy.deny.rule_against_content(data))
+        data, stat = self._read_unchanged(path)
+        self._raise_if_denied(path, self._policy.deny.rule_against_content(data))
         return data, stat
 
-    def _refuse(self, path: str, rule: Rule | None) -> None:
+    def _raise_if_denied(self, path: str, rule: Rule | None) -> None:
         if rule:
             raise PathRefused(f"{path} is never read ({rule.pattern}, {rule.origin}).")
 
-    def _allowed_bytes(self, path: str) -> tuple[bytes, Stat] | Verdict:
+    def _read_allowed(self, path: str) -> tuple[bytes, Stat] | Verdict:
         if rule := self._policy.deny.rule_against(path):
             return Verdict(path, Reason.DENIED, rule)
         try:
-            data, stat = self._bytes_now(path)
+            data, stat = self._read_unchanged(path)
         except OSError as error:
             OpenFolders(self.root).leave()  # is the root still there?
-            return refused_by_system(path, error)
-        return self._policy.refusal_of_content(path, data, stat.size) or (data, stat)
+            return verdict_for_os_error(path, error)
+        return self._policy.content_refusal(path, data, stat.size) or (data, stat)
 
-    def _bytes_now(self, path: str) -> tuple[bytes, Stat]:
+    def _read_unchanged(self, path: str) -> tuple[bytes, Stat]:
         for _ in range(_READ_ATTEMPTS):
             with open_beneath(self.root, path) as descriptor:
                 before = stat_of(os.fstat(descriptor))
-                data = read_at_most(descriptor, self._policy.limit_of(path) + 1)
+                data = read_at_most(descriptor, self._policy.max_bytes_for(path) + 1)
                 after = stat_of(os.fstat(descriptor))
             if before == after:
                 break
         return data, before
 
 
-def _named(rule: Rule) -> str:
+def _describe_rule(rule: Rule) -> str:
     return f"{rule.pattern} ({rule.origin}, line {rule.line})"

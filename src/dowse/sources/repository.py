@@ -32,7 +32,7 @@ class Repository:
 
 def repository_at(top: Path, *, lead: str = "", cut: str = "") -> Repository:
     """The repository that begins at a folder."""
-    return Repository(top, submodule_paths(read_rules(top, ".gitmodules").decode(errors="replace")), lead, cut)
+    return Repository(top, submodule_paths(read_rule_file(top, ".gitmodules").decode(errors="replace")), lead, cut)
 
 
 def repository_around(root: Path) -> Repository | None:
@@ -50,23 +50,23 @@ def is_repository(folder: Path) -> bool:
     A `.git` that is a symlink, or leads to another machine, is believed without a look.
     """
     marker = folder / ".git"
-    mode = _mode(marker)
+    mode = _file_mode(marker)
     if stat.S_ISDIR(mode):
         return _is_git_folder(marker)
     if not stat.S_ISREG(mode):
         return stat.S_ISLNK(mode)
-    pointer = read_rules(folder, ".git").decode(errors="surrogateescape").rstrip("\r\n")
+    pointer = read_rule_file(folder, ".git").decode(errors="surrogateescape").rstrip("\r\n")
     named = pointer.removeprefix("gitdir: ")
     if not named or named == pointer:
         return False
-    target = _below(folder, named)
+    target = _resolve_named_folder(folder, named)
     return target is None or _is_git_folder(target)
 
 
 def _is_git_folder(folder: Path) -> bool:
     """Whether a folder has what every repository has; a worktree has most of it in another place."""
-    shared = read_rules(folder, "commondir").decode(errors="surrogateescape").strip()
-    common = _below(folder, shared) if shared else folder
+    shared = read_rule_file(folder, "commondir").decode(errors="surrogateescape").strip()
+    common = _resolve_named_folder(folder, shared) if shared else folder
     return os.path.lexists(folder / "HEAD") and (
         common is None or all(_is_folder(common / name) for name in ("objects", "refs"))
     )
@@ -75,17 +75,19 @@ def _is_git_folder(folder: Path) -> bool:
 def common_folder(top: Path) -> Path | None:
     """The folder with the `info/exclude` of a repository, also for a worktree or a submodule."""
     marker = top / ".git"
-    if not stat.S_ISREG(_mode(marker)):
+    if not stat.S_ISREG(_file_mode(marker)):
         return marker
-    pointer = read_rules(top, ".git").decode(errors="surrogateescape").strip()
-    folder = _below(top, pointer.removeprefix("gitdir:").strip()) if pointer.startswith("gitdir:") else None
+    pointer = read_rule_file(top, ".git").decode(errors="surrogateescape").strip()
+    folder = (
+        _resolve_named_folder(top, pointer.removeprefix("gitdir:").strip()) if pointer.startswith("gitdir:") else None
+    )
     if folder is None:
         return None
-    shared = read_rules(folder, "commondir").decode(errors="surrogateescape").strip()
-    return _below(folder, shared) if shared else folder
+    shared = read_rule_file(folder, "commondir").decode(errors="surrogateescape").strip()
+    return _resolve_named_folder(folder, shared) if shared else folder
 
 
-def read_rules(folder: Path, name: str) -> bytes:
+def read_rule_file(folder: Path, name: str) -> bytes:
     """What a file of rules holds; nothing when it is absent, no file or a symlink.
 
     One byte more than the limit tells that it is larger.
@@ -97,23 +99,23 @@ def read_rules(folder: Path, name: str) -> bytes:
         return b""
 
 
-def read_own_rules(file: Path) -> bytes:
+def read_user_rule_file(file: Path) -> bytes:
     """The same for the user's own file, which may well be a symlink to where it is kept."""
     try:
         real = file.resolve()
     except (OSError, RuntimeError):  # a loop of symlinks
         return b""
-    return read_rules(real.parent, real.name)
+    return read_rule_file(real.parent, real.name)
 
 
-def _below(folder: Path, named: str) -> Path | None:
+def _resolve_named_folder(folder: Path, named: str) -> Path | None:
     """A folder that a file of git names; one on another machine would be asked over the network."""
     if "\0" in named or named.startswith(("//", "\\\\")):
         return None
     return Path(os.path.normpath(folder / named))
 
 
-def _mode(path: Path) -> int:
+def _file_mode(path: Path) -> int:
     try:
         return path.lstat().st_mode
     except (OSError, ValueError):
@@ -121,4 +123,4 @@ def _mode(path: Path) -> int:
 
 
 def _is_folder(path: Path) -> bool:
-    return stat.S_ISDIR(_mode(path))
+    return stat.S_ISDIR(_file_mode(path))

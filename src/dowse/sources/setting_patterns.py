@@ -2,10 +2,10 @@
 
 import re
 
-from dowse.globs import anywhere, compile_glob
+from dowse.globs import compile_glob, to_path_glob
 from dowse.types import Rule
 
-_EVERYTHING = ("**", "**/*", "*")
+_MATCH_ALL_PATTERNS = ("**", "**/*", "*")
 
 
 class PatternList:
@@ -14,9 +14,9 @@ class PatternList:
     def __init__(self, patterns: tuple[str, ...], key: str) -> None:
         self._origin = f"config.json ({key})"
         self._patterns = patterns
-        self._files = [(pattern, _in_such_folders(pattern)) for pattern in patterns]
-        self._folders = [(pattern, compile_glob(anywhere(pattern).removesuffix("/**"))) for pattern in patterns]
-        self.is_everything = any(pattern in _EVERYTHING for pattern in patterns)
+        self._files = [(pattern, _compile_for_files(pattern)) for pattern in patterns]
+        self._folders = [(pattern, compile_glob(to_path_glob(pattern).removesuffix("/**"))) for pattern in patterns]
+        self.is_everything = any(pattern in _MATCH_ALL_PATTERNS for pattern in patterns)
 
     def rule_for_file(self, path: str) -> Rule | None:
         """The first pattern that a file fits."""
@@ -37,6 +37,6 @@ class PatternList:
         return None
 
 
-def _in_such_folders(pattern: str) -> re.Pattern[str]:
+def _compile_for_files(pattern: str) -> re.Pattern[str]:
     """A pattern that ends in a slash means the files in such a folder."""
-    return compile_glob(f"{anywhere(pattern)}/**" if pattern.endswith("/") else anywhere(pattern))
+    return compile_glob(f"{to_path_glob(pattern)}/**" if pattern.endswith("/") else to_path_glob(pattern))

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dowse.platform import stat_of
 from dowse.sources.open_folders import Item, OpenFolders
 from dowse.sources.policy import Folder, Form, Policy
-from dowse.types import Entered, Entry, Reason, Verdict
+from dowse.types import Entry, FolderCallback, Reason, Verdict
 
-_REASONS = {
+_REASON_BY_ERRNO = {
     errno.ENOENT: Reason.VANISHED,
     errno.ENOTDIR: Reason.VANISHED,
     errno.ELOOP: Reason.SYMLINK,
@@ -17,7 +17,7 @@ _REASONS = {
 }
 
 
-def walk(policy: Policy, start: Folder, entered: Entered | None = None) -> Iterator[Entry | Verdict]:
+def walk(policy: Policy, start: Folder, on_folder: FolderCallback | None = None) -> Iterator[Entry | Verdict]:
     """All below a folder that was entered; one verdict stands for a folder that is left out.
 
     Failed when the root itself cannot be read.
@@ -26,30 +26,30 @@ def walk(policy: Policy, start: Folder, entered: Entered | None = None) -> Itera
         try:
             for part in start.path.split("/")[:-1]:
                 folders.enter(part)
-            levels = [(start, iter(folders.listed()))]
+            levels = [(start, iter(folders.list_items()))]
         except OSError as error:
-            yield refused_by_system(start.path, error)
+            yield verdict_for_os_error(start.path, error)
             return
-        yield from _walk(policy, folders, levels, entered or (lambda _: None))
+        yield from _walk(policy, folders, levels, on_folder or (lambda _: None))
 
 
 def _walk(
-    policy: Policy, folders: OpenFolders, levels: list[tuple[Folder, Iterator[Item]]], entered: Entered
+    policy: Policy, folders: OpenFolders, levels: list[tuple[Folder, Iterator[Item]]], on_folder: FolderCallback
 ) -> Iterator[Entry | Verdict]:
-    entered(levels[0][0].path)
+    on_folder(levels[0][0].path)
     while levels:
         folder, items = levels[-1]
         for item, form in items:
             if refusal := policy.refusal(folder, item.name, form):
                 yield refusal
             elif form is Form.FILE:
-                yield _file(policy, folder.path + item.name, item)
+                yield _check_file(policy, folder.path + item.name, item)
             else:
                 below = _enter(policy, folders, folder, item.name)
                 if isinstance(below, Verdict):
                     yield below
                 else:
-                    entered(below[0].path)
+                    on_folder(below[0].path)
                     levels.append(below)
                     break
         else:
@@ -61,31 +61,31 @@ def _enter(policy: Policy, folders: OpenFolders, folder: Folder, name: str) -> t
     try:
         folders.enter(name)
     except OSError as error:
-        return refused_by_system(f"{folder.path}{name}/", error)
+        return verdict_for_os_error(f"{folder.path}{name}/", error)
     try:
-        items = folders.listed()
+        items = folders.list_items()
         entered = policy.enter(folder, name, {item.name for item, _ in items})
     except OSError as error:
-        entered = refused_by_system(f"{folder.path}{name}/", error)
+        entered = verdict_for_os_error(f"{folder.path}{name}/", error)
     if isinstance(entered, Verdict):
         folders.leave()
         return entered
     return entered, iter(items)
 
 
-def look_at(policy: Policy, path: str, seen: os.stat_result) -> Entry | Verdict:
+def classify_file(policy: Policy, path: str, seen: os.stat_result) -> Entry | Verdict:
     """A file that is not refused, by what its stat tells."""
     kind = policy.kind_of(path, seen.st_size)
     return kind if isinstance(kind, Verdict) else Entry(path, kind, stat_of(seen))
 
 
-def refused_by_system(path: str, error: OSError) -> Verdict:
+def verdict_for_os_error(path: str, error: OSError) -> Verdict:
     """The verdict on what the system does not let us open."""
-    return Verdict(path, _REASONS.get(error.errno or 0, Reason.UNREADABLE), detail=error.strerror or str(error))
+    return Verdict(path, _REASON_BY_ERRNO.get(error.errno or 0, Reason.UNREADABLE), detail=error.strerror or str(error))
 
 
-def _file(policy: Policy, path: str, item: os.DirEntry[str]) -> Entry | Verdict:
+def _check_file(policy: Policy, path: str, item: os.DirEntry[str]) -> Entry | Verdict:
     try:
-        return look_at(policy, path, item.stat(follow_symlinks=False))
+        return classify_file(policy, path, item.stat(follow_symlinks=False))
     except OSError as error:
-        return refused_by_system(path, error)
+        return verdict_for_os_error(path, error)

@@ -18,7 +18,7 @@ _SPECIAL = re.compile(rb"[*?\[\\]")
 _SLASHES = (b"/", b"\\/")
 _STARS = b"**"
 
-_WIDE = {
+_DOUBLE_STAR = {
     None: (b"", b".*"),
     b"/": (b"(?:.*?/)??", b"(?:.*/)?"),
     b"\\/": (b".*?/", b".*/"),
@@ -50,35 +50,36 @@ _NAMED = {
 
 def name_expression(pattern: bytes) -> bytes | None:
     """The expression for a pattern without slash, tried on a name; None when nothing matches."""
-    tokens = _tokens(pattern)
-    return None if tokens is None else _segment(tokens)
+    tokens = _tokenize(pattern)
+    return None if tokens is None else _translate_segment(tokens)
 
 
 def path_expression(pattern: bytes) -> bytes | None:
     """The expression for a pattern with a slash, tried on a path; None when nothing matches."""
-    tokens = _tokens(pattern)
+    tokens = _tokenize(pattern)
     if tokens is None:
         return None
-    runs, leads = _cut_at_wide_stars(tokens, _literal_length(pattern))
+    runs, leads = _split_at_double_stars(tokens, _literal_length(pattern))
     if not leads:
-        return _segment(runs[0])
+        return _translate_segment(runs[0])
     middle = b"".join(
-        b"(?>%b%b)" % (_WIDE[lead][0], _segment(run)) for lead, run in zip(leads, runs[1:-1], strict=False)
+        b"(?>%b%b)" % (_DOUBLE_STAR[lead][0], _translate_segment(run))
+        for lead, run in zip(leads, runs[1:-1], strict=False)
     )
-    return _segment(runs[0]) + middle + _WIDE[leads[-1]][1] + _segment(runs[-1])
+    return _translate_segment(runs[0]) + middle + _DOUBLE_STAR[leads[-1]][1] + _translate_segment(runs[-1])
 
 
-def folders_towards(pattern: bytes) -> list[bytes | None]:
+def parent_folder_expressions(pattern: bytes) -> list[bytes | None]:
     """Expressions for the folders on the way to what a path pattern matches, one for each level.
 
     None at the end stands for a `**`: whatever lies below is on the way. A pattern that begins
     with one has no way at all, or every folder would lie on it.
     """
     way: list[bytes | None] = []
-    for component in _components(_tokens(pattern) or [])[:-1]:
+    for component in _split_components(_tokenize(pattern) or [])[:-1]:
         if component == [_STARS]:
             return [*way, None] if way else []
-        way.append(_component(component))
+        way.append(_translate_component(component))
     return way
 
 
@@ -92,7 +93,7 @@ def _literal_length(pattern: bytes) -> int:
     return special.start() if special else len(pattern)
 
 
-def _tokens(pattern: bytes) -> list[bytes] | None:
+def _tokenize(pattern: bytes) -> list[bytes] | None:
     """Stars, slashes and expressions for one byte each; None for what git never matches."""
     tokens: list[bytes] = []
     position = 0
@@ -105,7 +106,7 @@ def _tokens(pattern: bytes) -> list[bytes] | None:
         elif character == b"?":
             tokens.append(_ANY_BYTE)
         elif character == b"[":
-            bracket = _bracket(pattern, end)
+            bracket = _translate_bracket(pattern, end)
             if bracket is None:
                 return None
             expression, end = bracket
@@ -121,7 +122,7 @@ def _tokens(pattern: bytes) -> list[bytes] | None:
     return tokens
 
 
-def _cut_at_wide_stars(tokens: list[bytes], literal_length: int) -> tuple[list[list[bytes]], list[bytes | None]]:
+def _split_at_double_stars(tokens: list[bytes], literal_length: int) -> tuple[list[list[bytes]], list[bytes | None]]:
     """The tokens cut at each `**` that crosses folders, and what follows each of these."""
     runs: list[list[bytes]] = [[]]
     leads: list[bytes | None] = []
@@ -142,7 +143,7 @@ def _cut_at_wide_stars(tokens: list[bytes], literal_length: int) -> tuple[list[l
     return runs, leads
 
 
-def _components(tokens: list[bytes]) -> list[list[bytes]]:
+def _split_components(tokens: list[bytes]) -> list[list[bytes]]:
     components: list[list[bytes]] = [[]]
     for token in tokens:
         if token in _SLASHES:
@@ -152,12 +153,12 @@ def _components(tokens: list[bytes]) -> list[list[bytes]]:
     return components
 
 
-def _segment(tokens: list[bytes]) -> bytes:
+def _translate_segment(tokens: list[bytes]) -> bytes:
     """Whole components with stars that stay within them."""
-    return b"/".join(_component(component) for component in _components(tokens))
+    return b"/".join(_translate_component(component) for component in _split_components(tokens))
 
 
-def _component(tokens: list[bytes]) -> bytes:
+def _translate_component(tokens: list[bytes]) -> bytes:
     pieces = [b""]
     for token in tokens:
         if token not in (b"*", _STARS):
@@ -170,7 +171,7 @@ def _component(tokens: list[bytes]) -> bytes:
     return pieces[0] + middle + STAR + pieces[-1]
 
 
-def _bracket(pattern: bytes, start: int) -> tuple[bytes, int] | None:
+def _translate_bracket(pattern: bytes, start: int) -> tuple[bytes, int] | None:
     """The expression for the bracket opened before `start`, and where it ends."""
     is_negated = pattern[start : start + 1] in (b"!", b"^")
     first = position = start + is_negated
@@ -181,7 +182,7 @@ def _bracket(pattern: bytes, start: int) -> tuple[bytes, int] | None:
             return None
         members |= _members(item)
         position = item.end()
-    return _one_of(members, is_negated=is_negated), position + 1
+    return _byte_class(members, is_negated=is_negated), position + 1
 
 
 def _members(item: re.Match[bytes]) -> set[int]:
@@ -193,7 +194,7 @@ def _members(item: re.Match[bytes]) -> set[int]:
     return {first, *range(first, last + 1)}  # a range that runs backwards is its first byte
 
 
-def _one_of(members: set[int], *, is_negated: bool) -> bytes:
+def _byte_class(members: set[int], *, is_negated: bool) -> bytes:
     reserved = {0, ord("/")}
     listed = b"".join(
         b"\\x%02x" % member for member in sorted(members | reserved if is_negated else members - reserved)
