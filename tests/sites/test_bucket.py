@@ -94,20 +94,20 @@ def test_an_index_is_served_from_a_bucket_and_renewed_when_it_changed(client: An
     before = live.current
     assert len(before) == 4
     now = 100
-    live.look()
+    live.refresh()
     assert live.current is before
     assert live.problem is None
     client.put_object(Bucket="sites", Key="search-index.json", Body=encoded(index(*PAGES[:2])))
     now = 200
-    live.look()
+    live.refresh()
     assert len(live.current) == 2
 
 
 def test_what_is_not_changed_is_not_sent(client: Any) -> None:
-    keeper = open_index_source("s3://sites/search-index.json")
-    first = keeper.fetch(None)
+    source = open_index_source("s3://sites/search-index.json")
+    first = source.fetch(None)
     assert first
-    assert keeper.fetch(first.mark) is None
+    assert source.fetch(first.revision) is None
 
 
 def test_what_is_not_there_is_said(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,13 +64,13 @@ def test_an_index_that_is_gone_goes_on_being_served(tmp_path: Path) -> None:
     file = write_index(tmp_path / "i.json")
     live = ServedSite(open_index_source(str(file)))
     file.unlink()
-    assert live.wants_look
-    live.look()
+    assert live.may_have_changed
+    live.refresh()
     assert len(live.current) == 4
     assert live.problem
     assert "i.json cannot be read" in live.problem
     write_index(file, *PAGES[:1])
-    live.look()
+    live.refresh()
     assert len(live.current) == 1
     problem: str | None = live.problem
     assert problem is None
@@ -81,42 +81,42 @@ def test_a_file_that_was_only_touched_is_not_loaded_again(tmp_path: Path) -> Non
     live = ServedSite(open_index_source(str(file)))
     before = live.current
     os.utime(file)
-    live.look()
+    live.refresh()
     assert live.current is before
-    assert not live.wants_look
+    assert not live.may_have_changed
 
 
 class Store:
-    """A keeper far away, which counts how often it is asked."""
+    """A remote source that counts its requests."""
 
     name, is_remote = "s3://x/y", True
 
     def __init__(self, data: bytes) -> None:
-        self.data, self.asked = data, 0
+        self.data, self.requests = data, 0
 
-    def has_changed(self, mark: str) -> bool:
-        raise AssertionError("nobody asks this of what is remote")
+    def has_changed(self, revision: str) -> bool:
+        raise AssertionError("only called for local sources")
 
-    def fetch(self, mark: str | None) -> FetchedIndex | None:
-        self.asked += 1
+    def fetch(self, revision: str | None) -> FetchedIndex | None:
+        self.requests += 1
         new = str(hash(self.data))
-        return None if mark == new else FetchedIndex(bytearray(self.data), new)
+        return None if revision == new else FetchedIndex(bytearray(self.data), new)
 
 
 def test_what_is_remote_is_asked_now_and_then() -> None:
     now = 0.0
     store = Store(encoded(index()))
     live = ServedSite(store, lambda: now)
-    live.look()
-    assert store.asked == 1
+    live.refresh()
+    assert store.requests == 1
     store.data = encoded(index(*PAGES[:2]))
     now = REMOTE_CHECK_SECONDS
-    assert live.wants_look
-    live.look()
-    assert (store.asked, len(live.current)) == (2, 2)
+    assert live.may_have_changed
+    live.refresh()
+    assert (store.requests, len(live.current)) == (2, 2)
     now += REMOTE_CHECK_SECONDS
     store.data = b"<html>Service unavailable</html>"
-    live.look()
+    live.refresh()
     assert len(live.current) == 2
     assert live.problem
     assert "could not be renewed" in live.problem

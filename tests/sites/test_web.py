@@ -148,13 +148,13 @@ def test_it_is_only_sent_again_when_it_changed(site: Site, headers: dict[str, st
     live = ServedSite(open_index_source(site.url), lambda: now)
     before = live.current
     now = 100
-    live.look()
+    live.refresh()
     assert live.current is before
     asked = site.requests[1].get("If-None-Match") or site.requests[1].get("If-Modified-Since")
     assert asked in headers.values()
     site.answer = giving(encoded(index(*PAGES[:2])), ETag='"2"')
     now = 200
-    live.look()
+    live.refresh()
     assert len(live.current) == 2
 
 
@@ -164,7 +164,7 @@ def test_a_server_that_fails_later_does_not_take_the_site_away(site: Site) -> No
     live = ServedSite(open_index_source(site.url), lambda: now)
     now = 100
     site.answer = lambda request: request.send_error(503)
-    live.look()
+    live.refresh()
     assert len(live.current) == 4
     assert live.problem
     assert "503" in live.problem

@@ -1,1 +1,1 @@
-"""A static site's search index: read, checked, searched and built."""
+"""Reading, checking, searching and building the search index of a static site."""

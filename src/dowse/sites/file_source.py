@@ -9,11 +9,11 @@ from dowse.sites.index_model import MAX_INDEX_BYTES
 from dowse.sites.index_source import FetchedIndex
 
 _MAX_READS = 3
-"""Times that a file is read again because it was written meanwhile."""
+"""Maximum number of times a file is read, when it changes while it is read."""
 
 
 class FileIndexSource:
-    """A file on this machine."""
+    """An index file on this machine."""
 
     is_remote = False
 
@@ -21,13 +21,16 @@ class FileIndexSource:
         self._path = path
         self.name = path.name
 
-    def fetch(self, mark: str | None) -> FetchedIndex | None:
-        """The file as it is, not while it is being written if that can be helped."""
+    def fetch(self, revision: str | None) -> FetchedIndex | None:
+        """Return the content of the file; None if its revision is unchanged.
+
+        Read the file again if it changes while it is read.
+        """
         try:
             for _ in range(_MAX_READS):
                 with self._path.open("rb") as file:
                     before = _revision_of(os.fstat(file.fileno()))
-                    if before == mark:
+                    if before == revision:
                         return None
                     data = bytearray(min(os.fstat(file.fileno()).st_size, MAX_INDEX_BYTES) + 1)
                     del data[_read_into(file, data) :]
@@ -38,21 +41,21 @@ class FileIndexSource:
         except OSError as error:
             raise Failed(f"{self.name} cannot be read ({error.strerror}).") from error
 
-    def has_changed(self, mark: str) -> bool:
-        """Whether the file is another one than it was; one that is gone has changed."""
+    def has_changed(self, revision: str) -> bool:
+        """Return whether the file has changed; a file that no longer exists has."""
         try:
-            return _revision_of(self._path.stat()) != mark
+            return _revision_of(self._path.stat()) != revision
         except OSError:
             return True
 
 
 def _read_into(file: BinaryIO, data: bytearray) -> int:
-    """Read until the file ends or there is no more room; how many bytes came."""
-    with memoryview(data) as room:
-        got = 0
-        while got < len(room) and (more := file.readinto(room[got:])):  # type: ignore[attr-defined]  # not in the protocol
-            got += more
-    return got
+    """Fill the buffer from the file and return the number of bytes read."""
+    with memoryview(data) as buffer:
+        filled = 0
+        while filled < len(buffer) and (count := file.readinto(buffer[filled:])):  # type: ignore[attr-defined]  # not in the protocol
+            filled += count
+    return filled
 
 
 def index_path(text: str) -> Path:

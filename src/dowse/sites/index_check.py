@@ -1,4 +1,4 @@
-"""Whether an index is as the format wants it: every problem with its place and how to mend it."""
+"""The check of an index against the format: every problem, where it is and how to fix it."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -43,33 +43,33 @@ _WITH_DOMAIN = re.compile(r"(?:[a-z][a-z0-9+.-]{0,30}:)?//|www\.", re.IGNORECASE
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that is wrong: where, what, and what to do."""
+    """A problem of an index: where it is, what is wrong and what to do."""
 
     path: str
     what: str
     remedy: str
     grade: Grade = "error"
     is_fatal: bool = False
-    """The index cannot be served as it is."""
+    """Whether the index cannot be served because of it."""
 
     def __str__(self) -> str:
         return f"{self.path or 'the file'}: {self.what}. {self.remedy}."
 
 
 class IndexChecker:
-    """Takes an index in its parts and keeps what is wrong with each."""
+    """Checks an index page by page, then its header, and collects the problems."""
 
     def __init__(self) -> None:
-        self._of_pages: list[Problem] = []
-        self._seen: dict[str, int] = {}
+        self._page_problems: list[Problem] = []
+        self._numbers_by_url: dict[str, int] = {}
 
     def restart(self) -> None:
-        """Forget all pages."""
-        self.__init__()  # type: ignore[misc]  # all there is to it
+        """Forget all pages checked so far."""
+        self.__init__()  # type: ignore[misc]  # __init__ sets the whole state
 
-    def page(self, number: int, value: Any) -> Page | None:
-        """A page, if it can be served."""
-        problems = self._of_pages
+    def check_page(self, number: int, value: Any) -> Page | None:
+        """Check a page; return it, or None if it cannot be served."""
+        problems = self._page_problems
         path = f"pages.{number}"
         if not isinstance(value, dict):
             problems.append(_wrong_type(path, value, dict))
@@ -83,17 +83,17 @@ class IndexChecker:
             _read_topics(problems, path, value.get("topics", [])),
             _read_text(problems, path, value, "body"),
         )
-        said = {problem.path for problem in problems[before:]}
-        problems += [problem for problem in self._judged(path, number, page) if problem.path not in said]
+        reported = {problem.path for problem in problems[before:]}
+        problems += [problem for problem in self._check_values(path, number, page) if problem.path not in reported]
         return None if any(problem.is_fatal for problem in problems[before:]) else page
 
-    def _judged(self, path: str, number: int, page: Page) -> Iterator[Problem]:
-        """What is wrong with what a page says."""
+    def _check_values(self, path: str, number: int, page: Page) -> Iterator[Problem]:
+        """Yield the problems with the values of a page."""
         if found := _url_problem(page.url):
             yield Problem(f"{path}.url", *found)
         elif re.search(r"\s", page.url):
             yield _warning(f"{path}.url", f"{_format_value(page.url)} has spaces", "Write them as %20")
-        first = self._seen.setdefault(page.url, number)
+        first = self._numbers_by_url.setdefault(page.url, number)
         if first != number:
             what = f"{_format_value(page.url)} is the URL of pages.{first} as well"
             yield Problem(f"{path}.url", what, "Give every page a URL of its own, or leave one of them out")
@@ -102,8 +102,8 @@ class IndexChecker:
         if not page.body.strip():
             yield _warning(f"{path}.body", "the page has no text", "Add its body, or it is found by its title alone")
 
-    def header(self, root: dict[str, Any]) -> tuple[SiteHeader, list[Problem]]:
-        """What the index says of itself, and everything that is wrong with it and its pages."""
+    def check_header(self, root: dict[str, Any]) -> tuple[SiteHeader, list[Problem]]:
+        """Check the header; return it with all problems, those of the pages included."""
         problems: list[Problem] = []
         version = _read_version(problems, root)
         generated = _read_text(problems, "", root, "generated", is_required=True, is_vital=False)
@@ -119,7 +119,7 @@ class IndexChecker:
                 if "pages" in root
                 else _missing("pages", "the list of pages", is_fatal=True)
             )
-        return SiteHeader(version, generated, site), [*problems, *self._of_pages]
+        return SiteHeader(version, generated, site), [*problems, *self._page_problems]
 
 
 def _read_version(problems: list[Problem], root: dict[str, Any]) -> str:
@@ -170,7 +170,7 @@ def _read_site(problems: list[Problem], root: dict[str, Any], version: str) -> S
         if isinstance(site["toolPrefix"], str):
             what = f"{_format_value(prefix)} does not match {PREFIX_PATTERN}"
             remedy = "Use lowercase letters, digits and underscores, a letter first"
-            problems.append(Problem("site.toolPrefix", what, remedy))  # not fatal: the tool may be given another name
+            problems.append(Problem("site.toolPrefix", what, remedy))  # not fatal: NAME= can give the tool another name
     elif prefix in RESERVED_PREFIXES:
         what = f"search_{prefix} is the name of another tool of dowse"
         problems.append(_warning("site.toolPrefix", what, "Choose another, or the two cannot be served together"))
@@ -193,7 +193,10 @@ def _read_text(
     is_required: bool = False,
     is_vital: bool = True,
 ) -> str:
-    """A text, empty where there is none that can be used; without a vital one nothing can be served."""
+    """Return a text value; empty if it is missing or of another type.
+
+    The index cannot be served without a value that is vital.
+    """
     place = f"{path}.{key}" if path else key
     if key not in values:
         if is_required:
@@ -227,7 +230,7 @@ def _read_topics(problems: list[Problem], path: str, value: Any) -> tuple[str, .
 
 def _url_problem(url: str) -> tuple[str, str] | None:
     if not url.strip():
-        return None  # said already
+        return None  # reported already
     if _WITH_DOMAIN.match(url):
         path = "/" + re.sub(r"^(?:[a-z][a-z0-9+.-]{0,30}:)?(?://)?[^/]*", "", url, flags=re.IGNORECASE).strip("/")
         return f"{_format_value(url)} has a domain", f"Write the path alone: {_format_value(path)}"
@@ -239,7 +242,7 @@ def _url_problem(url: str) -> tuple[str, str] | None:
 
 
 def is_date(text: str) -> bool:
-    """Whether a text is a day as the format writes it."""
+    """Return whether a text is a day in the form YYYY-MM-DD."""
     return _DATE.fullmatch(text) is not None and _can_parse(date.fromisoformat, text)
 
 
@@ -247,9 +250,9 @@ def _is_timestamp(text: str) -> bool:
     return _can_parse(datetime.fromisoformat, text)
 
 
-def _can_parse(reader: Callable[[str], object], text: str) -> bool:
+def _can_parse(parse: Callable[[str], object], text: str) -> bool:
     try:
-        reader(text)
+        parse(text)
     except ValueError:
         return False
     return True
@@ -270,7 +273,7 @@ def _warning(path: str, what: str, remedy: str) -> Problem:
 
 
 def _format_value(value: Any) -> str:
-    """A value in a message: a kind for what is long, and never more than fits a line."""
+    """Format a value for a message, on one line: lists and objects by their type, long values cut."""
     if isinstance(value, list | dict):
         return _TYPE_NAMES[type(value)]
     if value is None or isinstance(value, bool):

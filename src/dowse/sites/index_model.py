@@ -1,25 +1,25 @@
-"""What a site's index holds, and the limits of the format."""
+"""The content of a site's index, and the limits of the format."""
 
 from dataclasses import dataclass
 
 FORMAT_VERSION = "3.0"
-"""What we write; 2.x is read as well, with the defaults below."""
+"""The version that dowse writes. It also reads 2.x, with the defaults below."""
 MAJOR_VERSIONS = ("2", "3")
 MAX_INDEX_BYTES = 256 << 20
-"""No index file is larger: it is held in memory, with what finds words in it, whole."""
+"""Maximum size of an index file. The texts and the postings of an index are held in memory."""
 
 DEFAULT_PREFIX = "website"
-"""The tool of a site that names no prefix is `search_website`."""
+"""The prefix of a site that states none: its tool is `search_website`."""
 PREFIX_PATTERN = "^[a-z][a-z0-9_]*$"
 MAX_PREFIX_CHARACTERS = 57
-"""With `search_` before it 64 characters; clients refuse tools with longer names."""
+"""64 characters with `search_` before it; clients refuse tools with longer names."""
 RESERVED_PREFIXES = frozenset({"docs", "code", "index", "documents", "by_path", "add_document", "create_index"})
-"""Tools called `search_` and these are others' in the same product."""
+"""Prefixes that would give a site's tool the name of another tool of dowse."""
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What an index says of its site; these are the defaults of version 2."""
+    """The site that an index describes; the defaults are those of version 2."""
 
     name: str = "Website"
     domain: str = "example.com"
@@ -29,7 +29,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page, with text for all that it has and empty text for what it has not."""
+    """One page. Values that the index does not state are empty."""
 
     url: str
     title: str
@@ -41,7 +41,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class SiteHeader:
-    """What an index says of itself, beside its pages."""
+    """The values of an index beside its pages."""
 
     version: str
     generated: str

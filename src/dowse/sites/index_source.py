@@ -1,37 +1,38 @@
-"""The interface of a place that an index is fetched from."""
+"""The interface of an index source: a file, a web server or a bucket."""
 
 from dataclasses import dataclass
 from typing import Protocol
 
 REMOTE_CHECK_SECONDS = 60.0
-"""How long an index that was fetched from elsewhere is used before its source is asked whether it changed."""
+"""Seconds between two checks whether a remote index has changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedIndex:
-    """The bytes of an index, and the mark by which its keeper knows this state of it."""
+    """The bytes of an index, and the revision that its source gave them."""
 
     data: bytearray
-    mark: str
+    revision: str
+    """Opaque to callers: an ETag, a date, or the size and times of a file."""
 
 
 class IndexSource(Protocol):
-    """Keeps an index."""
+    """A place that an index is fetched from."""
 
     @property
     def name(self) -> str:
-        """How messages name it, without anything that is secret or only true on this machine."""
+        """The name used in messages: without secrets, and without paths of this machine."""
         ...
 
     @property
     def is_remote(self) -> bool:
-        """Whether asking it takes time."""
+        """Whether a fetch goes over the network."""
         ...
 
-    def fetch(self, mark: str | None) -> FetchedIndex | None:
-        """The index; None where it is still as it was at that mark. Failed says why it cannot be had."""
+    def fetch(self, revision: str | None) -> FetchedIndex | None:
+        """Return the index; None if it still has that revision. Raise Failed if it cannot be read."""
         ...
 
-    def has_changed(self, mark: str) -> bool:
-        """Whether it is worth fetching; only asked of what is not remote."""
+    def has_changed(self, revision: str) -> bool:
+        """Return whether a fetch may return another index; only called for sources that are not remote."""
         ...

@@ -1,4 +1,4 @@
-"""An index looked at for what is wrong with it, and not to be served."""
+"""The check of an index for problems, without loading it for search."""
 
 from dataclasses import dataclass
 
@@ -11,36 +11,32 @@ from dowse.sites.index_sources import open_index_source
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What was found."""
+    """The result of a check."""
 
     version: str
     pages: int
     problems: tuple[Problem, ...]
 
 
-def inspect(place: str) -> Inspection:
-    """All problems of the index at a place; Failed where there is nothing that could be looked at."""
-    fetched = open_index_source(place).fetch(None)
+def inspect(location: str) -> Inspection:
+    """Return the problems of the index at a location; raise Failed if it cannot be read."""
+    fetched = open_index_source(location).fetch(None)
     if fetched is None:
-        raise Failed(f"{place} could not be read.")
+        raise Failed(f"{location} could not be read.")
     return inspect_bytes(fetched.data)
 
 
 def inspect_bytes(data: bytes | bytearray) -> Inspection:
-    """All problems of an index."""
+    """Return the problems of an index."""
     if len(data) > MAX_INDEX_BYTES:
         problem = Problem("", f"it is larger than {MAX_INDEX_BYTES >> 20} MB", "Split the site, or shorten the bodies")
         return Inspection("", 0, (problem,))
     checker = IndexChecker()
     try:
-        root = parse_index(data, lambda number, page: void(checker.page(number, page)), checker.restart)
+        root = parse_index(data, checker.check_page, checker.restart)
     except NotASiteIndex as error:
         what, _, remedy = str(error).partition(". ")
         return Inspection("", 0, (Problem("", what[0].lower() + what[1:], remedy.rstrip(".") or "Write an object"),))
-    header, problems = checker.header(root)
+    header, problems = checker.check_header(root)
     pages = root.get("pages")
     return Inspection(header.version, pages if isinstance(pages, int) else 0, tuple(problems))
-
-
-def void(_value: object) -> None:
-    """Nothing."""

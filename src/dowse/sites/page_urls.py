@@ -1,4 +1,4 @@
-"""The addresses of pages, as an index writes them and as people and assistants do."""
+"""The URLs of pages, as an index states them and as people and assistants write them."""
 
 import re
 import unicodedata
@@ -6,47 +6,50 @@ from urllib.parse import quote, unquote
 
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]{0,30}://", re.IGNORECASE)
 _MAX_HOST_CHARACTERS = 260
-"""Names have at most 253 characters, and a port."""
+"""A host name has at most 253 characters, and a port may follow."""
 _INDEX_FILE = re.compile(r"(?:^|(?<=/))index\.html?$")
 _SAFE_CHARACTERS = "/:@!$&'()*+,;=~%?#[]"
-"""What may stand in an address as it is."""
+"""Characters that need no percent encoding in a URL."""
 
 
 def normalize_host(domain: str) -> str:
-    """A site's domain without what does not belong there."""
-    bare = _SCHEME.sub("", domain.strip()).partition("/")[0][:_MAX_HOST_CHARACTERS]
-    return re.sub(r"[^\w.:-]", "", bare).lower() or "example.com"
+    """Return the host of a site's domain, without scheme, path and invalid characters."""
+    host = _SCHEME.sub("", domain.strip()).partition("/")[0][:_MAX_HOST_CHARACTERS]
+    return re.sub(r"[^\w.:-]", "", host).lower() or "example.com"
 
 
 def full_url(domain: str, url: str) -> str:
-    """Where a page can be opened."""
+    """Return the full URL of a page."""
     path = url if url.startswith("/") else f"/{url}"
     if _SCHEME.match(url):
         return quote(url, safe=_SAFE_CHARACTERS, errors="replace")
     return f"https://{normalize_host(domain)}{quote(path, safe=_SAFE_CHARACTERS, errors='replace')}"
 
 
-def split_url(address: str) -> tuple[str | None, str]:
-    """The host that an address names, if it does, and the path in it."""
-    address = address.strip()
-    if _SCHEME.match(address) or address.startswith("//"):
-        host, slash, path = address.partition("//")[2].partition("/")
+def split_url(url: str) -> tuple[str | None, str]:
+    """Split a URL into its host, None if it has none, and its path."""
+    url = url.strip()
+    if _SCHEME.match(url) or url.startswith("//"):
+        host, slash, path = url.partition("//")[2].partition("/")
         return host.lower(), slash + path
-    return None, address
+    return None, url
 
 
 def path_key(path: str) -> str:
-    """A path as it is compared: without fragment, slash at the end, percent signs, `index.html`."""
+    """Return a path in the form used for comparison.
+
+    The fragment, slashes at the end, percent encoding and `index.html` are removed.
+    """
     plain = unquote(path.partition("#")[0], errors="replace").strip()
     plain = _INDEX_FILE.sub("", unicodedata.normalize("NFC", plain))
     return "/" + plain.strip("/")
 
 
 def strip_query(path: str) -> str:
-    """A path without what follows a question mark."""
+    """Return a path without its query and fragment."""
     return path.partition("#")[0].partition("?")[0]
 
 
 def is_same_host(host: str, domain: str) -> bool:
-    """Whether a host is that of a site; `www.` does not count."""
+    """Return whether a host is that of a site's domain; `www.` does not count."""
     return host.removeprefix("www.") == normalize_host(domain).removeprefix("www.")

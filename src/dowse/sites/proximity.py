@@ -1,4 +1,4 @@
-"""How near to each other pages have the words that follow each other in a query."""
+"""Proximity scores: how close together the words of a query stand in the body of a page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,49 +15,51 @@ _NOT_SEEN = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word of the query: what it may mean, and how much it tells."""
+    """A word of the query, the words of the site that match it, and its importance."""
 
     word: str
-    meant: WordMatches
-    worth: float
+    matches: WordMatches
+    importance: float
 
 
 def proximity_scores(postings: Postings, pages: Sequence[int], terms: list[Term], order: list[str]) -> list[float]:
-    """For each page, from 0 to 1, how near its body has the words of the query, which are given in order."""
-    role_of = {term.word: role for role, term in enumerate(terms, 1)}
-    pairs = [(role_of[a], role_of[b]) for a, b in pairwise(order)]
+    """Return a score from 0 to 1 for each page: how close together its body has the adjacent words of the query."""
+    term_numbers = {term.word: number for number, term in enumerate(terms, 1)}
+    pairs = [(term_numbers[a], term_numbers[b]) for a, b in pairwise(order)]
     if not pairs or not pages:
         return [0.0] * len(pages)
-    roles = map_words_to_terms(postings, terms, weights.TWO_TYPOS_WEIGHT)
-    worths = [terms[a - 1].worth + terms[b - 1].worth for a, b in pairs]
-    whole = sum(worths) or 1.0
-    near = []
+    word_terms = map_words_to_terms(postings, terms, weights.TWO_TYPOS_WEIGHT)
+    importances = [terms[a - 1].importance + terms[b - 1].importance for a, b in pairs]
+    total = sum(importances) or 1.0
+    scores = []
     for page in pages:
-        met = roles[postings.texts.numbers(page, BODY)]
-        places = np.flatnonzero(met)
-        closest = _pair_closeness(places.tolist(), met[places].tolist(), pairs, len(terms))
-        near.append(sum(worth * close for worth, close in zip(worths, closest, strict=True)) / whole)
-    return near
+        found = word_terms[postings.texts.word_ids(page, BODY)]
+        positions = np.flatnonzero(found)
+        closeness = _pair_closeness(positions.tolist(), found[positions].tolist(), pairs, len(terms))
+        scores.append(sum(importance * close for importance, close in zip(importances, closeness, strict=True)) / total)
+    return scores
 
 
 def map_words_to_terms(
-    postings: Postings, terms: list[Term], least: float
+    postings: Postings, terms: list[Term], min_weight: float
 ) -> np.ndarray[tuple[int], np.dtype[np.int16]]:
-    """For each word of the site which word of the query it stands for, most surely; 0 for none."""
-    roles = np.zeros(len(postings.words), np.int16)
-    meant = [
-        (weight, number, role)
-        for role, term in enumerate(terms, 1)
-        for number, weight in term.meant.items()
-        if weight >= least
+    """Return, for each word of the site, the number of the term it matches best, from 1; 0 for none."""
+    word_terms = np.zeros(len(postings.words), np.int16)
+    matches = [
+        (weight, word_id, term_number)
+        for term_number, term in enumerate(terms, 1)
+        for word_id, weight in term.matches.items()
+        if weight >= min_weight
     ]
-    for _, number, role in sorted(meant):
-        roles[number] = role
-    return roles
+    for _, word_id, term_number in sorted(matches):
+        word_terms[word_id] = term_number
+    return word_terms
 
 
-def _pair_closeness(places: list[int], roles: list[int], pairs: list[tuple[int, int]], count: int) -> list[float]:
-    """For each pair how near it comes: 1 where the second follows at once, less apart or the other way round."""
+def _pair_closeness(
+    positions: list[int], term_numbers: list[int], pairs: list[tuple[int, int]], count: int
+) -> list[float]:
+    """Return the closeness of each pair of terms: 1 if the second follows directly, less if apart or reversed."""
     after: list[list[int]] = [[] for _ in range(count + 1)]
     before: list[list[int]] = [[] for _ in range(count + 1)]
     for number, (first, second) in enumerate(pairs):
@@ -65,12 +67,12 @@ def _pair_closeness(places: list[int], roles: list[int], pairs: list[tuple[int, 
         before[first].append(number)
     last = [-_NOT_SEEN] * (count + 1)
     ahead, behind = [_NOT_SEEN] * len(pairs), [_NOT_SEEN] * len(pairs)
-    for place, role in zip(places, roles, strict=True):
-        for number in after[role]:
-            ahead[number] = min(ahead[number], place - last[pairs[number][0]])
-        for number in before[role]:
-            behind[number] = min(behind[number], place - last[pairs[number][1]])
-        last[role] = place
+    for position, term in zip(positions, term_numbers, strict=True):
+        for number in after[term]:
+            ahead[number] = min(ahead[number], position - last[pairs[number][0]])
+        for number in before[term]:
+            behind[number] = min(behind[number], position - last[pairs[number][1]])
+        last[term] = position
     return [
         max(_closeness(a), weights.REVERSED_ORDER_FACTOR * _closeness(b)) for a, b in zip(ahead, behind, strict=True)
     ]

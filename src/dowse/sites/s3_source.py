@@ -1,4 +1,4 @@
-"""An index in a bucket of a store that speaks S3; needs the extra `s3`."""
+"""An index in an S3 bucket; needs the extra `s3`."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ _ERROR_MEANINGS = {
 
 
 class S3IndexSource:
-    """A bucket, reached as the AWS tools reach it: credentials, region and endpoint come from where they look."""
+    """An index in an S3 bucket. Credentials, region and endpoint come from where the AWS tools look for them."""
 
     is_remote = True
 
@@ -42,21 +42,21 @@ class S3IndexSource:
         except (BotoCoreError, ValueError) as error:
             raise UsageError(f"{url} cannot be reached: {error}") from error
 
-    def has_changed(self, mark: str) -> bool:  # noqa: ARG002 - the store is asked when it is fetched
-        """Nobody knows without asking."""
+    def has_changed(self, revision: str) -> bool:  # noqa: ARG002 - fetch() asks the store
+        """Return True: only a request to the store can tell."""
         return True
 
-    def fetch(self, mark: str | None) -> FetchedIndex | None:
-        """The index; nothing where the store says it is as it was at that mark."""
+    def fetch(self, revision: str | None) -> FetchedIndex | None:
+        """Download the index; return None if the store answers that the revision is unchanged."""
         from botocore.exceptions import BotoCoreError, ClientError
 
-        asked = {"IfNoneMatch": mark} if mark else {}
+        conditions = {"IfNoneMatch": revision} if revision else {}
         try:
-            reply = self._client.get_object(Bucket=self._bucket, Key=self._key, **asked)
+            reply = self._client.get_object(Bucket=self._bucket, Key=self._key, **conditions)
             return FetchedIndex(bytearray(reply["Body"].read(MAX_INDEX_BYTES + 1)), str(reply["ETag"]))
         except ClientError as error:
             code = str(error.response.get("Error", {}).get("Code", ""))
-            if mark and code in _UNCHANGED_CODES:
+            if revision and code in _UNCHANGED_CODES:
                 return None
             raise Failed(f"{self.name} cannot be fetched: {_ERROR_MEANINGS.get(code, str(error))}.") from error
         except (BotoCoreError, OSError) as error:

@@ -1,4 +1,4 @@
-"""A site that is served: loaded once, and again when its index is replaced; a broken one does not take its place."""
+"""A served site, which is loaded again when its index is replaced."""
 
 import hashlib
 import logging
@@ -15,76 +15,85 @@ _log = logging.getLogger(__name__)
 
 
 class ServedSite:
-    """A site and its keeper. Whoever has asked for `current` may go on with it while another takes its place."""
+    """A site and the source of its index.
 
-    def __init__(self, keeper: IndexSource, clock: Callable[[], float] = time.monotonic) -> None:
-        self._keeper = keeper
+    `current` is replaced as a whole, so a caller can keep using the object it got. An index that cannot be loaded
+    does not replace it.
+    """
+
+    def __init__(self, source: IndexSource, clock: Callable[[], float] = time.monotonic) -> None:
+        self._source = source
         self._clock = clock
         self._lock = threading.Lock()
         self.problem: str | None = None
-        """What is wrong with the latest index, while an older one is served."""
+        """Why the newest index cannot be served, while an older one is; None if there is no problem."""
         try:
-            fetched = keeper.fetch(None)
-            assert fetched is not None  # noqa: S101 - there is no mark that it could be unchanged at
+            fetched = source.fetch(None)
+            assert fetched is not None  # noqa: S101 - without a revision nothing is unchanged
             self._digest = _digest(fetched.data)
             self.current: LoadedSite = load_site(fetched.data)
         except DowseError as error:
-            raise _with_source_name(keeper.name, error) from error
-        self._tried = fetched.mark
-        self._looked = clock()
-        self.loaded = _now()
+            raise _with_source_name(source.name, error) from error
+        self._revision = fetched.revision
+        self._checked_at = clock()
+        self.loaded_at = _now()
 
     @property
-    def source(self) -> str:
-        """Where the index comes from."""
-        return self._keeper.name
+    def source_name(self) -> str:
+        """The name of the source that the index comes from."""
+        return self._source.name
 
     @property
-    def wants_look(self) -> bool:
-        """Whether there may be another index; costs next to nothing to ask."""
-        if self._keeper.is_remote:
-            return self._clock() - self._looked >= REMOTE_CHECK_SECONDS
-        return self._keeper.has_changed(self._tried)
+    def may_have_changed(self) -> bool:
+        """Whether the index may have been replaced. The check is cheap."""
+        if self._source.is_remote:
+            return self._clock() - self._checked_at >= REMOTE_CHECK_SECONDS
+        return self._source.has_changed(self._revision)
 
     @property
     def is_remote(self) -> bool:
-        """Whether a look may take long."""
-        return self._keeper.is_remote
+        """Whether `refresh` goes over the network."""
+        return self._source.is_remote
 
-    def look(self) -> None:
-        """Load the index if it was replaced. If it cannot be served the old one goes on, and `problem` says why."""
-        if not self._lock.acquire(blocking=not self._keeper.is_remote):
-            return  # somebody looks already
+    def refresh(self) -> None:
+        """Load the index if it was replaced.
+
+        If the new one cannot be loaded, keep the old one and set `problem`.
+        """
+        if not self._lock.acquire(blocking=not self._source.is_remote):
+            return  # another thread is refreshing
         try:
-            if self.wants_look:
-                self._look()
+            if self.may_have_changed:
+                self._load_if_changed()
         finally:
             self._lock.release()
 
-    def _look(self) -> None:
-        self._looked = self._clock()
+    def _load_if_changed(self) -> None:
+        self._checked_at = self._clock()
         try:
-            fetched = self._keeper.fetch(self._tried)
+            fetched = self._source.fetch(self._revision)
             if fetched is None:
                 return
-            self._tried = fetched.mark
+            self._revision = fetched.revision
             digest = _digest(fetched.data)
             if digest != self._digest:
                 self.current = load_site(fetched.data)
-                self._digest, self.loaded = digest, _now()
-                _log.warning("%s was replaced; its %d pages are served now", self._keeper.name, len(self.current))
+                self._digest, self.loaded_at = digest, _now()
+                _log.warning("%s was replaced; its %d pages are served now", self._source.name, len(self.current))
             self.problem = None
         except DowseError as error:
             problem = f"The index was replaced by one that cannot be served, and the old one goes on: {error}"
-            if isinstance(error, Failed) and self._keeper.is_remote:
+            if isinstance(error, Failed) and self._source.is_remote:
                 problem = f"The index could not be renewed, and the old one goes on: {error}"
-            self._complain(problem)
-        except Exception as error:  # whatever it is, there is a site to be served
-            self._complain(f"The index could not be loaded, and the old one goes on: {type(error).__name__}: {error}")
+            self._set_problem(problem)
+        except Exception as error:  # the old index must stay served, whatever happens
+            self._set_problem(
+                f"The index could not be loaded, and the old one goes on: {type(error).__name__}: {error}"
+            )
 
-    def _complain(self, problem: str) -> None:
+    def _set_problem(self, problem: str) -> None:
         if problem != self.problem:
-            _log.warning("%s: %s", self._keeper.name, problem)
+            _log.warning("%s: %s", self._source.name, problem)
         self.problem = problem
 
 

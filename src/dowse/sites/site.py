@@ -1,4 +1,4 @@
-"""One site that is loaded: its pages, found by words and by address."""
+"""A loaded site, whose pages are found by words and by URL."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -24,12 +24,12 @@ from dowse.sites.site_search import SiteResults, SiteSearcher
 from dowse.sites.site_tokens import SiteTokenizer
 
 MAX_SUGGESTIONS = 3
-"""So many addresses are proposed for one that is not there."""
+"""URLs suggested for one that does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedPage:
-    """What is kept of a page beside its text."""
+    """The values of a page that are kept beside its texts."""
 
     url: str
     date: str
@@ -37,9 +37,9 @@ class ListedPage:
 
 
 def load_site(data: bytes | bytearray) -> "LoadedSite":
-    """A site of the bytes of its index; BrokenIndex says what keeps it from being served.
+    """Load a site from the bytes of its index; raise BrokenSiteIndex if it cannot be served.
 
-    A bytearray is emptied as soon as it was read: it and what is made of it need not be in memory together.
+    A bytearray is cleared once it is parsed, so that it and the loaded site are not in memory together.
     """
     if len(data) > MAX_INDEX_BYTES:
         raise BrokenSiteIndex(f"The index has {len(data) >> 20} MB; {MAX_INDEX_BYTES >> 20} are the most.")
@@ -50,40 +50,40 @@ def load_site(data: bytes | bytearray) -> "LoadedSite":
 
 
 class _SiteLoader:
-    """Pages on their way from the file into the postings."""
+    """Checks the pages of an index and adds them to the postings."""
 
     def __init__(self) -> None:
         self._checker = IndexChecker()
         self._tokenizer = SiteTokenizer()
-        self._begin()
+        self._start()
 
     def load(self, data: bytes | bytearray) -> "LoadedSite":
-        root = parse_index(data, self._add, self._begin)
+        root = parse_index(data, self._add, self._start)
         if isinstance(data, bytearray):
             data.clear()
         release_memory()
-        header, problems = self._checker.header(root)
+        header, problems = self._checker.check_header(root)
         fatal = [problem for problem in problems if problem.is_fatal]
         if fatal:
             more = f" And {len(fatal) - 1} more." if len(fatal) > 1 else ""
             raise BrokenSiteIndex(f"{fatal[0]}{more} `dowse site check` lists all.")
-        searcher = SiteSearcher(self._poster.done(), self._tokenizer)
+        searcher = SiteSearcher(self._postings.build(), self._tokenizer)
         return LoadedSite(header, tuple(self._listed), searcher, self._tokenizer, tuple(problems))
 
-    def _begin(self) -> None:
+    def _start(self) -> None:
         self._checker.restart()
-        self._poster = PostingsBuilder(self._tokenizer)
+        self._postings = PostingsBuilder(self._tokenizer)
         self._listed: list[ListedPage] = []
 
     def _add(self, number: int, value: object) -> None:
-        page = self._checker.page(number, value)
+        page = self._checker.check_page(number, value)
         if page is not None:
-            self._poster.add(page)
+            self._postings.add(page)
             self._listed.append(ListedPage(page.url, page.date, page.topics))
 
 
 class LoadedSite:
-    """A site that can be asked; it does not change."""
+    """A site that can be searched; it is immutable."""
 
     def __init__(
         self,
@@ -105,58 +105,60 @@ class LoadedSite:
     def search(
         self, query: str, limit: int, topics: Sequence[str] = (), since: date | None = None, until: date | None = None
     ) -> SiteResults:
-        """The best pages for a query, among those with any of the topics and dated within the days."""
-        return self._searcher.search(query, limit, self._allowed(topics, since, until))
+        """Return the best pages for a query, among those with any of the topics and dated from `since` to `until`."""
+        return self._searcher.search(query, limit, self._matching_filters(topics, since, until))
 
     def page(self, number: int) -> Page:
-        """A page, whole."""
+        """Return a page with its whole text."""
         listed, texts = self._listed[number], self._searcher.postings.texts
-        title, abstract, body = (texts.encoded(number, field).decode() for field in (TITLE, ABSTRACT, BODY))
+        title, abstract, body = (texts.field_bytes(number, field).decode() for field in (TITLE, ABSTRACT, BODY))
         return Page(listed.url, title, abstract, listed.date, listed.topics, body)
 
-    def passage(self, number: int, found: SiteResults, *, masks: bool = True) -> Screened:
-        """The part of a page's body that a search found, as it may be shown."""
-        return best_passage(self._searcher.postings, self._tokenizer, number, found.terms, masks=masks)
+    def passage(self, number: int, results: SiteResults, *, masks: bool = True) -> Screened:
+        """Return the passage of a page's body that best matches a search, screened."""
+        return best_passage(self._searcher.postings, self._tokenizer, number, results.terms, masks=masks)
 
     def full_url(self, number: int) -> str:
-        """Where a page can be opened."""
+        """Return the full URL of a page."""
         return page_urls.full_url(self.header.site.domain, self._listed[number].url)
 
-    def find(self, address: str) -> int | None:
-        """The page at a path or full address."""
-        host, path = page_urls.split_url(address)
+    def find(self, url: str) -> int | None:
+        """Return the number of the page at a path or full URL; None if there is none."""
+        host, path = page_urls.split_url(url)
         if host is not None and not page_urls.is_same_host(host, self.header.site.domain):
             return None
         for candidate in (path, page_urls.strip_query(path)):
-            if (number := self._by_address.get(page_urls.path_key(candidate))) is not None:
+            if (number := self._numbers_by_path.get(page_urls.path_key(candidate))) is not None:
                 return number
         return None
 
-    def nearest(self, address: str) -> list[str]:
-        """The URLs that are most like an address."""
-        key = page_urls.path_key(page_urls.split_url(address[:500])[1])
-        near = process.extract(
-            key, self._by_address.keys(), scorer=OSA.normalized_similarity, limit=MAX_SUGGESTIONS, score_cutoff=0.5
+    def similar_urls(self, url: str) -> list[str]:
+        """Return the URLs of pages that are most similar to a URL."""
+        key = page_urls.path_key(page_urls.split_url(url[:500])[1])
+        similar = process.extract(
+            key, self._numbers_by_path.keys(), scorer=OSA.normalized_similarity, limit=MAX_SUGGESTIONS, score_cutoff=0.5
         )
-        return [self._listed[self._by_address[found]].url for found, *_ in near]
+        return [self._listed[self._numbers_by_path[path]].url for path, *_ in similar]
 
     def topics(self) -> list[tuple[str, int]]:
-        """All topics, those of most pages first."""
-        counted = Counter(topic for listed in self._listed for topic in dict.fromkeys(listed.topics))
-        return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
+        """Return all topics with their number of pages, the most frequent first."""
+        counts = Counter(topic for listed in self._listed for topic in dict.fromkeys(listed.topics))
+        return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
 
-    def dates(self) -> tuple[str, str] | None:
-        """The first and the last day of any page."""
+    def date_range(self) -> tuple[str, str] | None:
+        """Return the earliest and the latest day of any page; None if no page is dated."""
         days = self._days[self._days > 0]
         if not len(days):
             return None
         return date.fromordinal(int(days.min())).isoformat(), date.fromordinal(int(days.max())).isoformat()
 
-    def _allowed(self, topics: Sequence[str], since: date | None, until: date | None) -> NDArray[np.bool_]:
+    def _matching_filters(self, topics: Sequence[str], since: date | None, until: date | None) -> NDArray[np.bool_]:
         allowed = np.ones(len(self), np.bool_)
         if topics:
             wanted = {_fold_topic(topic) for topic in topics}
-            allowed &= np.array([not wanted.isdisjoint(map(_fold_topic, one.topics)) for one in self._listed], np.bool_)
+            allowed &= np.array(
+                [not wanted.isdisjoint(map(_fold_topic, listed.topics)) for listed in self._listed], np.bool_
+            )
         if since:
             allowed &= self._days >= since.toordinal()
         if until:
@@ -164,15 +166,15 @@ class LoadedSite:
         return allowed
 
     @cached_property
-    def _by_address(self) -> dict[str, int]:
-        found: dict[str, int] = {}
+    def _numbers_by_path(self) -> dict[str, int]:
+        numbers: dict[str, int] = {}
         for number, listed in enumerate(self._listed):
-            found.setdefault(page_urls.path_key(page_urls.split_url(listed.url)[1]), number)
-        return found
+            numbers.setdefault(page_urls.path_key(page_urls.split_url(listed.url)[1]), number)
+        return numbers
 
     @cached_property
     def _days(self) -> NDArray[np.int64]:
-        """The day of each page; 0 where it has none, or none that can be read."""
+        """The day of each page as an ordinal; 0 if it has no valid date."""
         return np.array([_day_number(listed.date) for listed in self._listed], np.int64)
 
 

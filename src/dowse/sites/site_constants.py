@@ -1,18 +1,18 @@
-"""Every number that decides which page comes first, and what it is good for."""
+"""The constants of the ranking of pages."""
 
 FIELD_WEIGHTS = (0.35, 0.30, 0.20, 0.15)
-"""Of body, title, abstract and topics: the specification's."""
+"""Weights of body, title, abstract and topics, as the specification states them."""
 
-# How surely another word is meant than the one that was typed.
+# Weights of words that match a typed word without being equal to it. An equal word has 1.
 FORM_WEIGHT = 0.85
 PREFIX_WEIGHT = 0.6
 INFIX_WEIGHT = 0.4
 ONE_TYPO_WEIGHT = 0.75
 TWO_TYPOS_WEIGHT = 0.5
 OTHER_FIRST_LETTER_FACTOR = 0.8
-"""People rarely miss the first letter."""
+"""Factor for a typo in the first letter, which people rarely make."""
 SPLIT_WORD_WEIGHT = 0.7
-"""`file system` for `filesystem`, and the other way round."""
+"""Weight of `file system` for `filesystem` and the reverse."""
 
 MIN_PREFIX_CHARACTERS = 3
 MIN_INFIX_CHARACTERS = 4
@@ -24,25 +24,25 @@ MAX_SIMILAR_WORDS = 20
 
 MAX_TERMS = 64
 MAX_CORRECTED_WORDS = 12
-"""Of a query so many words count, and of those that are nowhere so many are taken for similar ones: each costs time."""
+"""Maximum number of words of a query that count, and of unknown ones among them that are corrected. Each costs time."""
 
 STOP_WORD_FACTOR = 0.15
-"""What a word that says nothing counts beside the others."""
+"""Factor for the importance of stop words."""
 
 SATURATION = 1.2
 LENGTH_NORMALIZATION = (0.75, 0.5, 0.5, 0.75)
-"""How much a field's length counts against it; topics may be a long list."""
+"""BM25's `b` for each field: how much its length counts against it. Topics may be a long list."""
 
 MAX_CANDIDATES = 60
-"""Pages that are looked at closely: titles word by word, and how near to each other words stand."""
+"""Pages whose titles and word distances are compared; the other pages are ranked by their words alone."""
 COVERAGE_EXPONENT = 2.0
-"""Exponent of the share of the query that a page has: pages with all words come before those with one of them often."""
+"""Exponent of the share of the query that a page has. It ranks pages with all words before pages with one word often."""
 TITLE_WEIGHT = 0.9
 TITLE_EXPONENT = 3.0
 PROXIMITY_WEIGHT = 0.6
 PROXIMITY_HALF_WORDS = 4.0
-"""Words between two words of the query that halve the worth of their being near."""
+"""Number of words between two words of the query that halves their closeness."""
 REVERSED_ORDER_FACTOR = 0.8
 MIN_TITLE_SIMILARITY = 0.75
-"""Share of a title's characters that have to be right where its words need not be."""
+"""Minimum similarity, by characters, of a title that is compared with the query as a whole."""
 MAX_TITLE_CHARACTERS = 300

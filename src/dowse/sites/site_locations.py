@@ -1,4 +1,4 @@
-"""Sites as they are named on a command line."""
+"""The arguments that name sites on a command line."""
 
 import logging
 import re
@@ -13,20 +13,22 @@ _log = logging.getLogger(__name__)
 
 
 def parse_site_argument(text: str) -> tuple[str | None, str]:
-    """What `[NAME=]FILE|URL` says; a name is what could be one of a tool."""
+    """Split `[NAME=]FILE|URL` into name and location; only text that can name a tool is a name."""
     match = _NAMED.fullmatch(text)
-    name, place = match.groups() if match else (None, text)
-    if not place:
+    name, location = match.groups() if match else (None, text)
+    if not location:
         raise UsageError(
             f"{text!r} names no index. Write [NAME=]FILE, or an address that begins with https:// or s3://."
         )
-    return name, place
+    return name, location
 
 
-def load_sites(places: Iterable[str]) -> list[tuple[str | None, ServedSite]]:
-    """The sites at these places, loaded, each with the name that was given, if one was."""
-    sites = [(name, ServedSite(open_index_source(place))) for name, place in map(parse_site_argument, places)]
-    for _, live in sites:
-        if count := len(live.current.problems):
-            _log.warning("%s: %d problem%s; `dowse site check` tells", live.source, count, "" if count == 1 else "s")
+def load_sites(arguments: Iterable[str]) -> list[tuple[str | None, ServedSite]]:
+    """Load the sites that these arguments name; return each with its given name, or None."""
+    sites = [(name, ServedSite(open_index_source(location))) for name, location in map(parse_site_argument, arguments)]
+    for _, site in sites:
+        if count := len(site.current.problems):
+            _log.warning(
+                "%s: %d problem%s; `dowse site check` tells", site.source_name, count, "" if count == 1 else "s"
+            )
     return sites

@@ -1,10 +1,10 @@
-"""The part of a page that shows why it was found."""
+"""The passage of a page that shows why it was found."""
 
 from collections.abc import Iterable
 
 import numpy as np
 
-from dowse.screening.masking import KEY_CHARACTERS, NEAR_CHARACTERS, Screened, shown
+from dowse.screening.masking import PRIVATE_KEY_CHARACTERS, SURROUNDING_CHARACTERS, Screened, screen_text
 from dowse.sites import site_constants as weights
 from dowse.sites.proximity import Term, map_words_to_terms
 from dowse.sites.site_postings import BODY, Postings
@@ -12,50 +12,58 @@ from dowse.sites.site_tokens import SiteTokenizer
 
 PASSAGE_CHARACTERS = 300
 _WINDOW_WORDS = 40
-"""About as many as fit."""
+"""The number of words that about fit a passage."""
 
 
 def best_passage(
     postings: Postings, tokenizer: SiteTokenizer, page: int, terms: Iterable[Term], *, masks: bool = True
 ) -> Screened:
-    """The words around the place that has most of the query; empty where the body has none of it."""
+    """Return the part of the body that has the most important words of the query; empty if it has none."""
     terms = list(terms)
-    numbers = postings.texts.numbers(page, BODY)
-    met = map_words_to_terms(postings, terms, weights.INFIX_WEIGHT / 2)[numbers]
-    places = np.flatnonzero(met)
-    if not len(places):
+    word_ids = postings.texts.word_ids(page, BODY)
+    found = map_words_to_terms(postings, terms, weights.INFIX_WEIGHT / 2)[word_ids]
+    positions = np.flatnonzero(found)
+    if not len(positions):
         return Screened("")
-    text = postings.texts.encoded(page, BODY)
-    _, starts, ends = tokenizer.words(text)
-    first, last = _best_window(places.tolist(), met[places].tolist(), [0.0, *(term.worth for term in terms)])
+    text = postings.texts.field_bytes(page, BODY)
+    _, starts, ends = tokenizer.tokenize(text)
+    first, last = _best_window(
+        positions.tolist(), found[positions].tolist(), [0.0, *(term.importance for term in terms)]
+    )
     if last >= len(starts):
         return Screened("")
     start, end = int(starts[first]), int(ends[last])
-    return shown(_cut_passage(text, start, end), around=_surroundings(text, start, end) if masks else "", masks=masks)
+    return screen_text(
+        _cut_passage(text, start, end), around=_surroundings(text, start, end) if masks else "", masks=masks
+    )
 
 
 def _surroundings(text: bytes, start: int, end: int) -> str:
-    """What tells of secrets that were cut."""
-    wide = text[max(0, start - KEY_CHARACTERS) : end + KEY_CHARACTERS]
+    """Return the text around a passage, which the screening needs to recognize secrets that are cut."""
+    wide = text[max(0, start - PRIVATE_KEY_CHARACTERS) : end + PRIVATE_KEY_CHARACTERS]
     if b"PRIVATE KEY" not in wide:
-        wide = text[max(0, start - PASSAGE_CHARACTERS - NEAR_CHARACTERS) : end + PASSAGE_CHARACTERS + NEAR_CHARACTERS]
+        wide = text[
+            max(0, start - PASSAGE_CHARACTERS - SURROUNDING_CHARACTERS) : end
+            + PASSAGE_CHARACTERS
+            + SURROUNDING_CHARACTERS
+        ]
     return wide.decode("utf-8", "ignore")
 
 
-def _best_window(places: list[int], roles: list[int], worths: list[float]) -> tuple[int, int]:
-    """The first and last word of the window that has the most telling words of the query."""
-    best, found, first = -1.0, (0, 0), 0
-    for at, place in enumerate(places):
-        while place - places[first] > _WINDOW_WORDS:
+def _best_window(positions: list[int], term_numbers: list[int], importances: list[float]) -> tuple[int, int]:
+    """Return the first and last word of the window that has the most important words of the query."""
+    best, window, first = -1.0, (0, 0), 0
+    for at, position in enumerate(positions):
+        while position - positions[first] > _WINDOW_WORDS:
             first += 1
-        worth = sum(worths[role] for role in set(roles[first : at + 1]))
-        if worth > best + 1e-9:
-            best, found = worth, (places[first], place)
-    return found
+        total = sum(importances[number] for number in set(term_numbers[first : at + 1]))
+        if total > best + 1e-9:
+            best, window = total, (positions[first], position)
+    return window
 
 
 def _cut_passage(text: bytes, start: int, end: int) -> str:
-    """The text from here to there with as much around it as fits, on one line, from a word to a word."""
+    """Return the text from start to end with as much around it as fits, on one line, cut between words."""
     room = max(0, PASSAGE_CHARACTERS - (end - start))
     before = text[max(0, start - room // 3) : start].decode("utf-8", "ignore")
     inside = text[start:end].decode("utf-8", "ignore")
@@ -64,7 +72,7 @@ def _cut_passage(text: bytes, start: int, end: int) -> str:
         before = "…" + (before.partition(" ")[2] or before)
     if "\n\n" in before:
         before = before.rpartition("\n\n")[2]
-    shown = inside + after
+    rest = inside + after
     if end + len(after.encode()) < len(text):
-        shown = inside + (after.rpartition(" ")[0] or after) + "…"
-    return " ".join((before + shown).split())
+        rest = inside + (after.rpartition(" ")[0] or after) + "…"
+    return " ".join((before + rest).split())

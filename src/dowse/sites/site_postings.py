@@ -1,4 +1,4 @@
-"""Which word stands where: the pages' texts and, for each word, the fields that have it and how often."""
+"""The postings of a site: the texts of its pages and, for each word, the fields that have it and how often."""
 
 from dataclasses import dataclass
 
@@ -13,121 +13,121 @@ FIELDS = ("body", "title", "abstract", "topics")
 BODY, TITLE, ABSTRACT, TOPICS = range(4)
 
 _BATCH_BYTES = 480_000
-"""Text that is taken apart at once; little less than the tokenizer's window."""
+"""Bytes of text that are tokenized at once; a little less than the tokenizer's window."""
 _FIELD_BITS, _COUNT_BITS = 26, 12
-"""A word, a field and a count are one number of 64 bits while they are sorted. No index has 2^26 words or fields:
-it would be larger than an index may be."""
+"""A word, a field and a count are packed into 64 bits to be sorted. An index with 2^26 words or fields would exceed
+the maximum size of an index."""
 _MAX_COUNT = (1 << _COUNT_BITS) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The fields' texts in UTF-8, one after the other: as text they would take up to four times the memory."""
+    """The texts of all fields in UTF-8; as Python strings they would take up to four times the memory."""
 
     data: tuple[bytes, ...]
-    """A batch each."""
+    """The texts, in batches."""
     bounds: NDArray[np.int64]
-    """Of each field its batch, and where it begins and ends there."""
+    """For each field, its batch and its start and end there."""
     words: NDArray[np.int32]
-    """The words of all fields, by their numbers."""
+    """The words of all fields, as word ids."""
     firsts: NDArray[np.int64]
-    """Where each field's words begin; one more for the end."""
+    """The start of each field in `words`, and the end of the last one."""
 
-    def encoded(self, page: int, field: int) -> bytes:
-        """One field of one page."""
+    def field_bytes(self, page: int, field: int) -> bytes:
+        """Return the text of one field of one page."""
         batch, start, end = self.bounds[page * len(FIELDS) + field]
         return self.data[int(batch)][int(start) : int(end)]
 
-    def numbers(self, page: int, field: int) -> NDArray[np.int32]:
-        """The words of one field of one page."""
+    def word_ids(self, page: int, field: int) -> NDArray[np.int32]:
+        """Return the words of one field of one page."""
         at = page * len(FIELDS) + field
         return self.words[self.firsts[at] : self.firsts[at + 1]]
 
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """A field of a page is numbered `page * 4 + field` here."""
+    """The words of a site and the fields that have them. A field of a page has the number `page * 4 + field`."""
 
     pages: int
     texts: Texts
     lengths: NDArray[np.int32]
-    """Words of each field."""
+    """The number of words of each field."""
     words: list[bytes]
-    """By their numbers, in lower case as far as they are ASCII."""
+    """The words by id, with ASCII letters in lower case."""
     starts: NDArray[np.int64]
-    """Where each word's places begin in the next two; one more for the end."""
-    places: NDArray[np.int32]
+    """The start of each word in `fields` and `counts`, and the end of the last one."""
+    fields: NDArray[np.int32]
     counts: NDArray[np.uint16]
 
-    def of(self, word: int) -> tuple[NDArray[np.int32], NDArray[np.uint16]]:
-        """The fields that have a word, and how often."""
+    def fields_with(self, word: int) -> tuple[NDArray[np.int32], NDArray[np.uint16]]:
+        """Return the fields that have a word, and how often each has it."""
         span = slice(self.starts[word], self.starts[word + 1])
-        return self.places[span], self.counts[span]
+        return self.fields[span], self.counts[span]
 
 
 class PostingsBuilder:
-    """Takes pages apart, in batches."""
+    """Builds postings from pages, in batches."""
 
     def __init__(self, tokenizer: SiteTokenizer) -> None:
         self._tokenizer = tokenizer
-        self._numbering = WordIds()
+        self._word_ids = WordIds()
         self._words: list[bytes] = []
         self._data: list[bytes] = []
         self._batch = bytearray()
         self._bounds: list[tuple[int, int, int]] = []
-        self._first = 0
-        self._counted: list[NDArray[np.uint64]] = []
+        self._first_field = 0
+        self._packed: list[NDArray[np.uint64]] = []
         self._lengths: list[NDArray[np.int32]] = []
-        self._numbers: list[Ids] = []
+        self._text_words: list[Ids] = []
 
     def add(self, page: Page) -> None:
-        """Take in the next page."""
+        """Add the next page."""
         for text in (page.body, page.title, page.abstract, "\n".join(page.topics)):
             start = len(self._batch)
-            self._batch += text.encode("utf-8", "replace")  # JSON can hold half a character
+            self._batch += text.encode("utf-8", "replace")  # JSON can hold lone surrogates
             self._bounds.append((len(self._data), start, len(self._batch)))
             self._batch += b"\n"
         if len(self._batch) > _BATCH_BYTES:
-            self._take_apart()
+            self._tokenize_batch()
 
-    def done(self) -> Postings:
-        """All pages, taken apart."""
-        self._take_apart()
-        counted = np.concatenate([np.zeros(0, np.uint64), *self._counted])
-        self._counted.clear()
-        counted.sort()
-        counts = (counted & np.uint64(_MAX_COUNT)).astype(np.uint16)
-        counted >>= np.uint64(_COUNT_BITS)
-        places = (counted & np.uint64((1 << _FIELD_BITS) - 1)).astype(np.int32)
-        counted >>= np.uint64(_FIELD_BITS)
-        starts = np.searchsorted(counted, np.arange(len(self._words) + 1, dtype=np.uint64))
+    def build(self) -> Postings:
+        """Return the postings of all pages added."""
+        self._tokenize_batch()
+        packed = np.concatenate([np.zeros(0, np.uint64), *self._packed])
+        self._packed.clear()
+        packed.sort()
+        counts = (packed & np.uint64(_MAX_COUNT)).astype(np.uint16)
+        packed >>= np.uint64(_COUNT_BITS)
+        fields = (packed & np.uint64((1 << _FIELD_BITS) - 1)).astype(np.int32)
+        packed >>= np.uint64(_FIELD_BITS)
+        starts = np.searchsorted(packed, np.arange(len(self._words) + 1, dtype=np.uint64))
         bounds = np.array(self._bounds, np.int64).reshape(-1, 3)
         lengths = np.concatenate([np.zeros(0, np.int32), *self._lengths])
         firsts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-        texts = Texts(tuple(self._data), bounds, np.concatenate([np.zeros(0, np.int32), *self._numbers]), firsts)
-        return Postings(len(bounds) // len(FIELDS), texts, lengths, self._words, starts, places, counts)
+        texts = Texts(tuple(self._data), bounds, np.concatenate([np.zeros(0, np.int32), *self._text_words]), firsts)
+        return Postings(len(bounds) // len(FIELDS), texts, lengths, self._words, starts, fields, counts)
 
-    def _take_apart(self) -> None:
-        text, bounds = bytes(self._batch), self._bounds[self._first :]
+    def _tokenize_batch(self) -> None:
+        text, bounds = bytes(self._batch), self._bounds[self._first_field :]
         self._batch.clear()
         if not bounds:
             return
-        hashes, starts, ends = self._tokenizer.words(text)
-        numbers, new = self._numbering.number(hashes)
+        hashes, starts, ends = self._tokenizer.tokenize(text)
+        word_ids, new = self._word_ids.find_or_add(hashes)
         self._words += [text[start:end].lower() for start, end in zip(starts[new], ends[new], strict=True)]
-        first_of = np.searchsorted(starts, [start for _, start, _ in bounds])
-        lengths = np.diff(np.append(first_of, len(starts)))
-        fields = np.repeat(np.arange(self._first, self._first + len(bounds), dtype=np.uint64), lengths)
-        self._counted.append(_count_words(fields, numbers))
+        first_words = np.searchsorted(starts, [start for _, start, _ in bounds])
+        lengths = np.diff(np.append(first_words, len(starts)))
+        fields = np.repeat(np.arange(self._first_field, self._first_field + len(bounds), dtype=np.uint64), lengths)
+        self._packed.append(_count_words(fields, word_ids))
         self._lengths.append(lengths.astype(np.int32))
-        self._numbers.append(numbers)
+        self._text_words.append(word_ids)
         self._data.append(text)
-        self._first = len(self._bounds)
+        self._first_field = len(self._bounds)
 
 
-def _count_words(fields: NDArray[np.uint64], numbers: Ids) -> NDArray[np.uint64]:
-    """How often each word is in each field: word, field and count in one number."""
-    keys = np.sort((numbers.astype(np.uint64) << np.uint64(_FIELD_BITS)) | fields)
+def _count_words(fields: NDArray[np.uint64], word_ids: Ids) -> NDArray[np.uint64]:
+    """Count each word in each field; return word, field and count packed into one number."""
+    keys = np.sort((word_ids.astype(np.uint64) << np.uint64(_FIELD_BITS)) | fields)
     first = np.flatnonzero(np.diff(keys, prepend=~keys[:1]))
     counts = np.minimum(np.diff(np.append(first, len(keys))), _MAX_COUNT).astype(np.uint64)
     return (keys[first] << np.uint64(_COUNT_BITS)) | counts

@@ -1,4 +1,4 @@
-"""Numbers for words, given in the order they are met: a hash table whose every step is numpy's."""
+"""Consecutive ids for words, kept in a hash table in numpy."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,11 +9,11 @@ Ids = NDArray[np.int32]
 
 _FREE = -1
 _MAX_LOAD = 0.4
-"""Of the table; fuller ones need more steps to find a word."""
+"""Maximum load of the table; a fuller one needs more steps to find a word."""
 
 
 class WordIds:
-    """Which number a word has, by its hash."""
+    """The ids of words, found by their hashes."""
 
     def __init__(self) -> None:
         self._slots: Ids = np.full(1 << 16, _FREE, np.int32)
@@ -23,28 +23,28 @@ class WordIds:
         return len(self._known)
 
     def find(self, hashes: Hashes) -> Ids:
-        """The numbers of words; -1 for those that are not known."""
+        """Return the ids of words; -1 for unknown words."""
         found = np.full(len(hashes), _FREE, np.int32)
         mask = np.uint64(len(self._slots) - 1)
         left = np.arange(len(hashes))
-        places = _mix(hashes) & mask
+        slots = _mix(hashes) & mask
         while len(left):
-            numbers = self._slots[places]
-            is_met = numbers != _FREE
-            left, places, numbers = left[is_met], places[is_met], numbers[is_met]
-            is_right = self._known[numbers] == hashes[left]
-            found[left[is_right]] = numbers[is_right]
-            left, places = left[~is_right], (places[~is_right] + np.uint64(1)) & mask
+            ids = self._slots[slots]
+            is_used = ids != _FREE
+            left, slots, ids = left[is_used], slots[is_used], ids[is_used]
+            is_found = self._known[ids] == hashes[left]
+            found[left[is_found]] = ids[is_found]
+            left, slots = left[~is_found], (slots[~is_found] + np.uint64(1)) & mask
         return found
 
-    def number(self, hashes: Hashes) -> tuple[Ids, NDArray[np.int64]]:
-        """The numbers of words, new ones for those not known; and where each new one is met first."""
+    def find_or_add(self, hashes: Hashes) -> tuple[Ids, NDArray[np.int64]]:
+        """Return the ids of words, adding unknown ones, and the position of the first occurrence of each new word."""
         found = self.find(hashes)
         unknown = np.flatnonzero(found == _FREE)
         if not len(unknown):
             return found, unknown
-        new, first, which = np.unique(hashes[unknown], return_index=True, return_inverse=True)
-        found[unknown] = (len(self._known) + which).astype(np.int32)
+        new, first, new_index = np.unique(hashes[unknown], return_index=True, return_inverse=True)
+        found[unknown] = (len(self._known) + new_index).astype(np.int32)
         self._add(new)
         return found, unknown[first]
 
@@ -57,18 +57,18 @@ class WordIds:
                 size *= 2
             self._slots = np.full(size, _FREE, np.int32)
             first = 0
-        self._place(np.arange(first, len(self._known), dtype=np.int32))
+        self._insert(np.arange(first, len(self._known), dtype=np.int32))
 
-    def _place(self, numbers: Ids) -> None:
+    def _insert(self, ids: Ids) -> None:
         mask = np.uint64(len(self._slots) - 1)
-        places = _mix(self._known[numbers]) & mask
-        while len(numbers):
-            is_free = self._slots[places] == _FREE
-            self._slots[places[is_free]] = numbers[is_free]  # of several that want one place the last gets it
-            is_placed = self._slots[places] == numbers
-            numbers, places = numbers[~is_placed], (places[~is_placed] + np.uint64(1)) & mask
+        slots = _mix(self._known[ids]) & mask
+        while len(ids):
+            is_free = self._slots[slots] == _FREE
+            self._slots[slots[is_free]] = ids[is_free]  # the last of several ids for one slot gets it
+            is_placed = self._slots[slots] == ids
+            ids, slots = ids[~is_placed], (slots[~is_placed] + np.uint64(1)) & mask
 
 
 def _mix(hashes: Hashes) -> Hashes:
-    """A hash whose low bits depend on all of it."""
+    """Return hashes whose low bits depend on all bits."""
     return (hashes ^ (hashes >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93) >> np.uint64(24)

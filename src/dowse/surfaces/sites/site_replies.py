@@ -1,11 +1,11 @@
-"""What the tools of sites reply: prose, and the same facts as structured content."""
+"""The replies of the site tools: prose, and the same facts as structured content."""
 
 import json
 from typing import Any
 
 from dowse.mcp.tools import ProseReply
-from dowse.screening.instructions import flags_in
-from dowse.screening.masking import notes, shown
+from dowse.screening.instructions import find_flags
+from dowse.screening.masking import screen_text, warning_fields
 from dowse.sites.sanitizing import one_line, remove_control_characters
 from dowse.sites.served_site import ServedSite
 from dowse.sites.site import LoadedSite
@@ -14,20 +14,20 @@ from dowse.sites.site_search import SiteResults
 TITLE_CHARACTERS = 200
 ABSTRACT_CHARACTERS = 400
 MAX_TOPICS = 20
-"""Of one page in a list of results; long lists are headings that somebody took for topics."""
+"""Topics shown of one page in a list of results. Longer lists are usually headings, not topics."""
 MAX_SITE_TOPICS = 100
 URL_CHARACTERS = 2000
-"""No browser opens longer ones."""
+"""Browsers open no longer URLs."""
 SCREENED_CHARACTERS = 4 * ABSTRACT_CHARACTERS
-"""Of a title or an abstract no more is looked at, and a quarter of it shown."""
+"""Characters of a title or an abstract that are screened; at most a quarter of them is shown."""
 MIN_BODY_CHARACTERS = 200
-"""Of a page so much is told, however small the budget."""
+"""Characters of a page that are returned even if the budget is smaller."""
 
 
 def search_reply(
     site: LoadedSite, query: str, found: SiteResults, seconds: float, budget: int, *, masks: bool = True
 ) -> ProseReply:
-    """The pages that were found, as many as fit."""
+    """Return the pages found, as many as fit the budget."""
     results = [_result(site, hit.page, hit.score, found, masks=masks) for hit in found.hits]
     content: dict[str, Any] = {
         "site": _name(site),
@@ -37,9 +37,9 @@ def search_reply(
         "searchTimeMs": round(seconds * 1000, 1),
     }
     while True:
-        told = ProseReply(content, _search_text(content))
-        if _reply_characters(told) <= budget or not results:
-            return told
+        reply = ProseReply(content, _search_text(content))
+        if _reply_characters(reply) <= budget or not results:
+            return reply
         results.pop()
         content["truncated"] = (
             f"{len(results)} of {len(found.hits)} pages fit. Ask for the rest with other words or filters, "
@@ -49,7 +49,7 @@ def search_reply(
 
 def _result(site: LoadedSite, number: int, score: float, found: SiteResults, *, masks: bool) -> dict[str, Any]:
     page = site.page(number)
-    title, abstract = (shown(text[:SCREENED_CHARACTERS], masks=masks) for text in (page.title, page.abstract))
+    title, abstract = (screen_text(text[:SCREENED_CHARACTERS], masks=masks) for text in (page.title, page.abstract))
     passage = site.passage(number, found, masks=masks)
     result: dict[str, Any] = {
         "title": one_line(title.text, TITLE_CHARACTERS),
@@ -60,24 +60,24 @@ def _result(site: LoadedSite, number: int, score: float, found: SiteResults, *, 
         result["date"] = one_line(page.date, 40)
     if page.topics:
         result["topics"] = [one_line(topic, 100) for topic in page.topics[:MAX_TOPICS]]
-    if said := one_line(abstract.text, ABSTRACT_CHARACTERS):
-        result["abstract"] = said
-    around = one_line(passage.text, ABSTRACT_CHARACTERS)
-    if around and around.strip("…") not in said:
-        result["passage"] = around
-    about = notes((one, 1) for one in (title, abstract, passage))
-    about.pop("flaggedLines", None)  # nobody sees lines of a page
-    return result | {"score": round(score, 3)} | about
+    if summary := one_line(abstract.text, ABSTRACT_CHARACTERS):
+        result["abstract"] = summary
+    excerpt = one_line(passage.text, ABSTRACT_CHARACTERS)
+    if excerpt and excerpt.strip("…") not in summary:
+        result["passage"] = excerpt
+    warnings = warning_fields((text, 1) for text in (title, abstract, passage))
+    warnings.pop("flaggedLines", None)  # results show no lines of a page
+    return result | {"score": round(score, 3)} | warnings
 
 
 def _search_text(content: dict[str, Any]) -> str:
     results, total = content["results"], content["totalMatches"]
     shown = f" (showing {len(results)})" if len(results) < total else ""
     lines = [f"{content['site']}: {total:,} {'page' if total == 1 else 'pages'}{shown}"]
-    for number, one in enumerate(results, 1):
-        dated = " · ".join(filter(None, [one.get("date"), ", ".join(one.get("topics", ()))]))
-        body = one.get("passage") or one.get("abstract")
-        lines += ["", f"{number}. {one['title']}", f"   {one['url']}"]
+    for number, result in enumerate(results, 1):
+        dated = " · ".join(filter(None, [result.get("date"), ", ".join(result.get("topics", ()))]))
+        body = result.get("passage") or result.get("abstract")
+        lines += ["", f"{number}. {result['title']}", f"   {result['url']}"]
         lines += [f"   {line}" for line in (dated, body) if line]
     if "truncated" in content:
         lines += ["", content["truncated"]]
@@ -85,7 +85,7 @@ def _search_text(content: dict[str, Any]) -> str:
 
 
 def article_reply(site: LoadedSite, number: int, offset: int, budget: int) -> ProseReply:
-    """A page, its text from the offset on, as much as fits."""
+    """Return a page with its text from the offset on, as much as fits the budget."""
     page = site.page(number)
     whole = remove_control_characters(page.body)
     content: dict[str, Any] = {
@@ -99,11 +99,11 @@ def article_reply(site: LoadedSite, number: int, offset: int, budget: int) -> Pr
         content["topics"] = [one_line(topic, 100) for topic in page.topics[:MAX_SITE_TOPICS]]
     if page.abstract.strip():
         content["abstract"] = one_line(page.abstract, 4 * ABSTRACT_CHARACTERS)
-    if flags := sorted({flag.kind for flag in flags_in(page.body)}):
+    if flags := sorted({flag.kind for flag in find_flags(page.body)}):
         content["flags"] = flags
     left = max(0, len(whole) - offset)
     fits, too_many = min(left, MIN_BODY_CHARACTERS), min(left, budget) + 1
-    while too_many - fits > 1:  # halve what is not known until the most that fits is
+    while too_many - fits > 1:  # binary search for the longest text that fits
         middle = (fits + too_many) // 2
         if _reply_characters(_article_part(content, whole, offset, middle)) <= budget:
             fits = middle
@@ -112,13 +112,13 @@ def article_reply(site: LoadedSite, number: int, offset: int, budget: int) -> Pr
     return _article_part(content, whole, offset, fits)
 
 
-def _article_part(about: dict[str, Any], whole: str, offset: int, most: int) -> ProseReply:
-    """A page with so much of its text."""
-    content = {**about, "body": whole[offset : offset + most]}
-    if offset + most < len(whole):
+def _article_part(about: dict[str, Any], whole: str, offset: int, length: int) -> ProseReply:
+    """Return a page with `length` characters of its text, from the offset on."""
+    content = {**about, "body": whole[offset : offset + length]}
+    if offset + length < len(whole):
         content["truncated"] = (
-            f"These are characters {offset:,} to {offset + most:,} of {len(whole):,}. "
-            f"Go on with get_article and offset {offset + most}."
+            f"These are characters {offset:,} to {offset + length:,} of {len(whole):,}. "
+            f"Go on with get_article and offset {offset + length}."
         )
     return ProseReply(content, _article_text(content))
 
@@ -131,14 +131,14 @@ def _article_text(content: dict[str, Any]) -> str:
 
 
 def info_reply(facts: list[tuple[str, ServedSite, LoadedSite]], *, is_list: bool) -> ProseReply:
-    """What is known of each site."""
-    about = [_site_facts(*one) for one in facts]
+    """Describe each site and its index."""
+    about = [_site_facts(*fact) for fact in facts]
     text = "\n\n".join(map(_info_text, about))
     return ProseReply({"sites": about} if is_list else about[0], text)
 
 
-def _site_facts(name: str, live: ServedSite, site: LoadedSite) -> dict[str, Any]:
-    header, topics, dates = site.header, site.topics(), site.dates()
+def _site_facts(name: str, served: ServedSite, site: LoadedSite) -> dict[str, Any]:
+    header, topics, dates = site.header, site.topics(), site.date_range()
     about: dict[str, Any] = {
         "site": name,
         "tool": f"search_{name}",
@@ -150,21 +150,21 @@ def _site_facts(name: str, live: ServedSite, site: LoadedSite) -> dict[str, Any]
         "pageCount": len(site),
         "topicCount": len(topics),
         "topics": [{"topic": one_line(topic, 100), "pages": pages} for topic, pages in topics[:MAX_SITE_TOPICS]],
-        "loaded": live.loaded,
-        "source": live.source,
+        "loaded": served.loaded_at,
+        "source": served.source_name,
     }
     if dates:
         about["dates"] = {"first": dates[0], "last": dates[1]}
     if site.problems:
         about["problems"] = len(site.problems)
-    if live.problem:
-        about["problem"] = live.problem
+    if served.problem:
+        about["problem"] = served.problem
     return about
 
 
 def _info_text(about: dict[str, Any]) -> str:
     dates = about.get("dates")
-    topics = ", ".join(f"{one['topic']} ({one['pages']})" for one in about["topics"][:MAX_TOPICS])
+    topics = ", ".join(f"{entry['topic']} ({entry['pages']})" for entry in about["topics"][:MAX_TOPICS])
     lines = [
         f"{about['name']} ({about['domain']}), searched with {about['tool']}",
         about["description"],
@@ -180,7 +180,7 @@ def _name(site: LoadedSite) -> str:
     return one_line(site.header.site.name, TITLE_CHARACTERS)
 
 
-def _reply_characters(told: ProseReply) -> int:
-    """What a reply takes on the wire."""
-    content = json.dumps(told.content, ensure_ascii=False)
-    return len(content) + len(json.dumps(told.text, ensure_ascii=False))
+def _reply_characters(reply: ProseReply) -> int:
+    """Return the length of a reply as JSON."""
+    content = json.dumps(reply.content, ensure_ascii=False)
+    return len(content) + len(json.dumps(reply.text, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""The site surface: static sites searched by their index, a tool each, and their pages read."""
+"""The sites surface: one search tool per static site, and tools that read pages and describe indexes."""
 
 import asyncio
 import contextlib
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 MAX_RESULTS = 25
 NAME_CHARACTERS = 60
 DESCRIPTION_CHARACTERS = 200
-"""So much of what a site says of itself gets into the description of its tool."""
+"""Maximum length of the site's own description in the description of its tool."""
 REFRESH_WAIT_SECONDS = 3.0
-"""How long a call waits for an index that was just replaced before it is answered from the old one."""
+"""Seconds that a call waits for a replaced index to load before it is answered from the old one."""
 
 INSTRUCTIONS = (
     "Search the pages of websites with the search_ tools, then read whole pages with get_article. "
@@ -41,66 +41,66 @@ INSTRUCTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class NamedSite:
-    """A site under the name that its tool has."""
+    """A served site, and the name that its tool has after `search_`."""
 
     name: str
-    live: ServedSite
+    site: ServedSite
 
 
 class SitesSurface:
-    """The sites of a server."""
+    """The tools of all sites that a server offers."""
 
     def __init__(self, sites: Sequence[tuple[str | None, ServedSite]]) -> None:
         self._sites = _name_sites(sites)
-        self._looks: set[asyncio.Future[None]] = set()
+        self._refreshes: set[asyncio.Future[None]] = set()
         self.tools: tuple[Tool, ...] = (
             *(self._search_tool(served) for served in self._sites),
             Tool(
-                "get_article", "Read a page", f"Read a whole page of {self._which()} by its URL",
+                "get_article", "Read a page", f"Read a whole page of {self._subject()} by its URL",
                 self.get_article, _ARTICLE_REPLY, self._with_site(_ARTICLE_ARGUMENTS), ("url",),
             ),
             Tool(
-                "get_index_info", "About the site's index", f"What is known of {self._which()}: pages, topics, dates, age",
+                "get_index_info", "About the site's index", f"What is known of {self._subject()}: pages, topics, dates, age",
                 self.get_index_info, _INFO_REPLY, self._with_site({}),
             ),
         )  # fmt: skip
 
-    def sources(self) -> "list[SourceHealth]":
-        """What is served, for those who watch over the server."""
+    def health(self) -> "list[SourceHealth]":
+        """Return the health of each site, for the monitoring of the server."""
         from dowse.types import SourceHealth
 
         for served in self._sites:
-            if served.live.wants_look:
-                served.live.look()
-        return [SourceHealth(served.name, served.live.problem) for served in self._sites]
+            if served.site.may_have_changed:
+                served.site.refresh()
+        return [SourceHealth(served.name, served.site.problem) for served in self._sites]
 
     @property
     def served(self) -> Sequence[NamedSite]:
-        """Each site under its name."""
+        """The sites, in the order of their tools."""
         return tuple(self._sites)
 
     def names(self) -> str:
-        """The names of all sites, for a message."""
+        """Return the names of all sites, for a message."""
         return ", ".join(served.name for served in self._sites)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: the surface holds no open resources."""
 
-    # The tools
+    # Tools
 
     async def search(self, call: Call, served: NamedSite) -> ProseReply:
-        """Pages of one site."""
-        given, started = call.arguments, time.perf_counter()
-        days = {name: _parse_day(name, given[name]) for name in ("since", "until")}
-        topics = [topic for topic in given["topics"] or () if topic.strip()]
+        """Search the pages of one site."""
+        arguments, started = call.arguments, time.perf_counter()
+        days = {name: _parse_day(name, arguments[name]) for name in ("since", "until")}
+        topics = [topic for topic in arguments["topics"] or () if topic.strip()]
         site = await self.current(served)
-        search = partial(site.search, given["query"], int(given["limit"]), topics, **days)
-        found = await asyncio.to_thread(search)
+        search = partial(site.search, arguments["query"], int(arguments["limit"]), topics, **days)
+        results = await asyncio.to_thread(search)
         seconds, budget = time.perf_counter() - started, call.budget_characters
-        return search_reply(site, given["query"], found, seconds, budget, masks=masks_secrets())
+        return search_reply(site, arguments["query"], results, seconds, budget, masks=masks_secrets())
 
     async def get_article(self, call: Call) -> ProseReply:
-        """A page by its address."""
+        """Return a page by its URL."""
         url, offset = call.arguments["url"], int(call.arguments["offset"])
         candidates = await self._candidates(call.arguments.get("site"))
         found = [(served, site, page) for served, site in candidates if (page := site.find(url)) is not None]
@@ -113,49 +113,49 @@ class SitesSurface:
         return article_reply(site, page, offset, call.budget_characters)
 
     async def get_index_info(self, call: Call) -> ProseReply:
-        """What the indexes hold."""
+        """Describe the indexes."""
         name = call.arguments.get("site")
-        chosen = [self._of(name)] if name is not None else self._sites
+        chosen = [self._find_site(name)] if name is not None else self._sites
         about = [(served, await self.current(served)) for served in chosen]
-        facts = [(served.name, served.live, site) for served, site in about]
+        facts = [(served.name, served.site, site) for served, site in about]
         return info_reply(facts, is_list=len(self._sites) > 1 and name is None)
 
-    # Which site
+    # Choosing a site
 
     async def _candidates(self, name: str | None) -> list[tuple[NamedSite, LoadedSite]]:
-        """The sites that a page may be on: the one named, else all."""
-        chosen = [self._of(name)] if name is not None else self._sites
+        """Return the named site, or all sites if `name` is None."""
+        chosen = [self._find_site(name)] if name is not None else self._sites
         return [(served, await self.current(served)) for served in chosen]
 
-    def _of(self, name: str) -> NamedSite:
+    def _find_site(self, name: str) -> NamedSite:
         for served in self._sites:
             if name in (served.name, f"search_{served.name}"):
                 return served
         for served in self._sites:
-            if is_same_host(split_url(f"//{name.lower()}")[0] or "", served.live.current.header.site.domain):
+            if is_same_host(split_url(f"//{name.lower()}")[0] or "", served.site.current.header.site.domain):
                 return served
         raise UsageError(f"site: {_quote(name)} is not served here. It is one of: {self.names()}.")
 
     async def current(self, served: NamedSite) -> LoadedSite:
-        """The site as its index is now, or a moment ago if loading takes longer than one would wait."""
-        live = served.live
-        if live.wants_look:
-            look = asyncio.ensure_future(asyncio.to_thread(live.look))
-            self._looks.add(look)
-            look.add_done_callback(self._looks.discard)
-            if not live.is_remote:
+        """Return the site with its current index, or with the previous one if loading the current one takes too long."""
+        site = served.site
+        if site.may_have_changed:
+            refresh = asyncio.ensure_future(asyncio.to_thread(site.refresh))
+            self._refreshes.add(refresh)
+            refresh.add_done_callback(self._refreshes.discard)
+            if not site.is_remote:
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(asyncio.shield(look), REFRESH_WAIT_SECONDS)
-        return live.current
+                    await asyncio.wait_for(asyncio.shield(refresh), REFRESH_WAIT_SECONDS)
+        return site.current
 
-    # What is announced
+    # Tool descriptions
 
     def _search_tool(self, served: NamedSite) -> Tool:
-        site = served.live.current.header.site
+        site = served.site.current.header.site
         name, domain = label(site.name, NAME_CHARACTERS), label(normalize_host(site.domain), NAME_CHARACTERS)
         about = label(site.description, DESCRIPTION_CHARACTERS)
-        said = f' The site says of itself: "{about}".' if about else ""
-        description = f'Search the pages of the website "{name or served.name}" ({domain}).{said}'
+        own_words = f' The site says of itself: "{about}".' if about else ""
+        description = f'Search the pages of the website "{name or served.name}" ({domain}).{own_words}'
         run = partial(self.search, served=served)
         return Tool(
             f"search_{served.name}",
@@ -167,7 +167,7 @@ class SitesSurface:
             ("query",),
         )
 
-    def _which(self) -> str:
+    def _subject(self) -> str:
         return "the website" if len(self._sites) == 1 else "one of the websites"
 
     def _with_site(self, arguments: dict[str, Schema]) -> dict[str, Schema]:
@@ -178,33 +178,33 @@ class SitesSurface:
 
 
 def _name_sites(sites: Sequence[tuple[str | None, ServedSite]]) -> list[NamedSite]:
-    """Each site under its name; two of one name are refused, since their tools would be one."""
+    """Give each site its name; raise UsageError for invalid names and for names used twice."""
     named: dict[str, NamedSite] = {}
-    for given, live in sites:
-        name = given if given is not None else live.current.header.site.prefix
+    for given_name, site in sites:
+        name = given_name if given_name is not None else site.current.header.site.prefix
         if not re.fullmatch(PREFIX_PATTERN.strip("^$"), name) or len(name) > MAX_PREFIX_CHARACTERS:
             raise UsageError(
-                f"{live.source} would be search_{_quote(name)}, which cannot name a tool: lowercase letters, digits and "
-                f"underscores can, a letter first, at most {MAX_PREFIX_CHARACTERS}. {_remedy(live)}"
+                f"{site.source_name} would be search_{_quote(name)}, which cannot name a tool: lowercase letters, digits and "
+                f"underscores can, a letter first, at most {MAX_PREFIX_CHARACTERS}. {_remedy(site)}"
             )
         if name in named:
             raise UsageError(
-                f"{named[name].live.source} and {live.source} would both be search_{name}. {_remedy(live)}"
+                f"{named[name].site.source_name} and {site.source_name} would both be search_{name}. {_remedy(site)}"
             )
-        named[name] = NamedSite(name, live)
+        named[name] = NamedSite(name, site)
     return list(named.values())
 
 
-def _remedy(live: ServedSite) -> str:
-    return f"Give it another name: NAME={live.source} (with dowse serve: --site NAME={live.source})."
+def _remedy(site: ServedSite) -> str:
+    return f"Give it another name: NAME={site.source_name} (with dowse serve: --site NAME={site.source_name})."
 
 
-def _parse_day(name: str, given: str | None) -> date | None:
-    if given is None:
+def _parse_day(argument: str, text: str | None) -> date | None:
+    if text is None:
         return None
-    if not is_date(given.strip()[:10]):
-        raise UsageError(f"{name} has to be a day such as 2025-01-31, not {_quote(given)}.")
-    return date.fromisoformat(given.strip()[:10])
+    if not is_date(text.strip()[:10]):
+        raise UsageError(f"{argument} has to be a day such as 2025-01-31, not {_quote(text)}.")
+    return date.fromisoformat(text.strip()[:10])
 
 
 def _no_page_message(url: str, candidates: list[tuple[NamedSite, LoadedSite]]) -> str:
@@ -212,7 +212,7 @@ def _no_page_message(url: str, candidates: list[tuple[NamedSite, LoadedSite]]) -
     domains = [normalize_host(site.header.site.domain) for _, site in candidates]
     if host is not None and not any(is_same_host(host, domain) for domain in domains):
         return f"url: {_quote(host)} is not served here; {', '.join(label(domain, NAME_CHARACTERS) for domain in domains)} is."
-    near = [label(one, 100) for _, site in candidates for one in site.nearest(url)]
+    near = [label(similar, 100) for _, site in candidates for similar in site.similar_urls(url)]
     hint = f" Near it: {', '.join(near[:5])}." if near else " Search for the page first."
     return f"url: there is no page {_quote(url)}.{hint}"
 
@@ -254,6 +254,6 @@ _INFO_REPLY = reply(
 )  # fmt: skip
 
 
-def open_sites(places: Iterable[str]) -> SitesSurface:
-    """The surface of the sites at these places, loaded."""
-    return SitesSurface(load_sites(places))
+def open_sites(arguments: Iterable[str]) -> SitesSurface:
+    """Load the sites that these command-line arguments name and return their surface."""
+    return SitesSurface(load_sites(arguments))
