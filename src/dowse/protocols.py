@@ -1,4 +1,4 @@
-"""The interfaces behind which a part can be swapped: the source of files, the encoder, the store."""
+"""The interfaces of the parts that can be replaced: the source of files, the encoder, the store."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -25,25 +25,26 @@ if TYPE_CHECKING:
 
 
 class FileSource(Protocol):
-    """Where documents come from, behind the policy."""
+    """The files of one root that the policy allows."""
 
     def entries(self, below: str = "", on_folder: "FolderCallback | None" = None) -> Iterator[Entry | Verdict]:
-        """Everything below the root, or a folder of it: what may be indexed as entries, the rest as verdicts.
+        """Yield everything below the root or below one folder: an entry for each allowed file, a verdict for the rest.
 
-        Each folder that is entered is told, the root as an empty path, others with a slash at the end.
+        Call `on_folder` for each folder that the walk enters, with an empty path for the root and with a slash at the
+        end for other folders.
         """
         ...
 
     def entry(self, path: str) -> Entry | Verdict:
-        """One file as the walk would see it now."""
+        """Return one file as the walk would see it now."""
         ...
 
     def entry_at(self, path: str) -> Entry | Verdict:
-        """The same for a path that is spelled as the walk spells it, and no other; a folder has no reason."""
+        """Return one file like `entry`, but accept only the spelling that the walk uses. The verdict on a folder has no reason."""
         ...
 
     def read(self, entry: Entry) -> Document | Verdict:
-        """Read one file now, or say why not."""
+        """Read one file now, or return the verdict against it."""
         ...
 
     def read_path(self, path: str) -> Document | Verdict:
@@ -51,28 +52,28 @@ class FileSource(Protocol):
         ...
 
     def verdict(self, path: str) -> Verdict:
-        """What the policy says of one path, whether or not it exists."""
+        """Return the decision of the policy about a path, whether or not the path exists."""
         ...
 
 
 class Encoder(Protocol):
-    """Turns text into vectors of one width."""
+    """A model that turns texts into vectors of one width."""
 
     @property
     def version(self) -> str:
-        """Changes whenever the same text would get another vector."""
+        """The version of the model; it changes whenever the same text would get another vector."""
         ...
 
     @property
     def dimensions(self) -> int: ...
 
     def encode(self, texts: Sequence[str], kind: Kind = "docs") -> "Vectors":
-        """One row a text of one kind, each of length 1 (or 0 for a text without words)."""
+        """Return one row for each text, all of one kind. A row has length 1, or 0 for a text without words."""
         ...
 
 
 class ReadText(Protocol):
-    """Reads a document's text anew; None when the file no longer has the stored content."""
+    """A function that reads a document's text again; None when the file no longer has the stored content."""
 
     def __call__(self, document: StoredDocument) -> str | None: ...
 
@@ -80,38 +81,44 @@ class ReadText(Protocol):
 class DocumentReader(Protocol):
     """Documents, their chunks and their links, as they were indexed."""
 
-    def document(self, path: str) -> StoredDocument | None: ...
-
-    def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
-        """All documents, or those below a folder (`src/`) or after a path, by path."""
+    def document(self, path: str) -> StoredDocument | None:
+        """Return the document at a path."""
         ...
 
-    def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]: ...
+    def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
+        """Yield all documents, or those below a folder (`src/`) or after a path, sorted by path."""
+        ...
+
+    def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]:
+        """Return those of the documents that exist, by id."""
+        ...
 
     def find_twin(self, document: Document, recipe: str) -> StoredDocument | None:
-        """A document that became chunks from the very same content in the very same way."""
+        """Return a document that was chunked from the same content by the same recipe."""
         ...
 
     def refusals(self) -> dict[str, tuple[Stat, Verdict]]:
-        """Files that were turned away for what they hold, and the stat they had then."""
+        """Return the files that were refused for their content, with the stat they had then, by path."""
         ...
 
     def chunks(self, document_id: int) -> list[StoredChunk]:
-        """A document's chunks, in order."""
+        """Return the chunks of a document, in order."""
         ...
 
     def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
-        """Chunks that still exist; an id that was dropped is absent, and never comes back."""
+        """Return those of the chunks that exist, by id. The id of a removed chunk is never used again."""
         ...
 
-    def links(self, document_id: int) -> list[Link]: ...
+    def links(self, document_id: int) -> list[Link]:
+        """Return the links of a document, in order."""
+        ...
 
     def link_targets(self) -> Iterator[tuple[int, int, str]]:
-        """Where all links lead, in order: a document's id, a link's place in it, its target."""
+        """Yield the document id, the position in the document and the target of every link, in order."""
         ...
 
     def converted_text(self, document_id: int) -> str | None:
-        """The text of a document that is not its file's bytes; None for a verbatim one."""
+        """Return the text of a document that was converted from its file; None for a verbatim one."""
         ...
 
 
@@ -119,55 +126,57 @@ class TextSearcher(Protocol):
     """Search by words."""
 
     def refresh(self) -> None:
-        """See the state of this moment; until the next call, all answers about words are about it."""
+        """Open the current state of the text index; searches see this state until the next call."""
         ...
 
     def find_chunks(self, query: TextQuery, limit: int) -> list[Scored]:
-        """Chunks by the fields of chunks, best first, equals by id."""
+        """Search the fields of chunks; best first, ties by id."""
         ...
 
     def find_documents(self, query: TextQuery, limit: int) -> list[Scored]:
-        """Documents by the fields of documents, best first, equals by id."""
+        """Search the fields of documents; best first, ties by id."""
         ...
 
     def documents_with_word(self, word: str) -> frozenset[int]:
-        """Documents that hold a word: whole, or all its parts in one chunk."""
+        """Return the documents that contain a word: whole, or all its parts in one chunk."""
         ...
 
     def entry_count(self) -> int:
-        """How many chunks and paths words are looked for in, to weigh frequencies against."""
+        """Return the number of chunks and paths in the text index; frequencies are relative to it."""
         ...
 
     def chunk_frequency(self, term: str) -> int:
-        """How many chunks hold a term in their parts."""
+        """Return how many chunks contain a term, with identifiers split into parts."""
         ...
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
-        """Whole words that begin with a prefix, and how many chunks hold each."""
+        """Return whole words that begin with a prefix, each with the number of chunks that contain it."""
         ...
 
 
 class VectorStore(Protocol):
-    """Vectors of chunks, by encoder, and search by nearness."""
+    """Vectors of chunks, by encoder, and the search for the nearest ones."""
 
     def put_vectors(self, encoder: str, rows: "Sequence[tuple[int, Vectors]]") -> int:
-        """Keep vectors for chunks; those of chunks that are gone are ignored."""
+        """Store vectors of chunks and return the sequence number; chunks that no longer exist are ignored."""
         ...
 
-    def chunks_without_vectors(self, encoder: str, limit: int, *, first: Collection[int] = (), after: int = 0) -> list[int]:
-        """Chunks that have no vector of their own of this encoder: of the documents `first`, then by id `after` one."""
+    def chunks_without_vectors(
+        self, encoder: str, limit: int, *, first: Collection[int] = (), after: int = 0
+    ) -> list[int]:
+        """Return chunks without a vector of their own: those of the documents `first`, then those with ids above `after`."""
         ...
 
     def vector_counts(self, encoder: str) -> tuple[int, int]:
-        """Chunks that have a vector, be it a borrowed one, and all chunks."""
+        """Return the number of chunks with a vector, own or borrowed, and the number of all chunks."""
         ...
 
     def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
-        """Those of some documents that have a vector of an encoder."""
+        """Return those of the documents that have a vector of an encoder."""
         ...
 
     def forget_vectors(self, encoder: str) -> None:
-        """Remove everything of an encoder."""
+        """Remove all vectors of an encoder."""
         ...
 
     def nearest(
@@ -179,45 +188,53 @@ class VectorStore(Protocol):
         kind: Kind | None = None,
         among: frozenset[int] | None = None,
     ) -> list[Scored]:
-        """Chunks with the highest dot product, of one kind or of some documents."""
+        """Return the chunks with the highest dot product, best first, of one kind or among some documents."""
         ...
 
 
 class IndexFacts(Protocol):
     """Facts about an index as a whole."""
 
-    def totals(self, kind: Kind) -> Totals: ...
-
-    def size_bytes(self) -> int: ...
-
-    def set_fact(self, key: str, value: str | None) -> None:
-        """Remember (or forget, with None) a fact about the index as a whole."""
+    def totals(self, kind: Kind) -> Totals:
+        """Return the counts of documents and chunks of one kind."""
         ...
 
-    def fact(self, key: str) -> str | None: ...
+    def size_bytes(self) -> int:
+        """Return the size of the index on disk."""
+        ...
+
+    def set_fact(self, key: str, value: str | None) -> None:
+        """Store a fact about the index as a whole; None removes it."""
+        ...
+
+    def fact(self, key: str) -> str | None:
+        """Return a fact about the index as a whole."""
+        ...
 
 
 class StoreMaintenance(Protocol):
     """Checking, repairing and closing a store."""
 
     def quick_check(self) -> list[Finding]:
-        """What is wrong at first sight: parts that are missing or behind; cheap and read-only."""
+        """Return the parts that are missing or behind; cheap and read-only."""
         ...
 
     def check(self) -> list[Finding]:
-        """Compare every part with the truth; read-only."""
+        """Compare every derived part with the catalog and return the problems; read-only."""
         ...
 
     def repair(self) -> None:
-        """Rebuild whatever `check` finds wrong and can be rebuilt without the files' owner."""
+        """Rebuild the derived parts that `check` finds wrong."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Close the files of the store."""
+        ...
 
 
 class Store(DocumentReader, TextSearcher, VectorStore, IndexFacts, StoreMaintenance, Protocol):
-    """All that is kept of one index. A `Batch` is atomic: readers see whole batches only."""
+    """Everything that is kept of one index. A `Batch` is atomic: readers see whole batches only."""
 
     def apply(self, batch: Batch) -> int:
-        """Make a batch durable and searchable; returns the number the store has reached."""
+        """Make a batch durable and searchable; return the sequence number of the store after it."""
         ...

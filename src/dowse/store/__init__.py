@@ -1,1 +1,1 @@
-"""What is kept of an index."""
+"""Storage of an index: the catalog, the text index, the vectors and the folder layout."""

@@ -1,7 +1,7 @@
-"""The catalog: one SQLite database that is the only truth of an index.
+"""The catalog: the SQLite database that holds the authoritative data of an index.
 
-Every transaction has a number. Whatever is derived from the catalog remembers the number it has
-reached and follows the table of changes from there.
+Every transaction has a sequence number. Each derived part records the number it has reached and
+follows the table of changes from there.
 """
 
 import time
@@ -31,8 +31,8 @@ _AFTER_ALL = chr(0x10FFFF)
 
 _DOCUMENTS = f"SELECT {DOCUMENT_COLUMNS} FROM documents"  # noqa: S608 - the columns are a constant
 _CHUNKS = f"SELECT {CHUNK_COLUMNS} FROM chunks"  # noqa: S608 - the columns are a constant
-# CROSS tells SQLite in which order to look: left to itself it goes through all vectors for each chunk that is named, and
-# 500 of 65,000 take 11 s instead of 4 ms.
+# CROSS fixes the join order. SQLite's own choice scans all vectors for each chunk: 500 of 65,000 chunks then take 11 s
+# instead of 4 ms.
 _VECTOR = "SELECT chunks.id, documents.id, documents.kind, vectors.vector FROM"
 _AND_VECTOR = "CROSS JOIN vectors ON vectors.input_hash = chunks.input_hash AND vectors.encoder = ?"
 _VECTORS = f"{_VECTOR} chunks CROSS JOIN documents ON documents.id = chunks.document_id {_AND_VECTOR}"
@@ -40,7 +40,7 @@ _DOCUMENTS_VECTORS = f"{_VECTOR} documents CROSS JOIN chunks ON chunks.document_
 
 
 class Changes(NamedTuple):
-    """What happened after some transaction, netted: what came and went in between is left out."""
+    """Documents added and removed after a transaction; a document that came and went in between is left out."""
 
     sequence: int
     added: list[int]
@@ -58,23 +58,23 @@ class Catalog:
     # Reading
 
     def sequence(self) -> int:
-        """The number of the last transaction."""
+        """Return the number of the last transaction."""
         return int(self._required("sequence"))
 
     def fact(self, key: str) -> str | None:
-        """A fact about the index as a whole."""
+        """Return a fact about the index as a whole."""
         rows = self._database.rows("SELECT value FROM facts WHERE key = ?", (key,))
         return rows[0][0] if rows else None
 
     def document(self, path: str) -> StoredDocument | None:
-        """The document under a path."""
+        """Return the document at a path."""
         rows = self._database.rows(f"{_DOCUMENTS} WHERE path = ?", (path,))
         return document_from_row(rows[0]) if rows else None
 
     def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
-        """All documents, or those below a folder (`src/`) or after a path, by path.
+        """Yield all documents, or those below a folder (`src/`) or after a path, sorted by path.
 
-        A page at a time, so that 50,000 take no memory.
+        They are read a page at a time, so that 50,000 take no memory.
         """
         query = f"{_DOCUMENTS} WHERE path > ? AND path < ? ORDER BY path LIMIT {_PAGE_ROWS}"
         last, end = max(below, after), below[:-1] + chr(ord(below[-1]) + 1) if below else _AFTER_ALL
@@ -83,53 +83,53 @@ class Catalog:
             last = rows[-1][1]
 
     def find_twin(self, document: Document, recipe: str) -> StoredDocument | None:
-        """A document that became chunks from the very same content in the very same way."""
+        """Return a document that was chunked from the same content by the same recipe."""
         query = f"{_DOCUMENTS} WHERE content_hash = ? AND kind = ? AND language = ? AND recipe = ? LIMIT 1"
         rows = self._database.rows(query, (document.content_hash, document.kind, document.language, recipe))
         return document_from_row(rows[0]) if rows else None
 
     def refusals(self) -> dict[str, tuple[Stat, Verdict]]:
-        """Files that were turned away for what they hold."""
+        """Return the files that were refused for their content, by path."""
         rows = self._database.rows("SELECT path, reason, detail, size, mtime_ns, inode, ctime_ns FROM refusals")
         return {row[0]: (Stat(*row[3:]), Verdict(row[0], Reason(row[1]), detail=row[2])) for row in rows}
 
     def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]:
-        """Those of the documents that exist."""
+        """Return those of the documents that exist, by id."""
         return {row[0]: document_from_row(row) for row in self._database.rows_in(f"{_DOCUMENTS} WHERE id IN", ids)}
 
     def document_ids(self) -> list[int]:
-        """The ids of all documents, ascending."""
+        """Return the ids of all documents, ascending."""
         return [row[0] for row in self._database.rows("SELECT id FROM documents ORDER BY id")]
 
     def entries(self) -> int:
-        """How many documents and chunks there are together."""
+        """Return the number of documents and chunks together."""
         (row,) = self._database.rows("SELECT count(*), coalesce(sum(chunk_count), 0) FROM documents")
         return int(row[0] + row[1])
 
     def chunks(self, document_id: int) -> list[StoredChunk]:
-        """A document's chunks in order."""
+        """Return the chunks of a document, in order."""
         rows = self._database.rows(f"{_CHUNKS} WHERE document_id = ? ORDER BY ordinal", (document_id,))
         return list(map(chunk_from_row, rows))
 
     def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
-        """Those of the chunks that exist."""
+        """Return those of the chunks that exist, by id."""
         return {row[0]: chunk_from_row(row) for row in self._database.rows_in(f"{_CHUNKS} WHERE id IN", ids)}
 
     def chunk_ids(self) -> list[int]:
-        """The ids of all chunks, ascending."""
+        """Return the ids of all chunks, ascending."""
         return [row[0] for row in self._database.rows("SELECT id FROM chunks ORDER BY id")]
 
     def newest_chunk_id(self) -> int:
-        """The highest id of a chunk, 0 where there is none."""
+        """Return the highest id of a chunk; 0 when there is none."""
         return int(self._database.rows("SELECT coalesce(max(id), 0) FROM chunks")[0][0])
 
     def links(self, document_id: int) -> list[Link]:
-        """A document's links in order."""
+        """Return the links of a document, in order."""
         query = "SELECT target, text, line FROM links WHERE document_id = ? ORDER BY ordinal"
         return [Link(*row) for row in self._database.rows(query, (document_id,))]
 
     def link_targets(self) -> Iterator[tuple[int, int, str]]:
-        """Where the links of all documents lead, in order: a document's id, a link's place in it, its target."""
+        """Yield the document id, the position in the document and the target of every link, in order."""
         query = "SELECT document_id, ordinal, target FROM links WHERE (document_id, ordinal) > (?, ?)"
         query += f" ORDER BY document_id, ordinal LIMIT {_PAGE_ROWS}"
         last = (0, 0)
@@ -138,18 +138,18 @@ class Catalog:
             last = rows[-1][:2]
 
     def converted_text(self, document_id: int) -> str | None:
-        """The kept text of a document that is not its file's bytes."""
+        """Return the stored text of a document that was converted from its file; None for a verbatim one."""
         rows = self._database.rows("SELECT text FROM texts WHERE document_id = ?", (document_id,))
         return zlib.decompress(rows[0][0]).decode() if rows else None
 
     def totals(self, kind: Kind) -> Totals:
-        """How much there is of one kind; counted once, since every answer says it."""
+        """Return the counts of one kind, cached until the next transaction, since every answer reports them."""
         sequence = self.sequence()
         if self._totals.get(kind, (None,))[0] != sequence:
-            self._totals[kind] = sequence, self._counted(kind)
+            self._totals[kind] = sequence, self._count(kind)
         return self._totals[kind][1]
 
-    def _counted(self, kind: Kind) -> Totals:
+    def _count(self, kind: Kind) -> Totals:
         query = "SELECT language, count(*), sum(chunk_count) FROM documents WHERE kind = ? GROUP BY language ORDER BY 2 DESC, 1"
         languages = self._database.rows(query, (kind,))
         cut = self._database.rows("SELECT path FROM documents WHERE kind = ? AND is_truncated ORDER BY path", (kind,))
@@ -161,7 +161,7 @@ class Catalog:
         )
 
     def changes_since(self, sequence: int) -> Changes | None:
-        """What happened after a transaction; None when that is no longer known."""
+        """Return the documents added and removed after a transaction; None when the changes are no longer kept."""
         with self._database.snapshot():
             reached = self.sequence()
             if not int(self._required("horizon")) <= sequence <= reached:
@@ -179,15 +179,17 @@ class Catalog:
         )
 
     def encoded_since(self, sequence: int) -> list[int] | None:
-        """Chunks that got a vector after a transaction; None when that is no longer known."""
+        """Return the chunks that got a vector after a transaction; None when the changes are no longer kept."""
         with self._database.snapshot():
             if int(self._required("encoded_horizon")) > sequence:
                 return None
             query = "SELECT DISTINCT subject FROM changes WHERE what = 'encoded' AND sequence > ?"
             return [row[0] for row in self._database.rows(query, (sequence,))]
 
-    def chunks_without_vectors(self, encoder: str, limit: int, *, first: Collection[int] = (), after: int = 0) -> list[int]:
-        """Chunks whose content this encoder has not seen: of the documents `first`, then by id `after` one."""
+    def chunks_without_vectors(
+        self, encoder: str, limit: int, *, first: Collection[int] = (), after: int = 0
+    ) -> list[int]:
+        """Return chunks without a vector of their own: those of the documents `first`, then those with ids above `after`."""
         lacking = (
             "FROM chunks WHERE NOT EXISTS (SELECT 1 FROM vectors "
             "WHERE encoder = ? AND vectors.input_hash = chunks.input_hash AND NOT is_borrowed)"
@@ -199,8 +201,8 @@ class Catalog:
         return list(dict.fromkeys((*urgent, *rest)))[:limit]
 
     def encoders(self) -> list[str]:
-        """Who made the vectors that are kept."""
-        # A step from name to name: DISTINCT alone reads every row.
+        """Return the names of the encoders that have vectors."""
+        # Step from name to name: DISTINCT alone reads every row.
         query = (
             "WITH RECURSIVE names(name) AS (SELECT min(encoder) FROM vectors UNION ALL "
             "SELECT (SELECT min(encoder) FROM vectors WHERE encoder > name) FROM names WHERE name IS NOT NULL) "
@@ -209,28 +211,28 @@ class Catalog:
         return [row[0] for row in self._database.rows(query)]
 
     def dimensions(self, encoder: str) -> int | None:
-        """How wide the vectors of an encoder are; None when there is none."""
+        """Return the number of dimensions of an encoder's vectors; None when it has none."""
         rows = self._database.rows("SELECT vector FROM vectors WHERE encoder = ? LIMIT 1", (encoder,))
         return dimensions_of(rows[0][0]) if rows else None
 
     def vectors(self, encoder: str) -> Iterator[VectorRow]:
-        """The vector of every chunk that has one, a page at a time: all at once take 60 MB on 128,000 chunks."""
+        """Yield the vector of every chunk that has one, a page at a time: 128,000 chunks at once take 60 MB."""
         query, last = f"{_VECTORS} WHERE chunks.id > ? ORDER BY chunks.id LIMIT {_PAGE_ROWS}", 0
         while rows := self._database.rows(query, (encoder, last)):
             yield from (VectorRow(*row) for row in rows)
             last = rows[-1][0]
 
     def vectors_of_documents(self, encoder: str, ids: Iterable[int]) -> Iterator[VectorRow]:
-        """The vectors of some documents' chunks."""
+        """Yield the vectors of the chunks of some documents."""
         query = f"{_DOCUMENTS_VECTORS} WHERE documents.id IN"
         return (VectorRow(*row) for row in self._database.rows_in(query, ids, (encoder,)))
 
     def vectors_of_chunks(self, encoder: str, ids: Iterable[int]) -> Iterator[VectorRow]:
-        """The vectors of some chunks."""
+        """Yield the vectors of some chunks."""
         return (VectorRow(*row) for row in self._database.rows_in(f"{_VECTORS} WHERE chunks.id IN", ids, (encoder,)))
 
     def problems(self) -> list[str]:
-        """What SQLite itself finds wrong with the file, and counts that do not add up."""
+        """Return the problems that SQLite finds in the file, and chunk counts that are wrong."""
         found = [row[0] for row in self._database.rows("PRAGMA integrity_check(20)") if row[0] != "ok"]
         orphans = self._database.rows("PRAGMA foreign_key_check")
         miscounted = self._database.rows(
@@ -251,17 +253,17 @@ class Catalog:
             return catalog_writer.apply_batch(connection, batch, now_ns)
 
     def put_vectors(self, encoder: str, rows: Iterable[tuple[int, bytes]]) -> None:
-        """Keep packed vectors for the chunks that still exist."""
+        """Store packed vectors of the chunks that still exist."""
         with self._database.transaction() as connection:
             catalog_writer.put_vectors(connection, encoder, rows)
 
     def forget_vectors(self, encoder: str) -> None:
-        """Remove everything of an encoder."""
+        """Remove all vectors of an encoder."""
         with self._database.transaction() as connection:
             connection.execute("DELETE FROM vectors WHERE encoder = ?", (encoder,))
 
     def forget_unused_vectors(self) -> None:
-        """Remove vectors of content that is in no chunk any more."""
+        """Remove vectors of content that no chunk has any more."""
         with self._database.transaction() as connection:
             connection.execute(
                 "DELETE FROM vectors WHERE NOT EXISTS "
@@ -269,7 +271,7 @@ class Catalog:
             )
 
     def set_fact(self, key: str, value: str | None) -> None:
-        """Remember or, with None, forget a fact."""
+        """Store a fact; None removes it."""
         with self._database.transaction() as connection:
             if value is None:
                 connection.execute("DELETE FROM facts WHERE key = ?", (key,))
@@ -277,11 +279,11 @@ class Catalog:
                 connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (key, value))
 
     def release_memory(self) -> None:
-        """Give back what is held in memory for the next question."""
+        """Release the memory that SQLite caches for the next query."""
         self._database.release_memory()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._database.close()
 
     def _required(self, key: str) -> str:

@@ -1,4 +1,4 @@
-"""SQLite with our rules: a connection a thread, one format, real transactions, errors as ours."""
+"""A SQLite database with one connection per thread, schema migrations, real transactions and dowse's own errors."""
 
 import contextlib
 import shutil
@@ -18,11 +18,14 @@ SqlRow = tuple[Any, ...]
 _BUSY_SECONDS = 5.0
 _IDS_PER_QUERY = 500
 _MIN_FREE_BYTES = 65_536
-"""More than the file has that all openings of a catalog share."""
+"""More than the size of the `-shm` file that all connections to a catalog share."""
 
 
 class CatalogDatabase:
-    """An open catalog file in the current format, migrated if it was older; with other steps, another database."""
+    """An open database file in the current format, migrated if it was older.
+
+    The default `steps` make a catalog; other steps make another kind of database.
+    """
 
     def __init__(self, file: Path, steps: Sequence[str] = STEPS, application_id: int = APPLICATION_ID) -> None:
         self.file = file
@@ -31,28 +34,28 @@ class CatalogDatabase:
         self._local = threading.local()
         self._connections: list[sqlite3.Connection] = []
         try:
-            with self._translated():
+            with self._translate_errors():
                 self._prepare(self._connection())
         except BaseException:
             self.close()
             raise
 
     def rows(self, query: str, values: Sequence[object] = ()) -> list[SqlRow]:
-        """All rows of a query."""
-        with self._translated():
+        """Return all rows of a query."""
+        with self._translate_errors():
             return self._connection().execute(query, values).fetchall()
 
     def rows_in(self, query: str, ids: Iterable[int], before: Sequence[object] = ()) -> Iterator[SqlRow]:
-        """All rows of a query that ends in `IN`, a bounded number of ids at a time."""
-        wanted = list(ids)
-        for start in range(0, len(wanted), _IDS_PER_QUERY):
-            some = wanted[start : start + _IDS_PER_QUERY]
-            yield from self.rows(f"{query} ({', '.join('?' * len(some))})", (*before, *some))
+        """Yield all rows of a query that ends in `IN`, a bounded number of ids at a time."""
+        id_list = list(ids)
+        for start in range(0, len(id_list), _IDS_PER_QUERY):
+            page = id_list[start : start + _IDS_PER_QUERY]
+            yield from self.rows(f"{query} ({', '.join('?' * len(page))})", (*before, *page))
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Several reads of one state."""
-        with self._translated():
+        """Run several reads on one state of the database."""
+        with self._translate_errors():
             connection = self._connection()
             connection.execute("BEGIN")
             try:
@@ -62,8 +65,8 @@ class CatalogDatabase:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing."""
-        with self._translated():
+        """Run several writes in one transaction: all or none of them take effect."""
+        with self._translate_errors():
             connection = self._connection()
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -75,8 +78,8 @@ class CatalogDatabase:
                 raise
 
     def release_memory(self) -> None:
-        """Give back what is held in memory for the next question of this thread."""
-        with self._translated():
+        """Release the memory that this thread's connection caches for the next query."""
+        with self._translate_errors():
             self._connection().execute("PRAGMA shrink_memory")
 
     def close(self) -> None:
@@ -95,8 +98,8 @@ class CatalogDatabase:
             self._local.connection = connection
             self._connections.append(connection)
             connection.execute("PRAGMA foreign_keys = ON")
-            # A process that dies loses nothing; a machine that loses power may lose the last
-            # batches, which the next scan finds missing. FULL costs an fsync a batch.
+            # A killed process loses nothing. A machine that loses power may lose the last batches,
+            # which the next scan finds missing. FULL costs an fsync per batch.
             connection.execute("PRAGMA synchronous = NORMAL")
         return connection
 
@@ -130,15 +133,15 @@ class CatalogDatabase:
         )
 
     def _is_disk_full(self) -> bool:
-        """Whether an error in writing is one of space: the file that all openings share fails without saying so."""
+        """Return whether a write error means a full disk: SQLite does not say so for the file that all connections share."""
         try:
             return shutil.disk_usage(self.file.parent).free < _MIN_FREE_BYTES
         except OSError:
             return False
 
     @contextlib.contextmanager
-    def _translated(self) -> Iterator[None]:
-        """SQLite's errors as ours."""
+    def _translate_errors(self) -> Iterator[None]:
+        """Translate the errors of SQLite into dowse's own."""
         try:
             yield
         except sqlite3.Error as error:
@@ -159,10 +162,10 @@ class CatalogDatabase:
 
 
 def is_current_format(file: Path) -> bool:
-    """Whether a catalog can be opened without writing to it.
+    """Return whether a catalog can be opened without writing to it.
 
-    Asked through SQLite: to open and close the file ourselves would drop the locks that other
-    connections of this process hold on it, and the next writer would damage it.
+    The check goes through SQLite: opening and closing the file directly would drop the locks that
+    other connections of this process hold on it, and the next writer would damage it.
     """
     if not file.exists():
         return False
@@ -179,7 +182,7 @@ def _has_tables(connection: sqlite3.Connection) -> bool:
 
 
 def _split_statements(script: str) -> Iterator[str]:
-    """The statements of a script; `executescript` would commit between them."""
+    """Yield the statements of a script; `executescript` would commit between them."""
     statement = ""
     for line in script.splitlines():
         statement += line.partition("--")[0] + "\n"

@@ -1,4 +1,4 @@
-"""Documents and chunks as rows of the catalog, both ways."""
+"""Conversion of documents and chunks to and from rows of the catalog."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ CHUNK_COLUMNS = "id, document_id, ordinal, start_byte, end_byte, start_line, end
 
 
 def document_row(put: Put, now_ns: int) -> tuple[object, ...]:
-    """A document's columns, without its id."""
+    """Return the columns of a document, without its id."""
     document, reading = put.document, put.document.reading
     return (
         document.path,
@@ -38,7 +38,7 @@ def document_row(put: Put, now_ns: int) -> tuple[object, ...]:
 
 
 def chunk_row(document_id: int, path: str, ordinal: int, chunk: Chunk) -> tuple[object, ...]:
-    """A chunk's columns, without its id and with its hashes."""
+    """Return the columns of a chunk, without its id and with its hashes."""
     return (
         document_id,
         ordinal,
@@ -54,7 +54,7 @@ def chunk_row(document_id: int, path: str, ordinal: int, chunk: Chunk) -> tuple[
 
 
 def document_from_row(row: tuple[Any, ...]) -> StoredDocument:
-    """A row of `DOCUMENT_COLUMNS` as a document."""
+    """Return the document of a row of `DOCUMENT_COLUMNS`."""
     return StoredDocument(
         id=row[0],
         path=row[1],
@@ -76,7 +76,7 @@ def document_from_row(row: tuple[Any, ...]) -> StoredDocument:
 
 
 def chunk_from_row(row: tuple[Any, ...]) -> StoredChunk:
-    """A row of `CHUNK_COLUMNS` as a chunk."""
+    """Return the chunk of a row of `CHUNK_COLUMNS`."""
     symbols = () if row[8] == "[]" else tuple(Symbol(*symbol) for symbol in json.loads(row[8]))
     return StoredChunk(
         id=row[0],
@@ -93,12 +93,12 @@ def chunk_from_row(row: tuple[Any, ...]) -> StoredChunk:
 
 
 def input_hash(path: str, text: str) -> bytes:
-    """Names what an encoder is given for a chunk: its path and its text."""
+    """Return a hash of the encoder's input for a chunk: its path and its text."""
     return hashlib.blake2b(encoder_input(path, text).encode(), digest_size=16).digest()
 
 
 def text_hash(data: bytes) -> bytes:
-    """Names the bytes of a chunk, to tell whether the file still holds them."""
+    """Return a hash of the bytes of a chunk; it shows whether the file still contains them."""
     return hashlib.blake2b(data, digest_size=16).digest()
 
 

@@ -1,11 +1,11 @@
-"""The catalog's tables, as the steps that lead from an empty database to the current format.
+"""The schema of the catalog, as migration steps from an empty database to the current format.
 
-A step is never edited once released: a change is a new step, and an older catalog runs the
-steps it lacks when it is opened.
+A released step is never edited: a change is a new step. An older catalog runs the missing steps
+when it is opened.
 """
 
 APPLICATION_ID = 0x646F7773
-"""Spells `dows`; tells our catalog from any other SQLite database."""
+"""Spells `dows`; distinguishes a catalog of dowse from any other SQLite database."""
 
 STEPS: tuple[str, ...] = (
     """
@@ -14,7 +14,7 @@ STEPS: tuple[str, ...] = (
         value TEXT NOT NULL
     ) WITHOUT ROWID;
 
-    -- A row is never changed but for its stat: new content is a new row with a new id.
+    -- Only the stat of a row ever changes: new content is a new row with a new id.
     CREATE TABLE documents (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         path TEXT NOT NULL UNIQUE,
@@ -62,13 +62,13 @@ STEPS: tuple[str, ...] = (
         PRIMARY KEY (document_id, ordinal)
     ) WITHOUT ROWID;
 
-    -- The text of documents that is not the bytes of their file.
+    -- The text of documents that were converted from their file.
     CREATE TABLE texts (
         document_id INTEGER PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
         text BLOB NOT NULL
     );
 
-    -- Files that were read and turned away for their content, so that they are not read again.
+    -- Files that were refused for their content, so that they are not read again.
     CREATE TABLE refusals (
         path TEXT PRIMARY KEY,
         size INTEGER NOT NULL,
@@ -79,7 +79,7 @@ STEPS: tuple[str, ...] = (
         detail TEXT NOT NULL
     ) WITHOUT ROWID;
 
-    -- Keyed by what was encoded, so that content that comes back finds its vector again.
+    -- Keyed by the encoder's input, so that content that comes back has its vector at once.
     CREATE TABLE vectors (
         encoder TEXT NOT NULL,
         input_hash BLOB NOT NULL,
@@ -87,7 +87,7 @@ STEPS: tuple[str, ...] = (
         PRIMARY KEY (encoder, input_hash)
     ) WITHOUT ROWID;
 
-    -- What the derived parts have to follow; `subject` is a document's or a chunk's id.
+    -- The changes that the derived parts follow; `subject` is the id of a document or a chunk.
     CREATE TABLE changes (
         sequence INTEGER NOT NULL,
         what TEXT NOT NULL CHECK (what IN ('added', 'removed', 'encoded')),
@@ -95,17 +95,17 @@ STEPS: tuple[str, ...] = (
     );
     CREATE INDEX changes_by_sequence ON changes (sequence);
 
-    -- The catalog's own name, the number of its last transaction, and how far back changes go.
+    -- The catalog's own id, the number of its last transaction, and the transactions from which on changes are kept.
     INSERT INTO facts VALUES
         ('catalog', lower(hex(randomblob(16)))), ('sequence', '0'), ('horizon', '0'), ('encoded_horizon', '0');
     """,
     """
-    -- A file that was moved or copied is known by what it holds.
+    -- A file that was moved or copied is recognized by its content.
     CREATE INDEX documents_by_content ON documents (content_hash);
     """,
     """
-    -- A vector is a scale and eight bits a dimension. A borrowed one is of the same text under another
-    -- path: it serves until the right one is there.
+    -- A vector is a scale and eight bits per dimension. A borrowed vector belongs to the same text under another
+    -- path; it is used until the chunk has its own.
     DROP TABLE vectors;
     CREATE TABLE vectors (
         encoder TEXT NOT NULL,
@@ -114,7 +114,7 @@ STEPS: tuple[str, ...] = (
         is_borrowed INTEGER NOT NULL,
         PRIMARY KEY (encoder, input_hash)
     ) WITHOUT ROWID;
-    -- The lexical index follows documents, and need not read past 100,000 vectors for that.
+    -- The lexical index follows documents only; this index lets it skip 100,000 changes of vectors.
     DROP INDEX changes_by_sequence;
     CREATE INDEX changes_by_kind ON changes (what, sequence);
     """,

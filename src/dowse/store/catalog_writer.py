@@ -11,7 +11,7 @@ from dowse.store.catalog_rows import DOCUMENT_COLUMNS, chunk_row, document_row, 
 from dowse.types import Batch, Put
 
 MAX_KEPT_CHANGES = 100_000
-"""Changes are forgotten beyond this many: what is further behind is rebuilt, which costs about the same."""
+"""Number of changes that are kept. A derived part that is further behind is rebuilt, which costs about the same."""
 
 _ADD_DOCUMENT = f"INSERT INTO documents ({DOCUMENT_COLUMNS}) VALUES (NULL{', ?' * 18})"  # noqa: S608 - constant columns
 _ADD_CHUNK = "INSERT INTO chunks VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -20,7 +20,7 @@ _VECTOR_CHANGES = (("encoded", "encoded_horizon"),)
 
 
 class AppliedBatch(NamedTuple):
-    """What a batch became: ids of the documents that went, and of each put's document and chunks."""
+    """The ids of the documents that a batch removed, and of the document and chunks of each put."""
 
     sequence: int
     removed: list[int]
@@ -28,16 +28,16 @@ class AppliedBatch(NamedTuple):
 
 
 def apply_batch(connection: sqlite3.Connection, batch: Batch, now_ns: int) -> AppliedBatch:
-    """Write a batch: documents that go, documents that come, stats and refusals."""
+    """Write a batch: removed documents, added documents, stats and refusals."""
     sequence = _next_sequence(connection)
-    leaving = (*batch.drops, *(put.document.path for put in batch.puts))
-    connection.executemany("DELETE FROM refusals WHERE path = ?", [(path,) for path in leaving])
-    lent = [_find_twin_vectors(connection, put) for put in batch.puts]
-    removed = [gone for path in leaving for gone in _remove_document(connection, path, sequence)]
+    replaced_paths = (*batch.drops, *(put.document.path for put in batch.puts))
+    connection.executemany("DELETE FROM refusals WHERE path = ?", [(path,) for path in replaced_paths])
+    twin_vectors = [_find_twin_vectors(connection, put) for put in batch.puts]
+    removed = [document_id for path in replaced_paths for document_id in _remove_document(connection, path, sequence)]
     added = [_add_document(connection, put, now_ns, sequence) for put in batch.puts]
-    for put, vectors, (document, _) in zip(batch.puts, lent, added, strict=True):
+    for put, vectors, (document_id, _) in zip(batch.puts, twin_vectors, added, strict=True):
         _add_vectors(connection, put, batch.encoder)
-        _borrow_vectors(connection, document, vectors)
+        _borrow_vectors(connection, document_id, vectors)
     connection.executemany(
         "UPDATE documents SET size = ?, mtime_ns = ?, inode = ?, ctime_ns = ?, checked_ns = ? WHERE path = ?",
         [(*astuple(stat), now_ns, path) for path, stat in batch.touches],
@@ -51,7 +51,7 @@ def apply_batch(connection: sqlite3.Connection, batch: Batch, now_ns: int) -> Ap
 
 
 def put_vectors(connection: sqlite3.Connection, encoder: str, rows: Iterable[tuple[int, bytes]]) -> None:
-    """Keep packed vectors for the chunks that still exist."""
+    """Store packed vectors of the chunks that still exist."""
     sequence = _next_sequence(connection)
     for chunk_id, vector in rows:
         kept = connection.execute(
@@ -59,7 +59,7 @@ def put_vectors(connection: sqlite3.Connection, encoder: str, rows: Iterable[tup
             (encoder, vector, chunk_id),
         ).rowcount
         if kept:
-            # The same content may stand in several chunks; all of them have a vector now.
+            # Several chunks may have the same content; all of them have a vector now.
             connection.execute(
                 "INSERT INTO changes SELECT ?, 'encoded', id FROM chunks WHERE input_hash = "
                 "(SELECT input_hash FROM chunks WHERE id = ?)",
@@ -75,7 +75,9 @@ def _next_sequence(connection: sqlite3.Connection) -> int:
 
 def _remove_document(connection: sqlite3.Connection, path: str, sequence: int) -> list[int]:
     ids = [row[0] for row in connection.execute("DELETE FROM documents WHERE path = ? RETURNING id", (path,))]
-    connection.executemany("INSERT INTO changes VALUES (?, 'removed', ?)", [(sequence, gone) for gone in ids])
+    connection.executemany(
+        "INSERT INTO changes VALUES (?, 'removed', ?)", [(sequence, document_id) for document_id in ids]
+    )
     return ids
 
 
@@ -85,7 +87,7 @@ def _add_document(connection: sqlite3.Connection, put: Put, now_ns: int, sequenc
     connection.execute("INSERT INTO changes VALUES (?, 'added', ?)", (sequence, document_id))
     if not reading.is_verbatim:
         connection.execute("INSERT INTO texts VALUES (?, ?)", (document_id, zlib.compress(reading.text.encode(), 1)))
-    links = [(document_id, at, link.target, link.text, link.line) for at, link in enumerate(reading.links)]
+    links = [(document_id, ordinal, link.target, link.text, link.line) for ordinal, link in enumerate(reading.links)]
     connection.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?)", links)
     return document_id, [
         connection.execute(_ADD_CHUNK, chunk_row(document_id, path, ordinal, chunk)).lastrowid or 0
@@ -104,7 +106,7 @@ def _add_vectors(connection: sqlite3.Connection, put: Put, encoder: str) -> None
 
 
 def _find_twin_vectors(connection: sqlite3.Connection, put: Put) -> list[tuple[str, int, bytes]]:
-    """Vectors of a document with the same content: encoder, place of the chunk, vector."""
+    """Return the vectors of another document with the same content: encoder, position of the chunk, vector."""
     query = (
         "SELECT encoder, ordinal, vector FROM chunks JOIN vectors ON vectors.input_hash = chunks.input_hash "
         "WHERE document_id = (SELECT id FROM documents WHERE content_hash = ? AND recipe = ? AND path != ? LIMIT 1)"
@@ -112,16 +114,16 @@ def _find_twin_vectors(connection: sqlite3.Connection, put: Put) -> list[tuple[s
     return connection.execute(query, (put.document.content_hash, put.recipe, put.document.path)).fetchall()
 
 
-def _borrow_vectors(connection: sqlite3.Connection, document: int, lent: list[tuple[str, int, bytes]]) -> None:
-    """Let a document that was moved or copied be found by what its content was encoded to elsewhere."""
+def _borrow_vectors(connection: sqlite3.Connection, document_id: int, vectors: list[tuple[str, int, bytes]]) -> None:
+    """Give a document that was moved or copied the vectors of its twin until it has its own."""
     connection.executemany(
         "INSERT OR IGNORE INTO vectors SELECT ?, input_hash, ?, 1 FROM chunks WHERE document_id = ? AND ordinal = ?",
-        [(encoder, vector, document, ordinal) for encoder, ordinal, vector in lent],
+        [(encoder, vector, document_id, ordinal) for encoder, ordinal, vector in vectors],
     )
 
 
 def _forget_old_changes(connection: sqlite3.Connection, kinds: Iterable[tuple[str, str]]) -> None:
-    """Keep only so many changes of a kind, and know from where on they are all there."""
+    """Remove all but the newest `MAX_KEPT_CHANGES` changes of each kind, and record where the kept ones begin."""
     for what, horizon in kinds:
         query = "SELECT sequence FROM changes WHERE what = ? ORDER BY sequence DESC LIMIT 1 OFFSET ?"
         oldest = connection.execute(query, (what, MAX_KEPT_CHANGES)).fetchone()

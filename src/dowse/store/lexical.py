@@ -1,7 +1,7 @@
 """The lexical index: a Tantivy index derived from the catalog.
 
-It holds one entry a chunk and one marker that says of which catalog it is a copy and which
-transaction it has reached. The marker is replaced in every commit, so it is as true as the rest.
+It holds one entry per document path, one per chunk, and one marker that names its catalog and the
+transaction it has reached. Every commit replaces the marker, so the marker always agrees with the entries.
 """
 
 import contextlib
@@ -30,17 +30,17 @@ from dowse.store.analysis import (
 from dowse.types import Kind, Scored, TextQuery
 
 FORMAT = 1
-"""Changes whenever the same chunk would be indexed differently; an index of another format is rebuilt."""
+"""Version of the index format. It changes when the same chunk would be indexed differently; an index of another format is
+rebuilt."""
 
 WRITER_BYTES = 40_000_000
-"""Of 15, 40 and 100 MB, the smallest that does not slow a full index down."""
+"""Memory of the writer: of 15, 40 and 100 MB, the smallest that does not slow down indexing a whole project."""
 
 WRITER_THREADS = 1
-"""The interpreter keeps the other core busy."""
-
+"""One thread: the interpreter keeps the other core busy."""
 
 MAX_TERMS = 64
-"""Terms of a query that count; more are noise, and each costs a walk through its postings."""
+"""Number of terms of a query that count; more are noise, and each costs a walk through its postings."""
 
 _MARKER_VALUE = "marker"
 _SEGMENT_PARTS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
@@ -49,7 +49,7 @@ _FOOTER_MAGIC = 1337
 
 
 class Marker(NamedTuple):
-    """Of what the index is a copy, and how far."""
+    """The catalog that an index is derived from, and the transaction it has reached."""
 
     catalog: str
     sequence: int
@@ -58,13 +58,13 @@ class Marker(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LexicalDocument:
-    """What the index is told of one document: its path, and of each chunk an id and its words."""
+    """A document as it is added to the index: its path and its chunks."""
 
     document_id: int
     kind: Kind
     path: str
     chunks: Sequence[tuple[int, str, Sequence[str], Sequence[str]]]
-    """Id, text, the names it defines, the headings above it."""
+    """Of each chunk: its id, its text, the names it defines, the headings above it."""
 
 
 class LexicalIndex:
@@ -75,7 +75,7 @@ class LexicalIndex:
         self._index: Any = None
 
     def marker(self) -> Marker | None:
-        """What the index on disk says of itself; None when it is missing, damaged or not ours."""
+        """Return the marker of the index on disk; None when the index is missing, damaged or has no marker."""
         try:
             searcher = self._searcher()
             hits = searcher.search(_term_query(self._index, "marker", _MARKER_VALUE), 1).hits
@@ -86,101 +86,102 @@ class LexicalIndex:
             return None
 
     def chunk_ids(self) -> set[int]:
-        """Every chunk that can be found."""
+        """Return the ids of all chunks in the index."""
         searcher = self._searcher()
         query = tantivy.Query.range_query(self._index.schema, "chunk", tantivy.FieldType.Unsigned, 0, None)
         hits = searcher.search(query, max(1, searcher.num_docs), count=False).hits
         return set(searcher.fast_field_values("chunk", [address for _, address in hits]))
 
     def find_chunks(self, query: TextQuery, limit: int) -> list[Scored]:
-        """Chunks by words, best first."""
-        return self._found(query, limit, "chunk")
+        """Search chunks by words; best first."""
+        return self._search(query, limit, "chunk")
 
     def find_documents(self, query: TextQuery, limit: int) -> list[Scored]:
-        """Documents by words of their path, best first."""
-        return self._found(query, limit, "document")
+        """Search documents by the words of their path; best first."""
+        return self._search(query, limit, "document")
 
     def documents_with_word(self, word: str) -> frozenset[int]:
-        """Documents that hold a word whole, or all its parts in one chunk."""
+        """Return the documents that contain a word whole, or all its parts in one chunk."""
         searcher = self._searcher()
-        ways = [self._all_of("words", whole_terms_of(word)), self._all_of("parts", terms_of(word))]
-        queries = [(tantivy.Occur.Should, way) for way in ways if way is not None]
+        candidates = [self._require_all("words", whole_terms_of(word)), self._require_all("parts", terms_of(word))]
+        queries = [(tantivy.Occur.Should, query) for query in candidates if query is not None]
         if not queries:
             return frozenset()
         with _translate_errors():
-            # Without scores, which nobody wants here, it takes two thirds of the time.
+            # Scores are not needed here; without them it takes two thirds of the time.
             unscored = tantivy.Query.const_score_query(tantivy.Query.boolean_query(queries), 1.0)
             hits = searcher.search(unscored, max(1, searcher.num_docs), count=False).hits
             return frozenset(searcher.fast_field_values("document", [address for _, address in hits]))
 
     def entry_count(self) -> int:
-        """How many entries there are."""
+        """Return the number of entries, including the marker."""
         return int(self._searcher().num_docs)
 
     def chunk_frequency(self, term: str) -> int:
-        """How many chunks hold a term in their parts."""
+        """Return how many chunks contain a term, with identifiers split into parts."""
         searcher = self._searcher()
         with _translate_errors():
             return int(searcher.doc_freq("parts", term))
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
-        """Whole words that begin with a prefix, and in how many chunks each is."""
+        """Return whole words that begin with a prefix, each with the number of chunks that contain it."""
         searcher = self._searcher()
         with _translate_errors():
             return list(searcher.terms_with_prefix("words", prefix, limit=limit))
 
-    def _found(self, query: TextQuery, limit: int, by: str) -> list[Scored]:
+    def _search(self, query: TextQuery, limit: int, id_field: str) -> list[Scored]:
         searcher = self._searcher()
-        asked = self._query(query)
-        if asked is None or limit <= 0:
+        tantivy_query = self._build_query(query)
+        if tantivy_query is None or limit <= 0:
             return []
         with _translate_errors():
-            hits = searcher.search(asked, limit, count=False).hits
+            hits = searcher.search(tantivy_query, limit, count=False).hits
             addresses = [address for _, address in hits]
             documents = searcher.fast_field_values("document", addresses)
-            ids = searcher.fast_field_values(by, addresses) if by != "document" else documents
-        found = [
-            Scored(number, document, score) for number, document, (score, _) in zip(ids, documents, hits, strict=True)
+            ids = searcher.fast_field_values(id_field, addresses) if id_field != "document" else documents
+        scored = [
+            Scored(hit_id, document_id, score)
+            for hit_id, document_id, (score, _) in zip(ids, documents, hits, strict=True)
         ]
-        return sorted(found, key=lambda hit: (-hit.score, hit.id))
+        return sorted(scored, key=lambda hit: (-hit.score, hit.id))
 
-    def _query(self, query: TextQuery) -> Any:
+    def _build_query(self, query: TextQuery) -> Any:
         text = " ".join(query.words)
         terms = {"words": whole_terms_of(text), "names": whole_terms_of(remove_separators(text))}
         part_terms = terms_of(text)
-        asked = [
+        term_queries = [
             (tantivy.Occur.Should, tantivy.Query.boost_query(_term_query(self._index, field, term), weight))
             for field, weight in query.weights.items()
             for term in terms.get(field, part_terms)[:MAX_TERMS]
         ]
-        if not asked:
+        if not term_queries:
             return None
-        limits = []
+        filters = []
         if query.kind is not None:
-            limits.append(_term_query(self._index, "kind", query.kind))
+            filters.append(_term_query(self._index, "kind", query.kind))
         if query.among is not None:
-            limits.append(tantivy.Query.term_set_query(self._index.schema, "document", list(query.among)))
-        # A boost of 0 keeps a limit out of the score.
-        required = [(tantivy.Occur.Must, tantivy.Query.boost_query(limit, 0.0)) for limit in limits]
-        return tantivy.Query.boolean_query([(tantivy.Occur.Must, tantivy.Query.boolean_query(asked)), *required])
+            filters.append(tantivy.Query.term_set_query(self._index.schema, "document", list(query.among)))
+        # A boost of 0 keeps a filter out of the score.
+        required = [(tantivy.Occur.Must, tantivy.Query.boost_query(condition, 0.0)) for condition in filters]
+        return tantivy.Query.boolean_query([(tantivy.Occur.Must, tantivy.Query.boolean_query(term_queries)), *required])
 
-    def _all_of(self, field: str, terms: list[str]) -> Any:
+    def _require_all(self, field: str, terms: list[str]) -> Any:
         required = [(tantivy.Occur.Must, _term_query(self._index, field, term)) for term in terms[:MAX_TERMS]]
         return tantivy.Query.boolean_query(required) if required else None
 
     def write(self, marker: Marker, removed: Iterable[int], added: Iterable[LexicalDocument]) -> Callable[[], None]:
-        """Follow the catalog to `marker` in one commit; the caller holds the write lock.
+        """Bring the index to the transaction of `marker` in one commit; the caller holds the write lock.
 
-        Returns what is left to do under that lock: to wait until segments are merged, which takes a moment
-        after one update in seven, and nobody who searches has to wait for it.
+        Returns a function that waits until segments are merged. The caller calls it while it still holds the lock.
+        Merging takes a moment after one update in seven, and searches need not wait for it.
         """
         with disk_errors(self.folder), _translate_errors():
-            index = self._opened()
+            index = self._open()
             writer = index.writer(WRITER_BYTES, WRITER_THREADS)
             try:
                 for document_id in removed:
-                    # By query: `delete_documents_by_term` of tantivy 0.27 makes a signed term of a
-                    # number, which no unsigned field holds, and deletes nothing without a word.
+                    # By query: `delete_documents_by_term` of tantivy 0.27 turns a number into a signed
+                    # term, which no unsigned field contains, and silently deletes nothing.
                     writer.delete_documents_by_query(_term_query(index, "document", document_id))
                 for document in added:
                     for entry in _entries(document):
@@ -198,10 +199,10 @@ class LexicalIndex:
         """Make an empty index in a folder that does not exist yet."""
         with disk_errors(self.folder):
             make_private_folder(self.folder)
-            self._opened()
+            self._open()
 
     def refresh(self) -> None:
-        """See what other processes have committed."""
+        """Load what other processes have committed."""
         if self._index is not None:
             try:
                 with _translate_errors():
@@ -210,14 +211,14 @@ class LexicalIndex:
                 self._index = None
 
     def problems(self) -> list[str]:
-        """Files that are missing, cut or whose checksum is wrong."""
+        """Return problems with files: missing, cut short or with a wrong checksum."""
         try:
             files = self._files()
         except LexicalDamaged as error:
             return [str(error)]
         return [problem for file in files if (problem := _check_file(file, is_thorough=True))]
 
-    def _opened(self) -> Any:
+    def _open(self) -> Any:
         if self._index is None:
             with _translate_errors():
                 index = tantivy.Index(_SCHEMA, path=str(self.folder))
@@ -233,10 +234,10 @@ class LexicalIndex:
                 if problem := _check_file(file, is_thorough=False):
                     raise LexicalDamaged(problem)
         with _translate_errors():
-            return self._opened().searcher()
+            return self._open().searcher()
 
     def _files(self) -> list[Path]:
-        """The files of the committed segments."""
+        """Return the files of the committed segments."""
         try:
             meta = json.loads((self.folder / "meta.json").read_bytes())
             segments = {segment["segment_id"].replace("-", "") for segment in meta["segments"]}
@@ -261,7 +262,7 @@ def _term_query(index: Any, field: str, value: object) -> Any:
 
 
 def _entries(document: LexicalDocument) -> Iterator[Any]:
-    """One entry for the document's path, one for each chunk."""
+    """Yield one entry for the path of a document and one for each chunk."""
     entry = tantivy.Document()
     entry.add_unsigned("document", document.document_id)
     entry.add_text("kind", document.kind)
@@ -284,10 +285,10 @@ def _entries(document: LexicalDocument) -> Iterator[Any]:
 
 
 def _marker_entry(marker: Marker) -> Any:
-    note = tantivy.Document()
-    note.add_text("marker", _MARKER_VALUE)
-    note.add_text("note", json.dumps(marker._asdict()))
-    return note
+    entry = tantivy.Document()
+    entry.add_text("marker", _MARKER_VALUE)
+    entry.add_text("note", json.dumps(marker._asdict()))
+    return entry
 
 
 def _build_schema() -> Any:
@@ -309,7 +310,7 @@ _ANALYZERS = {"whole": WHOLE_ANALYZER, "parts": PARTS_ANALYZER}
 
 
 def _check_file(file: Path, *, is_thorough: bool) -> str | None:
-    """What is wrong with a segment file, by the footer that Tantivy ends each with."""
+    """Return what is wrong with a segment file, judged by the footer that Tantivy writes at its end."""
     if file.suffix == ".del" and not is_thorough:
         return None
     try:
@@ -332,7 +333,7 @@ def _check_file(file: Path, *, is_thorough: bool) -> str | None:
 
 @contextlib.contextmanager
 def _translate_errors() -> Iterator[None]:
-    """Tantivy's errors as ours; even a panic of its inside, which is no ordinary exception."""
+    """Translate the errors of Tantivy into dowse's own, even a Rust panic, which is not an ordinary exception."""
     try:
         yield
     except (ValueError, RuntimeError) as error:

@@ -25,8 +25,8 @@ REPLAY_DOCUMENTS = 500
 """Documents read into memory at once while the lexical index is replayed."""
 
 FOLDER_PREFIX = "lexical-"
-"""A rebuilt lexical index gets a new folder: neither a reader's open files nor a writer that died
-badly can touch it."""
+"""A rebuilt lexical index gets a new folder, so that neither open files of a reader nor the remains
+of a killed writer affect it."""
 
 _Answer = TypeVar("_Answer")
 
@@ -38,16 +38,16 @@ class LexicalFollower:
         self._folder, self._catalog, self._lock, self._read_text = folder, catalog, lock, read_text
         self._index = LexicalIndex(folder / f"{FOLDER_PREFIX}none")
         self._counted: Path | None = None
-        """The lexical index whose size was compared with the catalog's."""
+        """Folder of the index whose number of entries was compared with the catalog."""
 
     def refresh(self) -> None:
-        """See what is there now, and catch up unless another process writes."""
+        """Open the current index, and catch up with the catalog unless another process writes."""
         if not self.is_current():
             with contextlib.suppress(StoreBusy), self._lock.held(READ_WAIT_SECONDS):
                 self.catch_up()
 
     def query(self, question: Callable[[LexicalIndex], _Answer]) -> _Answer:
-        """Ask the lexical index; one that cannot answer is looked for again, and rebuilt only if need be."""
+        """Query the lexical index; if it is damaged, open it again, and rebuild it only if that does not help."""
         try:
             return question(self._index)
         except LexicalDamaged:
@@ -64,10 +64,12 @@ class LexicalFollower:
             raise Failed(f"The lexical index cannot be read: {error}. Check the disk and try again.") from error
 
     def is_current(self) -> bool:
+        """Return whether the index has all documents of the catalog."""
         changes = self._missing_changes()
         return changes is not None and not (changes.added or changes.removed)
 
     def problems(self) -> list[str]:
+        """Return how the index differs from the catalog, and damage to its files."""
         self._open_current()
         marker = self._index.marker()
         if marker is None:
@@ -78,13 +80,13 @@ class LexicalFollower:
         if not self.is_current():
             problems.append(f"has reached change {marker.sequence} of {self._catalog.sequence()}")
         elif not problems:
-            problems += self._difference(self._index.chunk_ids())
+            problems += self._compare_chunks(self._index.chunk_ids())
         return problems
 
-    # The caller of these holds the write lock
+    # Writing; the caller holds the write lock
 
     def append(self, batch: Batch, applied: AppliedBatch) -> Callable[[], None]:
-        """Follow one batch whose text is at hand; what is left to do."""
+        """Add one batch, whose text is at hand; return a function that finishes the write."""
         added = (
             _lexical_document(
                 document_id, put.document, zip(chunk_ids, put.chunks, (chunk.text for chunk in put.chunks), strict=True)
@@ -100,7 +102,7 @@ class LexicalFollower:
             return nothing_to_finish
 
     def catch_up(self) -> None:
-        """Bring the lexical index from wherever it is to where the catalog is."""
+        """Bring the index up to date with the catalog: replay the missing changes, or rebuild it."""
         changes = self._missing_changes()
         if changes is None:
             self.rebuild()
@@ -114,12 +116,13 @@ class LexicalFollower:
                 self.rebuild()
 
     def rebuild(self) -> None:
+        """Build the index anew in a new folder, and remove the old ones."""
         rebuilt = LexicalIndex(self._folder / f"{FOLDER_PREFIX}{token_hex(4)}")
         try:
             rebuilt.begin()
             self._replay(rebuilt, self._catalog.sequence(), [], self._catalog.document_ids())
         except BaseException as error:
-            shutil.rmtree(rebuilt.folder, ignore_errors=True)  # nobody would ever use or remove it
+            shutil.rmtree(rebuilt.folder, ignore_errors=True)  # it would never be used or removed
             if isinstance(error, LexicalDamaged):
                 raise Failed(f"The lexical index cannot be written: {error}. Check the disk and try again.") from error
             raise
@@ -133,7 +136,7 @@ class LexicalFollower:
         return Marker(self._catalog.id, sequence, lexical.FORMAT)
 
     def _open_current(self) -> None:
-        """See what other processes have written, or built anew, since we looked."""
+        """Open the index that the catalog names, with what other processes have committed."""
         name = self._catalog.fact("lexical")
         if name and name != self._index.folder.name:
             self._index = LexicalIndex(self._folder / name)
@@ -141,39 +144,43 @@ class LexicalFollower:
             self._index.refresh()
 
     def _missing_changes(self) -> Changes | None:
-        """What the lexical index lacks; None when it has to be rebuilt."""
+        """Return the changes that the index lacks; None when it has to be rebuilt."""
         self._open_current()
         marker = self._index.marker()
         if marker is None or marker != self._marker(marker.sequence):
             return None
         changes = self._catalog.changes_since(marker.sequence)
-        is_level = changes is not None and not (changes.added or changes.removed)
-        return None if is_level and not self._counts_agree() else changes
+        is_current = changes is not None and not (changes.added or changes.removed)
+        return None if is_current and not self._counts_agree() else changes
 
     def _counts_agree(self) -> bool:
-        """Whether an index that says it is current holds as much as the catalog; looked at once a process.
+        """Return whether an index with a current marker has as many entries as the catalog; checked once per process.
 
-        A commit that failed halfway on a broken disk once said so and still held a chunk that was gone.
+        After a commit failed halfway on a broken disk, an index once had a current marker and still held a removed chunk.
         """
         if self._counted != self._index.folder:
-            if self._index.entry_count() != self._catalog.entries() + 1:  # and the marker
+            if self._index.entry_count() != self._catalog.entries() + 1:  # one for the marker
                 return False
             self._counted = self._index.folder
         return True
 
     def _replay(self, target: LexicalIndex, sequence: int, removed: Sequence[int], added: Sequence[int]) -> None:
-        """Follow from the files; one that has changed since is dropped, for the next scan to find as new."""
+        """Write changes with the text read from the files.
+
+        A file that has changed since is dropped from the catalog, and the next scan finds it as new.
+        """
         changed: list[str] = []
-        target.write(self._marker(sequence), removed, self._indexed_documents(added, changed))()
+        target.write(self._marker(sequence), removed, self._read_documents(added, changed))()
         if changed:
             applied = self._catalog.apply(Batch(drops=changed))
             target.write(self._marker(applied.sequence), applied.removed, ())()
 
-    def _indexed_documents(self, ids: Sequence[int], changed: list[str]) -> Iterator[LexicalDocument]:
+    def _read_documents(self, ids: Sequence[int], changed: list[str]) -> Iterator[LexicalDocument]:
+        """Yield documents with their text; add the paths of files that have changed to `changed`."""
         for start in range(0, len(ids), REPLAY_DOCUMENTS):
             for document in self._catalog.documents_by_id(ids[start : start + REPLAY_DOCUMENTS]).values():
-                kept = self._catalog.converted_text(document.id)
-                text = self._read_text(document) if kept is None else kept
+                converted = self._catalog.converted_text(document.id)
+                text = self._read_text(document) if converted is None else converted
                 if text is None:
                     changed.append(document.path)
                     continue
@@ -187,9 +194,9 @@ class LexicalFollower:
                     ),
                 )
 
-    def _difference(self, held: set[int]) -> list[str]:
+    def _compare_chunks(self, indexed: set[int]) -> list[str]:
         expected = set(self._catalog.chunk_ids())
-        missing, extra = len(expected - held), len(held - expected)
+        missing, extra = len(expected - indexed), len(indexed - expected)
         return [f"lacks {missing} chunks and has {extra} that are gone"] if missing or extra else []
 
 
@@ -202,7 +209,7 @@ def _lexical_document(
     document: Document | StoredDocument,
     chunks: Iterable[tuple[int, Chunk | StoredChunk, str]],
 ) -> LexicalDocument:
-    told = [
+    entries = [
         (chunk_id, text, [symbol.name for symbol in chunk.symbols], chunk.headings) for chunk_id, chunk, text in chunks
     ]
-    return LexicalDocument(document_id, document.kind, document.path, told)
+    return LexicalDocument(document_id, document.kind, document.path, entries)

@@ -1,7 +1,7 @@
 """The default store: a catalog on this machine, and the derived parts that follow it.
 
-A batch is true once its catalog transaction is committed. The lexical index follows in the same
-call; if that is cut off, whoever opens the store next finds it behind and replays. The vector
+A batch is durable once its catalog transaction is committed. The lexical index follows in the same
+call; if that is interrupted, the next process that opens the store replays the changes. The vector
 matrix follows when it is next used.
 """
 
@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from dowse.types import Vectors
 
 SMALL_BATCH_DOCUMENTS = 50
-"""After so few, nobody waits for segments to be merged: 120 to 400 ms after one update in seven."""
+"""After a batch of at most this many documents, merging segments (120 to 400 ms after one update in seven) runs in the
+background."""
 
 _CATALOG = "catalog.sqlite"
 
@@ -59,12 +60,12 @@ class LocalStore:
         file = folder / _CATALOG
         with contextlib.nullcontext() if is_current_format(file) else self._lock.held(WRITE_WAIT_SECONDS):
             self._catalog = Catalog(file)
-        self._file = file.stat().st_ino
+        self._catalog_inode = file.stat().st_ino
         self._lexical = LexicalFollower(folder, self._catalog, self._lock, read_text)
-        self._finishing: threading.Thread | None = None
+        self._merging: threading.Thread | None = None
         self._matrices = Matrices(folder, self._catalog, self._lock)
 
-    # The catalog answers these
+    # Reading from the catalog
 
     def document(self, path: str) -> StoredDocument | None:
         return self._catalog.document(path)
@@ -100,22 +101,24 @@ class LocalStore:
         return self._catalog.totals(kind)
 
     def sequence(self) -> int:
-        """The number that the store has reached."""
+        """Return the number of the last transaction."""
         return self._catalog.sequence()
 
     @property
     def identity(self) -> str:
-        """Names this index; one that is built anew has another, and counts from the start."""
+        """The id of this index. An index that is built anew has another id, and its sequence starts at 0."""
         return self._catalog.id
 
     def changes_since(self, sequence: int) -> Changes | None:
-        """What happened after a state; None when that is no longer known."""
+        """Return the documents added and removed after a transaction; None when the changes are no longer kept."""
         return self._catalog.changes_since(sequence)
 
     def fact(self, key: str) -> str | None:
         return self._catalog.fact(f"note:{key}")
 
-    def chunks_without_vectors(self, encoder: str, limit: int, *, first: Collection[int] = (), after: int = 0) -> list[int]:
+    def chunks_without_vectors(
+        self, encoder: str, limit: int, *, first: Collection[int] = (), after: int = 0
+    ) -> list[int]:
         return self._catalog.chunks_without_vectors(encoder, limit, first=first, after=after)
 
     def newest_chunk_id(self) -> int:
@@ -125,18 +128,18 @@ class LocalStore:
         return self._catalog.encoders()
 
     def size_bytes(self) -> int:
-        """Bytes on disk of everything in the folder."""
+        """Return the size on disk of everything in the folder."""
         total = 0
         for folder, _, names in os.walk(self.folder):
             for name in names:
-                with contextlib.suppress(FileNotFoundError):  # somebody writes, and files come and go
+                with contextlib.suppress(FileNotFoundError):  # another process may remove files meanwhile
                     total += os.lstat(f"{folder}/{name}").st_size
         return total
 
     # Writing
 
     def apply(self, batch: Batch) -> int:
-        """Make a batch durable and searchable."""
+        """Make a batch durable and searchable; return the sequence number of the store after it."""
         self._lock.acquire(WRITE_WAIT_SECONDS)
         finish: Callable[[], None] = nothing_to_finish
         try:
@@ -148,23 +151,23 @@ class LocalStore:
         return applied.sequence
 
     def _release_after(self, finish: Callable[[], None], *, in_background: bool) -> None:
-        """Give the write lock back once what is left is done; after a small batch nobody waits for that."""
+        """Finish the write and release the write lock, in the background after a small batch."""
 
         def finish_and_release() -> None:
             try:
-                with contextlib.suppress(LexicalDamaged, OSError):  # the commit stands, with or without the merge
+                with contextlib.suppress(LexicalDamaged, OSError):  # the commit is valid with or without the merge
                     finish()
             finally:
                 self._lock.release()
 
         if in_background and finish is not nothing_to_finish:
-            self._finishing = threading.Thread(target=finish_and_release, daemon=True, name="merging")
-            self._finishing.start()
+            self._merging = threading.Thread(target=finish_and_release, daemon=True, name="merging")
+            self._merging.start()
         else:
             finish_and_release()
 
     def put_vectors(self, encoder: str, rows: "Sequence[tuple[int, Vectors]]") -> int:
-        """Keep vectors for chunks that still exist."""
+        """Store vectors of the chunks that still exist; return the sequence number of the store after it."""
         with self._lock.held(WRITE_WAIT_SECONDS):
             if rows:
                 import numpy as np
@@ -174,49 +177,49 @@ class LocalStore:
             return self._catalog.sequence()
 
     def forget_vectors(self, encoder: str) -> None:
-        """Remove everything of an encoder."""
+        """Remove all vectors of an encoder."""
         with self._lock.held(WRITE_WAIT_SECONDS):
             self._catalog.forget_vectors(encoder)
             self._matrices.forget(encoder)
 
     def forget_unused_vectors(self) -> None:
-        """Remove vectors of content that is in no chunk any more."""
+        """Remove vectors of content that no chunk has any more."""
         with self._lock.held(WRITE_WAIT_SECONDS):
             self._catalog.forget_unused_vectors()
 
     def set_fact(self, key: str, value: str | None) -> None:
-        """Remember a fact about the index as a whole."""
+        """Store a fact about the index as a whole; None removes it."""
         with self._lock.held(WRITE_WAIT_SECONDS):
             self._catalog.set_fact(f"note:{key}", value)
 
     # Searching
 
     def find_chunks(self, query: TextQuery, limit: int) -> list[Scored]:
-        """Chunks by words, best first."""
+        """Search chunks by words; best first."""
         return self._lexical.query(lambda index: index.find_chunks(query, limit))
 
     def find_documents(self, query: TextQuery, limit: int) -> list[Scored]:
-        """Documents by words of their path, best first."""
+        """Search documents by the words of their path; best first."""
         return self._lexical.query(lambda index: index.find_documents(query, limit))
 
     def documents_with_word(self, word: str) -> frozenset[int]:
-        """Documents that hold a word."""
+        """Return the documents that contain a word whole, or all its parts in one chunk."""
         return self._lexical.query(lambda index: index.documents_with_word(word))
 
     def entry_count(self) -> int:
-        """How many chunks and paths words are looked for in."""
+        """Return the number of entries in the lexical index."""
         return self._lexical.query(LexicalIndex.entry_count)
 
     def chunk_frequency(self, term: str) -> int:
-        """How many chunks hold a term in their parts."""
+        """Return how many chunks contain a term, with identifiers split into parts."""
         return self._lexical.query(lambda index: index.chunk_frequency(term))
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
-        """Whole words that begin with a prefix, and how many chunks hold each."""
+        """Return whole words that begin with a prefix, each with the number of chunks that contain it."""
         return self._lexical.query(lambda index: index.words_with_prefix(prefix, limit))
 
     def refresh(self) -> None:
-        """See what is there now, and let the lexical index catch up unless another process writes."""
+        """Open the current lexical index, and let it catch up unless another process writes."""
         self._lexical.refresh()
 
     def nearest(
@@ -228,27 +231,27 @@ class LocalStore:
         kind: Kind | None = None,
         among: frozenset[int] | None = None,
     ) -> list[Scored]:
-        """Chunks with the highest dot product, best first."""
+        """Return the chunks with the highest dot product, best first."""
         return self._matrices.nearest(encoder, vector, limit, kind=kind, among=among)
 
     def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
-        """Those of some documents that have a vector of an encoder."""
+        """Return those of the documents that have a vector of an encoder."""
         return self._matrices.encoded_documents(encoder, documents)
 
     def vector_counts(self, encoder: str) -> tuple[int, int]:
-        """Chunks that have a vector, and all chunks."""
+        """Return the number of chunks with a vector, and the number of all chunks."""
         return self._matrices.count(encoder), sum(self.totals(kind).chunks for kind in KINDS)
 
     # Checking and repairing
 
     def quick_check(self) -> list[Finding]:
-        """Whether the lexical index is there and has followed."""
+        """Return a finding if the lexical index is missing, damaged or behind; cheap."""
         if self._lexical.is_current() or not self._catalog.document_ids():
             return []
         return [Finding("lexical index", "is missing, damaged or behind the catalog")]
 
     def check(self) -> list[Finding]:
-        """Compare the catalog with itself and every derived part with the catalog."""
+        """Check the catalog, compare every derived part with it, and return the problems."""
         findings = [Finding("catalog", problem) for problem in self._catalog.problems()]
         findings += [Finding("lexical index", problem) for problem in self._lexical.problems()]
         return findings + [Finding("vectors", problem) for problem in self._matrices.problems()]
@@ -261,26 +264,26 @@ class LocalStore:
             self._matrices.repair()
 
     def is_in_place(self) -> bool:
-        """Whether the catalog we hold is the one in the folder: another process may have removed or rebuilt it."""
+        """Return whether the open catalog is the one in the folder: another process may have removed or rebuilt it."""
         try:
-            return (self.folder / _CATALOG).stat().st_ino == self._file
+            return (self.folder / _CATALOG).stat().st_ino == self._catalog_inode
         except OSError:
             return False
 
     def release_memory(self) -> None:
-        """Give back what is held in memory for the next question; it takes 20 ms more."""
+        """Release the memory that is cached for searches; the next search takes 20 ms longer."""
         self._matrices.release_memory()
         self._catalog.release_memory()
 
     def close(self) -> None:
-        """Let go of the files."""
-        if self._finishing is not None:
-            self._finishing.join(WRITE_WAIT_SECONDS)
+        """Wait for a merge in the background, and close the files."""
+        if self._merging is not None:
+            self._merging.join(WRITE_WAIT_SECONDS)
         self._catalog.close()
 
 
 def set_catalog_aside(folder: Path) -> Path:
-    """Move a catalog that cannot be read out of the way, with its derived parts gone."""
+    """Rename an unreadable catalog to a backup, and remove its derived parts."""
     backup = folder / f"{_CATALOG}.bak"
     for file in _catalog_files(folder):
         file.replace(folder / file.name.replace(_CATALOG, backup.name))
@@ -289,7 +292,7 @@ def set_catalog_aside(folder: Path) -> Path:
 
 
 def remove_store(folder: Path) -> None:
-    """Remove a store; what else is in the folder stays."""
+    """Remove the files of a store; other files in the folder stay."""
     for file in _catalog_files(folder):
         file.unlink()
     _remove_derived(folder)

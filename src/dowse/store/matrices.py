@@ -1,4 +1,4 @@
-"""The vector matrices of one store: each follows the catalog when it is next used, and what a search reads is kept."""
+"""The vector matrices of one store. Each follows the catalog when it is next used; loaded rows are cached for searches."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Matrices:
-    """One matrix an encoder."""
+    """The matrices of a store, one per encoder."""
 
     def __init__(self, folder: Path, catalog: Catalog, lock: Lock) -> None:
         self._folder, self._catalog, self._lock = folder, catalog, lock
@@ -30,27 +30,27 @@ class Matrices:
         kind: Kind | None = None,
         among: frozenset[int] | None = None,
     ) -> list[Scored]:
-        """Chunks with the highest dot product, best first."""
+        """Return the chunks with the highest dot product, best first."""
         rows = self._current_rows(encoder)
         if rows is None or rows.header.dimensions != len(vector) or limit <= 0:
             return []
         return vector_search.nearest(rows, vector, limit, kind=kind, among=among)
 
     def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
-        """Those of some documents that have a vector of an encoder."""
+        """Return those of the documents that have a vector of an encoder."""
         rows = self._current_rows(encoder) if documents else None
         return vector_search.encoded_documents(rows, documents) if rows else frozenset()
 
     def count(self, encoder: str) -> int:
-        """How many chunks have a vector of an encoder."""
-        header = self._current(encoder)
+        """Return the number of chunks that have a vector of an encoder."""
+        header = self._current_header(encoder)
         return header.rows - header.dead if header else 0
 
     def release_memory(self) -> None:
-        """Keep nothing in memory."""
+        """Release the cached rows."""
         self._rows.clear()
 
-    # For whoever holds the write lock
+    # Maintenance; the caller holds the write lock where files are removed
 
     def forget(self, encoder: str) -> None:
         """Remove the matrix of an encoder."""
@@ -58,11 +58,11 @@ class Matrices:
         matrix.matrix_file(self._folder, encoder).unlink(missing_ok=True)
 
     def problems(self) -> list[str]:
-        """How the matrices differ from the catalog."""
+        """Return how the matrices differ from the catalog."""
         return [problem for file in matrix.matrix_files(self._folder) for problem in self._problems_of(file)]
 
     def repair(self) -> None:
-        """Remove what is wrong; it is written anew when it is next used."""
+        """Remove matrices with problems; each is written anew when it is next used."""
         for file in matrix.matrix_files(self._folder):
             if self._problems_of(file):
                 file.unlink()
@@ -78,11 +78,11 @@ class Matrices:
         expected = {row.chunk_id: row.vector for row in self._catalog.vectors(header.encoder)}
         return [] if matrix.live_rows(file, header) == expected else [f"{file.name} differs from the catalog"]
 
-    # Following
+    # Following the catalog
 
     def _current_rows(self, encoder: str) -> vector_search.MatrixRows | None:
-        """What a search reads; kept as long as the header of the matrix is the same."""
-        header, known = self._current(encoder), self._rows.get(encoder)
+        """Return the rows that a search reads, cached while the header of the matrix stays the same."""
+        header, known = self._current_header(encoder), self._rows.get(encoder)
         if header is None or not header.rows:
             return None
         if known is None or known.header != header:
@@ -90,15 +90,15 @@ class Matrices:
             known = self._rows[encoder] = vector_search.load_rows(file, header, known)
         return known
 
-    def _current(self, encoder: str) -> matrix.MatrixHeader | None:
-        """The matrix as it is now, or as it was while another process writes; None when there is nothing in it."""
+    def _current_header(self, encoder: str) -> matrix.MatrixHeader | None:
+        """Return the header of the matrix, brought up to date unless another process writes; None when it has no vectors."""
         header = matrix.read_header(matrix.matrix_file(self._folder, encoder))
         if header is not None and header[:2] != (self._catalog.id, encoder):
             header = None
         if header is not None and header.sequence == self._catalog.sequence():
             return header
         if header is None and self._catalog.dimensions(encoder) is None:
-            return None  # there is nothing to follow, which needs no lock
+            return None  # nothing to follow, and no lock needed
         try:
             with self._lock.held(READ_WAIT_SECONDS):
                 return self._follow(encoder)

@@ -1,7 +1,7 @@
-"""The vector matrix: one file an encoder, derived from the catalog.
+"""The vector matrix: one file per encoder, derived from the catalog.
 
-A header says of which catalog and encoder it is a copy and which transaction it has reached.
-Rows are appended; a row whose chunk is gone gets the chunk id 0 and never matches.
+The header names the catalog, the encoder and the transaction that the matrix has reached.
+Rows are appended; the row of a removed chunk gets the chunk id 0 and never matches.
 """
 
 import json
@@ -27,17 +27,17 @@ _HEADER_BYTES = 512
 _HEADER_FRAME = struct.Struct("<8sII")
 _MAGIC = b"dowse-mx"
 ROW_PREFIX = struct.Struct("<qqB3x")
-"""Before each vector: the ids of its chunk and document, and its kind."""
+"""Precedes each vector: the ids of its chunk and document, and its kind."""
 ROW_HEAD_BYTES = ROW_PREFIX.size + SCALE.size
-"""What a row has before its eight bits a dimension."""
+"""Bytes of a row before its eight bits per dimension."""
 KIND_NUMBERS: dict[Kind, int] = {"code": 1, "docs": 2}
 
 MAX_DEAD_SHARE = 0.3
-"""With more dead rows than this the matrix is written anew: a search reads them all."""
+"""With a larger share of dead rows the matrix is written anew, since a search reads them all."""
 
 
 class VectorRow(NamedTuple):
-    """A chunk's vector, packed."""
+    """The packed vector of a chunk."""
 
     chunk_id: int
     document_id: int
@@ -46,7 +46,7 @@ class VectorRow(NamedTuple):
 
 
 class MatrixHeader(NamedTuple):
-    """What the matrix says of itself."""
+    """The header of a matrix file."""
 
     catalog: str
     encoder: str
@@ -58,17 +58,17 @@ class MatrixHeader(NamedTuple):
 
 
 def matrix_file(folder: Path, encoder: str) -> Path:
-    """Where the matrix of an encoder lies."""
+    """Return the path of the matrix of an encoder."""
     return folder / f"vectors-{blake2b(encoder.encode(), digest_size=8).hexdigest()}.matrix"
 
 
 def matrix_files(folder: Path) -> list[Path]:
-    """The matrices of all encoders."""
+    """Return the matrix files of all encoders."""
     return sorted(folder.glob("vectors-*.matrix"))
 
 
 def read_header(file: Path) -> MatrixHeader | None:
-    """The header, or None when the file is missing, damaged or not a matrix."""
+    """Return the header of a file; None when the file is missing, damaged or not a matrix."""
     try:
         with file.open("rb") as stream:
             magic, length, checksum = _HEADER_FRAME.unpack(stream.read(_HEADER_FRAME.size))
@@ -83,7 +83,7 @@ def read_header(file: Path) -> MatrixHeader | None:
 
 
 def write_matrix(file: Path, header: MatrixHeader, rows: Iterable[VectorRow]) -> MatrixHeader:
-    """Write a matrix anew, beside the old one until it is complete."""
+    """Write a new matrix beside the old one, and replace the old one when it is complete."""
     temporary = file.with_suffix(".tmp")
     with disk_errors(file):
         with temporary.open("wb") as stream:
@@ -104,7 +104,7 @@ def write_matrix(file: Path, header: MatrixHeader, rows: Iterable[VectorRow]) ->
 def update_matrix(
     file: Path, header: MatrixHeader, removed_documents: set[int], added: Sequence[VectorRow]
 ) -> MatrixHeader:
-    """Bring a matrix to the transaction in `header`: rows first, then the header that counts them."""
+    """Bring a matrix to the transaction in `header`: write the rows first, then the header that counts them."""
     with disk_errors(file):
         dead = header.dead + _mark_dead(file, header, removed_documents, {row.chunk_id for row in added})
         with file.open("r+b") as stream:
@@ -121,12 +121,12 @@ def update_matrix(
 
 
 def map_rows(file: Path, header: MatrixHeader) -> "Raw":
-    """All rows as they lie in the file."""
+    """Map all rows of the file into memory, read-only."""
     return _map_rows(file, header, "r")
 
 
 def live_rows(file: Path, header: MatrixHeader) -> dict[int, bytes]:
-    """Every chunk in the matrix with its packed vector."""
+    """Return the packed vector of every chunk in the matrix, by chunk id."""
     if not header.rows:
         return {}
     raw = _map_rows(file, header, "r")
@@ -135,18 +135,18 @@ def live_rows(file: Path, header: MatrixHeader) -> dict[int, bytes]:
 
 
 def _mark_dead(file: Path, header: MatrixHeader, documents: set[int], chunks: set[int]) -> int:
-    """Mark rows as dead by their document or chunk; how many there were."""
+    """Mark the rows of some documents and chunks as dead; return how many there were."""
     import numpy as np
 
     if not header.rows or not (documents or chunks):
         return 0
     raw = _map_rows(file, header, "r+")
     ids = raw[:, :16].copy().view("<i8")
-    doomed = np.isin(ids[:, 1], list(documents)) | np.isin(ids[:, 0], list(chunks))
-    doomed &= ids[:, 0] != 0
-    raw[doomed, :8] = 0
+    is_dead = np.isin(ids[:, 1], list(documents)) | np.isin(ids[:, 0], list(chunks))
+    is_dead &= ids[:, 0] != 0
+    raw[is_dead, :8] = 0
     raw.flush()
-    return int(doomed.sum())
+    return int(is_dead.sum())
 
 
 def _map_rows(file: Path, header: MatrixHeader, mode: Literal["r", "r+"]) -> "Raw":

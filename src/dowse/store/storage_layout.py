@@ -1,4 +1,4 @@
-"""The storage root: one folder an indexed project, and the JSON files that stand in it."""
+"""The layout of the storage root: one folder per indexed project, and the JSON files in it."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from dowse.settings import read_json
 from dowse.types import Kind, Totals
 
 DOCUMENTS_FOLDER = "documents"
-"""The folder, in that of a root, with the index of its documents."""
+"""The subfolder, in the folder of a root, with the index of its documents."""
 
 _FINGERPRINTS: dict[Kind, str] = {"code": "fingerprints.json", "docs": "docs-fingerprints.json"}
 
@@ -28,31 +28,31 @@ class Project:
     root: Path
     metadata: dict[str, Any]
     documents: "Project | None" = None
-    """The same root as a folder of documents, if that is indexed beside it."""
+    """The index of the same root as a folder of documents, if there is one."""
 
     @property
     def is_documents(self) -> bool:
-        """Whether only its documents are indexed, as `dowse docs` does."""
+        """Whether this is an index of documents only, made by `dowse docs`."""
         return self.folder.name == DOCUMENTS_FOLDER
 
     @property
     def exists(self) -> bool:
-        """Whether the project's own folder is still there."""
+        """Whether the root still exists."""
         return self.root.is_dir()
 
     @property
     def files(self) -> int:
-        """Files in the index, as far as the metadata tells."""
+        """Number of files in the index, according to the metadata."""
         return self._number("stats", "totalFiles") + self._number("docsStats", "totalDocs")
 
     @property
     def chunks(self) -> int:
-        """Chunks in the index, as far as the metadata tells."""
+        """Number of chunks in the index, according to the metadata."""
         return self._number("stats", "totalChunks") + self._number("docsStats", "totalDocChunks")
 
     @property
     def size_bytes(self) -> int:
-        """The index on disk, as far as the metadata tells."""
+        """Size of the index on disk, according to the metadata."""
         return self._number("stats", "storageSizeBytes") + self._number("docsStats", "docsStorageSizeBytes")
 
     def _number(self, part: str, key: str) -> int:
@@ -62,7 +62,7 @@ class Project:
 
 
 def index_folder(root: Path) -> Path:
-    """Where the index of a project lives, whether or not there is one."""
+    """Return the folder of the index of a root, whether or not it exists."""
     digest = hashlib.sha256(os.path.realpath(root).encode("utf-8", "surrogateescape")).hexdigest()
     indexes = storage_root() / "indexes"
     short = indexes / digest[:16]
@@ -70,22 +70,22 @@ def index_folder(root: Path) -> Path:
 
 
 def notes_folder() -> Path:
-    """Where named indexes live that survive a restart."""
+    """Return the folder of the named indexes that are kept on disk."""
     return storage_root() / "notes"
 
 
 def vector_cache_file() -> Path:
-    """Where vectors of all projects are kept, so that none is made twice; another format gets another name."""
+    """Return the file that caches the vectors of all projects; another format gets another name."""
     return storage_root() / "vectors-1.sqlite"
 
 
 def global_settings_file() -> Path:
-    """The settings that hold for every project."""
+    """Return the file with the settings for all projects."""
     return storage_root() / "config.json"
 
 
 def list_projects() -> list[Project]:
-    """All indexed projects and folders of documents, by path."""
+    """Return all indexed projects and folders of documents, sorted by path."""
     indexes = storage_root() / "indexes"
     folders = sorted(indexes.iterdir()) if indexes.is_dir() else []
     found = (_read_folder(folder) for folder in folders if folder.is_dir())
@@ -93,13 +93,13 @@ def list_projects() -> list[Project]:
 
 
 def _read_folder(folder: Path) -> Project | None:
-    """What a folder holds the index of: a project, a folder of documents, or one root as both."""
+    """Return what is indexed in a folder: a project, a folder of documents, or one root as both."""
     project, documents = read_project(folder), read_project(folder / DOCUMENTS_FOLDER)
     return replace(project, documents=documents) if project else documents
 
 
 def read_project(folder: Path) -> Project | None:
-    """The project whose index is in a folder; None when its metadata is missing or makes no sense."""
+    """Return the project whose index is in a folder; None when its metadata is missing or invalid."""
     try:
         metadata = read_json(folder / "metadata.json")
         return Project(folder, Path(metadata["projectPath"]), metadata)
@@ -108,7 +108,7 @@ def read_project(folder: Path) -> Project | None:
 
 
 def write_metadata(folder: Path, root: Path, totals: dict[Kind, Totals], size_bytes: int, *, is_full: bool) -> None:
-    """Renew `metadata.json`; `is_full` when everything was indexed and not only what changed."""
+    """Write `metadata.json`; `is_full` means that everything was indexed, not only what changed."""
     before = read_project(folder)
     known = before.metadata if before else {}
     now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
@@ -125,7 +125,7 @@ def write_metadata(folder: Path, root: Path, totals: dict[Kind, Totals], size_by
 
 
 def index_stats(totals: dict[Kind, Totals], size_bytes: int) -> dict[str, dict[str, int]]:
-    """The counts of `metadata.json`; the size is shared out by chunks, since both kinds live in one store."""
+    """Return the counts of `metadata.json`. The size is divided by chunks, since both kinds are in one store."""
     code, docs = totals["code"], totals["docs"]
     docs_bytes = size_bytes * docs.chunks // max(1, code.chunks + docs.chunks)
     return {
@@ -143,13 +143,13 @@ def index_stats(totals: dict[Kind, Totals], size_bytes: int) -> dict[str, dict[s
 
 
 def write_fingerprints(folder: Path, hashes: dict[Kind, dict[str, str]]) -> None:
-    """Renew the maps from path to SHA-256, one for code and one for docs."""
+    """Write the maps from path to SHA-256, one for code and one for docs."""
     for kind, name in _FINGERPRINTS.items():
         write_json(folder / name, hashes[kind])
 
 
 def has_fingerprints(folder: Path, hashes: dict[Kind, dict[str, str]] | None = None) -> bool:
-    """Whether the maps are there and, where hashes are given, are exactly those."""
+    """Return whether the maps exist and, if hashes are given, contain exactly those."""
     for kind, name in _FINGERPRINTS.items():
         try:
             data = (folder / name).read_bytes()
@@ -161,10 +161,10 @@ def has_fingerprints(folder: Path, hashes: dict[Kind, dict[str, str]] | None = N
 
 
 def write_json(file: Path, value: Any) -> None:
-    """Replace a JSON file of ours atomically."""
+    """Replace a JSON file atomically."""
     write_atomically(file, _to_json_bytes(value))
 
 
 def _to_json_bytes(value: Any) -> bytes:
-    # Escaped, because a path on disk need not be valid Unicode.
+    # ASCII only, because a path on disk need not be valid Unicode.
     return (json.dumps(value, indent=2) + "\n").encode()
