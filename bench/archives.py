@@ -14,7 +14,7 @@ from bench import meter, program
 from bench.report import Row, Table
 from dowse.archives.archive_database import ArchiveDatabase, open_database
 from dowse.archives.archive_replies import search_reply
-from dowse.archives.archive_search import search
+from dowse.archives.archive_search import search_archives
 from dowse.reading import DOCUMENT_EXTENSIONS
 
 PLACE = "bench archives"
@@ -54,7 +54,7 @@ def _speed(options: argparse.Namespace, work: Path) -> Table:
     _say(f"{count:,} documents are indexed in {first.seconds:.1f} s")
     database = open_database(work / "data" / "search.db")
     began = time.perf_counter()
-    search(database, "wram up teh search", 10)
+    search_archives(database, "wram up teh search", 10)
     warm = time.perf_counter() - began
     queries = _queries(database, options.searches)
     used = time.process_time()
@@ -136,7 +136,7 @@ def _with_typo(title: str, chance: random.Random) -> str:
 def _ask(database: ArchiveDatabase, query: str) -> float:
     """Milliseconds that an answer takes: hits, snippets, their citations and the graph around them."""
     began = time.perf_counter()
-    hits = search(database, query, 10)
+    hits = search_archives(database, query, 10)
     search_reply(database, hits, query=query, fuzzy=True, include_citations=True, citation_depth=3, limit=10)
     return (time.perf_counter() - began) * 1000
 

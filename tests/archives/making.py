@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dowse.archives.archive_database import ArchiveDatabase, create_database
-from dowse.archives.archive_indexing import update
+from dowse.archives.archive_indexing import update_database
 from dowse.archives.archive_locations import ArchiveLocations
 from dowse.archives.archive_types import Citation, StoredArchiveDocument
 from tests.making import write_tree
@@ -42,7 +42,7 @@ def make_archives(folder: Path, research: Files = {}, pages: Mapping[str, Files]
 def indexed(places: ArchiveLocations) -> ArchiveDatabase:
     """The database of archives, made equal to them."""
     database = create_database(places.database)
-    update(database, places)
+    update_database(database, places)
     return database
 
 
@@ -59,9 +59,9 @@ def only(database: ArchiveDatabase, title: str) -> StoredArchiveDocument:
 def cites(database: ArchiveDatabase, title: str, *, inferred: bool = False) -> list[str]:
     """What a document cites: titles where it is archived, else addresses."""
     titles = {document.id: document.title for document in database.documents().values()}
-    found = database.citing(only(database, title).number, inferred=inferred)
+    found = database.citations_from(only(database, title).number, inferred=inferred)
     return [titles[one.target_id] if one.target_id else one.target_url for one in found]
 
 
 def citation_of(database: ArchiveDatabase, title: str, at: int = 0) -> Citation:
-    return database.citing(only(database, title).number, inferred=True)[at]
+    return database.citations_from(only(database, title).number, inferred=True)[at]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.archives.bibtex import bib_entries
+from dowse.archives.bibtex import parse_bibtex
 from tests.archives.making import archive_of, captured, citation_of, cites, only
 
 PAGE = {"p": captured("https://example.com/page", "The page", "# The page\n\nWords.\n")}
@@ -125,11 +125,11 @@ def test_keys_lead_where_the_bibliography_says(tmp_path: Path) -> None:
     }
     database = archive_of(tmp_path, files, PAGE)
     assert cites(database, "paper") == ["The page", "https://doi.org/10.1000/182", "Ideas of mine"]
-    assert [one.confidence for one in database.citing(only(database, "paper").number)] == [1.0, 1.0, 0.9]
+    assert [one.confidence for one in database.citations_from(only(database, "paper").number)] == [1.0, 1.0, 0.9]
 
 
 def test_a_bibliography_is_read_though_an_entry_is_broken() -> None:
-    found = {entry.key: entry.url for entry in bib_entries(BIBLIOGRAPHY)}
+    found = {entry.key: entry.url for entry in parse_bibtex(BIBLIOGRAPHY)}
     assert found == {
         "smith2020": "https://example.com/page",
         "doe:21": "https://doi.org/10.1000/182",
@@ -162,7 +162,7 @@ def test_roles_and_heads_of_proposals_are_citations_and_mentions_are_inferred(tm
     http = "RFC 2616 – Hypertext Transfer Protocol -- HTTP/1.1"
     assert cites(database, "PEP 7 – C Style") == ["PEP 8 – Style Guide"] * 3 + [http]
     assert cites(database, "PEP 8 – Style Guide", inferred=True) == ["PEP 7 – C Style"]
-    kinds = [one.kind for one in database.citing(only(database, "PEP 7 – C Style").number, inferred=True)]
+    kinds = [one.kind for one in database.citations_from(only(database, "PEP 7 – C Style").number, inferred=True)]
     assert kinds == ["header", "role", "role", "role", "mention"]
     assert citation_of(database, "PEP 7 – C Style", -1).confidence < 1
 
@@ -192,7 +192,7 @@ def test_a_short_paragraph_is_its_own_context(tmp_path: Path) -> None:
 
 
 def test_a_quotation_is_found_where_it_was_asked_for(tmp_path: Path) -> None:
-    from dowse.archives.archive_indexing import update
+    from dowse.archives.archive_indexing import update_database
     from tests.archives.making import indexed, make_archives
 
     said = "the quick brown fox jumps over the lazy dog while thirteen wizards make toxic brew for the evil queen"
@@ -200,10 +200,10 @@ def test_a_quotation_is_found_where_it_was_asked_for(tmp_path: Path) -> None:
     places = make_archives(tmp_path, {"quoting.md": f"They write: {said}.", "other.md": "Nothing of it."}, pages)
     database = indexed(places)
     assert cites(database, "quoting", inferred=True) == []
-    update(database, places, quotes=True)
+    update_database(database, places, quotes=True)
     assert cites(database, "quoting") == []
     assert cites(database, "quoting", inferred=True) == ["The page"]
     assert 0.5 <= citation_of(database, "quoting").confidence < 1
     assert cites(database, "other", inferred=True) == []
-    update(database, places, quotes=False)
+    update_database(database, places, quotes=False)
     assert cites(database, "quoting", inferred=True) == []

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.citation_graph import graph_from, path_between, whole_graph
-from dowse.archives.graph_queries import broken, duplicates, most_cited, most_cited_outside, orphans
+from dowse.archives.graph_queries import broken_links, duplicates, most_cited, most_cited_unarchived, orphans
 from tests.archives.making import archive_of, captured, only
 
 NUMBERS = st.integers(0, 9)
@@ -83,12 +83,12 @@ def test_a_path_is_as_short_as_any(edges: list[tuple[int, int]], source: int, ta
 def test_a_graph_that_is_too_large_is_cut_and_says_so(tmp_path: Path) -> None:
     database = archive_of(tmp_path, notes([(0, n) for n in range(1, 40)], 40))
     start = numbered(database)["D0"]
-    found = graph_from(database, [start], 1, most_nodes=10)
+    found = graph_from(database, [start], 1, max_nodes=10)
     assert len(found.nodes) == 10
-    assert "30 more documents" in found.cut
+    assert "30 more documents" in found.truncation
     ids = {node.document.id for node in found.nodes}
     assert all({edge.source, edge.target} <= ids for edge in found.edges)
-    assert "29 more citations" in graph_from(database, [start], 1, most_edges=10).cut
+    assert "29 more citations" in graph_from(database, [start], 1, max_edges=10).truncation
     assert len(whole_graph(database).nodes) == 40
 
 
@@ -116,7 +116,7 @@ def database(tmp_path: Path) -> ArchiveDatabase:
 def test_what_is_cited_most_counts_documents_and_citations(database: ArchiveDatabase) -> None:
     found = [(one.document.title, one.documents, one.citations) for one in most_cited(database, 10)]
     assert found[0] == ("B", 2, 3)
-    assert [(one.url, one.documents) for one in most_cited_outside(database, 1)] == [("https://out.org/1", 2)]
+    assert [(one.url, one.documents) for one in most_cited_unarchived(database, 1)] == [("https://out.org/1", 2)]
 
 
 def test_orphans_have_no_citation_to_or_from_another(database: ArchiveDatabase) -> None:
@@ -127,7 +127,7 @@ def test_orphans_have_no_citation_to_or_from_another(database: ArchiveDatabase) 
 
 
 def test_broken_links_are_those_to_nothing_at_all(database: ArchiveDatabase) -> None:
-    found, total = broken(database, 100)
+    found, total = broken_links(database, 100)
     assert [(one.target_url, one.fault) for one in found] == [
         ("gone.md", "no such document"), ("[[Nothing]]", "no such document"),
     ]  # fmt: skip

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dowse.archives.dates import date_in, date_of, date_of_path
-from dowse.archives.url_identities import identity
+from dowse.archives.dates import date_from_value, find_date, find_date_in_path
+from dowse.archives.url_identities import url_identity
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from dowse.archives.url_identities import identity
     ],
 )
 def test_scheme_slash_fragment_tracking_and_case_of_the_host_do_not_count(address: str) -> None:
-    assert identity(address) == "url:example.com/a/b"
+    assert url_identity(address) == "url:example.com/a/b"
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_scheme_slash_fragment_tracking_and_case_of_the_host_do_not_count(addres
     ],
 )
 def test_everything_else_counts(address: str) -> None:
-    assert identity(address) != "url:example.com/a/b"
+    assert url_identity(address) != "url:example.com/a/b"
 
 
 @pytest.mark.parametrize(
@@ -52,14 +52,14 @@ def test_everything_else_counts(address: str) -> None:
     ],
 )
 def test_what_has_a_number_is_known_by_it(address: str, key: str) -> None:
-    assert identity(address) == key
+    assert url_identity(address) == key
 
 
 @pytest.mark.parametrize(
     "address", ["", "a/b.md", "mailto:a@b.c", "javascript:x", "http://[::1", "http://", "http://a:b/"]
 )
 def test_what_leads_nowhere_has_no_identity(address: str) -> None:
-    assert identity(address) == ""
+    assert url_identity(address) == ""
 
 
 @pytest.mark.parametrize(
@@ -71,13 +71,13 @@ def test_what_leads_nowhere_has_no_identity(address: str) -> None:
     ],
 )  # fmt: skip
 def test_dates_are_read_as_people_write_them(written: str, date: str | None) -> None:
-    assert date_in(written) == date
+    assert find_date(written) == date
 
 
 def test_a_number_is_seconds_or_milliseconds() -> None:
-    assert date_of(1747735200) == date_of(1747735200000) == "2025-05-20"
+    assert date_from_value(1747735200) == date_from_value(1747735200000) == "2025-05-20"
     odd: list[object] = [True, None, [], -1, 1e300, float("nan")]
-    assert [date_of(one) for one in odd] == [None] * 6
+    assert [date_from_value(one) for one in odd] == [None] * 6
 
 
 @pytest.mark.parametrize(
@@ -89,4 +89,4 @@ def test_a_number_is_seconds_or_milliseconds() -> None:
     ],
 )  # fmt: skip
 def test_a_path_has_the_date_nearest_to_the_file(path: str, date: str | None) -> None:
-    assert date_of_path(path) == date
+    assert find_date_in_path(path) == date

@@ -12,9 +12,9 @@ import pytest
 
 from dowse.archives import ingest
 from dowse.archives.archive_database import ArchiveDatabase, create_database, open_database
-from dowse.archives.archive_indexing import update
-from dowse.archives.archive_locations import ArchiveLocations, find_places
-from dowse.archives.archive_search import search
+from dowse.archives.archive_indexing import update_database
+from dowse.archives.archive_locations import ArchiveLocations, find_locations
+from dowse.archives.archive_search import search_archives
 from dowse.archives.archive_watcher import run_lock
 from dowse.errors import DowseError, NotIndexed, StoreBusy, StoreDamaged, StoreTooNew, UsageError
 from dowse.sources.archive_files import ArchiveFiles
@@ -35,7 +35,7 @@ def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     places = make_archives(tmp_path, TWO, PAGE)
     database = indexed(places)
     before = dump(database)
-    report = update(database, places)
+    report = update_database(database, places)
     assert (report.added, report.updated, report.removed, report.unchanged) == (0, 0, 0, 3)
     assert dump(database) == before
 
@@ -44,21 +44,21 @@ def test_unchanged_files_are_not_read_again(tmp_path: Path, monkeypatch: pytest.
     places = make_archives(tmp_path, TWO)
     for file in places.research.iterdir():
         os.utime(file, (1, 1))
-    monkeypatch.setattr(ingest, "_FRESH_NS", 0)
+    monkeypatch.setattr(ingest, "_CLOCK_TICK_NS", 0)
     database = indexed(places)
 
     def refuse(*_: object) -> None:
         raise AssertionError("read again")
 
-    monkeypatch.setattr(ArchiveFiles, "bytes_of", refuse)
-    assert update(database, places).unchanged == 2
+    monkeypatch.setattr(ArchiveFiles, "read_entry_bytes", refuse)
+    assert update_database(database, places).unchanged == 2
 
 
 def test_a_file_that_was_only_touched_is_unchanged(tmp_path: Path) -> None:
     places = make_archives(tmp_path, TWO)
     database = indexed(places)
     os.utime(places.research / "b.md", (1, 1))
-    assert update(database, places).updated == 0
+    assert update_database(database, places).updated == 0
 
 
 def test_changed_content_of_the_same_size_and_time_is_seen(tmp_path: Path) -> None:
@@ -68,17 +68,17 @@ def test_changed_content_of_the_same_size_and_time_is_seen(tmp_path: Path) -> No
     stat = file.stat()
     file.write_text("# B\n\nPeaches\n", encoding="utf-8")
     os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    assert update(database, places).updated == 1
-    assert [hit.document.title for hit in search(database, "peaches", 5)] == ["B"]
-    assert search(database, "apples", 5, fuzzy=False) == []
+    assert update_database(database, places).updated == 1
+    assert [hit.document.title for hit in search_archives(database, "peaches", 5)] == ["B"]
+    assert search_archives(database, "apples", 5, fuzzy=False) == []
 
 
 def test_what_is_gone_goes_with_its_citations(tmp_path: Path) -> None:
     places = make_archives(tmp_path, TWO, PAGE)
     database = indexed(places)
     (places.research / "a.md").unlink()
-    assert update(database, places).removed == 1
-    assert database.cited(only(database, "B").number) == []
+    assert update_database(database, places).removed == 1
+    assert database.citations_to(only(database, "B").number) == []
     assert database.rows("SELECT COUNT(*) FROM citations") == [(0,)]
     assert database.rows("SELECT COUNT(*) FROM words WHERE word = 'https'") == [(0,)]
 
@@ -88,12 +88,12 @@ def test_links_follow_what_comes_and_goes(tmp_path: Path) -> None:
     database = indexed(places)
     assert cites(database, "A") == ["b.md", "https://example.com/page"]
     make_archives(tmp_path, TWO, PAGE)
-    update(database, places)
+    update_database(database, places)
     assert cites(database, "A") == ["B", "The page"]
     (places.research / "b.md").unlink()
     (places.url_content / "p" / "metadata.json").unlink()
     (places.url_content / "p" / "content.md").unlink()
-    update(database, places)
+    update_database(database, places)
     assert cites(database, "A") == ["b.md", "https://example.com/page"]
 
 
@@ -101,7 +101,7 @@ def test_new_metadata_makes_another_page_of_the_same_text(tmp_path: Path) -> Non
     places = make_archives(tmp_path, {}, PAGE)
     database = indexed(places)
     make_archives(tmp_path, {}, {"p": captured("https://example.com/other", "Renamed", "Pears.\n")})
-    assert update(database, places).updated == 1
+    assert update_database(database, places).updated == 1
     assert only(database, "Renamed").url == "https://example.com/other"
     assert len(database.documents()) == 1
 
@@ -112,10 +112,10 @@ def test_a_bibliography_that_changes_changes_what_keys_lead_to(tmp_path: Path) -
     assert cites(database, "A") == []
     for url in ("https://example.com/1", "https://example.com/2"):
         write_tree(places.research, {"r.bib": f"@misc{{x, url = {{{url}}}}}"})
-        update(database, places)
+        update_database(database, places)
         assert cites(database, "A") == [url]
     (places.research / "r.bib").unlink()
-    update(database, places)
+    update_database(database, places)
     assert cites(database, "A") == []
 
 
@@ -127,7 +127,7 @@ def test_ids_stay_when_the_archives_are_moved_as_a_whole(tmp_path: Path) -> None
         tmp_path / "there" / "research-archive", tmp_path / "there" / "url-content-archive", first.file
     )
     before = dump(first)
-    assert update(first, moved).unchanged == 3
+    assert update_database(first, moved).unchanged == 3
     assert dump(first) == before
 
 
@@ -136,26 +136,26 @@ def test_secrets_are_never_read(tmp_path: Path) -> None:
     key = f"hunter2\n-----BEGIN OPENSSH PRIVATE KEY-----\n{body}-----END OPENSSH PRIVATE KEY-----\n"
     files = {".env.md": "hunter2", "key.md": key, "node_modules/x.md": "hunter2", ".ssh/notes.md": "hunter2"}
     database = archive_of(tmp_path, {**files, "a.md": "# A\n"})
-    assert [one.below for one in database.documents().values()] == ["a.md"]
-    assert search(database, "hunter2", 5) == []
+    assert [one.archive_path for one in database.documents().values()] == ["a.md"]
+    assert search_archives(database, "hunter2", 5) == []
 
 
 def test_a_document_that_may_not_be_read_any_more_goes(tmp_path: Path) -> None:
     places = make_archives(tmp_path, TWO)
     database = indexed(places)
     (places.research / "b.md").write_bytes(b"\0binary")
-    report = update(database, places)
+    report = update_database(database, places)
     assert (report.removed, report.skipped) == (1, {"binary": 1})
-    assert update(database, places).skipped == {"binary": 1}
+    assert update_database(database, places).skipped == {"binary": 1}
     (places.research / "b.md").write_text("# B again\n", encoding="utf-8")
-    assert update(database, places).added == 1
+    assert update_database(database, places).added == 1
 
 
 def test_a_symlink_leads_nowhere(tmp_path: Path) -> None:
     write_tree(tmp_path / "outside", {"secret.md": "# Hunter\n"})
     places = make_archives(tmp_path, TWO)
     (places.research / "link.md").symlink_to(tmp_path / "outside" / "secret.md")
-    assert search(indexed(places), "hunter", 5) == []
+    assert search_archives(indexed(places), "hunter", 5) == []
 
 
 def test_what_git_ignores_is_archived(tmp_path: Path) -> None:
@@ -167,17 +167,17 @@ def test_an_archive_that_is_not_there_keeps_its_documents(tmp_path: Path) -> Non
     places = make_archives(tmp_path, TWO, PAGE)
     database = indexed(places)
     places.url_content.rename(tmp_path / "unplugged")
-    report = update(database, places)
+    report = update_database(database, places)
     assert report.removed == 0
     assert "1 documents are kept" in report.warnings[0]
     assert cites(database, "A") == ["B", "The page"]
-    assert update(database, places, prunes=True).removed == 1
+    assert update_database(database, places, prunes=True).removed == 1
 
 
 def test_no_archive_at_all_is_said(tmp_path: Path) -> None:
     database = create_database(tmp_path / "search.db")
     with pytest.raises(UsageError, match="RESEARCH_ARCHIVE_PATH"):
-        update(database, places_in(tmp_path / "nothing"))
+        update_database(database, places_in(tmp_path / "nothing"))
 
 
 def test_a_run_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,7 +191,7 @@ def test_a_run_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr("dowse.archives.archive_indexing.resolve_citations", fail)
     with pytest.raises(DowseError, match="in the middle"):
-        update(database, places)
+        update_database(database, places)
     assert dump(database) == before
 
 
@@ -202,14 +202,15 @@ def test_a_run_that_is_killed_leaves_what_was_there(tmp_path: Path) -> None:
     make_archives(tmp_path, {f"n{number}.md": f"# N{number}\n" for number in range(20)})
     program = (
         "import os, sys\nfrom pathlib import Path\nfrom dowse.archives import archive_indexing as indexing\n"
-        "from dowse.archives.archive_database import create_database\nfrom dowse.archives.archive_locations import Places\n"
+        "from dowse.archives.archive_database import create_database\nfrom dowse.archives.archive_locations import ArchiveLocations\n"
         "indexing.resolve_citations = lambda *_: os._exit(9)\n"
-        "places = Places(*map(Path, sys.argv[1:]))\nindexing.update(create_database(places.database), places)\n"
+        "locations = ArchiveLocations(*map(Path, sys.argv[1:]))\n"
+        "indexing.update_database(create_database(locations.database), locations)\n"
     )
     command = [sys.executable, "-c", program, str(places.research), str(places.url_content), str(places.database)]
     assert subprocess.run(command, check=False).returncode == 9
     assert dump(database) == before
-    assert update(database, places).added == 20
+    assert update_database(database, places).added == 20
 
 
 def test_others_search_while_one_indexes(tmp_path: Path) -> None:
@@ -220,11 +221,11 @@ def test_others_search_while_one_indexes(tmp_path: Path) -> None:
     seen = list[int]()
 
     def look(_done: int, _total: int) -> None:
-        seen.append(len(reader.documents()) + len(search(reader, "cherries", 5)))
+        seen.append(len(reader.documents()) + len(search_archives(reader, "cherries", 5)))
 
-    update(database, places, look)
+    update_database(database, places, look)
     assert seen == [2, 2, 2]
-    assert len(search(reader, "cherries", 5)) == 1
+    assert len(search_archives(reader, "cherries", 5)) == 1
 
 
 def test_a_second_indexer_says_whom_it_waits_for(tmp_path: Path) -> None:
@@ -260,9 +261,9 @@ def test_a_database_that_is_not_there_is_not_made_by_a_search(tmp_path: Path) ->
 
 def test_places_are_those_named_else_of_the_environment_else_the_defaults(tmp_path: Path) -> None:
     environment = {"RESEARCH_ARCHIVE_PATH": "/data/research", "SEARCH_DB_PATH": "other.db"}
-    found = find_places(environment=environment, folder=tmp_path)
+    found = find_locations(environment=environment, folder=tmp_path)
     assert (found.research, found.url_content, found.database) == (
         Path("/data/research"), tmp_path / "url-content-archive", tmp_path / "other.db",
     )  # fmt: skip
-    assert find_places(Path("/x"), environment=environment, folder=tmp_path).research == Path("/x")
-    assert find_places(environment={}, folder=tmp_path).database == tmp_path / "data" / "search.db"
+    assert find_locations(Path("/x"), environment=environment, folder=tmp_path).research == Path("/x")
+    assert find_locations(environment={}, folder=tmp_path).database == tmp_path / "data" / "search.db"

@@ -9,7 +9,7 @@ from pathlib import Path
 from dowse.archives.archive_database import open_database
 from dowse.archives.archive_locations import ArchiveLocations
 from dowse.archives.archive_types import ArchiveReport
-from dowse.archives.archive_watcher import keep
+from dowse.archives.archive_watcher import keep_indexed
 from dowse.errors import DowseError
 from tests.archives.making import captured, make_archives, places_in
 
@@ -17,7 +17,7 @@ from tests.archives.making import captured, make_archives, places_in
 @contextmanager
 def keeping(places: ArchiveLocations) -> Iterator[list[ArchiveReport | DowseError]]:
     told, stop = list[ArchiveReport | DowseError](), threading.Event()
-    thread = threading.Thread(target=keep, args=(places, stop, told.append))
+    thread = threading.Thread(target=keep_indexed, args=(places, stop, told.append))
     thread.start()
     try:
         yield told

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from dowse.archives.citation_graph import whole_graph
-from dowse.archives.graph_pictures.graph_page import as_page
-from dowse.archives.graph_pictures.picture import drawn_picture
+from dowse.archives.graph_pictures.graph_page import as_html
+from dowse.archives.graph_pictures.picture import draw_picture
 from tests.archives.browser import Browser
 from tests.archives.making import HOSTILE, archive_of, captured, only
 
@@ -24,9 +24,9 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]
     """The file of a page, and ids of its documents by title."""
     folder = tmp_path_factory.mktemp("page")
     database = archive_of(folder, RESEARCH, PAGES)
-    picture = drawn_picture(database, whole_graph(database), "What cites what", with_text=True)
+    picture = draw_picture(database, whole_graph(database), "What cites what", with_text=True)
     file = folder / "graph.html"
-    file.write_text(as_page(picture), encoding="utf-8")
+    file.write_text(as_html(picture), encoding="utf-8")
     titles = ("Introduction", "Other <b>report</b> & more", "The page")
     return file, {title: only(database, title).id for title in titles}
 

@@ -14,11 +14,11 @@ import pytest
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_types import CitationGraph
 from dowse.archives.citation_graph import whole_graph
-from dowse.archives.exports import as_bibtex, as_csl, everything
+from dowse.archives.exports import as_bibtex, as_csl, export_all
 from dowse.archives.graph_pictures.graph_formats import as_dot, as_graphml, as_json, as_mermaid
-from dowse.archives.graph_pictures.graph_page import as_page
-from dowse.archives.graph_pictures.layout import laid_out
-from dowse.archives.graph_pictures.picture import drawn_picture
+from dowse.archives.graph_pictures.graph_page import as_html
+from dowse.archives.graph_pictures.layout import lay_out
+from dowse.archives.graph_pictures.picture import draw_picture
 from dowse.archives.graph_pictures.svg import as_svg
 from tests.archives.making import HOSTILE, archive_of, captured
 
@@ -88,7 +88,7 @@ def test_mermaid_has_one_line_for_each(graph: CitationGraph) -> None:
 
 
 def test_svg_is_well_formed_and_has_every_document(database: ArchiveDatabase, graph: CitationGraph) -> None:
-    picture = drawn_picture(database, graph, "<&\"'> hostile \0 title", with_text=False)
+    picture = draw_picture(database, graph, "<&\"'> hostile \0 title", with_text=False)
     root = ET.fromstring(as_svg(picture))
     space = "{http://www.w3.org/2000/svg}"
     circles = root.findall(f"{space}circle")
@@ -97,7 +97,7 @@ def test_svg_is_well_formed_and_has_every_document(database: ArchiveDatabase, gr
 
 
 def test_the_page_loads_nothing_and_holds_the_data(database: ArchiveDatabase, graph: CitationGraph) -> None:
-    page = as_page(drawn_picture(database, graph, "</title><script>alert(1)</script>", with_text=True))
+    page = as_html(draw_picture(database, graph, "</title><script>alert(1)</script>", with_text=True))
     assert "default-src &#x27;none&#x27;" in page
     assert "<script>alert" not in page
     assert not re.search(r"""(?:src|href)\s*=\s*["']?(?:https?:)?//""", page)
@@ -109,13 +109,13 @@ def test_the_page_loads_nothing_and_holds_the_data(database: ArchiveDatabase, gr
 def test_places_are_apart_within_the_square_and_always_the_same() -> None:
     ids = [f"d{n}" for n in range(60)]
     joined = [(f"d{n}", f"d{(n * 7) % 40}") for n in range(40)]
-    places = laid_out(ids, joined)
-    assert places == laid_out(ids, joined)
+    places = lay_out(ids, joined)
+    assert places == lay_out(ids, joined)
     assert places.keys() == set(ids)
     assert len(set(places.values())) == len(ids)
     assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in places.values())
-    assert laid_out([], []) == {}
-    assert laid_out(["one"], []) == {"one": (0.5, 0.5)}
+    assert lay_out([], []) == {}
+    assert lay_out(["one"], []) == {"one": (0.5, 0.5)}
 
 
 def test_bibtex_and_csl_have_every_document(database: ArchiveDatabase) -> None:
@@ -128,6 +128,6 @@ def test_bibtex_and_csl_have_every_document(database: ArchiveDatabase) -> None:
 
 
 def test_everything_is_exported_as_json(database: ArchiveDatabase, tmp_path: Path) -> None:
-    read = json.loads("".join(everything(database)))
+    read = json.loads("".join(export_all(database)))
     assert len(read["documents"]) == len(database.documents())
     assert all("text" in document and "citing" in document for document in read["documents"])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dowse.archives.archive_database import ArchiveDatabase
-from dowse.archives.archive_search import search
+from dowse.archives.archive_search import search_archives
 from tests.archives.making import HOSTILE, archive_of
 
 FRUIT = {
@@ -26,7 +26,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> ArchiveDatabase:
 
 
 def titles(database: ArchiveDatabase, query: str, *, fuzzy: bool = True) -> list[str]:
-    return [hit.document.title for hit in search(database, query, 10, fuzzy=fuzzy)]
+    return [hit.document.title for hit in search_archives(database, query, 10, fuzzy=fuzzy)]
 
 
 @pytest.mark.parametrize(
@@ -74,16 +74,16 @@ def test_a_title_outranks_a_question_outranks_content(tmp_path: Path) -> None:
 
 def test_scores_mean_relevance(database: ArchiveDatabase) -> None:
     for title in (hit for hit in titles(database, "machine learning railways bread")):
-        assert search(database, title, 1)[0].score >= 0.8
+        assert search_archives(database, title, 1)[0].score >= 0.8
     for nonsense in ("xylophagous qwertz", "zzzzzz", "blorf", "asdfgh jklö"):
-        assert all(hit.score < 0.3 for hit in search(database, nonsense, 10))
-    scores = [hit.score for hit in search(database, "machine learning runners", 10)]
+        assert all(hit.score < 0.3 for hit in search_archives(database, nonsense, 10))
+    scores = [hit.score for hit in search_archives(database, "machine learning runners", 10)]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
 
 
 def test_words_that_follow_each_other_share_a_mark(database: ArchiveDatabase) -> None:
-    (hit,) = search(database, "machine learning", 1)
+    (hit,) = search_archives(database, "machine learning", 1)
     shown = {one.field: one.snippets for one in hit.highlights}
     assert shown["title"] == ("Introduction to <mark>Machine Learning</mark>",)
     assert shown["content"] == ("<mark>Machine learning</mark> is a subset of artificial intelligence.",)
@@ -91,7 +91,7 @@ def test_words_that_follow_each_other_share_a_mark(database: ArchiveDatabase) ->
 
 def test_archived_text_is_escaped(tmp_path: Path) -> None:
     text = "# <mark>Trick</mark> & <script>\n\nA <mark>trick</mark> with <script>alert(1)</script> &amp; more tricks.\n"
-    (hit,) = search(archive_of(tmp_path, {"a.md": text}), "trick", 1)
+    (hit,) = search_archives(archive_of(tmp_path, {"a.md": text}), "trick", 1)
     for highlight in hit.highlights:
         for snippet in highlight.snippets:
             assert "<script>" not in snippet
@@ -101,7 +101,7 @@ def test_archived_text_is_escaped(tmp_path: Path) -> None:
 
 def test_a_long_text_is_shown_in_a_few_passages(tmp_path: Path) -> None:
     text = "# Long\n\n" + "\n\n".join(f"Paragraph {n} of many. " + "filler " * 40 + "needle here." for n in range(50))
-    (hit,) = search(archive_of(tmp_path, {"a.md": text}), "needle", 1)
+    (hit,) = search_archives(archive_of(tmp_path, {"a.md": text}), "needle", 1)
     (content,) = (one for one in hit.highlights if one.field == "content")
     assert len(content.snippets) == 3
     assert all(snippet.count("<mark>needle</mark>") == 1 and len(snippet) < 300 for snippet in content.snippets)
@@ -110,20 +110,20 @@ def test_a_long_text_is_shown_in_a_few_passages(tmp_path: Path) -> None:
 @pytest.mark.parametrize("query", [*HOSTILE, "", "   ", "?", "x" * 100_000, "word " * 2000, "\0", "a\0b", "\ud800"[:0]])
 def test_every_odd_query_is_answered(database: ArchiveDatabase, query: str) -> None:
     for fuzzy in (True, False):
-        for hit in search(database, query, 50, fuzzy=fuzzy):
+        for hit in search_archives(database, query, 50, fuzzy=fuzzy):
             assert 0 <= hit.score <= 1
 
 
 @pytest.mark.parametrize("query", ["", "  ", "?!", "👩‍👩‍👧‍👦", "+++"])
 def test_a_query_without_words_finds_nothing(database: ArchiveDatabase, query: str) -> None:
-    assert search(database, query, 10) == []
+    assert search_archives(database, query, 10) == []
 
 
 def test_the_limit_is_kept(tmp_path: Path) -> None:
     database = archive_of(tmp_path, {f"{n}.md": f"# Apple {n}\n" for n in range(30)})
-    assert len(search(database, "apple", 7)) == 7
+    assert len(search_archives(database, "apple", 7)) == 7
 
 
 def test_one_page_per_document_however_long(tmp_path: Path) -> None:
     database = archive_of(tmp_path, {"a.md": "apple " * 200_000})
-    assert len(search(database, "apple", 10)) == 1
+    assert len(search_archives(database, "apple", 10)) == 1

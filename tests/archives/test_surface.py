@@ -14,7 +14,8 @@ from mcp_types import CallToolResult, TextContent
 
 from dowse.archives.archive_locations import ArchiveLocations
 from dowse.mcp.protocol import make_server
-from dowse.mcp.tools import BUDGET_TOKENS, Call, Tool, wire_characters
+from dowse.mcp.reply_budget import BUDGET_TOKENS, wire_characters
+from dowse.mcp.tools import fixed_tools
 from dowse.surfaces.archives.archive_surface import INSTRUCTIONS, ArchiveSurface
 from tests.archives.making import HOSTILE, captured, indexed, make_archives, places_in
 from tests.serving.talking import until
@@ -49,11 +50,10 @@ def talk(
     """Have a conversation with a server of the archives alone."""
     surface = ArchiveSurface(places, keeps_fresh=keeps_fresh)
 
-    async def tools(_call: Call) -> list[Tool]:
-        return list(surface.tools)
-
     async def have_it() -> Got:
-        async with Client(make_server(tools, instructions=INSTRUCTIONS, budget_tokens=budget), mode=mode) as client:
+        async with Client(
+            make_server(fixed_tools(surface.tools), instructions=INSTRUCTIONS, budget_tokens=budget), mode=mode
+        ) as client:
             try:
                 return await conversation(client)
             except Exception as error:  # raised once more outside, where no group is made of it

@@ -1,1 +1,1 @@
-"""Research archives: reports and captured pages, searched with typos forgiven, and what cites what."""
+"""Research archives: indexing and searching of reports and captured pages, and the graph of their citations."""

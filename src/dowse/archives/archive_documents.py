@@ -1,4 +1,4 @@
-"""A document of an archive as its files tell it: title, date, source, type, question, and what it cites."""
+"""Reading of a document of an archive from its files: title, date, source, type, question and citations."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -7,20 +7,20 @@ from typing import Any
 
 from dowse.archives.archive_locations import Archive
 from dowse.archives.archive_types import ArchivedDocument
-from dowse.archives.citations import citations_of
-from dowse.archives.dates import date_of, date_of_path
+from dowse.archives.citations import extract_citations
+from dowse.archives.dates import date_from_value, find_date_in_path
 from dowse.archives.file_groups import ORIGINALS, FileGroup
-from dowse.archives.query_results import metadata_of, result_text
-from dowse.archives.rfc_headers import RfcHeader, head_of
-from dowse.archives.url_identities import DOI, arxiv_identity, doi_identity, identity, is_web
+from dowse.archives.query_results import parse_metadata, result_to_markdown
+from dowse.archives.rfc_headers import RfcHeader, parse_rfc_header
+from dowse.archives.url_identities import DOI, arxiv_identity, doi_identity, is_web_url, url_identity
 from dowse.reading import read_document
 from dowse.reading.decoding import decode
-from dowse.reading.front_matter import all_front_matter
-from dowse.reading.shorten import TITLE_CHARS, shorten
+from dowse.reading.front_matter import parse_front_matter
+from dowse.reading.shorten import MAX_TITLE_CHARS, shorten
 from dowse.sources.document_files import suffix_of
 from dowse.types import Reading
 
-_DATES = (
+_DATE_KEYS = (
     "date",
     "capturedAt",
     "captured_at",
@@ -31,139 +31,152 @@ _DATES = (
     "published",
     "updated",
 )
-_QUESTIONS = ("question", "query", "research_question", "researchQuestion", "prompt", "topic")
-_URLS = ("url", "source_url", "sourceUrl", "canonical", "canonicalUrl", "link", "source")
-_NAMES = ("aliases", "alias", "slug", "permalink", "redirect_from")
-_WITH_MATTER = (".md", ".markdown", ".mdx")
-QUESTION_CHARACTERS = 2000
+_QUESTION_KEYS = ("question", "query", "research_question", "researchQuestion", "prompt", "topic")
+_URL_KEYS = ("url", "source_url", "sourceUrl", "canonical", "canonicalUrl", "link", "source")
+_NAME_KEYS = ("aliases", "alias", "slug", "permalink", "redirect_from")
+_FRONT_MATTER_SUFFIXES = (".md", ".markdown", ".mdx")
+MAX_QUESTION_CHARACTERS = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """What the files of a unit say before it is put together."""
+class _ParsedFiles:
+    """The parsed files of a document."""
 
-    unit: FileGroup
+    group: FileGroup
     reading: Reading
     source: str = ""
-    """A reStructuredText or plain text as it is in its file."""
-    matter: Mapping[str, Any] = field(default_factory=dict)
+    """The content of the file, for reStructuredText and plain text."""
+    front_matter: Mapping[str, Any] = field(default_factory=dict)
     start: int = 0
-    """Where the text begins after its front matter."""
+    """The character at which the text begins after its front front_matter."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def stated(self) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """What is said in so many words: front matter before metadata."""
-        return self.matter, self.metadata
+    def stated_values(self) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """The values that the files state by key: front front_matter first, then metadata."""
+        return self.front_matter, self.metadata
 
 
-def read_unit(unit: FileGroup, files: Mapping[str, bytes], archive: Archive) -> ArchivedDocument:
-    """The document that a unit's files make. Raises NotReadable for a format whose parser is not installed."""
-    told = _told(unit, files)
-    head = head_of(told.source or told.reading.text[told.start :], unit.path) if unit.form == "text" else None
-    url = next(filter(is_web, _texts(told.stated, _URLS)), "")
-    is_capture = unit.form == "capture"
-    question = next(_texts(told.stated, _QUESTIONS), "")
-    folder = unit.path.rpartition("/")[0]
+def read_file_group(group: FileGroup, files: Mapping[str, bytes], archive: Archive) -> ArchivedDocument:
+    """Return the document of a group of files. Raise FormatNotReadable where the parser of its format is not installed."""
+    parsed = _parse_files(group, files)
+    header = (
+        parse_rfc_header(parsed.source or parsed.reading.text[parsed.start :], group.path)
+        if group.form == "text"
+        else None
+    )
+    url = next(filter(is_web_url, _text_values(parsed.stated_values, _URL_KEYS)), "")
+    is_capture = group.form == "capture"
+    question = next(_text_values(parsed.stated_values, _QUESTION_KEYS), "")
+    folder = group.path.rpartition("/")[0]
     return ArchivedDocument(
         archive=archive,
-        path=unit.path,
-        title=_title(told, head, question),
-        text=told.reading.text,
+        path=group.path,
+        title=_choose_title(parsed, header, question),
+        text=parsed.reading.text,
         source="url-content" if is_capture or archive == "url-content" else "research",
-        type=_type(unit, told.matter, head),
-        body=told.start or (told.reading.text.find("\n\n") + 1 if head and told.source else 0),
-        date=_date(unit, told.stated, head),
-        question=question[:QUESTION_CHARACTERS],
+        type=_choose_type(group, parsed.front_matter, header),
+        body_start=parsed.start or (parsed.reading.text.find("\n\n") + 1 if header and parsed.source else 0),
+        date=_find_date(group, parsed.stated_values, header),
+        question=question[:MAX_QUESTION_CHARACTERS],
         url=url,
-        keys=tuple(dict.fromkeys(_keys(told.stated, url, head))),
-        names=(*unit.others, *([folder] if folder and unit.form != "text" else []), *_names(told.matter)),
-        cited=citations_of(
-            told.reading,
-            start=told.start,
-            source=told.source if suffix_of(unit.path) == ".rst" else "",
+        keys=tuple(dict.fromkeys(_find_identities(parsed.stated_values, url, header))),
+        names=(
+            *group.others,
+            *([folder] if folder and group.form != "text" else []),
+            *_find_names(parsed.front_matter),
+        ),
+        citations=extract_citations(
+            parsed.reading,
+            start=parsed.start,
+            source=parsed.source if suffix_of(group.path) == ".rst" else "",
             base_url=url if is_capture else "",
-            head=head,
-            matter=told.matter,
-            is_markdown=suffix_of(unit.path) != ".txt",
+            header=header,
+            front_matter=parsed.front_matter,
+            is_markdown=suffix_of(group.path) != ".txt",
         ),
     )
 
 
-def _told(unit: FileGroup, files: Mapping[str, bytes]) -> _Told:
-    data, suffix = files[unit.path], suffix_of(unit.path)
-    metadata = metadata_of(files[unit.entries[1].path]) if len(unit.entries) > 1 else {}
-    if unit.form == "query":
-        reading, source = read_document(result_text(data).encode(), f"{unit.path.removesuffix('.json')}.md"), ""
+def _parse_files(group: FileGroup, files: Mapping[str, bytes]) -> _ParsedFiles:
+    data, suffix = files[group.path], suffix_of(group.path)
+    metadata = parse_metadata(files[group.entries[1].path]) if len(group.entries) > 1 else {}
+    if group.form == "query":
+        reading, source = read_document(result_to_markdown(data).encode(), f"{group.path.removesuffix('.json')}.md"), ""
     else:
-        reading, source = read_document(data, unit.path), decode(data).text if suffix in (".rst", ".txt") else ""
-    has_matter = unit.form == "query" or suffix in _WITH_MATTER
-    matter, start = all_front_matter(reading.text) if has_matter else ({}, 0)
-    return _Told(unit, reading, source, matter, start, metadata)
+        reading, source = read_document(data, group.path), decode(data).text if suffix in (".rst", ".txt") else ""
+    has_front_matter = group.form == "query" or suffix in _FRONT_MATTER_SUFFIXES
+    front_matter, start = parse_front_matter(reading.text) if has_front_matter else ({}, 0)
+    return _ParsedFiles(group, reading, source, front_matter, start, metadata)
 
 
-def _title(told: _Told, head: RfcHeader | None, question: str) -> str:
-    unit, found = told.unit, told.reading.title
-    if head:
-        title = head.title or (found if suffix_of(unit.path) != ".txt" else "")
-        is_named = title.lower().startswith(head.label.lower()) or not title
-        return shorten(title or head.label if is_named else f"{head.label} – {title}", TITLE_CHARS)
-    own = next(_texts((told.matter,), ("title",)), "")
-    noted = next(_texts((told.metadata,), ("title",)), "")
-    if unit.form == "query":
-        has_heading = found != "result"  # without one, a document is called by its file
-        return shorten(own or noted or question or (found if has_heading else _folder_name(unit)), TITLE_CHARS)
-    if unit.form == "capture":
+def _choose_title(parsed: _ParsedFiles, header: RfcHeader | None, question: str) -> str:
+    group, found = parsed.group, parsed.reading.title
+    if header:
+        title = header.title or (found if suffix_of(group.path) != ".txt" else "")
+        is_named = title.lower().startswith(header.label.lower()) or not title
+        return shorten(title or header.label if is_named else f"{header.label} – {title}", MAX_TITLE_CHARS)
+    front_matter_title = next(_text_values((parsed.front_matter,), ("title",)), "")
+    metadata_title = next(_text_values((parsed.metadata,), ("title",)), "")
+    if group.form == "query":
+        has_heading = found != "result"  # without a heading, the title is the name of the file
+        return shorten(
+            front_matter_title or metadata_title or question or (found if has_heading else _folder_name(group)),
+            MAX_TITLE_CHARS,
+        )
+    if group.form == "capture":
         has_heading = found.lower() not in ORIGINALS
-        return shorten(noted or own or (found if has_heading else _folder_name(unit)), TITLE_CHARS)
+        return shorten(
+            metadata_title or front_matter_title or (found if has_heading else _folder_name(group)), MAX_TITLE_CHARS
+        )
     return found
 
 
-def _folder_name(unit: FileGroup) -> str:
-    return unit.path.split("/")[-2] if "/" in unit.path else unit.path
+def _folder_name(group: FileGroup) -> str:
+    return group.path.split("/")[-2] if "/" in group.path else group.path
 
 
-def _type(unit: FileGroup, matter: Mapping[str, Any], head: RfcHeader | None) -> str:
-    """What sort of document it is: as it says itself, else by its form and place."""
-    if stated := next(_texts((matter,), ("type",)), ""):
+def _choose_type(group: FileGroup, front_matter: Mapping[str, Any], header: RfcHeader | None) -> str:
+    """Return the type that the document states, else one that follows from its form and path."""
+    if stated := next(_text_values((front_matter,), ("type",)), ""):
         return shorten(stated, 40)
-    if unit.form != "text":
-        return "page" if unit.form == "capture" else "query"
-    if head:
-        return head.series.name
-    return "report" if date_of_path(unit.path) else "note"
+    if group.form != "text":
+        return "page" if group.form == "capture" else "query"
+    if header:
+        return header.series.name
+    return "report" if find_date_in_path(group.path) else "note"
 
 
-def _date(unit: FileGroup, stated: tuple[Mapping[str, Any], ...], head: RfcHeader | None) -> str | None:
-    dates = (date_of(one.get(name)) for one in stated for name in _DATES)
-    return next(filter(None, dates), None) or (head.date if head else None) or date_of_path(unit.path)
+def _find_date(group: FileGroup, stated: tuple[Mapping[str, Any], ...], header: RfcHeader | None) -> str | None:
+    dates = (date_from_value(values.get(name)) for values in stated for name in _DATE_KEYS)
+    return next(filter(None, dates), None) or (header.date if header else None) or find_date_in_path(group.path)
 
 
-def _keys(stated: Iterable[Mapping[str, Any]], url: str, head: RfcHeader | None) -> Iterable[str]:
-    if key := identity(url):
+def _find_identities(stated: Iterable[Mapping[str, Any]], url: str, header: RfcHeader | None) -> Iterable[str]:
+    if key := url_identity(url):
         yield key
-    for text in _texts(stated, ("doi", "DOI")):
+    for text in _text_values(stated, ("doi", "DOI")):
         if match := DOI.search(text):
             yield doi_identity(match[0])
-    for text in _texts(stated, ("arxiv", "arxivId", "eprint")):
+    for text in _text_values(stated, ("arxiv", "arxivId", "eprint")):
         if match := re.search(r"[a-z-]+/\d{7}|\d{4}\.\d{4,5}", text):
             yield arxiv_identity(match[0])
-    if head:
-        yield head.series.key(head.number)
+    if header:
+        yield header.series.key(header.number)
 
 
-def _names(matter: Mapping[str, Any]) -> Iterable[str]:
-    for name in _NAMES:
-        value = matter.get(name)
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, str) and one.strip():
-                yield one.strip()[:300]
+def _find_names(front_matter: Mapping[str, Any]) -> Iterable[str]:
+    for name in _NAME_KEYS:
+        value = front_matter.get(name)
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, str) and item.strip():
+                yield item.strip()[:300]
 
 
-def _texts(stated: Iterable[Mapping[str, Any]], names: tuple[str, ...]) -> Any:
-    """What is stated under the first of some names, as text."""
-    for one in stated:
+def _text_values(stated: Iterable[Mapping[str, Any]], names: tuple[str, ...]) -> Any:
+    """Yield the texts under these keys, in order."""
+    for values in stated:
         for name in names:
-            value = one.get(name)
+            value = values.get(name)
             if isinstance(value, str) and value.strip():
                 yield value.strip().encode("utf-8", "replace").decode()

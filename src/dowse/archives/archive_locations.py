@@ -1,4 +1,4 @@
-"""Where the archives and their database are: what is named, else what the environment says, else the defaults."""
+"""The locations of the archives and their database: as named, else from the environment, else the defaults."""
 
 import os
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _DEFAULTS = {RESEARCH: "research-archive", URL_CONTENT: "url-content-archive", D
 
 @dataclass(frozen=True, slots=True)
 class ArchiveLocations:
-    """The two archives, neither of which has to exist, and the database."""
+    """The folders of the two archives, which need not exist, and the file of the database."""
 
     research: Path
     url_content: Path
@@ -25,16 +25,16 @@ class ArchiveLocations:
 
     @property
     def roots(self) -> dict[Archive, Path]:
-        """Each archive and its folder."""
+        """The folder of each archive."""
         return {"research": self.research, "url-content": self.url_content}
 
     @property
     def present(self) -> dict[Archive, Path]:
-        """The archives that are there."""
+        """The folders of the archives that exist."""
         return {archive: root for archive, root in self.roots.items() if root.is_dir()}
 
 
-def find_places(
+def find_locations(
     research: Path | None = None,
     url_content: Path | None = None,
     database: Path | None = None,
@@ -42,17 +42,17 @@ def find_places(
     environment: Mapping[str, str] = os.environ,
     folder: Path | None = None,
 ) -> ArchiveLocations:
-    """The places in force; defaults are relative to the working directory. Nothing has to exist."""
+    """Return the locations in force. Defaults are relative to the working directory; nothing has to exist."""
     here = folder or Path.cwd()
 
-    def place(named: Path | None, variable: str) -> Path:
+    def locate(named: Path | None, variable: str) -> Path:
         chosen = named or Path(environment.get(variable) or _DEFAULTS[variable]).expanduser()
         return Path(os.path.normpath(here / chosen))
 
-    return ArchiveLocations(place(research, RESEARCH), place(url_content, URL_CONTENT), place(database, DATABASE))
+    return ArchiveLocations(locate(research, RESEARCH), locate(url_content, URL_CONTENT), locate(database, DATABASE))
 
 
-def are_there_archives(places: ArchiveLocations, environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether somebody has archives here: a folder or the database exists, or a variable names one."""
+def has_archives(locations: ArchiveLocations, environment: Mapping[str, str] = os.environ) -> bool:
+    """Return whether archives are in use: a folder or the database exists, or a variable names one."""
     is_named = any(environment.get(variable) for variable in _DEFAULTS)
-    return is_named or bool(places.present) or places.database.is_file()
+    return is_named or bool(locations.present) or locations.database.is_file()

@@ -1,4 +1,4 @@
-"""What is found as JSON, the same for assistants and the command line: the specification's names and shapes."""
+"""JSON replies about the archives, shared by the tools and the command line; the specification sets names and shapes."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -9,8 +9,8 @@ from dowse.archives.archive_types import ArchiveHit, Citation, CitationGraph, Hi
 from dowse.archives.citation_graph import graph_from, path_between
 from dowse.archives.graph_queries import Duplicates, MostCited, UnarchivedPage
 
-MOST_CITATIONS = 50
-"""Of a document's citations so many are told in each direction with a search; `find_citations` tells all."""
+MAX_CITATIONS = 50
+"""Citations of a hit in each direction in the reply of a search; `find_citations` returns all."""
 
 Reply = dict[str, Any]
 
@@ -26,14 +26,15 @@ def search_reply(
     limit: int,
     inferred: bool = False,
 ) -> Reply:
-    """The reply of `searchLocalArchives`."""
+    """Return the reply of `searchLocalArchives`."""
     numbers = [hit.document.number for hit in hits]
-    results = [_result(hit) for hit in hits]
+    results = [_result_reply(hit) for hit in hits]
     reply: Reply = {"results": results}
     if include_citations and hits:
-        citing, cited = (each(numbers, inferred=inferred) for each in (database.citing_each, database.cited_each))
+        citing = database.citations_from_each(numbers, inferred=inferred)
+        cited = database.citations_to_each(numbers, inferred=inferred)
         for number, result in zip(numbers, results, strict=True):
-            result["citations"] = _citations(citing[number], cited[number])
+            result["citations"] = _hit_citations(citing[number], cited[number])
         reply["citationGraph"] = graph_reply(graph_from(database, numbers, citation_depth, inferred=inferred))
     reply["metadata"] = {
         "totalResults": len(results),
@@ -47,7 +48,7 @@ def search_reply(
 
 
 def document_reply(document: StoredArchiveDocument, score: float | None = None) -> Reply:
-    """A document; what is not in the specification comes last, and only where there is something to say."""
+    """Return a document as JSON. Keys beyond the specification come last, and only where they have a value."""
     reply: Reply = {
         "id": document.id,
         "title": document.title,
@@ -62,7 +63,7 @@ def document_reply(document: StoredArchiveDocument, score: float | None = None) 
 
 
 def citation_reply(citation: Citation) -> Reply:
-    """A citation; one that leads out of the archives, or nowhere, has no `targetId`."""
+    """Return a citation as JSON. It has no `targetId` where it leads outside the archives, or is broken."""
     reply: Reply = {"sourceId": citation.source_id}
     if citation.target_id is not None:
         reply["targetId"] = citation.target_id
@@ -71,12 +72,12 @@ def citation_reply(citation: Citation) -> Reply:
 
 
 def graph_reply(graph: CitationGraph) -> Reply:
-    """A graph; `truncated` says what was left out, where something was."""
+    """Return a graph as JSON; `truncated` states what is left out."""
     reply: Reply = {
         "nodes": [{"id": node.document.id, "label": node.document.title, "type": node.type} for node in graph.nodes],
         "edges": [{"from": edge.source, "to": edge.target, "confidence": edge.confidence} for edge in graph.edges],
     }
-    return reply | ({"truncated": f"{graph.cut} Ask with a smaller depth or limit."} if graph.cut else {})
+    return reply | ({"truncated": f"{graph.truncation} Ask with a smaller depth or limit."} if graph.truncation else {})
 
 
 def citations_reply(
@@ -88,16 +89,16 @@ def citations_reply(
     limit: int,
     inferred: bool,
 ) -> Reply:
-    """What one document cites and is cited by."""
+    """Return the citations in and of one document."""
     reply: Reply = {"document": document_reply(document)}
     for name, found in (
-        ("citing", database.citing(document.number, inferred=inferred) if direction != "cited" else None),
-        ("cited", database.cited(document.number, inferred=inferred) if direction != "citing" else None),
+        ("citing", database.citations_from(document.number, inferred=inferred) if direction != "cited" else None),
+        ("cited", database.citations_to(document.number, inferred=inferred) if direction != "citing" else None),
     ):
         if found is not None:
             shown = found[:limit]
-            titles = _titles(database, shown)
-            reply[name] = [_told(one, titles) for one in shown]
+            titles = _titles_and_paths(database, shown)
+            reply[name] = [_citation_with_titles(citation, titles) for citation in shown]
             reply[f"total{name.capitalize()}"] = len(found)
     if depth > 1:
         reply["citationGraph"] = graph_reply(graph_from(database, [document.number], depth, inferred=inferred))
@@ -112,7 +113,7 @@ def path_reply(
     direction: str,
     inferred: bool,
 ) -> Reply:
-    """The shortest chain of citations between two documents."""
+    """Return the shortest chain of citations between two documents."""
     chain = path_between(
         database,
         source.number,
@@ -123,7 +124,10 @@ def path_reply(
     if chain is None:
         return {"found": False, "from": document_reply(source), "to": document_reply(target), "path": [], "steps": []}
     documents = database.documents(chain)
-    steps = [_step(database, documents[one], documents[other], inferred=inferred) for one, other in pairwise(chain)]
+    steps = [
+        _path_step(database, documents[number], documents[after], inferred=inferred)
+        for number, after in pairwise(chain)
+    ]
     return {
         "found": True,
         "length": len(chain) - 1,
@@ -133,80 +137,86 @@ def path_reply(
 
 
 def most_cited_reply(found: Sequence[MostCited], outside: Sequence[UnarchivedPage]) -> Reply:
-    """What is cited most, in the archives and outside of them."""
+    """Return the most cited documents of the archives, and the most cited pages outside of them."""
     return {
         "documents": [
-            document_reply(one.document) | {"citedBy": one.documents, "citations": one.citations} for one in found
+            document_reply(cited.document) | {"citedBy": cited.documents, "citations": cited.citations}
+            for cited in found
         ],
-        "outside": [{"url": one.url, "citedBy": one.documents, "citations": one.citations} for one in outside],
+        "outside": [{"url": page.url, "citedBy": page.documents, "citations": page.citations} for page in outside],
     }
 
 
 def orphans_reply(found: Sequence[StoredArchiveDocument], total: int) -> Reply:
-    """Documents without citations."""
-    return {"documents": [document_reply(one) for one in found], "total": total}
+    """Return the documents without citations."""
+    return {"documents": [document_reply(document) for document in found], "total": total}
 
 
 def broken_reply(database: ArchiveDatabase, found: Sequence[Citation], total: int) -> Reply:
-    """Links that lead nowhere."""
-    titles = _titles(database, found)
+    """Return the broken links."""
+    titles = _titles_and_paths(database, found)
     return {
         "links": [
-            citation_reply(one)
+            citation_reply(citation)
             | {
-                "line": one.line,
-                "problem": one.fault,
-                "sourceTitle": titles[one.source_id][0],
-                "sourcePath": titles[one.source_id][1],
+                "line": citation.line,
+                "problem": citation.fault,
+                "sourceTitle": titles[citation.source_id][0],
+                "sourcePath": titles[citation.source_id][1],
             }
-            for one in found
+            for citation in found
         ],
         "total": total,
     }
 
 
 def duplicates_reply(found: Sequence[Duplicates], total: int) -> Reply:
-    """Pages that are kept more than once."""
+    """Return the pages that are archived more than once."""
     return {
-        "groups": [{"why": one.why, "documents": [document_reply(each) for each in one.documents]} for one in found],
+        "groups": [
+            {"why": group.why, "documents": [document_reply(document) for document in group.documents]}
+            for group in found
+        ],
         "total": total,
     }
 
 
-def _result(hit: ArchiveHit) -> Reply:
+def _result_reply(hit: ArchiveHit) -> Reply:
     return {
         "document": document_reply(hit.document, hit.score),
-        "highlights": [_highlight(one) for one in hit.highlights],
+        "highlights": [_highlight_reply(highlight) for highlight in hit.highlights],
     }
 
 
-def _highlight(one: Highlight) -> Reply:
-    reply: Reply = {"field": one.field, "snippets": list(one.snippets)}
-    return reply | {key: list(value) for key, value in (("masked", one.masked), ("flags", one.flags)) if value}
+def _highlight_reply(highlight: Highlight) -> Reply:
+    reply: Reply = {"field": highlight.field, "snippets": list(highlight.snippets)}
+    return reply | {
+        key: list(value) for key, value in (("masked", highlight.masked), ("flags", highlight.flags)) if value
+    }
 
 
-def _citations(citing: Sequence[Citation], cited: Sequence[Citation]) -> Reply:
+def _hit_citations(citing: Sequence[Citation], cited: Sequence[Citation]) -> Reply:
     reply: Reply = {
-        "citing": [citation_reply(one) for one in citing[:MOST_CITATIONS]],
-        "cited": [citation_reply(one) for one in cited[:MOST_CITATIONS]],
+        "citing": [citation_reply(citation) for citation in citing[:MAX_CITATIONS]],
+        "cited": [citation_reply(citation) for citation in cited[:MAX_CITATIONS]],
     }
-    if max(len(citing), len(cited)) > MOST_CITATIONS:
+    if max(len(citing), len(cited)) > MAX_CITATIONS:
         reply |= {"totalCiting": len(citing), "totalCited": len(cited)}
     return reply
 
 
-def _step(
-    database: ArchiveDatabase, one: StoredArchiveDocument, other: StoredArchiveDocument, *, inferred: bool
+def _path_step(
+    database: ArchiveDatabase, document: StoredArchiveDocument, other: StoredArchiveDocument, *, inferred: bool
 ) -> Reply:
-    """The first citation between two documents, in either direction."""
-    for source, target in ((one, other), (other, one)):
-        for citation in database.citing(source.number, inferred=inferred):
+    """Return the first citation between two documents, in either direction."""
+    for source, target in ((document, other), (other, document)):
+        for citation in database.citations_from(source.number, inferred=inferred):
             if citation.target_id == target.id:
                 return citation_reply(citation) | {"kind": citation.kind, "line": citation.line}
     return {}
 
 
-def _told(citation: Citation, titles: dict[str, tuple[str, str]]) -> Reply:
+def _citation_with_titles(citation: Citation, titles: dict[str, tuple[str, str]]) -> Reply:
     reply = citation_reply(citation) | {"kind": citation.kind, "line": citation.line}
     reply["sourceTitle"] = titles[citation.source_id][0]
     if citation.target_id is not None:
@@ -214,7 +224,7 @@ def _told(citation: Citation, titles: dict[str, tuple[str, str]]) -> Reply:
     return reply | ({"problem": citation.fault} if citation.fault else {})
 
 
-def _titles(database: ArchiveDatabase, citations: Sequence[Citation]) -> dict[str, tuple[str, str]]:
-    ids = {id_ for one in citations for id_ in (one.source_id, one.target_id) if id_}
+def _titles_and_paths(database: ArchiveDatabase, citations: Sequence[Citation]) -> dict[str, tuple[str, str]]:
+    ids = {id_ for citation in citations for id_ in (citation.source_id, citation.target_id) if id_}
     rows = list(database.rows_in("SELECT number FROM documents WHERE id IN", ids))
-    return {one.id: (one.title, one.path) for one in database.documents(row[0] for row in rows).values()}
+    return {found.id: (found.title, found.path) for found in database.documents(row[0] for row in rows).values()}

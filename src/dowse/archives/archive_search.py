@@ -1,240 +1,248 @@
-"""Documents by what they say: title before question before content, typos forgiven, each with its passages."""
+"""Search of the archives by words, tolerant of typos: title before question before content, with highlights."""
 
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from operator import attrgetter
 from typing import Literal
 
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_types import ArchiveHit, Highlight, StoredArchiveDocument
-from dowse.archives.archive_vocabulary import WordMeaning, exact_meaning, fuzzy_meaning
-from dowse.archives.archive_words import words_of
-from dowse.archives.snippets import Snippet, marked, snippets
+from dowse.archives.archive_vocabulary import QueryWord, match_exactly, match_fuzzily
+from dowse.archives.archive_words import split_words
+from dowse.archives.snippets import Snippet, make_snippets, mark_words
 from dowse.searching.query_terms import stop_words
 
-MOST_WORDS = 32
-"""Words of a query that are looked for."""
-CANDIDATES = 80
-"""Documents of each way to find them that are looked at more closely."""
+MAX_QUERY_WORDS = 32
+"""Further words of a query are ignored."""
+MAX_CANDIDATES = 80
+"""Documents that each full-text query contributes for scoring."""
 
-TITLE, TITLE_WHOLE = 0.8, 0.15
-"""All words in the title; the rest of the way to 1 is how much else the title says."""
-TITLE_PHRASE = 0.05
-"""The same words in the same order, side by side."""
-QUESTION, QUESTION_WHOLE = 0.66, 0.1
-CONTENT, CONTENT_STRONG = 0.5, 0.12
-"""All words in the content; the rest is how often, and how rare they are."""
-PART_OF_TITLE = 0.1
-"""A part of the query in the title, beside all of it in title, question and content together."""
-BESIDE = 0.03
-"""What a document that is found in one field gains by having the words in its content as well."""
-STOP_WORD = 0.1
-"""What a word that says nothing weighs beside words that do."""
-LEAST = 0.05
-"""A document that has less of the query is not shown."""
-COMMON = 0.4
-"""Words in more than this share of the documents do not choose among them, unless all words are such."""
+TITLE_SCORE, TITLE_SHARE_SCORE = 0.8, 0.15
+"""Score for all words in the title, and what is added in proportion to the share of the title that they are."""
+TITLE_PHRASE_SCORE = 0.05
+"""Added where the title has the words as a phrase."""
+QUESTION_SCORE, QUESTION_SHARE_SCORE = 0.66, 0.1
+CONTENT_SCORE, CONTENT_RANK_SCORE = 0.5, 0.12
+"""Score for all words in the content, and what is added in proportion to the BM25 rank."""
+PARTIAL_TITLE_SCORE = 0.1
+"""Added in proportion to the share of the query in the title, where the title has only a part of it."""
+ALSO_IN_CONTENT_SCORE = 0.03
+"""Added where the words are in the content as well."""
+STOP_WORD_WEIGHT = 0.1
+"""Factor for the weight of a stop word in a query that has other words."""
+MIN_SCORE = 0.05
+"""Documents with a lower score are not returned."""
+COMMON_WORD_SHARE = 0.4
+"""Words in more than this share of the documents do not select candidates, unless all words are that common."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Query:
-    """The words of a query with what they may stand for."""
+class _ArchiveQuery:
+    """The words of a query with their matches and weights."""
 
-    meanings: tuple[WordMeaning, ...]
+    words: tuple[QueryWord, ...]
     weights: tuple[float, ...]
-    choosing: tuple[WordMeaning, ...]
-    """Those that candidates are found by."""
+    selective: tuple[QueryWord, ...]
+    """The words that select candidates."""
     common: dict[int, float]
-    """Those that nearly all documents have, as if each had them."""
+    """The numbers of the other words that have matches; every candidate counts as having them."""
     groups: dict[str, int]
-    """For each word to be looked for, which word of the query it stands for, the best where there are several."""
+    """For each matching word, the number of the query word that it matches best."""
 
     @property
-    def whole(self) -> float:
-        """What all words weigh together."""
+    def total_weight(self) -> float:
+        """The sum of the weights of all words."""
         return sum(self.weights)
 
 
-def search(
+def search_archives(
     database: ArchiveDatabase, query: str, limit: int, *, fuzzy: bool = True, masks: bool = True
 ) -> list[ArchiveHit]:
-    """The best documents for a query; a query without words finds none. Secrets in passages are masked."""
-    words = list(dict.fromkeys(words_of(query)))[:MOST_WORDS]
+    """Return the best documents for a query. A query without words finds none. Secrets in snippets are masked."""
+    words = list(dict.fromkeys(split_words(query)))[:MAX_QUERY_WORDS]
     if not words:
         return []
     with database.snapshot():
-        asked = _query(database, words, fuzzy=fuzzy)
-        strengths = _candidates(database, asked, limit, fuzzy=fuzzy)
-        documents = database.documents(strengths)
-        held = _held(database, asked, strengths)
+        parsed = _build_query(database, words, fuzzy=fuzzy)
+        ranks = _find_candidates(database, parsed, limit, fuzzy=fuzzy)
+        documents = database.documents(ranks)
+        in_content = _match_content(database, parsed, ranks)
         scored = [
-            (_relevance(asked, document, held.get(number, {}), strengths[number]), document)
+            (_score(parsed, document, in_content.get(number, {}), ranks[number]), document)
             for number, document in documents.items()
         ]
         best = sorted(
-            ((score, document) for score, document in scored if score >= LEAST),
-            key=lambda one: (-one[0], one[1].path, one[1].archive),
+            ((score, document) for score, document in scored if score >= MIN_SCORE),
+            key=lambda hit: (-hit[0], hit[1].path, hit[1].archive),
         )[:limit]
         texts = database.texts(document.number for _, document in best)
         return [
-            ArchiveHit(document, score, _highlights(asked, document, *texts.get(document.number, ("", 0)), masks=masks))
+            ArchiveHit(
+                document, score, _make_highlights(parsed, document, *texts.get(document.number, ("", 0)), masks=masks)
+            )
             for score, document in best
         ]
 
 
-def _query(database: ArchiveDatabase, words: list[str], *, fuzzy: bool) -> _Query:
+def _build_query(database: ArchiveDatabase, words: list[str], *, fuzzy: bool) -> _ArchiveQuery:
     ((total,),) = database.rows("SELECT COUNT(*) FROM documents")
-    meanings = tuple(
-        fuzzy_meaning(database, word, total, is_last=word == words[-1]) if fuzzy else exact_meaning(database, word)
+    query_words = tuple(
+        match_fuzzily(database, word, total, is_last=word == words[-1]) if fuzzy else match_exactly(database, word)
         for word in words
     )
-    weights = [math.log(1 + total / (0.5 + meaning.documents)) for meaning in meanings]
-    is_telling = [word not in stop_words() for word in words]
-    if any(is_telling):
+    weights = [math.log(1 + total / (0.5 + word.documents)) for word in query_words]
+    is_content_word = [word not in stop_words() for word in words]
+    if any(is_content_word):
         weights = [
-            weight * (1.0 if telling else STOP_WORD) for weight, telling in zip(weights, is_telling, strict=True)
+            weight * (1.0 if has_content else STOP_WORD_WEIGHT)
+            for weight, has_content in zip(weights, is_content_word, strict=True)
         ]
-    found = [meaning for meaning in meanings if meaning.matches]
-    choosing = [
-        meaning for meaning in found if meaning.documents <= COMMON * total and meaning.word not in stop_words()
-    ]
-    chosen = tuple(choosing or found)
-    common = {number: 1.0 for number, one in enumerate(meanings) if one.matches and one not in chosen}
-    return _Query(meanings, tuple(weights), chosen, common, _groups(meanings))
+    found = [word for word in query_words if word.matches]
+    uncommon = [word for word in found if word.documents <= COMMON_WORD_SHARE * total and word.word not in stop_words()]
+    selective = tuple(uncommon or found)
+    common = {number: 1.0 for number, word in enumerate(query_words) if word.matches and word not in selective}
+    return _ArchiveQuery(query_words, tuple(weights), selective, common, _group_by_match(query_words))
 
 
-def _groups(meanings: tuple[WordMeaning, ...]) -> dict[str, int]:
+def _group_by_match(words: tuple[QueryWord, ...]) -> dict[str, int]:
     best = dict[str, tuple[float, int]]()
-    for number, meaning in enumerate(meanings):
-        for match, quality in meaning.matches.items():
+    for number, word in enumerate(words):
+        for match, quality in word.matches.items():
             best[match] = max(best.get(match, (0.0, 0)), (quality, number))
     return {match: number for match, (_, number) in best.items()}
 
 
-def _candidates(database: ArchiveDatabase, asked: _Query, limit: int, *, fuzzy: bool) -> dict[int, float]:
-    """Documents that may be meant, with how strongly their words speak for them, up to 1."""
-    if not asked.choosing or (not fuzzy and len(asked.meanings) > sum(bool(one.matches) for one in asked.meanings)):
+def _find_candidates(database: ArchiveDatabase, query: _ArchiveQuery, limit: int, *, fuzzy: bool) -> dict[int, float]:
+    """Return the documents to score, each with its relative BM25 rank up to 1."""
+    if not query.selective or (not fuzzy and len(query.words) > sum(bool(word.matches) for word in query.words)):
         return {}
     if not fuzzy:
-        return _ranked(database, " AND ".join(map(_any, asked.meanings)), "10.0, 5.0, 1.0")
-    every = _ranked(database, " AND ".join(map(_any, asked.choosing)), "10.0, 5.0, 1.0")
-    either = " OR ".join(map(_any, asked.choosing))
-    if len(every) < limit and len(asked.choosing) > 1:
-        every = _ranked(database, either, "10.0, 5.0, 1.0") | every
+        return _rank(database, " AND ".join(map(_match_any, query.words)), "10.0, 5.0, 1.0")
+    candidates = _rank(database, " AND ".join(map(_match_any, query.selective)), "10.0, 5.0, 1.0")
+    either = " OR ".join(map(_match_any, query.selective))
+    if len(candidates) < limit and len(query.selective) > 1:
+        candidates = _rank(database, either, "10.0, 5.0, 1.0") | candidates
     for field in ("title", "question"):
-        for number in _ranked(database, f"{field} : ({either})", "1.0, 1.0, 0.0"):
-            every.setdefault(number, 0.0)
-    return every
+        for number in _rank(database, f"{field} : ({either})", "1.0, 1.0, 0.0"):
+            candidates.setdefault(number, 0.0)
+    return candidates
 
 
-def _ranked(database: ArchiveDatabase, expression: str, weights: str) -> dict[int, float]:
+def _rank(database: ArchiveDatabase, expression: str, weights: str) -> dict[int, float]:
     rows = database.rows(
         f"SELECT rowid, -bm25(texts, {weights}) FROM texts WHERE texts MATCH ? ORDER BY 2 DESC LIMIT ?",  # noqa: S608 - numbers
-        (expression, CANDIDATES),
+        (expression, MAX_CANDIDATES),
     )
-    most = max((score for _, score in rows), default=0.0)
-    return {number: max(0.0, score / most) if most > 0 else 0.0 for number, score in rows}
+    best = max((score for _, score in rows), default=0.0)
+    return {number: max(0.0, score / best) if best > 0 else 0.0 for number, score in rows}
 
 
-def _any(meaning: WordMeaning) -> str:
-    """What matches any word that one stands for; each is a string to the query language, and nothing else."""
-    return "({})".format(" OR ".join(map(_quoted, meaning.matches)))
+def _match_any(word: QueryWord) -> str:
+    """Return a full-text expression that matches any match of a query word; each is quoted, so none is read as syntax."""
+    return "({})".format(" OR ".join(map(_quote, word.matches)))
 
 
-def _quoted(word: str) -> str:
+def _quote(word: str) -> str:
     return '"{}"'.format(word.replace('"', '""').replace("\0", " "))
 
 
-def _held(database: ArchiveDatabase, asked: _Query, numbers: Iterable[int]) -> dict[int, dict[int, float]]:
-    """Of each document, how well its content has each word of the query that candidates are found by."""
-    wanted, held = set(numbers), dict[int, dict[int, float]]()
-    for group, meaning in enumerate(asked.meanings):
-        if meaning not in asked.choosing:
+def _match_content(
+    database: ArchiveDatabase, query: _ArchiveQuery, numbers: Iterable[int]
+) -> dict[int, dict[int, float]]:
+    """Return, for each document, the match quality of each selective word in its content."""
+    wanted, qualities = set(numbers), dict[int, dict[int, float]]()
+    for group, query_word in enumerate(query.words):
+        if query_word not in query.selective:
             continue
-        for quality, words in _tiers(meaning):
-            expression = "content : ({})".format(" OR ".join(map(_quoted, words)))
+        for quality, words in _group_by_quality(query_word):
+            expression = "content : ({})".format(" OR ".join(map(_quote, words)))
             for (number,) in database.rows("SELECT rowid FROM texts WHERE texts MATCH ?", (expression,)):
                 if number in wanted:
-                    held.setdefault(number, {}).setdefault(group, quality)
-    return held
+                    qualities.setdefault(number, {}).setdefault(group, quality)
+    return qualities
 
 
-def _tiers(meaning: WordMeaning) -> list[tuple[float, list[str]]]:
-    """The words that one may stand for, those that are about as good together, the best first."""
+def _group_by_quality(query_word: QueryWord) -> list[tuple[float, list[str]]]:
+    """Return the matches of a query word, grouped by about the same quality, best first."""
     tiers = dict[float, list[str]]()
-    for word, quality in meaning.matches.items():
+    for word, quality in query_word.matches.items():
         tiers.setdefault(round(quality, 1), []).append(word)
-    return [(min(meaning.matches[word] for word in words), words) for _, words in sorted(tiers.items(), reverse=True)]
+    return [
+        (min(query_word.matches[word] for word in words), words) for _, words in sorted(tiers.items(), reverse=True)
+    ]
 
 
-def _relevance(asked: _Query, document: StoredArchiveDocument, held: Mapping[int, float], strength: float) -> float:
-    """How much of the query a document has, and where."""
-    in_title, of_title = _covered(asked, document.title)
-    in_question, of_question = _covered(asked, document.question)
-    in_content = {**asked.common, **held} if held else {}
-    found_title, found_content = _share(asked, in_title), _share(asked, in_content)
-    anywhere = _share(asked, {**in_content, **in_question, **in_title})
-    score = anywhere * (CONTENT + CONTENT_STRONG * strength)
-    if len(in_title) == len(asked.weights):
-        phrase = TITLE_PHRASE * _follow_each_other(asked, document.title)
-        score = max(score, found_title * (TITLE + TITLE_WHOLE * of_title + phrase))
+def _score(
+    query: _ArchiveQuery, document: StoredArchiveDocument, content_matches: Mapping[int, float], rank: float
+) -> float:
+    """Return the score of a document: how much of the query it has, and in which fields."""
+    in_title, title_share = _match_text(query, document.title)
+    in_question, question_share = _match_text(query, document.question)
+    in_content = {**query.common, **content_matches} if content_matches else {}
+    found_title, found_content = _weighted_share(query, in_title), _weighted_share(query, in_content)
+    anywhere = _weighted_share(query, {**in_content, **in_question, **in_title})
+    score = anywhere * (CONTENT_SCORE + CONTENT_RANK_SCORE * rank)
+    if len(in_title) == len(query.weights):
+        phrase = TITLE_PHRASE_SCORE * _contains_phrase(query, document.title)
+        score = max(score, found_title * (TITLE_SCORE + TITLE_SHARE_SCORE * title_share + phrase))
     else:
-        score += PART_OF_TITLE * found_title
-    if len(in_question) == len(asked.weights):
-        score = max(score, _share(asked, in_question) * (QUESTION + QUESTION_WHOLE * of_question))
-    return round(min(1.0, score + BESIDE * found_content * strength), 4)
+        score += PARTIAL_TITLE_SCORE * found_title
+    if len(in_question) == len(query.weights):
+        score = max(
+            score, _weighted_share(query, in_question) * (QUESTION_SCORE + QUESTION_SHARE_SCORE * question_share)
+        )
+    return round(min(1.0, score + ALSO_IN_CONTENT_SCORE * found_content * rank), 4)
 
 
-def _share(asked: _Query, covered: Mapping[int, float]) -> float:
-    """How much of the query is covered, by what its words weigh."""
-    return sum(asked.weights[group] * quality for group, quality in covered.items()) / asked.whole
+def _weighted_share(query: _ArchiveQuery, matches: Mapping[int, float]) -> float:
+    """Return the share of the query that the matched words are, by weight and quality."""
+    return sum(query.weights[group] * quality for group, quality in matches.items()) / query.total_weight
 
 
-def _covered(asked: _Query, text: str) -> tuple[dict[int, float], float]:
-    """How well a short text has each word of the query, and how much of the text that is."""
+def _match_text(query: _ArchiveQuery, text: str) -> tuple[dict[int, float], float]:
+    """Return the match quality of each query word in a short text, and the share of the text that matches."""
     if not text:
         return {}, 0.0
-    words, covered, used = words_of(text), dict[int, float](), 0
+    words, covered, used = split_words(text), dict[int, float](), 0
     for word in words:
-        if word in asked.groups:
+        if word in query.groups:
             used += 1
-            for group, meaning in enumerate(asked.meanings):
-                quality = meaning.matches.get(word, 0.0)
+            for group, query_word in enumerate(query.words):
+                quality = query_word.matches.get(word, 0.0)
                 if quality > covered.get(group, 0.0):
                     covered[group] = quality
     return covered, used / len(words) if words else 0.0
 
 
-def _follow_each_other(asked: _Query, title: str) -> bool:
-    words, length = words_of(title), len(asked.meanings)
+def _contains_phrase(query: _ArchiveQuery, title: str) -> bool:
+    words, length = split_words(title), len(query.words)
     return any(
-        all(word in meaning.matches for word, meaning in zip(words[at : at + length], asked.meanings, strict=True))
+        all(word in query_word.matches for word, query_word in zip(words[at : at + length], query.words, strict=True))
         for at in range(len(words) - length + 1)
     )
 
 
-def _highlights(
-    asked: _Query, document: StoredArchiveDocument, text: str, body: int, *, masks: bool
+def _make_highlights(
+    query: _ArchiveQuery, document: StoredArchiveDocument, text: str, body_start: int, *, masks: bool
 ) -> tuple[Highlight, ...]:
-    groups = asked.groups
-    telling = {word: group for word, group in groups.items() if asked.meanings[group] in asked.choosing} or groups
-    weights = dict(enumerate(asked.weights))
+    groups = query.groups
+    selective_groups = {
+        word: group for word, group in groups.items() if query.words[group] in query.selective
+    } or groups
+    weights = dict(enumerate(query.weights))
     found = list[Highlight]()
-    if title := marked(document.title, groups, masks=masks):
-        found.append(_highlight("title", title))
-    if question := marked(document.question, groups, masks=masks):
-        found.append(_highlight("question", question))
-    cut = partial(snippets, text, telling, weights, masks=masks)
-    if passages := cut(document.title, body) or cut():
-        found.append(_highlight("content", *passages))
+    if title := mark_words(document.title, groups, masks=masks):
+        found.append(_make_highlight("title", title))
+    if question := mark_words(document.question, groups, masks=masks):
+        found.append(_make_highlight("question", question))
+    snippets_of = partial(make_snippets, text, selective_groups, weights, masks=masks)
+    if content := snippets_of(document.title, body_start) or snippets_of():
+        found.append(_make_highlight("content", *content))
     return tuple(found)
 
 
-def _highlight(field: Literal["title", "question", "content"], *found: Snippet) -> Highlight:
-    masked, flags = (tuple(sorted({kind for one in found for kind in kinds(one)})) for kinds in _KINDS)
-    return Highlight(field, tuple(one.text for one in found), masked, flags)
-
-
-_KINDS = (attrgetter("masked"), attrgetter("flags"))
+def _make_highlight(field: Literal["title", "question", "content"], *snippets: Snippet) -> Highlight:
+    masked = sorted({kind for snippet in snippets for kind in snippet.masked})
+    flags = sorted({kind for snippet in snippets for kind in snippet.flags})
+    return Highlight(field, tuple(snippet.text for snippet in snippets), tuple(masked), tuple(flags))

@@ -1,4 +1,4 @@
-"""The values of this room: a document as it was read, what it cites, and what a search or a walk gives."""
+"""The types of the archives: documents, citations, hits, graphs and the report of a run."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -10,10 +10,10 @@ Source = Literal["research", "url-content"]
 
 
 class CitationKind(StrEnum):
-    """How a citation is written."""
+    """The form in which a citation is written."""
 
     LINK = "link"
-    """A web address: in a link, in angle brackets, or bare."""
+    """A web URL: in a link, in angle brackets, or bare."""
     PATH = "path"
     """A link to another file."""
     WIKI = "wiki"
@@ -36,13 +36,13 @@ INFERRED = (CitationKind.MENTION, CitationKind.QUOTE)
 
 @dataclass(frozen=True, slots=True)
 class CitationInText:
-    """A citation as it stands in a text; what it leads to is found out when all documents are known."""
+    """A citation as a text has it. Its target is resolved once all documents are known."""
 
     url: str
-    """Where it leads: a web address, or the link as it is written."""
+    """A web URL, or the link as it is written."""
     kind: CitationKind
     key: str = ""
-    """The identity of what is cited (`identities`); empty for a link to a file."""
+    """The identity of the cited document (see `url_identities`); empty for a link to a file."""
     context: str = ""
     line: int = 0
     confidence: float = 1.0
@@ -50,49 +50,49 @@ class CitationInText:
 
 @dataclass(frozen=True, slots=True)
 class ArchivedDocument:
-    """A document of an archive as it was read."""
+    """A document of an archive as read from its files."""
 
     archive: Archive
     path: str
-    """Below the archive's folder."""
+    """The path below the folder of the archive."""
     title: str
     text: str
     source: Source
     type: str
-    body: int = 0
-    """Where the text begins after its front matter or head."""
+    body_start: int = 0
+    """The character at which the text begins after its front matter or header."""
     date: str | None = None
     question: str = ""
     url: str = ""
     keys: tuple[str, ...] = ()
-    """Identities that citations may know it by."""
+    """Identities that citations may refer to it by."""
     names: tuple[str, ...] = ()
-    """Other names: of its folder and files as paths, of its front matter as they are written there."""
-    cited: tuple[CitationInText, ...] = ()
+    """Other names: its folder and files as paths, and the aliases in its front matter."""
+    citations: tuple[CitationInText, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class StoredArchiveDocument:
-    """A document as the database knows it."""
+    """A document of the database, without its text."""
 
     number: int
     id: str
     title: str
     path: str
-    """With the name of the archive's folder before it."""
+    """The path, beginning with the name of the archive's folder."""
     source: Source
     type: str
     date: str | None
     question: str
     url: str
     archive: Archive
-    below: str
-    """The path below the archive's folder."""
+    archive_path: str
+    """The path below the folder of the archive."""
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A citation between documents, or out of the archive: then there is no target."""
+    """A citation of a document or, without a target, of something outside the archives."""
 
     source_id: str
     target_id: str | None
@@ -102,23 +102,24 @@ class Citation:
     kind: str
     line: int
     fault: str = ""
-    """Why a link to a file leads nowhere."""
+    """The reason why a link to a file is broken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Highlight:
-    """Where a search found something, with the words in marks."""
+    """A field in which a search found something, as snippets with the words in `<mark>` elements."""
 
     field: Literal["title", "question", "content"]
     snippets: tuple[str, ...]
     masked: tuple[str, ...] = ()
+    """The kinds of secrets that are masked."""
     flags: tuple[str, ...] = ()
-    """What of it is masked, and what it is to be read with care for."""
+    """The content warnings."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveHit:
-    """A document that was found."""
+    """A document that matches a query."""
 
     document: StoredArchiveDocument
     score: float
@@ -136,7 +137,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """That one document cites another, however often."""
+    """One or more citations of one document by another."""
 
     source: str
     target: str
@@ -145,17 +146,17 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class CitationGraph:
-    """Documents and what cites what among them."""
+    """Documents and the citations between them."""
 
     nodes: tuple[Node, ...] = ()
     edges: tuple[Edge, ...] = ()
-    cut: str = ""
-    """What was left out, where something was."""
+    truncation: str = ""
+    """A sentence about what is left out; empty for a complete graph."""
 
 
 @dataclass(slots=True)
 class ArchiveReport:
-    """What a run did."""
+    """The counts and warnings of a run."""
 
     added: int = 0
     updated: int = 0
@@ -168,5 +169,5 @@ class ArchiveReport:
 
     @property
     def changed_anything(self) -> bool:
-        """Whether the database is another one than before."""
+        """Whether the run changed the database."""
         return bool(self.added or self.updated or self.removed)

@@ -1,4 +1,4 @@
-"""Keeps the database equal to the archives while somebody needs it: looks once, then after every change."""
+"""Keeping the database up to date with the archives: an indexing run at the start, and one after every change."""
 
 import threading
 import time
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dowse.archives.archive_database import ArchiveDatabase, create_database
-from dowse.archives.archive_indexing import update
+from dowse.archives.archive_indexing import update_database
 from dowse.archives.archive_locations import Archive, ArchiveLocations
 from dowse.archives.archive_types import ArchiveReport
 from dowse.errors import CannotWatch, DowseError
@@ -15,81 +15,88 @@ from dowse.platform import Lock, make_private_folder
 from dowse.types import Progress
 
 QUIET_SECONDS = 0.5
-"""How long nothing has to happen before what happened is taken in: a capture is several files."""
+"""A run begins after this time without changes, because a capture is several files."""
 RESCAN_SECONDS = 600.0
-"""How often all is looked at without any event; 10,000 documents take a second."""
+"""Time between runs without any change; checking 10,000 documents takes a second."""
 POLL_SECONDS = 5.0
-"""The same where the system tells of no changes, where no archive is there yet, and for who waits for its turn."""
-WRITE_SECONDS = 600.0
-"""How long a run waits for another one."""
+"""Time between runs where the system reports no changes or no archive exists yet, and between attempts to get the lock."""
+RUN_LOCK_SECONDS = 600.0
+"""Maximum time that a run waits for another run."""
 
 
 def index_once(
     database: ArchiveDatabase,
-    places: ArchiveLocations,
+    locations: ArchiveLocations,
     progress: Progress | None = None,
     *,
     prunes: bool = False,
     quotes: bool | None = None,
-    entered: "dict[Archive, Callable[[str], None]] | None" = None,
+    on_folder: dict[Archive, Callable[[str], None]] | None = None,
 ) -> ArchiveReport:
-    """One run, after any other that is going on."""
-    with run_lock(places).held(WRITE_SECONDS):
-        return update(database, places, progress, prunes=prunes, quotes=quotes, entered=entered)
+    """Run once, after any run of another process has ended."""
+    with run_lock(locations).held(RUN_LOCK_SECONDS):
+        return update_database(database, locations, progress, prunes=prunes, quotes=quotes, on_folder=on_folder)
 
 
-def run_lock(places: ArchiveLocations) -> Lock:
-    """Held while a run goes on; it says whose."""
-    return Lock(places.database.with_name(f"{places.database.name}.lock"))
+def run_lock(locations: ArchiveLocations) -> Lock:
+    """Return the lock that is held during a run; it names the process that holds it."""
+    return Lock(locations.database.with_name(f"{locations.database.name}.lock"))
 
 
-def keep(places: ArchiveLocations, stop: threading.Event, told: Callable[[ArchiveReport | DowseError], None]) -> None:
-    """Index, and again after every change, until `stop`. One process does so for a database; others wait for its end."""
-    make_private_folder(places.database.parent)
-    lease = Lock(places.database.with_name(f"{places.database.name}.watch.lock"))
+def keep_indexed(
+    locations: ArchiveLocations, stop: threading.Event, on_result: Callable[[ArchiveReport | DowseError], None]
+) -> None:
+    """Index, and index again after every change, until `stop` is set.
+
+    One process does this for a database; others wait until it ends.
+    """
+    make_private_folder(locations.database.parent)
+    lease = Lock(locations.database.with_name(f"{locations.database.name}.watch.lock"))
     while not lease.try_acquire():
         if stop.wait(POLL_SECONDS):
             return
-    database = create_database(places.database)
-    watched = _Watched()
+    database = create_database(locations.database)
+    watchers = _ArchiveWatchers()
     try:
         while not stop.is_set():
-            _look(database, places, watched, told)
-            watched.wait_for_change(stop)
+            _index_and_watch(database, locations, watchers, on_result)
+            watchers.wait_for_change(stop)
     finally:
-        watched.close()
+        watchers.close()
         database.close()
         lease.release()
 
 
-def _look(
+def _index_and_watch(
     database: ArchiveDatabase,
-    places: ArchiveLocations,
-    watched: "_Watched",
-    told: Callable[[ArchiveReport | DowseError], None],
+    locations: ArchiveLocations,
+    watchers: "_ArchiveWatchers",
+    on_result: Callable[[ArchiveReport | DowseError], None],
 ) -> None:
-    """Runs until one finds no folder that is not watched yet: what happened in it before may have been missed."""
+    """Index and watch, again until a run finds no new folder: changes before a folder is watched may be missed."""
     while True:
-        folders: dict[Archive, set[str]] = {archive: set() for archive in places.present}
+        folders: dict[Archive, set[str]] = {archive: set() for archive in locations.present}
         try:
-            report = index_once(database, places, entered={archive: found.add for archive, found in folders.items()})
-            told(report)
-        except DowseError as error:  # tried again when something changes, or when it is time to look anyway
-            told(error)
-        if not watched.extend({places.roots[archive]: found for archive, found in folders.items()}):
+            report = index_once(
+                database, locations, on_folder={archive: found.add for archive, found in folders.items()}
+            )
+            on_result(report)
+        except DowseError as error:  # tried again after the next change or RESCAN_SECONDS
+            on_result(error)
+        if not watchers.extend({locations.roots[archive]: found for archive, found in folders.items()}):
             return
 
 
-class _Watched:
-    """The watchers of the archives that are there."""
+class _ArchiveWatchers:
+    """The watchers of the archives that exist."""
 
     def __init__(self) -> None:
         self._watchers: dict[Path, Watcher] = {}
-        self._is_blind = True
+        self._must_poll = True
 
     def extend(self, folders: dict[Path, set[str]]) -> bool:
-        """Watch these folders as well; whether some are new. Where that cannot be done, looking now and then has to do."""
-        self._is_blind = not folders
+        """Watch these folders as well, and return whether some are new. Fall back to polling where a folder cannot be watched."""
+        self._must_poll = not folders
         is_new = False
         for root, below in folders.items():
             try:
@@ -99,13 +106,13 @@ class _Watched:
                     self._watchers[root] = Watcher(root, below)
                     is_new = True
             except CannotWatch:
-                self._forget(root)
-                self._is_blind = True
-        return is_new and not self._is_blind
+                self._stop_watching(root)
+                self._must_poll = True
+        return is_new and not self._must_poll
 
     def wait_for_change(self, stop: threading.Event) -> None:
-        """Return when something has changed and then nothing for a moment, or when it is time to look anyway."""
-        deadline = time.monotonic() + (POLL_SECONDS if self._is_blind else RESCAN_SECONDS)
+        """Return after a change followed by QUIET_SECONDS without one, or when the time for the next run has come."""
+        deadline = time.monotonic() + (POLL_SECONDS if self._must_poll else RESCAN_SECONDS)
         while not stop.is_set() and time.monotonic() < deadline:
             if self._has_changed(stop):
                 while not stop.is_set() and self._has_changed(stop):
@@ -117,7 +124,7 @@ class _Watched:
             watcher.close()
 
     def _has_changed(self, stop: threading.Event) -> bool:
-        """Whether something changes within a moment."""
+        """Return whether something changes within QUIET_SECONDS."""
         if not self._watchers:
             stop.wait(QUIET_SECONDS)
             return False
@@ -126,11 +133,11 @@ class _Watched:
             try:
                 has_changed |= bool(watcher.wait(QUIET_SECONDS / len(self._watchers), stop))
             except CannotWatch:
-                self._forget(root)
+                self._stop_watching(root)
                 has_changed = True
         return has_changed
 
-    def _forget(self, root: Path) -> None:
+    def _stop_watching(self, root: Path) -> None:
         watcher = self._watchers.pop(root, None)
         if watcher:
             watcher.close()

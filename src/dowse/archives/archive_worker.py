@@ -1,4 +1,4 @@
-"""A process of its own that keeps the database fresh for a server; when stdin ends, the server is gone."""
+"""The process that keeps the database up to date for a server. It ends when its stdin closes, as the server has then ended."""
 
 import contextlib
 import os
@@ -7,16 +7,16 @@ import threading
 from pathlib import Path
 
 from dowse.archives.archive_locations import ArchiveLocations
-from dowse.archives.archive_watcher import keep
+from dowse.archives.archive_watcher import keep_indexed
 from dowse.platform import lower_priority
 
 
 def main(arguments: list[str]) -> int:
-    """Keep the database of the arguments (research, url-content, database) fresh until stdin ends."""
+    """Keep the database up to date until stdin closes. The arguments are the paths research, url-content, database."""
     lower_priority()
     stop = threading.Event()
     threading.Thread(target=_stop_with_parent, args=(stop,), daemon=True).start()
-    keep(ArchiveLocations(*map(Path, arguments)), stop, lambda _told: None)
+    keep_indexed(ArchiveLocations(*map(Path, arguments)), stop, lambda _result: None)
     return 0
 
 
@@ -25,7 +25,7 @@ def _stop_with_parent(stop: threading.Event) -> None:
         while os.read(0, 4096):
             pass
     stop.set()
-    # A run in the middle of its transaction is not waited for: nothing of it was visible yet.
+    # A run within its transaction is interrupted: none of its changes are visible yet.
     threading.Timer(1.0, os._exit, (0,)).start()
 
 

@@ -1,4 +1,4 @@
-"""Which document each citation leads to: by identity, by path or page name, by the key of a bibliography."""
+"""Resolution of citations to documents: by identity, by path or page name, by the key of a bibliography."""
 
 import json
 import os
@@ -10,50 +10,50 @@ from pathlib import Path
 
 from dowse.archives.archive_locations import Archive
 from dowse.archives.archive_types import CitationKind
-from dowse.reading.link_resolution import Broken, Fault, Internal, resolve
-from dowse.reading.link_targets import LinkTarget, LinkTargets, fold
+from dowse.reading.link_resolution import Broken, Fault, Internal, resolve_link
+from dowse.reading.link_targets import LinkTarget, LinkTargets, fold_name
 from dowse.reading.nearest_match import folders_above
 
 TITLE_CONFIDENCE = 0.9
-"""An entry of a bibliography without an address that has the title of a document."""
+"""Confidence of a citation whose bibliography entry has no URL and matches the title of a document."""
 
-NO_DOCUMENT = "not a document"
-"""The fault of a link to a file that is there and is no document, which is not broken."""
+NOT_A_DOCUMENT = "not a document"
+"""The fault of a link to a file that exists and is not a document. Such a link is not broken."""
 
-_NEWEST = """
+_NEWEST_CITED = """
     SELECT document FROM identities JOIN documents ON documents.number = document
     WHERE identities.key = citations.key ORDER BY date DESC, number LIMIT 1
 """
-"""Of several captures of one page, the newest is the one that is cited."""
+"""Select the cited document: the newest of several captures of one page."""
 
 
 @dataclass(slots=True)
 class Resolver:
-    """Everything that links may lead to, under the paths it has below what all archives share."""
+    """Everything that links may lead to, by path below the common parent folder of the archives."""
 
-    lookup: LinkTargets
+    link_targets: LinkTargets
     numbers: dict[str, int]
-    """The document at each path."""
+    """The number of the document at each path."""
     paths: dict[int, str]
     aliases: dict[str, list[str]] = field(default_factory=dict)
     titles: dict[str, list[int]] = field(default_factory=dict)
     entries: dict[tuple[str, str], tuple[str, str, str]] = field(default_factory=dict)
-    """Of a folder and key what the bibliography there says: address, identity, title."""
-    others: frozenset[str] = frozenset()
-    """Files that are there and are no documents."""
+    """The URL, identity and title of a bibliography entry, by folder and key."""
+    other_files: frozenset[str] = frozenset()
+    """Files that exist and are not documents."""
 
 
 def resolve_citations(
     connection: sqlite3.Connection,
     roots: Mapping[Archive, Path],
-    others: Iterable[tuple[Archive, str]],
+    other_files: Iterable[tuple[Archive, str]],
     only: set[int] | None,
 ) -> None:
-    """Find out what citations lead to: those of some documents, or all, where names have changed."""
-    resolver = _resolver(connection, roots, others)
+    """Resolve the citations of the documents `only`, or of all documents, which is needed after names have changed."""
+    resolver = _build_resolver(connection, roots, other_files)
     _resolve_by_name(connection, resolver, only)
-    # An address that came with another document leads there from everywhere.
-    connection.execute(f"UPDATE citations SET target = ({_NEWEST}) WHERE key != ''")  # noqa: S608 - a constant
+    # A new document may be the target of URLs in any other document.
+    connection.execute(f"UPDATE citations SET target = ({_NEWEST_CITED}) WHERE key != ''")  # noqa: S608 - a constant
     connection.execute(
         "UPDATE citations SET is_citation = 0, target = NULL WHERE target = source "
         "OR (key != '' AND EXISTS (SELECT 1 FROM identities WHERE identities.key = citations.key AND document = source))"
@@ -69,9 +69,9 @@ def _resolve_by_name(connection: sqlite3.Connection, resolver: Resolver, only: s
     for source, ordinal, written, kind in rows:
         if only is None or source in only:
             if kind == CitationKind.KEY:
-                by_key.append((*_by_key(written, source, resolver), source, ordinal))
+                by_key.append((*_resolve_key(written, source, resolver), source, ordinal))
             else:
-                by_path.append((*_by_path(written, source, resolver), source, ordinal))
+                by_path.append((*_resolve_path(written, source, resolver), source, ordinal))
     connection.executemany(
         "UPDATE citations SET target = ?, fault = ?, is_citation = ? WHERE source = ? AND ordinal = ?", by_path
     )
@@ -81,75 +81,81 @@ def _resolve_by_name(connection: sqlite3.Connection, resolver: Resolver, only: s
     )
 
 
-def _by_path(url: str, source: int, resolver: Resolver) -> tuple[int | None, str, int]:
-    """The document that a link to a file or page leads to, why to none, and whether it is a citation at all."""
+def _resolve_path(url: str, source: int, resolver: Resolver) -> tuple[int | None, str, int]:
+    """Return the document that a link to a file or page leads to, its fault, and 1 where it is a citation at all."""
     path = resolver.paths[source]
-    found = resolve(url, path, resolver.lookup)
+    found = resolve_link(url, path, resolver.link_targets)
     if isinstance(found, Internal):
         target = resolver.numbers[found.path]
         return (target, "", 1) if target != source else (None, "", 0)
-    if url.startswith("[[") and (named := resolver.aliases.get(_name_in(url))):
-        target = resolver.numbers[_nearest(named, path)]
+    if url.startswith("[[") and (named := resolver.aliases.get(_wiki_link_name(url))):
+        target = resolver.numbers[_nearest_path(named, path)]
         return (target, "", 1) if target != source else (None, "", 0)
     if not isinstance(found, Broken):
         return None, "", 0
-    if not resolver.others.isdisjoint(_places(found.path, url, path)):
-        return None, NO_DOCUMENT, 1
+    if not resolver.other_files.isdisjoint(_possible_paths(found.path, url, path)):
+        return None, NOT_A_DOCUMENT, 1
     return None, str(found.fault if found.fault is not Fault.EMPTY else Fault.MISSING), 1
 
 
-def _by_key(written: str, source: int, resolver: Resolver) -> tuple[str, str, int | None, float, int]:
-    """Address, identity, document and confidence of an `@key`, and whether a bibliography has it at all."""
+def _resolve_key(written: str, source: int, resolver: Resolver) -> tuple[str, str, int | None, float, int]:
+    """Return URL, identity, document and confidence of an `@key`, and 1 where a bibliography has it at all."""
     for folder in folders_above(resolver.paths[source]):
         if (entry := resolver.entries.get((folder, written.removeprefix("@")))) is not None:
             url, identity, title = entry
-            alike = resolver.titles.get(fold(title), []) if title and not identity else []
-            return url or written, identity, alike[0] if alike else None, TITLE_CONFIDENCE if alike else 1.0, 1
+            same_title = resolver.titles.get(fold_name(title), []) if title and not identity else []
+            return (
+                url or written,
+                identity,
+                same_title[0] if same_title else None,
+                TITLE_CONFIDENCE if same_title else 1.0,
+                1,
+            )
     return written, "", None, 1.0, 0
 
 
-def _resolver(
-    connection: sqlite3.Connection, roots: Mapping[Archive, Path], others: Iterable[tuple[Archive, str]]
+def _build_resolver(
+    connection: sqlite3.Connection, roots: Mapping[Archive, Path], other_files: Iterable[tuple[Archive, str]]
 ) -> Resolver:
-    prefixes = _prefixes(roots)
+    prefixes = _archive_prefixes(roots)
     pages, numbers = list[LinkTarget](), dict[str, int]()
     aliases, titles = dict[str, list[str]](), dict[str, list[int]]()
     for number, archive, path, title, names in connection.execute(
         "SELECT number, archive, path, title, names FROM documents ORDER BY number"
     ):
         prefix = prefixes.get(archive, f"{archive}/")
-        called = json.loads(names)
-        pages.append(LinkTarget(prefix + path, title, tuple(f"{prefix}{name}" for name in called if name)))
+        other_names = json.loads(names)
+        pages.append(LinkTarget(prefix + path, title, tuple(f"{prefix}{name}" for name in other_names if name)))
         numbers[prefix + path] = number
-        titles.setdefault(fold(title), []).append(number)
-        for name in called:
-            aliases.setdefault(fold(name), []).append(prefix + path)
+        titles.setdefault(fold_name(title), []).append(number)
+        for name in other_names:
+            aliases.setdefault(fold_name(name), []).append(prefix + path)
     entries = {
         ((prefixes.get(archive, f"{archive}/") + path).rpartition("/")[0], key): (url, identity, title)
         for archive, path, key, url, identity, title in connection.execute(
             "SELECT archive, path, key, url, identity, title FROM bibliography ORDER BY path DESC"
         )
     }
-    there = {prefixes.get(archive, f"{archive}/") + path.rstrip("/") for archive, path in others}
-    there |= {folder for path in list(there) for folder in folders_above(path)}
+    existing = {prefixes.get(archive, f"{archive}/") + path.rstrip("/") for archive, path in other_files}
+    existing |= {folder for path in list(existing) for folder in folders_above(path)}
     paths = {number: path for path, number in numbers.items()}
-    return Resolver(LinkTargets(pages), numbers, paths, aliases, titles, entries, frozenset(there))
+    return Resolver(LinkTargets(pages), numbers, paths, aliases, titles, entries, frozenset(existing))
 
 
-def _prefixes(roots: Mapping[Archive, Path]) -> dict[str, str]:
-    """What comes before a path of each archive, so that links from one lead into the other."""
+def _archive_prefixes(roots: Mapping[Archive, Path]) -> dict[str, str]:
+    """Return the path prefix of each archive, so that links can lead from one archive into the other."""
     if not roots:
         return {}
     above = os.path.commonpath([root.parent for root in roots.values()])
     return {archive: f"{root.relative_to(above).as_posix()}/" for archive, root in roots.items()}
 
 
-def _name_in(url: str) -> str:
-    return fold(url[2:-2].partition("|")[0].partition("#")[0].strip())
+def _wiki_link_name(url: str) -> str:
+    return fold_name(url[2:-2].partition("|")[0].partition("#")[0].strip())
 
 
-def _nearest(paths: list[str], source: str) -> str:
-    """Of several documents, the one that shares most folders with another."""
+def _nearest_path(paths: list[str], source: str) -> str:
+    """Return the path that shares most folders with the path of the source."""
 
     def shared(path: str) -> int:
         return sum(1 for _ in takewhile(_are_same, zip(path.split("/"), source.split("/"), strict=False)))
@@ -161,10 +167,10 @@ def _are_same(parts: tuple[str, str]) -> bool:
     return parts[0] == parts[1]
 
 
-def _places(place: str, url: str, source: str) -> Iterator[str]:
-    """Where a file may lie that a link leads to: as it was looked for, below the archive, beside the document."""
+def _possible_paths(path: str, url: str, source: str) -> Iterator[str]:
+    """Yield the possible paths of a linked file: as resolved, below the archive, beside the document."""
     written = url[2:-2].partition("|")[0] if url.startswith("[[") else url
     written = written.partition("#")[0].partition("?")[0]
-    yield place
+    yield path
     yield os.path.normpath(f"{source.partition('/')[0]}/{written.lstrip('/')}")
     yield os.path.normpath(f"{source.rpartition('/')[0]}/{written}")

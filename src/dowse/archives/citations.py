@@ -1,4 +1,4 @@
-"""What a document cites: its links, what its running text names, and what its head and front matter list."""
+"""Extraction of the citations of a document: from its links, running text, header and front matter."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -6,66 +6,70 @@ from typing import Any
 from urllib.parse import urljoin
 
 from dowse.archives.archive_types import CitationInText, CitationKind
-from dowse.archives.citation_context import Contexts
+from dowse.archives.citation_context import CitationContexts
 from dowse.archives.rfc_headers import RfcHeader
-from dowse.archives.text_identifiers import cited_in_prose
-from dowse.archives.url_identities import ARXIV, DOI, all_series, arxiv_identity, doi_identity, identity, is_web
-from dowse.reading.urls import bare_urls, trim_url
+from dowse.archives.text_identifiers import find_text_citations
+from dowse.archives.url_identities import ARXIV, DOI, all_series, arxiv_identity, doi_identity, is_web_url, url_identity
+from dowse.reading.urls import find_bare_urls, trim_url
 from dowse.types import Link, Reading
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 _TEMPLATE = re.compile(r"\{\{|\{%")
-_LISTS = ("references", "citations", "cites", "sources", "related", "see_also", "see-also")
-"""Keys of front matter that list what a document builds on."""
+_CITATION_LIST_KEYS = ("references", "citations", "cites", "sources", "related", "see_also", "see-also")
+"""Keys of front matter that list cited documents."""
 _ROLE = re.compile(r":(?P<role>[a-z]{2,10}):`(?:[^`<]*<)?\s*(?P<number>\d{1,5})\s*(?:#[^`>]*)?>?`", re.IGNORECASE)
-MOST = 5000
-"""Citations of one document that are kept; the largest PEP has 120, a page with more is a list of links."""
+MAX_CITATIONS_PER_DOCUMENT = 5000
+"""Further citations of a document are dropped. The largest PEP has 120; a page with more is a list of links."""
 
 
-def citations_of(
+def extract_citations(
     reading: Reading,
     *,
     start: int = 0,
     source: str = "",
     base_url: str = "",
-    head: RfcHeader | None = None,
-    matter: Mapping[str, Any] | None = None,
+    header: RfcHeader | None = None,
+    front_matter: Mapping[str, Any] | None = None,
     is_markdown: bool = True,
 ) -> tuple[CitationInText, ...]:
-    """All citations of a document, each link once, in the order they stand in.
+    """Return all citations of a document, each link once, in order.
 
-    `start` is where the text begins after its front matter, `source` a reStructuredText as it is in its
-    file, `base_url` the address that relative links of a captured page begin at.
+    `start` is the character at which the text begins after its front matter, `source` the content of a
+    reStructuredText file, `base_url` the URL that relative links of a captured page are resolved against.
     """
-    contexts = Contexts(reading.text)
-    roles = _roles_in(source)
+    contexts = CitationContexts(reading.text)
+    roles = _find_roles(source)
     links = reading.links if is_markdown else tuple(_bare_links(reading.text, contexts))
-    found = [cited for link in links if (cited := _of_link(link, contexts, base_url, roles))]
-    found += cited_in_prose(reading.text, start, contexts, is_markdown=is_markdown)
+    found = [cited for link in links if (cited := _citation_from_link(link, contexts, base_url, roles))]
+    found += find_text_citations(reading.text, start, contexts, is_markdown=is_markdown)
     found.sort(key=lambda cited: cited.line)
-    return (*_of_head(head), *_of_matter(matter or {}), *found)[:MOST]
+    return (*_header_citations(header), *_front_matter_citations(front_matter or {}), *found)[
+        :MAX_CITATIONS_PER_DOCUMENT
+    ]
 
 
-def _of_link(link: Link, contexts: Contexts, base_url: str, roles: frozenset[str]) -> CitationInText | None:
+def _citation_from_link(
+    link: Link, contexts: CitationContexts, base_url: str, roles: frozenset[str]
+) -> CitationInText | None:
     target = link.target
     if target.startswith("[["):
-        return CitationInText(target, CitationKind.WIKI, "", contexts.of_link(link), link.line)
+        return CitationInText(target, CitationKind.WIKI, "", contexts.around_link(link), link.line)
     if base_url and not _SCHEME.match(target):
         try:
             target = urljoin(base_url, target)
         except ValueError:
             return None
-    cited = _of_address(target)
+    cited = _citation_from_url(target)
     if cited is None:
         return None
     kind = CitationKind.ROLE if cited.key in roles else cited.kind
-    return CitationInText(cited.url, kind, cited.key, contexts.of_link(link), link.line)
+    return CitationInText(cited.url, kind, cited.key, contexts.around_link(link), link.line)
 
 
-def _of_address(target: str) -> CitationInText | None:
-    """A citation of an address in any form; None for what leads to nothing that could be cited."""
-    if is_web(target):
-        key = identity(target)
+def _citation_from_url(target: str) -> CitationInText | None:
+    """Return the citation of a URL, DOI, arXiv id or path; None for a target that cannot be cited."""
+    if is_web_url(target):
+        key = url_identity(target)
         return CitationInText(target, CitationKind.LINK, key) if key else None
     if match := re.fullmatch(r"doi:\s*(.+)", target, re.IGNORECASE):
         return CitationInText(f"https://doi.org/{match[1]}", CitationKind.DOI, doi_identity(match[1]))
@@ -76,8 +80,8 @@ def _of_address(target: str) -> CitationInText | None:
     return CitationInText(target, CitationKind.PATH)
 
 
-def _roles_in(source: str) -> frozenset[str]:
-    """The members of series that a reStructuredText refers to by a role; elsewhere they are links like others."""
+def _find_roles(source: str) -> frozenset[str]:
+    """Return the identities that reStructuredText cites by a role such as `:pep:`."""
     known = {series.name: series for series in all_series()}
     return frozenset(
         known[match["role"].lower()].key(int(match["number"]))
@@ -86,39 +90,39 @@ def _roles_in(source: str) -> frozenset[str]:
     )
 
 
-def _bare_links(text: str, contexts: Contexts) -> Iterator[Link]:
-    """The addresses in a plain text."""
-    for match in bare_urls(text):
+def _bare_links(text: str, contexts: CitationContexts) -> Iterator[Link]:
+    """Yield the URLs in a plain text."""
+    for match in find_bare_urls(text):
         if url := trim_url(match[0]):
             yield Link(url if "://" in url else f"http://{url}", url, contexts.line_of(match.start()))
 
 
-def _of_head(head: RfcHeader | None) -> Iterator[CitationInText]:
-    for cited in head.cites if head else ():
-        series = head.series  # type: ignore[union-attr]
+def _header_citations(header: RfcHeader | None) -> Iterator[CitationInText]:
+    for cited in header.cites if header else ():
+        series = header.series  # type: ignore[union-attr]
         url, context = series.address.format(number=cited.number), f"{cited.field}: {cited.number}"
         yield CitationInText(url, CitationKind.HEADER, series.key(cited.number), context, cited.line)
 
 
-def _of_matter(matter: Mapping[str, Any]) -> Iterator[CitationInText]:
-    for name in _LISTS:
-        stated = matter.get(name)
+def _front_matter_citations(front_matter: Mapping[str, Any]) -> Iterator[CitationInText]:
+    for name in _CITATION_LIST_KEYS:
+        stated = front_matter.get(name)
         for item in stated if isinstance(stated, list) else [stated]:
             value = item.get("url") or item.get("doi") if isinstance(item, dict) else item
             text = value.encode("utf-8", "replace").decode().strip() if isinstance(value, str) else ""
-            if cited := _listed(text):
+            if cited := _citation_from_item(text):
                 yield CitationInText(cited.url, cited.kind, cited.key, f"{name}: {text}"[:300], 1)
 
 
-def _listed(value: str) -> CitationInText | None:
-    """What an item of front matter cites; words that are neither address nor path cite nothing."""
+def _citation_from_item(value: str) -> CitationInText | None:
+    """Return the citation of an item of front matter; None where it is neither a URL, DOI, arXiv id nor path."""
     if value.startswith("[[") and value.endswith("]]"):
         return CitationInText(value, CitationKind.WIKI)
     if match := DOI.fullmatch(value):
         return CitationInText(f"https://doi.org/{match[0]}", CitationKind.DOI, doi_identity(match[0]))
-    if " " in value or not (is_web(value) or "/" in value or "." in value or ":" in value):
+    if " " in value or not (is_web_url(value) or "/" in value or "." in value or ":" in value):
         return None
-    found = _of_address(value)
+    found = _citation_from_url(value)
     return (
         CitationInText(found.url, CitationKind.HEADER if found.kind is CitationKind.LINK else found.kind, found.key)
         if found

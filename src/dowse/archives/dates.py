@@ -1,4 +1,4 @@
-"""Dates as people and programs write them, as `2025-05-20`, or `2025-05` where no day is said."""
+"""Parsing of dates as people and programs write them, into `2025-05-20`, or `2025-05` where no day is given."""
 
 import re
 from datetime import UTC, date, datetime
@@ -12,62 +12,62 @@ _DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})(?:st|nd|rd|th)?[ -]([A-Za-z]{3,9})[a-
 _MONTH_FIRST = re.compile(r"\b([A-Za-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})(?!\d)")
 _MONTH_ALONE = re.compile(r"\b([A-Za-z]{3,9})\.? (\d{4})(?!\d)")
 _YEAR_PARTS = re.compile(r"(?:^|/)(\d{4})/(\d{1,2})(?:/(\d{1,2}))?(?=/)")
-_MILLISECONDS = 10**11
-"""Numbers from here on count milliseconds since 1970: as seconds they would be in the year 5138."""
+_MIN_MILLISECONDS = 10**11
+"""Numbers from here on are milliseconds since 1970; as seconds they would be in the year 5138."""
 
 
-def date_of(value: Any) -> str | None:
-    """The date that a value of front matter or JSON states."""
+def date_from_value(value: Any) -> str | None:
+    """Return the date in a value of front matter or JSON."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):
-        return _of_number(value)
-    return date_in(value) if isinstance(value, str) else None
+        return _date_from_timestamp(value)
+    return find_date(value) if isinstance(value, str) else None
 
 
-def date_in(text: str) -> str | None:
-    """The first date in a short text."""
+def find_date(text: str) -> str | None:
+    """Return the first date in a short text."""
     text = text[:200]
     if match := _ISO.search(text):
-        return _made(match[1], match[3], match[4])
+        return _iso_date(match[1], match[3], match[4])
     if match := _DAY_FIRST.search(text):
-        return _made(match[3], _month(match[2]), match[1])
+        return _iso_date(match[3], _month_number(match[2]), match[1])
     if match := _MONTH_FIRST.search(text):
-        return _made(match[3], _month(match[1]), match[2])
+        return _iso_date(match[3], _month_number(match[1]), match[2])
     if match := _COMPACT.search(text):
-        return _made(match[1], match[2], match[3])
+        return _iso_date(match[1], match[2], match[3])
     if match := _ISO_MONTH.search(text):
-        return _made(match[1], match[2])
+        return _iso_date(match[1], match[2])
     if match := _MONTH_ALONE.search(text):
-        return _made(match[2], _month(match[1]))
+        return _iso_date(match[2], _month_number(match[1]))
     return None
 
 
-def date_of_path(path: str) -> str | None:
-    """The date that a path has in the name of the file or, nearest first, of a folder: `2025-05-20/`, `2025/05/20/`."""
+def find_date_in_path(path: str) -> str | None:
+    """Return the date in the name of the file or, nearest first, of a folder: `2025-05-20/`, `2025/05/20/`."""
     for part in reversed(path.split("/")):
         for pattern, groups in ((_ISO, (1, 3, 4)), (_COMPACT, (1, 2, 3)), (_ISO_MONTH, (1, 2))):
-            if (match := pattern.search(part)) and (found := _made(*(match[group] for group in groups))):
+            if (match := pattern.search(part)) and (found := _iso_date(*(match[group] for group in groups))):
                 return found
     match = _YEAR_PARTS.search(path)
-    return _made(match[1], match[2], match[3]) if match else None
+    return _iso_date(match[1], match[2], match[3]) if match else None
 
 
-def _of_number(value: float) -> str | None:
+def _date_from_timestamp(value: float) -> str | None:
     try:
-        seconds = value / 1000 if value >= _MILLISECONDS else value
+        seconds = value / 1000 if value >= _MIN_MILLISECONDS else value
         return datetime.fromtimestamp(seconds, UTC).date().isoformat() if seconds > 0 else None
     except (OverflowError, OSError, ValueError):
         return None
 
 
-def _month(name: str) -> str:
+def _month_number(name: str) -> str:
     return str(_MONTHS.index(name[:3].lower()) + 1) if name[:3].lower() in _MONTHS else "0"
 
 
-def _made(year: str, month: str, day: str | None = None) -> str | None:
+def _iso_date(year: str, month: str, day: str | None = None) -> str | None:
     try:
-        made = date(int(year), int(month), int(day or 1))
+        parsed = date(int(year), int(month), int(day or 1))
     except ValueError:
         return None
-    return made.isoformat() if day else made.isoformat()[:7]
+    return parsed.isoformat() if day else parsed.isoformat()[:7]

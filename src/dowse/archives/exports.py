@@ -1,4 +1,4 @@
-"""Documents for programs that write bibliographies: BibTeX and CSL-JSON; and everything as JSON."""
+"""Exports: documents as BibTeX and CSL-JSON, and the whole archives as JSON."""
 
 import json
 import re
@@ -9,37 +9,41 @@ from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_replies import citation_reply, document_reply
 from dowse.archives.archive_types import StoredArchiveDocument
 
-_TEX = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}  # fmt: skip
+_TEX_ESCAPES = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}  # fmt: skip
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def as_bibtex(documents: Iterable[StoredArchiveDocument]) -> str:
-    """One entry a document; its key is the document's id."""
-    return "\n".join(map(_entry, documents))
+    """Return BibTeX with an entry for each document, whose key is the id of the document."""
+    return "\n".join(map(_bibtex_entry, documents))
 
 
 def as_csl(documents: Iterable[StoredArchiveDocument]) -> str:
-    """CSL-JSON, as Zotero and pandoc read it."""
-    return json.dumps([_item(document) for document in documents], ensure_ascii=False, indent=1) + "\n"
+    """Return CSL-JSON, as Zotero and pandoc read it."""
+    return json.dumps([_csl_item(document) for document in documents], ensure_ascii=False, indent=1) + "\n"
 
 
-def everything(database: ArchiveDatabase) -> Iterator[str]:
-    """All documents with their texts and citations, as the pieces of one JSON object."""
+def export_all(database: ArchiveDatabase) -> Iterator[str]:
+    """Yield all documents with their texts and citations, as parts of one JSON object."""
     yield '{"documents": [\n'
     for number, document in enumerate(database.documents().values()):
         value: dict[str, Any] = document_reply(document) | {
             "text": database.text(document.number),
             "citing": [
-                citation_reply(one) | {"kind": one.kind, "line": one.line}
-                for one in database.citing(document.number, inferred=True)
+                citation_reply(citation) | {"kind": citation.kind, "line": citation.line}
+                for citation in database.citations_from(document.number, inferred=True)
             ],
         }
         yield (",\n" if number else "") + json.dumps(value, ensure_ascii=False)
     yield "\n]}\n"
 
 
-def _entry(document: StoredArchiveDocument) -> str:
-    fields = {"title": f"{{{_tex(document.title)}}}", "url": _address(document.url), "note": _tex(document.path)}
+def _bibtex_entry(document: StoredArchiveDocument) -> str:
+    fields = {
+        "title": f"{{{_escape_tex(document.title)}}}",
+        "url": _escape_url(document.url),
+        "note": _escape_tex(document.path),
+    }
     year, *rest = (document.date or "").split("-")
     fields |= {"year": year, "month": rest[0].lstrip("0") if rest else "", "date": document.date or ""}
     fields |= {"urldate": document.date or ""} if document.url else {}
@@ -47,7 +51,7 @@ def _entry(document: StoredArchiveDocument) -> str:
     return f"@{'online' if document.url else 'misc'}{{{document.id},\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _item(document: StoredArchiveDocument) -> dict[str, Any]:
+def _csl_item(document: StoredArchiveDocument) -> dict[str, Any]:
     item: dict[str, Any] = {
         "id": document.id,
         "type": "webpage" if document.url else "report",
@@ -62,10 +66,10 @@ def _item(document: StoredArchiveDocument) -> dict[str, Any]:
     return item
 
 
-def _tex(text: str) -> str:
-    return "".join(_TEX.get(sign, sign) for sign in _CONTROL.sub(" ", text))
+def _escape_tex(text: str) -> str:
+    return "".join(_TEX_ESCAPES.get(character, character) for character in _CONTROL.sub(" ", text))
 
 
-def _address(url: str) -> str:
-    """An address in braces: those it has itself would end the field."""
+def _escape_url(url: str) -> str:
+    """Return a URL without braces, which would end the BibTeX field."""
     return _CONTROL.sub("", url).replace("{", "%7B").replace("}", "%7D").replace("\\", "%5C")

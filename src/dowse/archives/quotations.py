@@ -1,9 +1,9 @@
-"""Captured pages whose words a report repeats, though no link says so; inferred, and only where it was asked for.
+"""Inferred citations of captured pages that a report quotes without a link; an option of indexing.
 
-The measure: both texts are cut into runs of eight words in a row, small letters and no markup. Runs that more
-than three documents have are phrases of the language or of a site, and do not count. A report quotes a page
-when it has at least five runs of it; the confidence is 0.5 for five and rises to 0.9 for forty and more. Five
-runs are twelve words in a row.
+Both texts are cut into overlapping runs of eight words, in lower case and without markup. Runs that more than
+three pages have are phrases of the language or of a site, and do not count. A report quotes a page when it has
+at least five runs of it, which is twelve words in a row. The confidence is 0.5 for five runs and rises to 0.9
+for forty and more.
 """
 
 import sqlite3
@@ -11,23 +11,23 @@ import zlib
 from collections import Counter, defaultdict
 
 from dowse.archives.archive_types import CitationKind
-from dowse.archives.archive_words import words_of
+from dowse.archives.archive_words import split_words
 
 RUN_WORDS = 8
-LEAST_RUNS = 5
-MANY_RUNS = 40
-MOST_SHARERS = 3
-LEAST_CONFIDENCE, MOST_CONFIDENCE = 0.5, 0.9
+MIN_RUNS = 5
+MAX_CONFIDENCE_RUNS = 40
+MAX_SHARING_PAGES = 3
+MIN_CONFIDENCE, MAX_CONFIDENCE = 0.5, 0.9
 CONTEXT_CHARACTERS = 200
 
 
 def find_quotations(connection: sqlite3.Connection) -> None:
-    """Write anew which reports quote which captured pages; where an explicit link says the same, it says enough."""
+    """Replace the citations by quotation of all reports. A page that the report also links to is left out."""
     connection.execute("DELETE FROM citations WHERE kind = ?", (CitationKind.QUOTE,))
-    owners = _owners(connection)
-    for number, path_url, context, runs in _quoted(connection, owners):
+    pages_by_run = _pages_by_run(connection)
+    for number, page, context, runs in _find_quoted_pages(connection, pages_by_run):
         ordinal = connection.execute("SELECT COALESCE(MAX(ordinal), -1) + 1 FROM citations WHERE source = ?", (number,))
-        target, url = path_url
+        target, url = page
         connection.execute(
             "INSERT INTO citations (source, ordinal, target, url, written, key, kind, context, line, confidence) "
             "VALUES (?, ?, ?, ?, '', '', ?, ?, 0, ?)",
@@ -35,21 +35,21 @@ def find_quotations(connection: sqlite3.Connection) -> None:
         )
 
 
-def _owners(connection: sqlite3.Connection) -> dict[int, list[int]]:
-    """For each run of words of a captured page, the pages that have it."""
-    owners = defaultdict[int, list[int]](list)
+def _pages_by_run(connection: sqlite3.Connection) -> dict[int, list[int]]:
+    """Return, for each run of words in captured pages, the pages that have it."""
+    pages_by_run = defaultdict[int, list[int]](list)
     rows = connection.execute(
         "SELECT document, text FROM content JOIN documents ON number = document WHERE source = 'url-content'"
     )
     for number, text in rows:
-        for run in set(_runs(words_of(text))):
-            if len(owners[run]) <= MOST_SHARERS:
-                owners[run].append(number)
-    return {run: numbers for run, numbers in owners.items() if len(numbers) <= MOST_SHARERS}
+        for run in set(_hash_runs(split_words(text))):
+            if len(pages_by_run[run]) <= MAX_SHARING_PAGES:
+                pages_by_run[run].append(number)
+    return {run: numbers for run, numbers in pages_by_run.items() if len(numbers) <= MAX_SHARING_PAGES}
 
 
-def _quoted(
-    connection: sqlite3.Connection, owners: dict[int, list[int]]
+def _find_quoted_pages(
+    connection: sqlite3.Connection, pages_by_run: dict[int, list[int]]
 ) -> list[tuple[int, tuple[int, str], str, int]]:
     addresses = dict(connection.execute("SELECT number, url FROM documents").fetchall())
     linked = {
@@ -64,21 +64,21 @@ def _quoted(
         "SELECT document, text FROM content JOIN documents ON number = document WHERE source = 'research'"
     )
     for number, text in rows:
-        words = words_of(text)
+        words = split_words(text)
         counts, first = Counter[int](), dict[int, int]()
-        for at, run in enumerate(_runs(words)):
-            for page in owners.get(run, ()):
+        for at, run in enumerate(_hash_runs(words)):
+            for page in pages_by_run.get(run, ()):
                 counts[page] += 1
                 first.setdefault(page, at)
         for page, runs in counts.items():
-            if runs >= LEAST_RUNS and (number, page) not in linked:
+            if runs >= MIN_RUNS and (number, page) not in linked:
                 context = " ".join(words[first[page] : first[page] + 40])[:CONTEXT_CHARACTERS]
                 found.append((number, (page, addresses[page]), context, runs))
     return found
 
 
-def _runs(words: list[str]) -> list[int]:
-    """The runs of words of a text as numbers that are the same in every process."""
+def _hash_runs(words: list[str]) -> list[int]:
+    """Return the runs of words of a text as hashes that are the same in every process."""
     return [
         zlib.crc32(" ".join(words[at : at + RUN_WORDS]).encode("utf-8", "replace"))
         for at in range(len(words) - RUN_WORDS + 1)
@@ -86,5 +86,5 @@ def _runs(words: list[str]) -> list[int]:
 
 
 def _confidence(runs: int) -> float:
-    share = min(1.0, (runs - LEAST_RUNS) / (MANY_RUNS - LEAST_RUNS))
-    return round(LEAST_CONFIDENCE + (MOST_CONFIDENCE - LEAST_CONFIDENCE) * share, 2)
+    share = min(1.0, (runs - MIN_RUNS) / (MAX_CONFIDENCE_RUNS - MIN_RUNS))
+    return round(MIN_CONFIDENCE + (MAX_CONFIDENCE - MIN_CONFIDENCE) * share, 2)

@@ -1,32 +1,32 @@
-"""Replies about archives as they may be told: secrets in titles, contexts and addresses masked, and what is flagged."""
+"""Screening of replies about archives: masks secrets in titles, contexts and URLs, and adds content warnings."""
 
 from typing import Any
 
-from dowse.screening.masking import notes, shown
+from dowse.screening.masking import screen_text, warning_fields
 
-_TEXTS = ("title", "question", "context", "label", "sourceTitle", "targetTitle", "url", "targetUrl")
-"""The keys whose values are text of archived files; snippets were masked where they were cut."""
+_TEXT_KEYS = ("title", "question", "context", "label", "sourceTitle", "targetTitle", "url", "targetUrl")
+"""Keys whose values are text of archived files. Snippets are masked where they are made."""
 
 
-def screened(reply: dict[str, Any], *, masks: bool = True) -> dict[str, Any]:
-    """A reply in which every part says what was masked in it, and what it is to be read with care for."""
+def screen_reply(reply: dict[str, Any], *, masks: bool = True) -> dict[str, Any]:
+    """Return a reply with secrets masked; every object in it lists what is masked, and its content warnings."""
     result: dict[str, Any] = {}
     found = []
     for key, value in reply.items():
-        if key in _TEXTS and isinstance(value, str):
-            safe = shown(value, masks=masks)
+        if key in _TEXT_KEYS and isinstance(value, str):
+            safe = screen_text(value, masks=masks)
             found.append((safe, 1))
             result[key] = safe.text
         else:
-            result[key] = _inside(value, masks=masks)
-    said = notes(found)
-    said.pop("flaggedLines", None)  # titles and contexts are shown on one line
-    return result | {key: sorted({*result.get(key, ()), *value}) for key, value in said.items()}
+            result[key] = _screen_value(value, masks=masks)
+    warnings = warning_fields(found)
+    warnings.pop("flaggedLines", None)  # titles and contexts are shown on one line
+    return result | {key: sorted({*result.get(key, ()), *value}) for key, value in warnings.items()}
 
 
-def _inside(value: Any, *, masks: bool) -> Any:
+def _screen_value(value: Any, *, masks: bool) -> Any:
     if isinstance(value, dict):
-        return screened(value, masks=masks)
+        return screen_reply(value, masks=masks)
     if isinstance(value, list):
-        return [_inside(one, masks=masks) for one in value]
+        return [_screen_value(item, masks=masks) for item in value]
     return value

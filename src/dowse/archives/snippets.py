@@ -1,38 +1,37 @@
-"""What was found, in a few words around it: the words in marks, everything else escaped."""
+"""Snippets: passages around the found words as HTML, with the words in `<mark>` elements and the rest escaped."""
 
 import html
 import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from dowse.archives.archive_words import as_word, spans
-from dowse.screening.instructions import flags_in
-from dowse.screening.masking import hidden_in, label, surroundings
+from dowse.archives.archive_words import normalize_word, word_spans
+from dowse.screening.instructions import find_flags
+from dowse.screening.masking import find_hidden, mask_label, surroundings
 
-BEFORE, AFTER = 60, 140
-"""Characters of a snippet before and after the word it is shown for."""
-MOST = 3
-"""Snippets of one field."""
-_MOST_PLACES = 25
-"""Places of one word that are looked at; a word that is everywhere is shown where it first is."""
-_MOST_WINDOWS = 50
-"""Places around which a passage is weighed, from the first on: of a long document that has the words everywhere the
-rest adds nothing but time."""
-_CUT_AT_WORD = 15
-_ALIKE = 4
-"""Letters that words which are looked for together are taken to share."""
+CHARACTERS_BEFORE, CHARACTERS_AFTER = 60, 140
+"""Characters of a snippet before and after the word it is made for."""
+MAX_SNIPPETS = 3
+"""Maximum number of snippets of one field."""
+_MAX_PLACES_PER_WORD = 25
+"""Further places of the same word are ignored."""
+_MAX_WINDOWS = 50
+"""Further places in a text are not considered for snippets: in a long document they add only time."""
+_WORD_BREAK_CHARACTERS = 15
+_SHARED_PREFIX_CHARACTERS = 4
+"""Words that share this many first letters are taken as forms of one word."""
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _SPACE = re.compile(r"\s+")
 _BETWEEN = re.compile(r"[\s-]{1,3}")
-"""What may stand between two words that share a mark."""
+"""Text between two words that share one `<mark>` element."""
 _MARKUP_AT_START = re.compile(r"(?:[#>*+-]+|\d+[.)])\s+")
 
 Groups = Mapping[str, int]
-"""For each word that is looked for, which word of the query it stands for."""
+"""For each word to find, the number of the query word that it matches."""
 
 
 class FoundWord(NamedTuple):
-    """A word that was found."""
+    """The place of a found word."""
 
     start: int
     end: int
@@ -40,49 +39,54 @@ class FoundWord(NamedTuple):
 
 
 class Snippet(NamedTuple):
-    """A passage as it may be shown, what was masked in it, and what it is to be read with care for."""
+    """A passage as HTML, with the kinds of secrets that are masked in it and its content warnings."""
 
     text: str
     masked: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
 
 
-def marked(text: str, groups: Groups, *, masks: bool = True) -> Snippet | None:
-    """A short text, whole, with its words in marks; None where it has none."""
-    places = find(text, groups)
-    return _rendered(text, 0, len(text), places, masks=masks) if places else None
+def mark_words(text: str, groups: Groups, *, masks: bool = True) -> Snippet | None:
+    """Return a short text as a whole, with its words marked; None where it has none of them."""
+    places = find_words(text, groups)
+    return _render(text, 0, len(text), places, masks=masks) if places else None
 
 
-def snippets(
+def make_snippets(
     text: str, groups: Groups, weights: Mapping[int, float], title: str = "", start: int = 0, *, masks: bool = True
 ) -> tuple[Snippet, ...]:
-    """The best few passages of a text from a character on; where they are as good, not its heading."""
-    places = [place for place in find(text, groups) if place.start >= start]
-    windows = [_window(text, place) for place in places[:_MOST_WINDOWS]]
-    values = [_value(window, places, at, weights) * _newness(text, window, title) for at, window in enumerate(windows)]
+    """Return the best few passages of a text from a character on. Headings come after other passages."""
+    places = [place for place in find_words(text, groups) if place.start >= start]
+    windows = [_window(text, place) for place in places[:_MAX_WINDOWS]]
+    weighted = [
+        _window_weight(window, places, at, weights) * _heading_factor(text, window, title)
+        for at, window in enumerate(windows)
+    ]
     chosen = list[tuple[int, int]]()
-    for at in sorted((at for at, value in enumerate(values) if value), key=lambda at: (-values[at], windows[at][0])):
+    for at in sorted(
+        (at for at, weight in enumerate(weighted) if weight), key=lambda at: (-weighted[at], windows[at][0])
+    ):
         first, last = windows[at]
         if all(last <= other[0] or first >= other[1] for other in chosen):
             chosen.append((first, last))
-        if len(chosen) == MOST:
+        if len(chosen) == MAX_SNIPPETS:
             break
-    return tuple(_rendered(text, first, last, places, masks=masks) for first, last in chosen)
+    return tuple(_render(text, first, last, places, masks=masks) for first, last in chosen)
 
 
-def find(text: str, groups: Groups) -> list[FoundWord]:
-    """Where words stand in a text, in order."""
+def find_words(text: str, groups: Groups) -> list[FoundWord]:
+    """Return the places of words in a text, in order."""
     lowered = text.lower()
     if len(lowered) != len(text) or not (text.isascii() or _is_composed(text)):
-        return _found_by_word(text, groups)
+        return _find_words_in_spans(text, groups)
     places, starts = list[FoundWord](), dict[str, int]()
     for word, group in groups.items():
-        # Words that begin alike are forms of one: where their beginning is not, none of them is.
-        if (beginning := word[:_ALIKE]) not in starts:
-            starts[beginning] = lowered.find(beginning)
-        first, count = starts[beginning], 0
+        # Words with the same beginning are forms of one word: a text without the beginning has none of them.
+        if (prefix := word[:_SHARED_PREFIX_CHARACTERS]) not in starts:
+            starts[prefix] = lowered.find(prefix)
+        first, count = starts[prefix], 0
         at = lowered.find(word, first) if first >= 0 else -1
-        while at >= 0 and count < _MOST_PLACES:
+        while at >= 0 and count < _MAX_PLACES_PER_WORD:
             end = at + len(word)
             if _is_word(lowered, at, end):
                 places.append(FoundWord(at, end, group))
@@ -91,8 +95,8 @@ def find(text: str, groups: Groups) -> list[FoundWord]:
     return sorted(places)
 
 
-def _found_by_word(text: str, groups: Groups) -> list[FoundWord]:
-    found = ((start, end, groups.get(as_word(text[start:end]))) for start, end in spans(text))
+def _find_words_in_spans(text: str, groups: Groups) -> list[FoundWord]:
+    found = ((start, end, groups.get(normalize_word(text[start:end]))) for start, end in word_spans(text))
     return [FoundWord(start, end, group) for start, end, group in found if group is not None]
 
 
@@ -103,31 +107,31 @@ def _is_composed(text: str) -> bool:
 
 
 def _is_word(text: str, start: int, end: int) -> bool:
-    """Whether a word stands alone, as it was cut: in scripts without spaces each character does."""
+    """Return whether a match is a whole word; in scripts without spaces each character is one."""
     around = text[max(0, start - 1) : end + 1]
     if around.isascii():
         before, after = text[start - 1] if start else " ", text[end] if end < len(text) else " "
         return not (before.isalnum() or before == "_" or after.isalnum() or after == "_")
     first = max(0, start - 64)
-    return (start - first, end - first) in spans(text[first : end + 64])
+    return (start - first, end - first) in word_spans(text[first : end + 64])
 
 
 def _window(text: str, place: FoundWord) -> tuple[int, int]:
-    """The passage around a word, within its paragraph, cut between words."""
-    start, end = max(0, place.start - BEFORE), min(len(text), place.end + AFTER)
+    """Return the passage around a word, within its paragraph, cut between words."""
+    start, end = max(0, place.start - CHARACTERS_BEFORE), min(len(text), place.end + CHARACTERS_AFTER)
     for blank in _BLANK_LINE.finditer(text, start, place.start):
         start = blank.end()
     if following := _BLANK_LINE.search(text, place.end, end):
         end = following.start()
     if start and not text[start - 1].isspace():
-        start = text.find(" ", start, min(start + _CUT_AT_WORD, place.start)) + 1 or start
+        start = text.find(" ", start, min(start + _WORD_BREAK_CHARACTERS, place.start)) + 1 or start
     if end < len(text) and not text[end].isspace():
-        end = max(text.rfind(" ", max(place.end, end - _CUT_AT_WORD), end), 0) or end
+        end = max(text.rfind(" ", max(place.end, end - _WORD_BREAK_CHARACTERS), end), 0) or end
     return start, end
 
 
-def _value(window: tuple[int, int], places: list[FoundWord], at: int, weights: Mapping[int, float]) -> float:
-    """How much of the query the passage around a place has."""
+def _window_weight(window: tuple[int, int], places: list[FoundWord], at: int, weights: Mapping[int, float]) -> float:
+    """Return the weight of the query words in the passage around a place."""
     start, end = window
     groups, near = set[int](), at
     while near < len(places) and places[near].start < end:
@@ -140,8 +144,8 @@ def _value(window: tuple[int, int], places: list[FoundWord], at: int, weights: M
     return sum(weights.get(group, 0.0) for group in groups)
 
 
-def _newness(text: str, window: tuple[int, int], title: str) -> float:
-    """Less for a heading, nothing for one that repeats the title, which is shown anyway."""
+def _heading_factor(text: str, window: tuple[int, int], title: str) -> float:
+    """Return a smaller factor for a heading, and 0 for one that repeats the title, which is shown anyway."""
     start, end = window
     line = text[text.rfind("\n", 0, start) + 1 : end].strip()
     if title and line.strip("#=* \t") == title:
@@ -149,40 +153,42 @@ def _newness(text: str, window: tuple[int, int], title: str) -> float:
     return 0.3 if line.startswith("#") else 1.0
 
 
-def _rendered(text: str, start: int, end: int, places: Iterable[FoundWord], *, masks: bool) -> Snippet:
+def _render(text: str, start: int, end: int, places: Iterable[FoundWord], *, masks: bool) -> Snippet:
     inside = [place for place in places if start <= place.start and place.end <= end]
     if skipped := _MARKUP_AT_START.match(text, start, inside[0].start if inside else start):
         start = skipped.end()
-    hidden = _hidden(text, start, end) if masks else []
-    shown = [(first, last, "") for first, last in _joined(text, inside) if not _touches(first, last, hidden)]
+    hidden = _find_secrets(text, start, end) if masks else []
+    shown = [
+        (first, last, "") for first, last in _join_adjacent(text, inside) if not _overlaps_secret(first, last, hidden)
+    ]
     pieces, done = list[str](), start
     for first, last, kind in sorted([*shown, *hidden]):
         if first >= done:
-            inner = label(kind) if kind else f"<mark>{html.escape(text[first:last], quote=False)}</mark>"
+            inner = mask_label(kind) if kind else f"<mark>{html.escape(text[first:last], quote=False)}</mark>"
             pieces += [html.escape(text[done:first], quote=False), inner]
             done = last
     pieces.append(html.escape(text[done:end], quote=False))
     line = _SPACE.sub(" ", "".join(pieces)).strip()
-    is_cut_before = start > 0 and not _at_end(text, start, -1)
-    is_cut_after = end < len(text) and not _at_end(text, end, 1)
-    flags = dict.fromkeys(flag.kind for flag in flags_in(text[start:end]))
+    is_cut_before = start > 0 and not _is_paragraph_edge(text, start, -1)
+    is_cut_after = end < len(text) and not _is_paragraph_edge(text, end, 1)
+    flags = dict.fromkeys(flag.kind for flag in find_flags(text[start:end]))
     masked = dict.fromkeys(kind for _, _, kind in hidden)
     dotted = ("..." if is_cut_before else "") + line + ("..." if is_cut_after else "")
     return Snippet(dotted, tuple(masked), tuple(flags))
 
 
-def _hidden(text: str, start: int, end: int) -> list[tuple[int, int, str]]:
-    """Where in a passage secrets stand, and of which kind."""
-    found = hidden_in(text[start:end], around=surroundings(text, start, end))
-    return [(start + one.start, start + one.end, one.kind) for one in found]
+def _find_secrets(text: str, start: int, end: int) -> list[tuple[int, int, str]]:
+    """Return the places and kinds of the secrets in a passage."""
+    found = find_hidden(text[start:end], around=surroundings(text, start, end))
+    return [(start + secret.start, start + secret.end, secret.kind) for secret in found]
 
 
-def _touches(first: int, last: int, hidden: list[tuple[int, int, str]]) -> bool:
+def _overlaps_secret(first: int, last: int, hidden: list[tuple[int, int, str]]) -> bool:
     return any(first < end and start < last for start, end, _ in hidden)
 
 
-def _joined(text: str, places: list[FoundWord]) -> list[tuple[int, int]]:
-    """The places with those that follow each other taken together."""
+def _join_adjacent(text: str, places: list[FoundWord]) -> list[tuple[int, int]]:
+    """Return the places as spans, with adjacent words joined."""
     joined = list[tuple[int, int]]()
     for place in places:
         if joined and (place.start <= joined[-1][1] or _BETWEEN.fullmatch(text, joined[-1][1], place.start)):
@@ -192,8 +198,8 @@ def _joined(text: str, places: list[FoundWord]) -> list[tuple[int, int]]:
     return joined
 
 
-def _at_end(text: str, at: int, step: int) -> bool:
-    """Whether a paragraph ends here."""
+def _is_paragraph_edge(text: str, at: int, step: int) -> bool:
+    """Return whether a paragraph begins (step -1) or ends (step 1) here."""
     near = text[max(0, at - 2) : at] if step < 0 else text[at : at + 2]
     return "\n\n" in near or (
         step < 0 and _MARKUP_AT_START.match(text, text.rfind("\n", 0, at - 1) + 1, at) is not None

@@ -1,4 +1,4 @@
-"""`dowse archive`: research archives indexed, searched, and asked what cites what."""
+"""`dowse archive`: indexes and searches research archives, and answers queries about their citations."""
 
 import threading
 from collections.abc import Callable
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import json_option, named_path
+from dowse.cli.common_arguments import json_option, parse_path
 from dowse.cli.exit_codes import INTERRUPTED
-from dowse.cli.output import CommandReply, counted, progress_bar, say, show, show_warnings
+from dowse.cli.output import CommandReply, pluralize, progress_bar, say, show, show_warnings
 
 if TYPE_CHECKING:
     from dowse.archives.archive_database import ArchiveDatabase
@@ -24,7 +24,7 @@ inferred_option: Callable[[Any], Any] = click.option(
     "--inferred", is_flag=True, help="Also citations that are inferred: plain mentions, quotations."
 )
 
-_LATER = {
+_LAZY_COMMANDS = {
     "citations": "dowse.cli.archive_graph_command:citations",
     "path": "dowse.cli.archive_graph_command:path",
     "most-cited": "dowse.cli.archive_graph_command:most_cited",
@@ -36,21 +36,21 @@ _LATER = {
 }
 
 
-class _Commands(click.Group):
-    """Imports the commands of the graph when they are asked for."""
+class _LazyGroup(click.Group):
+    """A command group that imports the commands of the graph when they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*super().list_commands(ctx), *_LATER]
+        return [*super().list_commands(ctx), *_LAZY_COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _LATER:
+        if cmd_name not in _LAZY_COMMANDS:
             return super().get_command(ctx, cmd_name)
-        module, _, name = _LATER[cmd_name].partition(":")
+        module, _, name = _LAZY_COMMANDS[cmd_name].partition(":")
         command: click.Command = getattr(import_module(module), name)
         return command
 
 
-@click.group(cls=_Commands)
+@click.group(cls=_LazyGroup)
 def archive() -> None:
     """Search research archives, and see what cites what.
 
@@ -86,17 +86,17 @@ def index(
     from dowse.archives.archive_database import create_database
     from dowse.archives.archive_watcher import index_once, run_lock
 
-    places = _places(folder, urls, database)
+    locations = _find_locations(folder, urls, database)
     if watch:
         if as_json or prune or quotes is not None:
             raise click.UsageError("--watch goes with neither --json, --prune nor --quotes.")
-        return _watch(places)
-    opened = create_database(places.database)
+        return _watch(locations)
+    opened = create_database(locations.database)
     try:
-        if run_lock(places).is_taken():
-            say(f"dowse: waiting for {run_lock(places).owner()} to finish indexing")
+        if run_lock(locations).is_taken():
+            say(f"dowse: waiting for {run_lock(locations).owner()} to finish indexing")
         with progress_bar("Indexing archives") as progress:
-            report = index_once(opened, places, progress, prunes=prune, quotes=quotes)
+            report = index_once(opened, locations, progress, prunes=prune, quotes=quotes)
         ((documents,),) = opened.rows("SELECT COUNT(*) FROM documents")
     except KeyboardInterrupt:
         say("dowse: Interrupted; the database is as it was before.")
@@ -106,8 +106,8 @@ def index(
     show_warnings(report.warnings)
     exit_code = 0 if documents else 1
     if as_json:
-        return CommandReply(_as_json(report, documents, places), exit_code)
-    show(f"{places.database}: {counted(documents, 'document')}, {counted(report.citations, 'citation')}")
+        return CommandReply(_index_reply(report, documents, locations), exit_code)
+    show(f"{locations.database}: {pluralize(documents, 'document')}, {pluralize(report.citations, 'citation')}")
     show(f"  {_changes(report)} in {report.seconds:.2f} s")
     for reason, count in report.skipped.items():
         show(f"  skipped {count:,}: {reason}")
@@ -136,19 +136,19 @@ def search(
 ) -> int | CommandReply:
     """Search the archives. Exit code 1 when nothing is found."""
     from dowse.archives.archive_replies import search_reply
-    from dowse.archives.archive_search import search as search_archives
-    from dowse.archives.reply_screening import screened
+    from dowse.archives.archive_search import search_archives
+    from dowse.archives.reply_screening import screen_reply
     from dowse.indexes.masking_setting import masks_secrets
 
-    with opened(database) as archives:
+    with open_archives(database) as archives:
         masks = masks_secrets()
         hits = search_archives(archives, query, limit, fuzzy=not exact, masks=masks)
         found = search_reply(
             archives, hits, query=query, fuzzy=not exact, include_citations=citations, citation_depth=depth,
             limit=limit, inferred=inferred,
         )  # fmt: skip
-        reply = screened(found, masks=masks)
-        titles = {one.id: one.title for one in archives.documents().values()} if citations else {}
+        reply = screen_reply(found, masks=masks)
+        titles = {document.id: document.title for document in archives.documents().values()} if citations else {}
     exit_code = 0 if hits else 1
     if as_json:
         return CommandReply(reply, exit_code)
@@ -160,56 +160,58 @@ def search(
     return exit_code
 
 
-class opened:  # noqa: N801 - used like a function
-    """The database for the length of a block."""
+class open_archives:  # noqa: N801 - used like a function
+    """A context manager that opens the database and closes it at the end."""
 
     def __init__(self, database: str | None) -> None:
-        self._named = database
+        self._path = database
 
     def __enter__(self) -> "ArchiveDatabase":
         from dowse.archives.archive_database import open_database
 
-        self._database = open_database(_places(None, None, self._named).database)
+        self._database = open_database(_find_locations(None, None, self._path).database)
         return self._database
 
     def __exit__(self, *_: object) -> None:
         self._database.close()
 
 
-def _places(folder: str | None, urls: str | None, database: str | None) -> "ArchiveLocations":
-    from dowse.archives.archive_locations import find_places
+def _find_locations(folder: str | None, urls: str | None, database: str | None) -> "ArchiveLocations":
+    from dowse.archives.archive_locations import find_locations
 
     for named in (folder, urls):
-        if named is not None and not named_path(named).is_dir():
+        if named is not None and not parse_path(named).is_dir():
             raise click.UsageError(f"{named} is not a folder.")
-    return find_places(
-        named_path(folder) if folder else None,
-        named_path(urls) if urls else None,
-        named_path(database) if database else None,
+    return find_locations(
+        parse_path(folder) if folder else None,
+        parse_path(urls) if urls else None,
+        parse_path(database) if database else None,
     )
 
 
-def _watch(places: "ArchiveLocations") -> int:
+def _watch(locations: "ArchiveLocations") -> int:
     from dowse.archives.archive_database import create_database
     from dowse.archives.archive_types import ArchiveReport
-    from dowse.archives.archive_watcher import keep
+    from dowse.archives.archive_watcher import keep_indexed
 
-    create_database(places.database).close()  # what is wrong with it is said here, and not in a thread
+    create_database(locations.database).close()  # raises its errors here rather than in the thread
 
-    def told(what: "ArchiveReport | DowseError") -> None:
-        if isinstance(what, ArchiveReport):
-            if what.changed_anything or not has_begun:
-                show(f"{_changes(what)} in {what.seconds:.2f} s; {counted(what.citations, 'citation')}")
-            has_begun.append(True)
-            show_warnings(what.warnings)
+    has_reported = False
+
+    def show_result(result: "ArchiveReport | DowseError") -> None:
+        nonlocal has_reported
+        if isinstance(result, ArchiveReport):
+            if result.changed_anything or not has_reported:
+                show(f"{_changes(result)} in {result.seconds:.2f} s; {pluralize(result.citations, 'citation')}")
+            has_reported = True
+            show_warnings(result.warnings)
         else:
-            say(f"dowse: {what}")
+            say(f"dowse: {result}")
 
-    has_begun = list[bool]()
     stop = threading.Event()
     say("dowse: watching the archives; Ctrl-C ends it")
-    # In a thread of its own: the library that watches would swallow a Ctrl-C.
-    thread = threading.Thread(target=keep, args=(places, stop, told))
+    # In a thread, because the library that watches files would swallow Ctrl-C.
+    thread = threading.Thread(target=keep_indexed, args=(locations, stop, show_result))
     thread.start()
     try:
         while thread.is_alive():
@@ -222,15 +224,15 @@ def _watch(places: "ArchiveLocations") -> int:
 
 def _changes(report: "ArchiveReport") -> str:
     counts = {"added": report.added, "updated": report.updated, "removed": report.removed}
-    said = [f"{count:,} {what}" for what, count in counts.items() if count]
-    return ", ".join([*said, f"{report.unchanged:,} unchanged"])
+    changes = [f"{count:,} {change}" for change, count in counts.items() if count]
+    return ", ".join([*changes, f"{report.unchanged:,} unchanged"])
 
 
-def _as_json(report: "ArchiveReport", documents: int, places: "ArchiveLocations") -> dict[str, Any]:
+def _index_reply(report: "ArchiveReport", documents: int, locations: "ArchiveLocations") -> dict[str, Any]:
     return {
         "status": "success",
-        "database": str(places.database),
-        "archives": {archive: str(root) for archive, root in places.present.items()},
+        "database": str(locations.database),
+        "archives": {archive: str(root) for archive, root in locations.present.items()},
         "documents": documents,
         "citations": report.citations,
         "added": report.added,

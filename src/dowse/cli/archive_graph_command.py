@@ -1,13 +1,13 @@
-"""`dowse archive citations|path|most-cited|orphans|broken|duplicates`: questions about what cites what."""
+"""`dowse archive citations|path|most-cited|orphans|broken|duplicates`: queries about citations."""
 
 from typing import Any
 
 import click
 
-from dowse.cli.archive_command import database_option, inferred_option, opened
+from dowse.cli.archive_command import database_option, inferred_option, open_archives
 from dowse.cli.archive_output import show_document
 from dowse.cli.common_arguments import json_option
-from dowse.cli.output import CommandReply, counted, say, show, shown
+from dowse.cli.output import CommandReply, escape, pluralize, say, show
 
 limit_option = click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="How many.")
 
@@ -25,11 +25,11 @@ def citations(
     """What DOCUMENT cites and is cited by; it is named by its id, path, URL or title. Exit code 1 when by nothing."""
     from dowse.archives.archive_replies import citations_reply
 
-    with opened(database) as archives:
+    with open_archives(database) as archives:
         reply = citations_reply(
             archives, archives.document(document), direction=only or "both", depth=1, limit=limit, inferred=inferred
         )
-    reply = _screened(reply)
+    reply = _screen(reply)
     exit_code = 0 if reply.get("citing") or reply.get("cited") else 1
     if as_json:
         return CommandReply(reply, exit_code)
@@ -38,8 +38,8 @@ def citations(
         if name in reply:
             show()
             show(f"{words} ({reply[f'total{name.capitalize()}']:,}):")
-            for one in reply[name]:
-                _show_citation(one, name)
+            for citation in reply[name]:
+                _show_citation(citation, name)
     return exit_code
 
 
@@ -56,12 +56,12 @@ def path(
     """The shortest chain of citations from FROM to TO. Exit code 1 when there is none."""
     from dowse.archives.archive_replies import path_reply
 
-    with opened(database) as archives:
+    with open_archives(database) as archives:
         reply = path_reply(
             archives, archives.document(source), archives.document(target),
             direction="either" if either else "citing", inferred=inferred,
         )  # fmt: skip
-    reply = _screened(reply)
+    reply = _screen(reply)
     exit_code = 0 if reply["found"] else 1
     if as_json:
         return CommandReply(reply, exit_code)
@@ -69,7 +69,7 @@ def path(
         say("No chain of citations leads there." + ("" if either else " --either looks in both directions."))
     for number, document in enumerate(reply["path"]):
         if number:
-            show("    ", shown(reply["steps"][number - 1].get("context", ""), dim=True))
+            show("    ", escape(reply["steps"][number - 1].get("context", ""), dim=True))
         show_document(document)
     return exit_code
 
@@ -84,20 +84,20 @@ def most_cited(database: str | None, *, limit: int, inferred: bool, as_json: boo
     from dowse.archives import graph_queries
     from dowse.archives.archive_replies import most_cited_reply
 
-    with opened(database) as archives:
+    with open_archives(database) as archives:
         reply = most_cited_reply(
             graph_queries.most_cited(archives, limit, inferred=inferred),
-            graph_queries.most_cited_outside(archives, limit),
+            graph_queries.most_cited_unarchived(archives, limit),
         )
     if as_json:
         return CommandReply(reply)
-    for one in reply["documents"]:
-        show_document(one, f"  cited by {counted(one['citedBy'], 'document')}")
+    for document in reply["documents"]:
+        show_document(document, f"  cited by {pluralize(document['citedBy'], 'document')}")
     if reply["outside"]:
         show()
         show("not archived:")
-    for one in reply["outside"]:
-        show(f"  {one['citedBy']:>5,}  ", one["url"])
+    for page in reply["outside"]:
+        show(f"  {page['citedBy']:>5,}  ", page["url"])
     return 0
 
 
@@ -111,12 +111,12 @@ def orphans(database: str | None, *, limit: int, inferred: bool, as_json: bool) 
     from dowse.archives import graph_queries
     from dowse.archives.archive_replies import orphans_reply
 
-    with opened(database) as archives:
+    with open_archives(database) as archives:
         reply = orphans_reply(*graph_queries.orphans(archives, limit, inferred=inferred))
     if as_json:
         return CommandReply(reply)
-    for one in reply["documents"]:
-        show_document(one)
+    for document in reply["documents"]:
+        show_document(document)
     _say_more(len(reply["documents"]), reply["total"], "orphan")
     return 0
 
@@ -130,15 +130,16 @@ def broken(database: str | None, *, limit: int, as_json: bool) -> int | CommandR
     from dowse.archives import graph_queries
     from dowse.archives.archive_replies import broken_reply
 
-    with opened(database) as archives:
-        reply = broken_reply(archives, *graph_queries.broken(archives, limit))
-    reply = _screened(reply)
+    with open_archives(database) as archives:
+        reply = broken_reply(archives, *graph_queries.broken_links(archives, limit))
+    reply = _screen(reply)
     exit_code = 1 if reply["total"] else 0
     if as_json:
         return CommandReply(reply, exit_code)
-    for one in reply["links"]:
-        place = f":{one['line']}: " if one["line"] else ": "
-        show(shown(one["sourcePath"], bold=True), place, one["targetUrl"], "  ", shown(f"({one['problem']})", dim=True))
+    for link in reply["links"]:
+        line = f":{link['line']}: " if link["line"] else ": "
+        problem = escape(f"({link['problem']})", dim=True)
+        show(escape(link["sourcePath"], bold=True), line, link["targetUrl"], "  ", problem)
     _say_more(len(reply["links"]), reply["total"], "broken link")
     return exit_code
 
@@ -152,36 +153,36 @@ def duplicates(database: str | None, *, limit: int, as_json: bool) -> int | Comm
     from dowse.archives import graph_queries
     from dowse.archives.archive_replies import duplicates_reply
 
-    with opened(database) as archives:
+    with open_archives(database) as archives:
         reply = duplicates_reply(*graph_queries.duplicates(archives, limit))
     if as_json:
         return CommandReply(reply)
     for group in reply["groups"]:
         show(f"{group['why']}:")
-        for one in group["documents"]:
-            show("  ", shown(one["id"], fg="cyan"), "  ", one["path"], "  ", one.get("url", ""))
+        for document in group["documents"]:
+            show("  ", escape(document["id"], fg="cyan"), "  ", document["path"], "  ", document.get("url", ""))
     _say_more(len(reply["groups"]), reply["total"], "page")
     return 0
 
 
-def _show_citation(one: dict[str, Any], name: str) -> None:
-    leads = one.get("targetId", "(not archived)") if name == "citing" else one["sourceId"]
-    title = one.get("targetTitle", one["targetUrl"]) if name == "citing" else one["sourceTitle"]
-    problem = f"  ({one['problem']})" if one.get("problem") else ""
-    show("  ", shown(leads, fg="cyan"), "  ", shown(title, bold=True), problem)
-    show("    ", shown(one["context"], dim=True))
+def _show_citation(citation: dict[str, Any], name: str) -> None:
+    id_ = citation.get("targetId", "(not archived)") if name == "citing" else citation["sourceId"]
+    title = citation.get("targetTitle", citation["targetUrl"]) if name == "citing" else citation["sourceTitle"]
+    problem = f"  ({citation['problem']})" if citation.get("problem") else ""
+    show("  ", escape(id_, fg="cyan"), "  ", escape(title, bold=True), problem)
+    show("    ", escape(citation["context"], dim=True))
 
 
-def _screened(reply: dict[str, Any]) -> dict[str, Any]:
-    """A reply with text of documents in it, as it may be shown."""
-    from dowse.archives.reply_screening import screened
+def _screen(reply: dict[str, Any]) -> dict[str, Any]:
+    """Return a reply with secrets masked, and with content warnings."""
+    from dowse.archives.reply_screening import screen_reply
     from dowse.indexes.masking_setting import masks_secrets
 
-    return screened(reply, masks=masks_secrets())
+    return screen_reply(reply, masks=masks_secrets())
 
 
 def _say_more(shown_count: int, total: int, noun: str) -> None:
     if not total:
         say(f"No {noun}.")
     elif shown_count < total:
-        say(f"{shown_count:,} of {counted(total, noun)}; --limit shows more.")
+        say(f"{shown_count:,} of {pluralize(total, noun)}; --limit shows more.")

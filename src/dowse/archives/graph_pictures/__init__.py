@@ -1,1 +1,1 @@
-"""The graph of citations as pictures and files for other programs."""
+"""Pictures of the graph of citations, and the graph in the formats of other programs."""

@@ -1,4 +1,4 @@
-"""The graph for other programs: JSON, GraphML, DOT and Mermaid."""
+"""The graph in the formats of other programs: JSON, GraphML, DOT and Mermaid."""
 
 import json
 import re
@@ -12,18 +12,21 @@ _NODE_KEYS = ("label", "path", "source", "type", "date", "url", "role")
 
 
 def as_json(graph: CitationGraph) -> str:
-    """The graph with all that is known of its documents."""
+    """Return the graph as JSON, with all fields of its documents."""
     value = {
         "nodes": [
             {**document_reply(node.document), "label": node.document.title, "role": node.type} for node in graph.nodes
         ],
         "edges": [{"from": edge.source, "to": edge.target, "confidence": edge.confidence} for edge in graph.edges],
     }
-    return json.dumps(value | ({"truncated": graph.cut} if graph.cut else {}), ensure_ascii=False, indent=1) + "\n"
+    return (
+        json.dumps(value | ({"truncated": graph.truncation} if graph.truncation else {}), ensure_ascii=False, indent=1)
+        + "\n"
+    )
 
 
 def as_graphml(graph: CitationGraph) -> str:
-    """GraphML, as Gephi, yEd and Cytoscape read it."""
+    """Return the graph as GraphML, as Gephi, yEd and Cytoscape read it."""
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<graphml xmlns="http://graphml.graphdrawing.org/xmlns" '
@@ -35,8 +38,10 @@ def as_graphml(graph: CitationGraph) -> str:
     ]
     for node in graph.nodes:
         lines.append(f"    <node id={quoteattr(node.document.id)}>")
-        facts = _facts(node.document) | {"role": node.type}
-        lines += [f'      <data key="{key}">{escape(xml_text(facts[key]))}</data>' for key in _NODE_KEYS if facts[key]]
+        values = _node_values(node.document) | {"role": node.type}
+        lines += [
+            f'      <data key="{key}">{escape(xml_text(values[key]))}</data>' for key in _NODE_KEYS if values[key]
+        ]
         lines.append("    </node>")
     for number, edge in enumerate(graph.edges):
         ends = f"source={quoteattr(edge.source)} target={quoteattr(edge.target)}"
@@ -45,22 +50,22 @@ def as_graphml(graph: CitationGraph) -> str:
 
 
 def as_dot(graph: CitationGraph) -> str:
-    """DOT, as Graphviz reads it."""
+    """Return the graph as DOT, as Graphviz reads it."""
     lines = ["digraph citations {", '  node [shape=box, style=rounded, fontname="Helvetica"];']
     for node in graph.nodes:
-        tooltip = _dot(f"{node.document.path} {node.document.date or ''}".strip())
-        lines.append(f"  {_dot(node.document.id)} [label={_dot(node.document.title)}, tooltip={tooltip}];")
+        tooltip = _quote_dot(f"{node.document.path} {node.document.date or ''}".strip())
+        lines.append(f"  {_quote_dot(node.document.id)} [label={_quote_dot(node.document.title)}, tooltip={tooltip}];")
     for edge in graph.edges:
         style = "" if edge.confidence >= 1 else f" [style=dashed, weight={edge.confidence}]"
-        lines.append(f"  {_dot(edge.source)} -> {_dot(edge.target)}{style};")
+        lines.append(f"  {_quote_dot(edge.source)} -> {_quote_dot(edge.target)}{style};")
     return "\n".join([*lines, "}", ""])
 
 
 def as_mermaid(graph: CitationGraph) -> str:
-    """Mermaid, as GitHub and many editors show it in Markdown."""
+    """Return the graph as Mermaid, as GitHub and many editors show it in Markdown."""
     names = {node.document.id: f"n{number}" for number, node in enumerate(graph.nodes)}
     lines = ["graph LR"]
-    lines += [f'  {names[node.document.id]}["{_mermaid(node.document.title)}"]' for node in graph.nodes]
+    lines += [f'  {names[node.document.id]}["{_escape_mermaid(node.document.title)}"]' for node in graph.nodes]
     lines += [
         f"  {names[edge.source]} {'-->' if edge.confidence >= 1 else '-.->'} {names[edge.target]}"
         for edge in graph.edges
@@ -69,11 +74,11 @@ def as_mermaid(graph: CitationGraph) -> str:
 
 
 def xml_text(text: str) -> str:
-    """A text without what XML cannot hold."""
+    """Replace the characters that XML does not allow."""
     return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def _facts(document: StoredArchiveDocument) -> dict[str, str]:
+def _node_values(document: StoredArchiveDocument) -> dict[str, str]:
     return {
         "label": document.title,
         "path": document.path,
@@ -84,12 +89,12 @@ def _facts(document: StoredArchiveDocument) -> dict[str, str]:
     }
 
 
-def _dot(text: str) -> str:
+def _quote_dot(text: str) -> str:
     line = " ".join(xml_text(text).split())
     return '"{}"'.format(line.replace("\\", "\\\\").replace('"', '\\"'))
 
 
-def _mermaid(text: str) -> str:
-    """A label: what means something to Mermaid or to HTML is written as its number."""
+def _escape_mermaid(text: str) -> str:
+    """Return a label in which characters with a meaning in Mermaid or HTML are written as their code points."""
     line = " ".join(xml_text(text).split()) or " "
-    return re.sub(r"[^\w .,:()/–-]", lambda sign: f"#{ord(sign[0])};", line)
+    return re.sub(r"[^\w .,:()/–-]", lambda match: f"#{ord(match[0])};", line)

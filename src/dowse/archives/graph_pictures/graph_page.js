@@ -3,7 +3,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const nodes = data.nodes, edges = data.edges;
 const find = (id) => document.getElementById(id);
 const canvas = find("picture"), pen = canvas.getContext("2d"), tip = find("tip");
-const MOST_LISTED = 200, MOST_ARROWS = 3000;
+const MAX_LISTED = 200, MAX_ARROWS = 3000;
 
 nodes.forEach((node, number) => {
   node.number = number;
@@ -15,7 +15,7 @@ edges.forEach(([from, to]) => { nodes[from].cites.push(to); nodes[to].citedBy.pu
 
 const view = { x: 0, y: 0, scale: 1 };
 const shown = { query: "", sources: new Set(Object.keys(data.names)), from: "", to: "", undated: true };
-let selected = null, over = null, visible = new Set(), found = null, isAsked = false;
+let selected = null, over = null, visible = new Set(), found = null, isPaintScheduled = false;
 
 function place(node) {
   return [node.x * view.scale + view.x, node.y * view.scale + view.y];
@@ -25,7 +25,7 @@ function isVisible(node) {
   if (!shown.sources.has(node.source)) return false;
   if (!shown.from && !shown.to) return shown.undated || node.date !== "";
   if (!node.date) return shown.undated;
-  // A month without a day is in a range that any of its days is in.
+  // A month without a day is in the range if any of its days is.
   const last = node.date.length === 7 ? node.date + "-31" : node.date;
   return (!shown.from || last >= shown.from) && (!shown.to || node.date <= shown.to);
 }
@@ -47,11 +47,11 @@ function list() {
   const members = [...(found || visible)].map((number) => nodes[number]);
   const rank = (node) => (node.start ? 1e6 : 0) + node.citedBy.length;
   members.sort((one, other) => rank(other) - rank(one) || (one.title < other.title ? -1 : 1));
-  const items = members.slice(0, MOST_LISTED).map((node) => item(node));
-  if (members.length > MOST_LISTED) {
+  const items = members.slice(0, MAX_LISTED).map((node) => item(node));
+  if (members.length > MAX_LISTED) {
     const more = document.createElement("li");
     more.className = "faint";
-    more.textContent = "and " + (members.length - MOST_LISTED) + " more; search to see them";
+    more.textContent = "and " + (members.length - MAX_LISTED) + " more; search to see them";
     items.push(more);
   }
   find("list").replaceChildren(...items);
@@ -134,13 +134,13 @@ function zoom(factor, x, y) {
 }
 
 function draw() {
-  if (!isAsked) {
-    isAsked = true;
+  if (!isPaintScheduled) {
+    isPaintScheduled = true;
     requestAnimationFrame(paint);
   }
 }
 
-// Where all documents stand now and how large, reckoned once for a picture: asking the canvas for its size is dear.
+// Compute the position and size of all documents once per frame, because reading the size of the canvas is slow.
 function measure(width, height) {
   const grown = Math.sqrt(Math.max(0.6, view.scale / Math.min(width, height)));
   for (const node of nodes) {
@@ -151,7 +151,7 @@ function measure(width, height) {
 }
 
 function paint() {
-  isAsked = false;
+  isPaintScheduled = false;
   const style = getComputedStyle(document.body), ink = style.color;
   const paper = style.backgroundColor, ratio = window.devicePixelRatio || 1;
   const width = canvas.clientWidth, height = canvas.clientHeight;
@@ -169,7 +169,7 @@ function paint() {
     if (!visible.has(edge[0]) || !visible.has(edge[1])) continue;
     (selected !== null && (edge[0] === selected.number || edge[1] === selected.number) ? own : behind).push(edge);
   }
-  lines(behind, selected || found ? 0.08 : 0.25, 0.7, behind.length > MOST_ARROWS ? 0 : 4.5, ink);
+  lines(behind, selected || found ? 0.08 : 0.25, 0.7, behind.length > MAX_ARROWS ? 0 : 4.5, ink);
   lines(own, 0.9, 1.4, 7, ink);
   for (const node of nodes) {
     if (!visible.has(node.number)) continue;
@@ -188,7 +188,7 @@ function paint() {
   labels(isStrong, ink, paper, width, height);
 }
 
-// Lines are stroked a hundred at a time: one by one takes twice as long, and so do all at once.
+// Stroke a hundred lines at a time: one by one takes twice as long, and so does all at once.
 function lines(members, alpha, width, head, ink) {
   pen.globalAlpha = alpha;
   pen.strokeStyle = pen.fillStyle = ink;
@@ -253,7 +253,7 @@ function nodeAt(x, y) {
   return best;
 }
 
-// Two fingers zoom, one drags: a document where it began on one, else the whole picture.
+// Two fingers zoom. One finger drags the document it started on, or else the whole picture.
 const fingers = new Map();
 let dragged = null, began = null;
 
@@ -361,7 +361,7 @@ find("title").title = data.note;
 new ResizeObserver(draw).observe(canvas);
 showAll();
 apply();
-// For whoever drives the page from outside: where a document stands now, in pixels of the window.
+// For tests that control the page: return the position of a document in pixels of the window.
 window.placeOf = (id) => {
   const [x, y] = place(nodes.find((node) => node.id === id)), box = canvas.getBoundingClientRect();
   return [x + box.left, y + box.top];

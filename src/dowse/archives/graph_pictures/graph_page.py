@@ -1,4 +1,4 @@
-"""The graph as one HTML file that needs no network: zoomed, dragged, searched, filtered, and read."""
+"""The graph as one HTML file that needs no network, in which users zoom, drag, search, filter and read."""
 
 import base64
 import hashlib
@@ -8,16 +8,16 @@ from importlib import resources
 from typing import Any
 
 from dowse.archives.graph_pictures.picture import DrawnDocument, Picture
-from dowse.archives.graph_pictures.svg import COLOURS, NAMES, radius
+from dowse.archives.graph_pictures.svg import SOURCE_COLOURS, SOURCE_NAMES, node_radius
 
 
-def as_page(picture: Picture) -> str:
-    """The page. Its script and style are the only ones it lets run, and it may load nothing."""
-    style, script = _part("graph_page.css"), _part("graph_page.js")
-    # Inside a script element only its end tag and comments mean anything; without < there are neither.
-    data = json.dumps(_data(picture), ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", " ")
+def as_html(picture: Picture) -> str:
+    """Return the page. Its content security policy allows only its own script and style, and no loading."""
+    style, script = _read_asset("graph_page.css"), _read_asset("graph_page.js")
+    # Inside a script element only the end tag and comments have a meaning; without < there is neither.
+    data = json.dumps(_page_data(picture), ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", " ")
     policy = (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
+        f"default-src 'none'; script-src '{_csp_hash(script)}'; style-src '{_csp_hash(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
     parts = {
@@ -27,25 +27,25 @@ def as_page(picture: Picture) -> str:
         "script": script,
         "data": data.encode("utf-8", "replace").decode(),
     }
-    page = _part("graph_page.html")
+    page = _read_asset("graph_page.html")
     pieces = page.split("@@")
     return "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))
 
 
-def _data(picture: Picture) -> dict[str, Any]:
-    numbers = {one.document.id: number for number, one in enumerate(picture.drawn)}
+def _page_data(picture: Picture) -> dict[str, Any]:
+    numbers = {drawn.document.id: number for number, drawn in enumerate(picture.documents)}
     return {
         "title": picture.title,
-        "note": picture.cut,
-        "colours": COLOURS,
-        "names": NAMES,
-        "nodes": [_node(one, len(picture.drawn)) for one in picture.drawn],
+        "note": picture.truncation,
+        "colours": SOURCE_COLOURS,
+        "names": SOURCE_NAMES,
+        "nodes": [_node_data(drawn, len(picture.documents)) for drawn in picture.documents],
         "edges": [[numbers[edge.source], numbers[edge.target], edge.confidence] for edge in picture.edges],
     }
 
 
-def _node(one: DrawnDocument, nodes: int) -> dict[str, Any]:
-    document = one.document
+def _node_data(drawn: DrawnDocument, nodes: int) -> dict[str, Any]:
+    document = drawn.document
     return {
         "id": document.id,
         "title": document.title,
@@ -55,19 +55,19 @@ def _node(one: DrawnDocument, nodes: int) -> dict[str, Any]:
         "date": document.date or "",
         "question": document.question,
         "url": document.url if document.url.startswith(("http://", "https://")) else "",
-        "file": one.file,
-        "text": one.text,
-        "whole": one.is_whole,
-        "start": one.is_start,
-        "x": one.place[0],
-        "y": one.place[1],
-        "r": radius(one.cited_by, nodes),
+        "file": drawn.file_url,
+        "text": drawn.text,
+        "whole": drawn.has_whole_text,
+        "start": drawn.is_start,
+        "x": drawn.position[0],
+        "y": drawn.position[1],
+        "r": node_radius(drawn.cited_by, nodes),
     }
 
 
-def _part(name: str) -> str:
+def _read_asset(name: str) -> str:
     return (resources.files(__package__) / name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
+def _csp_hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

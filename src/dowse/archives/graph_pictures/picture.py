@@ -1,14 +1,14 @@
-"""A graph with all that a picture of it shows: where each document stands, and what is known of it."""
+"""A picture of a graph: the position of each document, and the facts that the picture shows of it."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_types import CitationGraph, Edge, StoredArchiveDocument
-from dowse.archives.graph_pictures.layout import Point, laid_out
+from dowse.archives.graph_pictures.layout import Point, lay_out
 
-TEXT_CHARACTERS = 3000
-"""Of a document's text a page has so much, with a link to the rest: 2,000 documents make 6 MB."""
+MAX_TEXT_CHARACTERS = 3000
+"""Characters of the text of a document in a page, which links to the file for the rest: 2,000 documents make 6 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,31 +16,31 @@ class DrawnDocument:
     """A document in a picture."""
 
     document: StoredArchiveDocument
-    place: Point
+    position: Point
     cited_by: int
     cites: int
     is_start: bool
-    """What was asked for, and not what was reached from it."""
+    """Whether the document is one that the graph starts from."""
     text: str = ""
-    is_whole: bool = True
-    file: str = ""
-    """The address of the file on this machine."""
+    has_whole_text: bool = True
+    file_url: str = ""
+    """The URL of the file on this machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Documents at their places, and the citations between them."""
+    """Documents at their positions, and the citations between them."""
 
     title: str
-    drawn: tuple[DrawnDocument, ...]
+    documents: tuple[DrawnDocument, ...]
     edges: tuple[Edge, ...]
-    cut: str = ""
+    truncation: str = ""
 
 
-def drawn_picture(database: ArchiveDatabase, graph: CitationGraph, title: str, *, with_text: bool) -> Picture:
-    """Lay a graph out; `with_text` for pictures that documents can be read in."""
+def draw_picture(database: ArchiveDatabase, graph: CitationGraph, title: str, *, with_text: bool) -> Picture:
+    """Lay out a graph as a picture. `with_text` adds the texts, for pictures in which users read documents."""
     ids = [node.document.id for node in graph.nodes]
-    places = laid_out(ids, [(edge.source, edge.target) for edge in graph.edges])
+    positions = lay_out(ids, [(edge.source, edge.target) for edge in graph.edges])
     cited_by, cites = dict.fromkeys(ids, 0), dict.fromkeys(ids, 0)
     for edge in graph.edges:
         cites[edge.source] += 1
@@ -50,25 +50,25 @@ def drawn_picture(database: ArchiveDatabase, graph: CitationGraph, title: str, *
     drawn = []
     for node in graph.nodes:
         document = node.document
-        text, body = texts.get(document.number, ("", 0))
+        text, body_start = texts.get(document.number, ("", 0))
         drawn.append(
             DrawnDocument(
                 document,
-                places[document.id],
+                positions[document.id],
                 cited_by[document.id],
                 cites[document.id],
                 has_starts and node.distance == 0,
-                text[body:].strip()[:TEXT_CHARACTERS],
-                len(text[body:].strip()) <= TEXT_CHARACTERS,
-                _file(database, document),
+                text[body_start:].strip()[:MAX_TEXT_CHARACTERS],
+                len(text[body_start:].strip()) <= MAX_TEXT_CHARACTERS,
+                _file_url(database, document),
             )
         )
-    return Picture(title, tuple(drawn), graph.edges, graph.cut)
+    return Picture(title, tuple(drawn), graph.edges, graph.truncation)
 
 
-def _file(database: ArchiveDatabase, document: StoredArchiveDocument) -> str:
+def _file_url(database: ArchiveDatabase, document: StoredArchiveDocument) -> str:
     folder = database.fact(f"folder:{document.archive}")
     try:
-        return Path(folder or "", document.below).as_uri() if folder else ""
-    except ValueError:  # a folder that was noted on another system
+        return Path(folder or "", document.archive_path).as_uri() if folder else ""
+    except ValueError:  # the folder was recorded on another system
         return ""
