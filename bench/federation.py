@@ -20,15 +20,16 @@ from bench.mixed import Judged, Mixed
 from bench.report import Row, Table
 from bench.rules import RULES
 from dowse.archives.archive_database import create_database
-from dowse.archives.archive_locations import ArchiveLocations, find_places
+from dowse.archives.archive_locations import ArchiveLocations, find_locations
 from dowse.archives.archive_watcher import index_once
 from dowse.federation.federated_search import FederatedQuery, search_all
 from dowse.federation.federation_types import SOURCE_KINDS, Item, SourceQuery
 from dowse.federation.source_list import NoClient
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.service import Service
-from dowse.mcp.tools import CHARACTERS_PER_TOKEN, Level
-from dowse.notes.notes_documents import note
+from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
+from dowse.mcp.tools import Level
+from dowse.notes.notes_documents import make_note
 from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
 
@@ -92,7 +93,7 @@ def _large_project(folder: Path, code: Path, into: Path) -> Path:
 
 
 def _archived(judged: Mixed, home: Path) -> ArchiveLocations:
-    places = find_places(judged.archive, home / "none", home / "archive.db")
+    places = find_locations(judged.archive, home / "none", home / "archive.db")
     database = create_database(places.database)
     index_once(database, places)
     database.close()
@@ -115,12 +116,12 @@ def _with(
     sites = judged.sites if len(roots) > 1 else judged.sites[:1]
     sites_surface = open_sites([f"{mixed.site_name(file)}={file}" for file in sites])
     made = ComposedServer(
-        Service(list(roots)), roots[0], Offer(), sites_surface, library=Service(list(documents)), places=places
+        Service(list(roots)), roots[0], Offer(), sites_surface, documents_service=Service(list(documents)), locations=places
     )
 
     async def run() -> Table:
-        notes = [note(one["doc_id"], one["content"], one["metadata"]) for one in judged.notes]
-        if surface := made.holdings.notes:
+        notes = [make_note(one["doc_id"], one["content"], one["metadata"]) for one in judged.notes]
+        if surface := made.source_list.notes:
             await surface.use("default", lambda index, _: index.add(notes))
         return await measure(made)
 
@@ -158,7 +159,7 @@ async def _fairness(made: ComposedServer, judged: Mixed) -> Table:
 
 
 async def _answers(made: ComposedServer, text: str) -> dict[str, tuple[Item, ...]]:
-    outcome = await search_all(made.holdings, NoClient(), FederatedQuery(SourceQuery(text, LIMIT)))
+    outcome = await search_all(made.source_list, NoClient(), FederatedQuery(SourceQuery(text, LIMIT)))
     if outcome.problems:
         print(text, dict(outcome.problems), file=sys.stderr)
     return {name: found.items for name, found in outcome.answers.items()}
@@ -248,7 +249,7 @@ async def _schemas(work: Path) -> Table:
         has_all = level == "full"
         made = ComposedServer(
             Service([root]), root, Offer(level=level), open_sites([str(root / "index.json")]) if has_all else None,
-            places=find_places(folder=root) if has_all else None,
+            locations=find_locations(folder=root) if has_all else None,
         )  # fmt: skip
         async with Client(made.server()) as client:
             tools = [tool.model_dump(by_alias=True, exclude_none=True) for tool in (await client.list_tools()).tools]

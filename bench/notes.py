@@ -16,7 +16,7 @@ from typing import Any
 
 from bench import meter, program
 from bench.report import Row, Table
-from dowse.notes.filters import filter_of
+from dowse.notes.filters import parse_filter
 from dowse.notes.notes_documents import NewNote
 from dowse.notes.registry import NotesRegistry
 
@@ -137,7 +137,7 @@ def _searched(library: NotesRegistry, asked: list[str], words: list[str]) -> dic
         worked.append(time.process_time() - begun)
     times.sort()
     worked.sort()
-    conditions = filter_of({"year": {"gte": 20}})
+    conditions = parse_filter({"year": {"gte": 20}})
     began = time.perf_counter()
     index.search(words[0], conditions=conditions)
     filtered = time.perf_counter() - began

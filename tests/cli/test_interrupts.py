@@ -35,13 +35,13 @@ builtins.__import__ = trapped
 """
 AT_THE_THIRD_FILE = """
 from dowse.freshness import indexer
-plain, seen = indexer.prepare, []
+plain, seen = indexer.make_put, []
 def trapped(document):
     seen.append(document)
     if len(seen) == 3:
         interrupt()
     return plain(document)
-indexer.prepare = trapped
+indexer.make_put = trapped
 """
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.cli.result_output import window
+from dowse.cli.result_output import visible_range
 from dowse.indexes.index import ProjectIndex
 from dowse.platform import Lock
 from tests.cli.conftest import Run
@@ -264,5 +264,5 @@ def test_why_a_query_does_not_find_a_denied_file_is_the_rule_against_it(run: Run
     ],
 )
 def test_a_window_shows_the_match_and_fits(text: str, match: tuple[int, int], width: int, expected: str) -> None:
-    start, end = window(text, match, width)
+    start, end = visible_range(text, match, width)
     assert text[start:end] == expected

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.cli.output import shown
+from dowse.cli.output import escape
 from dowse.store import storage_layout
 from tests.cli.conftest import Run
 from tests.cli.terminal import in_terminal
@@ -82,13 +82,13 @@ def test_a_project_may_be_called_like_markup(tmp_path: Path) -> None:
 
 
 def test_tabs_stay_in_code_and_are_escaped_in_names() -> None:
-    assert shown("\tx\ty", keeps_tabs=True) == "\tx\ty"
-    assert shown("a\tb\nc") == r"a\tb\nc"
+    assert escape("\tx\ty", keeps_tabs=True) == "\tx\ty"
+    assert escape("a\tb\nc") == r"a\tb\nc"
 
 
 @pytest.mark.parametrize("text", ["日本 語", "naïve café", "a\u00a0b", "\u3000x", "🍎", "\ue0b0"])
 def test_what_is_merely_foreign_is_shown_as_it_is(text: str) -> None:
-    assert shown(text) == text
+    assert escape(text) == text
 
 
 def test_no_to_the_size_question_is_an_answer_and_not_an_interrupt(root: Path, storage: Path) -> None:

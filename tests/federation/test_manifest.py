@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dowse.cli import main
-from dowse.cli.serve_options import manifest_of, wish_of
+from dowse.cli.serve_options import load_manifest, merge_options
 from dowse.errors import SettingsError, UsageError
 from dowse.mcp.tools import SURFACES
 from dowse.server.manifest import find_manifest, read_manifest
@@ -60,36 +60,36 @@ def test_everything_that_can_be_said_is_understood(folder: Path) -> None:
 def test_flags_go_before_it_key_by_key(folder: Path) -> None:
     write(folder, WHOLE)
     manifest = find_manifest(folder)
-    wish = wish_of({"level": "minimal", "only": ("site",)}, manifest)
+    wish = merge_options({"level": "minimal", "only": ("site",)}, manifest)
     assert (wish.level, wish.surfaces, wish.budget) == ("minimal", ("site",), 8000)
     assert wish.roots == (folder / "backend", folder / "frontend")
-    wish = wish_of({"roots": (folder,), "sites": ("x.json",)}, manifest)
+    wish = merge_options({"roots": (folder,), "sites": ("x.json",)}, manifest)
     assert (wish.roots, wish.sites, wish.level) == ((folder,), ("x.json",), "full")
-    assert wish_of({}, None).surfaces == SURFACES
+    assert merge_options({}, None).surfaces == SURFACES
 
 
 def test_indexes_can_be_left_out(folder: Path) -> None:
     write(folder, "indexes = false\n")
-    assert "indexes" not in wish_of({}, find_manifest(folder)).surfaces
-    assert "indexes" not in wish_of({"only": ("federated",)}, find_manifest(folder)).surfaces
+    assert "indexes" not in merge_options({}, find_manifest(folder)).surfaces
+    assert "indexes" not in merge_options({"only": ("federated",)}, find_manifest(folder)).surfaces
 
 
 def test_no_roots_means_no_project_and_nothing_said_means_the_one_around_us(folder: Path) -> None:
     write(folder, "roots = []\n")
-    assert not wish_of({}, find_manifest(folder)).has_projects
+    assert not merge_options({}, find_manifest(folder)).has_projects
     write(folder, "tools = 'full'\n")
-    assert wish_of({}, find_manifest(folder)).has_projects
+    assert merge_options({}, find_manifest(folder)).has_projects
 
 
 def test_it_is_read_from_the_working_directory_and_only_where_no_folder_is_named(folder: Path) -> None:
-    assert manifest_of(None, no_config=False, has_folders=False) is None
+    assert load_manifest(None, no_config=False, has_folders=False) is None
     write(folder, "tools = 'full'\n")
-    assert manifest_of(None, no_config=False, has_folders=False) is not None
-    assert manifest_of(None, no_config=False, has_folders=True) is None
-    assert manifest_of(None, no_config=True, has_folders=False) is None
-    assert manifest_of("dowse.toml", no_config=False, has_folders=True) is not None
+    assert load_manifest(None, no_config=False, has_folders=False) is not None
+    assert load_manifest(None, no_config=False, has_folders=True) is None
+    assert load_manifest(None, no_config=True, has_folders=False) is None
+    assert load_manifest("dowse.toml", no_config=False, has_folders=True) is not None
     with pytest.raises(UsageError, match="exclude each other"):
-        manifest_of("dowse.toml", no_config=True, has_folders=False)
+        load_manifest("dowse.toml", no_config=True, has_folders=False)
 
 
 WRONG = [

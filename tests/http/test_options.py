@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dowse.cli import main
-from dowse.cli.http_options import _host, _origin
+from dowse.cli.http_options import _parse_host, _parse_origin
 from dowse.errors import UsageError
 from tests.http.conftest import TOKEN
 
@@ -191,10 +191,10 @@ def test_processes_that_the_server_starts_do_not_get_the_token(refusal: Callable
      ("http://localhost:3000", "http://localhost:3000"), ("http://[::1]:80", "http://[::1]")],
 )  # fmt: skip
 def test_an_origin_is_spelled_as_browsers_do(given: str, meant: str) -> None:
-    assert _origin(given) == meant
+    assert _parse_origin(given) == meant
 
 
 def test_a_name_may_be_an_address_in_brackets() -> None:
-    assert (_host("[2001:DB8::1]"), _host("Search.Example.org")) == ("2001:db8::1", "search.example.org")
+    assert (_parse_host("[2001:DB8::1]"), _parse_host("Search.Example.org")) == ("2001:db8::1", "search.example.org")
     with pytest.raises(UsageError):
-        _host("2001:db8::1")
+        _parse_host("2001:db8::1")

@@ -8,7 +8,7 @@ import pytest
 from dowse.notes import named_index as index_module
 from dowse.notes import segments
 from dowse.notes.named_index import NamedIndex
-from dowse.notes.notes_documents import note
+from dowse.notes.notes_documents import make_note
 from dowse.notes.registry import NotesRegistry
 
 Make = Callable[..., NamedIndex]
@@ -35,7 +35,7 @@ def make(library: NotesRegistry, backend: str) -> Make:
         library.create("notes", backend, config)
         index = library.use("notes", lambda index: index)
         for doc_id, content in (documents or {}).items():
-            index.add([note(doc_id, content)])
+            index.add([make_note(doc_id, content)])
         return index
 
     return make
@@ -44,7 +44,7 @@ def make(library: NotesRegistry, backend: str) -> Make:
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a handful of documents make segments, and a handful of segments a merge."""
-    monkeypatch.setattr(index_module, "TAIL_TOKENS", 8)
+    monkeypatch.setattr(index_module, "MAX_TAIL_TOKENS", 8)
     monkeypatch.setattr(index_module, "BULK_TOKENS", 6)
-    monkeypatch.setattr(segments, "SMALL_SEGMENTS", 3)
-    monkeypatch.setattr(segments, "FULL_TOKENS", 40)
+    monkeypatch.setattr(segments, "MERGE_SEGMENTS", 3)
+    monkeypatch.setattr(segments, "FULL_SEGMENT_TOKENS", 40)

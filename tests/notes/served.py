@@ -12,8 +12,10 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from dowse.mcp.protocol import make_server
-from dowse.mcp.tools import BUDGET_TOKENS
+from dowse.mcp.reply_budget import BUDGET_TOKENS
+from dowse.mcp.tools import fixed_tools
 from dowse.surfaces.notes.notes_handlers import NotesSurface
+from dowse.surfaces.notes.notes_tools import notes_tools
 from tests.serving.talking import Reply, content_of
 
 Got = TypeVar("Got")
@@ -46,10 +48,7 @@ class Assistant:
 
 
 def notes_server(surface: NotesSurface, budget_tokens: int = BUDGET_TOKENS) -> Any:
-    async def tools(_client: Any) -> list[Any]:
-        return list(surface.tools)
-
-    return make_server(tools, instructions="Notes.", budget_tokens=budget_tokens)
+    return make_server(fixed_tools(notes_tools(surface)), instructions="Notes.", budget_tokens=budget_tokens)
 
 
 def talk(

@@ -8,7 +8,7 @@ import pytest
 
 from dowse.cli import main
 from dowse.notes import limits
-from dowse.notes.notes_documents import note
+from dowse.notes.notes_documents import make_note
 from tests.notes.conftest import Make
 
 PAGE = (Path(__file__).parents[2] / "docs" / "notes.md").read_text(encoding="utf-8")
@@ -18,7 +18,7 @@ def test_the_worked_example_of_the_score_is_what_an_index_answers(make: Make) ->
     rows = re.findall(r"^\| `(\w)` \| (.+?) \| (.+?) \|$", PAGE, flags=re.MULTILINE)
     index = make()
     for doc_id, content, tokens in rows[:3]:
-        index.add([note(doc_id, content)])
+        index.add([make_note(doc_id, content)])
         assert index.tokenizer.tokens(content) == tokens.split(", ")
     scores = re.findall(r"^\| `(\w)` \| .+ \| .+ \| ([\d.]+) \|$", PAGE, flags=re.MULTILINE)
     found = [(one.doc_id, str(one.score)) for one in index.search("rate bucket").results]
@@ -36,8 +36,14 @@ def test_the_commands_work_one_after_the_other(tmp_path: Path, monkeypatch: pyte
 
 
 def test_the_limits_are_those_of_the_program() -> None:
-    numbers = (limits.MAX_INDEXES, limits.MAX_NAME, limits.MAX_ID, limits.MAX_METADATA, limits.MAX_DEPTH)
-    for number in (*numbers, limits.MAX_BATCH, limits.MAX_QUERY):
+    numbers = (
+        limits.MAX_INDEXES,
+        limits.MAX_NAME_CHARACTERS,
+        limits.MAX_ID_CHARACTERS,
+        limits.MAX_METADATA_CHARACTERS,
+        limits.MAX_METADATA_DEPTH,
+    )
+    for number in (*numbers, limits.MAX_BATCH_DOCUMENTS, limits.MAX_QUERY_CHARACTERS):
         assert f"{number:,}" in PAGE
     assert limits.MAX_CONTENT_BYTES == 10 * 2**20
     assert limits.MAX_MEMORY_BYTES == 2**30

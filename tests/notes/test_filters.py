@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from dowse.errors import UsageError
-from dowse.notes.filters import filter_of, holds
-from dowse.notes.notes_documents import note
+from dowse.notes.filters import holds, parse_filter
+from dowse.notes.notes_documents import make_note
 from tests.notes.conftest import Make
 
 METADATA: dict[str, Any] = {
@@ -53,12 +53,12 @@ FAIL: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("given", HOLD, ids=str)
 def test_a_condition_holds(given: dict[str, Any]) -> None:
-    assert holds(filter_of(given), METADATA)
+    assert holds(parse_filter(given), METADATA)
 
 
 @pytest.mark.parametrize("given", FAIL, ids=str)
 def test_a_condition_does_not_hold(given: dict[str, Any]) -> None:
-    assert not holds(filter_of(given), METADATA)
+    assert not holds(parse_filter(given), METADATA)
 
 
 @pytest.mark.parametrize(
@@ -69,14 +69,14 @@ def test_a_condition_does_not_hold(given: dict[str, Any]) -> None:
 )  # fmt: skip
 def test_a_condition_that_makes_no_sense_is_refused(given: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="filter"):
-        filter_of(given)
+        parse_filter(given)
 
 
 def test_a_filter_counts_and_pages_what_it_lets_through_and_leaves_scores_alone(make: Make) -> None:
     index = make()
-    index.add([note(f"d{number:02}", "same words", {"number": number}) for number in range(50)])
+    index.add([make_note(f"d{number:02}", "same words", {"number": number}) for number in range(50)])
     scores = {one.doc_id: one.score for one in index.search("words", 100).results}
-    found = index.search("words", 5, 5, filter_of({"number": {"gte": 30}}))
+    found = index.search("words", 5, 5, parse_filter({"number": {"gte": 30}}))
     assert found.total == 20
     assert [(one.doc_id, one.score) for one in found.results] == [(f"d{n}", scores[f"d{n}"]) for n in range(35, 40)]
-    assert index.search("words", 5, 0, filter_of({"number": 7})).results[0].metadata == {"number": 7}
+    assert index.search("words", 5, 0, parse_filter({"number": 7})).results[0].metadata == {"number": 7}

@@ -3,18 +3,18 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.notes.highlights import highlights
-from dowse.notes.notes_query import ask
+from dowse.notes.highlights import find_highlights
+from dowse.notes.notes_query import tokenize_query
 from dowse.notes.notes_tokens import NotesTokenizer
-from dowse.query_syntax import parse
+from dowse.query_syntax import parse_query
 
 FILLER = "lorem ipsum dolor sit amet consectetur adipiscing elit " * 4
 
 
 def shown(text: str, query: str, tokenizer: NotesTokenizer | None = None) -> list[str]:
     tokenizer = tokenizer or NotesTokenizer()
-    question = ask(parse(query), tokenizer)
-    return highlights(text, question, dict.fromkeys(question.positive, 1.0), tokenizer)
+    question = tokenize_query(parse_query(query), tokenizer)
+    return find_highlights(text, question, dict.fromkeys(question.positive, 1.0), tokenizer)
 
 
 def test_a_short_text_is_shown_whole_and_once() -> None:

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dowse.notes.named_index import NamedIndex
-from dowse.notes.notes_documents import note
+from dowse.notes.notes_documents import make_note
 from dowse.notes.notes_tokens import NotesTokenizer
 from dowse.notes.registry import NotesRegistry
 from tests.notes.conftest import Make
@@ -93,7 +93,7 @@ def test_whatever_was_added_and_deleted_answers_and_scores_are_those_of_the_naiv
     for doc_id, text in steps:
         if text is not None:
             documents[doc_id] = text
-            index.add([note(doc_id, text)])
+            index.add([make_note(doc_id, text)])
         elif documents.pop(doc_id, None):
             index.delete(doc_id)
         if chance.random() < 0.3:
@@ -117,8 +117,8 @@ def test_scores_do_not_depend_on_how_the_index_came_to_be(make: Make, library: N
     other = library.use("other", lambda index: index)
     shuffled = list(documents.items())
     chance.shuffle(shuffled)
-    other.add([note(doc_id, "something else first") for doc_id, _ in shuffled[:30]])
-    other.add([note(doc_id, text) for doc_id, text in shuffled])
+    other.add([make_note(doc_id, "something else first") for doc_id, _ in shuffled[:30]])
+    other.add([make_note(doc_id, text) for doc_id, text in shuffled])
     other.tidy()
     for query in ("one two three", "three two one", '"one two" four -ten', "+five six"):
         assert found(index, query) == found(other, query) == answer(documents, query, NotesTokenizer())
@@ -134,7 +134,7 @@ def test_adding_the_same_again_changes_no_bit(make: Make, library: NotesRegistry
 
     kept = dump()
     for doc_id, text in FRUIT.items():
-        (added,) = index.add([note(doc_id, text)])
+        (added,) = index.add([make_note(doc_id, text)])
         assert added.status == "re-indexed"
     assert dump() == kept
     assert [found(index, query) for query in TABLE] == before
@@ -143,7 +143,7 @@ def test_adding_the_same_again_changes_no_bit(make: Make, library: NotesRegistry
 @pytest.mark.usefixtures("tiny")
 def test_segments_whose_documents_have_no_words_are_merged(make: Make) -> None:
     index = make({"short": "x"})  # shorter than a token may be
-    index.add([note("long", "red red red red red red red")])
+    index.add([make_note("long", "red red red red red red red")])
     for doc_id in ("long", "short"):
         index.delete(doc_id)
         index.tidy()
@@ -152,7 +152,7 @@ def test_segments_whose_documents_have_no_words_are_merged(make: Make) -> None:
 
 def test_one_id_twice_in_a_bulk_is_the_last_of_them(make: Make) -> None:
     index = make()
-    added = index.add([note("a", "first words"), note("b", "other"), note("a", "second")])
+    added = index.add([make_note("a", "first words"), make_note("b", "other"), make_note("a", "second")])
     assert [(one.status, one.token_count) for one in added] == [("indexed", 2), ("indexed", 1), ("re-indexed", 1)]
     assert found(index, "first") == []
     assert index.document("a").content == "second"

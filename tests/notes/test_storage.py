@@ -13,19 +13,19 @@ import pytest
 from mcp import Client
 
 from dowse.errors import DowseError, NotFound, StoreDamaged, StoreTooNew, UsageError
-from dowse.notes.notes_documents import note
-from dowse.notes.registry import NotesRegistry, file_of, names_on_disk
+from dowse.notes.notes_documents import make_note
+from dowse.notes.registry import NotesRegistry, index_file, names_on_disk
 from dowse.store import storage_layout
 from tests.notes.served import Assistant, program
 
 ADDER = """
 import sys
-from dowse.notes.registry import Library
-from dowse.notes.notes_documents import note
-library = Library()
+from dowse.notes.notes_documents import make_note
+from dowse.notes.registry import NotesRegistry
+library = NotesRegistry()
 index = library.use("kept", lambda index: index)
 for number in range(10_000):
-    index.add([note(f"d{number}", f"text number{number} " + "more words " * 20)])
+    index.add([make_note(f"d{number}", f"text number{number} " + "more words " * 20)])
     index.tidy()
     print(number, flush=True)
 """
@@ -119,7 +119,7 @@ def test_eight_clients_add_while_four_search_and_none_is_lost_or_refused() -> No
 
 def test_an_index_survives_its_server_and_its_configuration_too(library: NotesRegistry) -> None:
     library.create("kept", "disk", {"lowercase": False, "min_length": 3})
-    library.use("kept", lambda index: index.add([note("a", "Word of mouth", {"x": [1, {"y": None}]})]))
+    library.use("kept", lambda index: index.add([make_note("a", "Word of mouth", {"x": [1, {"y": None}]})]))
     library.close()
     again = NotesRegistry()
     assert found(again, "kept", "Word") == 1
@@ -131,15 +131,15 @@ def test_an_index_survives_its_server_and_its_configuration_too(library: NotesRe
 def test_two_libraries_see_each_others_indexes_documents_and_deletions_at_once(library: NotesRegistry) -> None:
     other = NotesRegistry()
     library.create("shared", "disk")
-    other.use("shared", lambda index: index.add([note("a", "first words")]))
+    other.use("shared", lambda index: index.add([make_note("a", "first words")]))
     assert found(library, "shared", "words") == 1
     with pytest.raises(UsageError, match="already exists"):
         other.create("shared")
     library.delete("shared")
     with pytest.raises(NotFound, match="Index not found: shared"):
-        other.use("shared", lambda index: index.add([note("b", "lost words")]))
+        other.use("shared", lambda index: index.add([make_note("b", "lost words")]))
     library.create("shared", "disk")
-    other.use("shared", lambda index: index.add([note("c", "new words")]))
+    other.use("shared", lambda index: index.add([make_note("c", "new words")]))
     assert found(library, "shared", "words") == 1
     other.close()
 
@@ -150,7 +150,7 @@ def test_whoever_has_it_open_while_it_is_deleted_adds_nothing_to_a_ghost(library
     other = NotesRegistry()
     other.delete("shared")
     with pytest.raises(DowseError):
-        index.add([note("a", "words")])
+        index.add([make_note("a", "words")])
     other.create("shared", "disk")
     assert found(other, "shared", "words") == 0
     assert sorted(file.name for file in storage_layout.notes_folder().iterdir() if file.suffix == ".db") == [
@@ -171,9 +171,9 @@ def test_a_deletion_that_was_killed_half_way_is_finished(library: NotesRegistry)
 def test_names_that_differ_in_case_have_different_files(library: NotesRegistry) -> None:
     for name in ("notes", "Notes", "NOTES", "con", "a-b_C9"):
         library.create(name, "disk")
-        library.use(name, lambda index, name=name: index.add([note(name, "words")]))  # type: ignore[misc]
+        library.use(name, lambda index, name=name: index.add([make_note(name, "words")]))  # type: ignore[misc]
     assert names_on_disk() == sorted(["notes", "Notes", "NOTES", "con", "a-b_C9"])
-    assert len({file_of(name).name.lower() for name in names_on_disk()}) == 5
+    assert len({index_file(name).name.lower() for name in names_on_disk()}) == 5
     assert library.use("Notes", lambda index: index.document("Notes")).content == "words"
 
 
@@ -185,7 +185,7 @@ def test_only_the_user_can_enter_the_folder(library: NotesRegistry) -> None:
 def test_a_file_that_is_no_index_is_told_and_left_alone(library: NotesRegistry) -> None:
     library.create("bad", "disk")
     library.close()
-    file = file_of("bad")
+    file = index_file("bad")
     file.write_bytes(b"not a database at all, not even nearly" * 100)
     library = NotesRegistry()
     with pytest.raises(StoreDamaged):
@@ -200,7 +200,7 @@ def test_a_file_that_is_no_index_is_told_and_left_alone(library: NotesRegistry) 
 def test_an_index_of_a_later_version_is_refused_with_both_versions(library: NotesRegistry) -> None:
     library.create("late", "disk")
     library.close()
-    with sqlite3.connect(file_of("late")) as connection:
+    with sqlite3.connect(index_file("late")) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
     with pytest.raises(StoreTooNew, match=r"format 99.*format 1"):
@@ -218,6 +218,6 @@ def test_a_storage_root_that_cannot_be_written_is_told(library: NotesRegistry, s
 def test_many_open_indexes_rest_and_wake(library: NotesRegistry) -> None:
     for number in range(20):
         library.create(f"n{number}", "disk")
-        library.use(f"n{number}", lambda index, number=number: index.add([note("a", f"word{number}")]))  # type: ignore[misc]
+        library.use(f"n{number}", lambda index, number=number: index.add([make_note("a", f"word{number}")]))  # type: ignore[misc]
     assert [found(library, f"n{number}", f"word{number}") for number in range(20)] == [1] * 20
     assert len(library.list()[0]) == 21

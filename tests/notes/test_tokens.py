@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from dowse.errors import UsageError
-from dowse.notes.notes_tokens import NotesTokenizer, tokenizer_of
+from dowse.notes.notes_tokens import NotesTokenizer, parse_tokenizer_config
 
 TEXTS = {
     "Python rate limiting with token buckets": ["python", "rate", "limiting", "with", "token", "buckets"],
@@ -36,8 +36,13 @@ def test_spans_are_places_in_the_text() -> None:
 
 
 def test_null_and_nothing_are_the_defaults() -> None:
-    assert tokenizer_of(None) == tokenizer_of({}) == tokenizer_of({"lowercase": None}) == NotesTokenizer(True, 2)
-    assert tokenizer_of({"min_length": 3.0}) == NotesTokenizer(True, 3)
+    assert (
+        parse_tokenizer_config(None)
+        == parse_tokenizer_config({})
+        == parse_tokenizer_config({"lowercase": None})
+        == NotesTokenizer(True, 2)
+    )
+    assert parse_tokenizer_config({"min_length": 3.0}) == NotesTokenizer(True, 3)
 
 
 @pytest.mark.parametrize(
@@ -53,4 +58,4 @@ def test_null_and_nothing_are_the_defaults() -> None:
 )
 def test_a_configuration_that_makes_no_sense_is_refused(config: dict[str, Any], told: str) -> None:
     with pytest.raises(UsageError, match=told):
-        tokenizer_of(config)
+        parse_tokenizer_config(config)

@@ -9,6 +9,7 @@ import pytest
 
 from dowse.notes import registry as library_module
 from dowse.surfaces.notes.notes_handlers import NotesSurface
+from dowse.surfaces.notes.notes_tools import notes_tools
 from tests.notes.served import Assistant, talk
 from tests.serving.talking import DECLINE, Person, yes
 
@@ -261,7 +262,7 @@ def test_a_cancelled_search_stands_in_nobodys_way(mode: str) -> None:
 
 
 def test_only_the_tools_of_the_specification_are_always_offered() -> None:
-    tools = NotesSurface().tools
+    tools = notes_tools(NotesSurface())
     assert {tool.name for tool in tools if not tool.is_extra} == SEEDS
     assert {tool.name for tool in tools if tool.is_extra} == {
         "search_add_documents", "search_get_document", "search_delete_document", "search_list_indexes",
@@ -273,7 +274,7 @@ def test_only_the_tools_of_the_specification_are_always_offered() -> None:
 
 def test_nothing_heavy_is_imported_before_the_first_call() -> None:
     program = (
-        "import sys; from dowse.surfaces.notes.notes_handlers import NotesSurface; NotesSurface().tools; "
+        "import sys; from dowse.surfaces.notes.notes_handlers import NotesSurface; from dowse.surfaces.notes.notes_tools import notes_tools; notes_tools(NotesSurface()); "
         "print(sorted({'numpy', 'regex', 'tantivy', 'sqlite3'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

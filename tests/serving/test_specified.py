@@ -18,7 +18,7 @@ from dowse.indexes import index_log
 from dowse.keeping.service import Service
 from dowse.notes import limits
 from dowse.server.composition import ComposedServer, Offer
-from dowse.settings import MAX_JSON_BYTES, Settings, write_default
+from dowse.settings import MAX_JSON_BYTES, Settings, write_default_settings
 from dowse.sites.site_constants import FIELD_WEIGHTS
 from dowse.sources import binary, policy
 from dowse.surfaces.sites.sites_surface import open_sites
@@ -153,8 +153,8 @@ def test_the_numbers_are_those_of_the_specifications() -> None:
     defaults = Settings()
     assert (defaults.max_files, defaults.max_file_bytes, defaults.integrity_hours) == (50_000, 2**20, 24)
     assert FIELD_WEIGHTS == (0.35, 0.30, 0.20, 0.15)
-    assert limits.HIGHLIGHTS == 3
-    assert pending_paths.FILE == "dirty-files.json"
+    assert limits.MAX_HIGHLIGHTS == 3
+    assert pending_paths.PENDING_FILE == "dirty-files.json"
 
 
 USERS_READ = {
@@ -203,7 +203,7 @@ SETTINGS = {
 
 def test_the_settings_file_is_the_specification_s_and_one_key_more(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
-    write_default(file)
+    write_default_settings(file)
     written = json.loads(file.read_text(encoding="utf-8"))
     explained = {key: written.pop(key) for key in ("_hardcodedExcludes", "_availableOptions")}
     assert {key: written[key] for key in SETTINGS} == SETTINGS

@@ -1,4 +1,4 @@
-"""The command line: data on stdout, talk on stderr, one line for an error, never a traceback."""
+"""The command line: results on stdout, messages on stderr, one line per error, never a traceback."""
 
 import os
 import signal
@@ -10,17 +10,17 @@ __all__ = ["main"]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; the exit code. Without arguments we are the program and own the process."""
+    """Run one command and return its exit code. Without arguments, run as the program of this process."""
     if arguments is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _stop_at_once)
-    # Imported under that handler: a Ctrl-C while modules load is then no traceback either.
+    # Imported after setting that handler, so that Ctrl-C while modules load prints no traceback.
     from dowse.cli.program import run
 
     return run(arguments)
 
 
 def _stop_at_once(*_: object) -> None:
-    """End a process that has done nothing yet."""
+    """Exit before any command has started."""
     try:
         if "--json" in sys.argv:
             os.write(1, b'{"error": {"code": "INTERRUPTED", "message": "Interrupted before anything was done."}}\n')

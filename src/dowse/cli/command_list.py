@@ -1,4 +1,4 @@
-"""The `dowse` command and its subcommands, each imported when it is asked for."""
+"""The `dowse` command and its subcommands, each imported on first use."""
 
 from importlib import import_module
 
@@ -24,8 +24,8 @@ COMMANDS = {
 }
 
 
-class _Commands(click.Group):
-    """Imports a subcommand when it is asked for, so that none slows the others down."""
+class _LazyGroup(click.Group):
+    """A group that imports a subcommand on first use, so that none slows the others down."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)
@@ -39,7 +39,7 @@ class _Commands(click.Group):
 
 
 @click.group(
-    cls=_Commands,
+    cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done, 1 the answer is no, 2 wrong usage, 3 could not be done, 130 interrupted.",
 )
@@ -51,5 +51,5 @@ def dowse() -> None:
     """
     try:
         storage_root()
-    except RuntimeError as error:  # a home that nobody has
+    except RuntimeError as error:  # `~` cannot be expanded: no home folder, or an unknown user
         raise SettingsError("There is no such home; set DOWSE_HOME to a folder for the indexes.") from error

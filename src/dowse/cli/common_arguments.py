@@ -1,4 +1,4 @@
-"""What a person types after a command: paths, and whether JSON is wanted."""
+"""Arguments that many commands share: paths, and the option --json."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,14 +13,14 @@ json_option: Callable[[Any], Any] = click.option(
 )
 
 
-def asks_for_json(arguments: list[str]) -> bool:
-    """Whether JSON is wanted, also of a command line that makes no sense otherwise."""
+def wants_json(arguments: list[str]) -> bool:
+    """Return whether --json is given, even on a command line that is otherwise invalid."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     return "--json" in arguments[:end]
 
 
-def named_path(text: str) -> Path:
-    """A path as it was typed, made absolute by the letter: symlinks in it are not followed."""
+def parse_path(text: str) -> Path:
+    """Return a path as an absolute one, without following symlinks."""
     if not text or "\0" in text:
         raise UsageError(f"{text!r} is not a path, neither of a file nor of a folder.")
     try:
@@ -31,11 +31,11 @@ def named_path(text: str) -> Path:
         ) from error
 
 
-def named_folder(text: str | None) -> Path | None:
-    """A folder named on the command line; it has to be there."""
+def parse_folder(text: str | None) -> Path | None:
+    """Return a folder named on the command line. Raise a UsageError if it does not exist."""
     if text is None:
         return None
-    path = named_path(text)
+    path = parse_path(text)
     if not path.is_dir():
         raise UsageError(f"{text} is not a folder.")
     return path

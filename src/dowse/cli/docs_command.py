@@ -1,4 +1,4 @@
-"""`dowse docs`: a folder of documents, served to an assistant or listed, searched and read by a person."""
+"""`dowse docs`: serve a folder of documents to an assistant, or list, search and read it on the command line."""
 
 import sys
 from pathlib import Path
@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import json_option, named_folder
+from dowse.cli.common_arguments import json_option, parse_folder
 from dowse.cli.http_options import http_options
 from dowse.cli.output import (
     CommandReply,
     SafeText,
-    counted,
+    escape,
+    pluralize,
     progress_bar,
     say,
-    say_if_waiting,
+    say_if_locked,
     show,
     show_text,
     show_warnings,
-    shown,
 )
-from dowse.cli.result_output import flagged
+from dowse.cli.result_output import format_flags
 from dowse.cli.serve_command import budget_option, run_server, tools_option
 from dowse.cli.serve_options import ServeOptions
 from dowse.errors import NoSuchDocument, UsageError
@@ -29,19 +29,19 @@ from dowse.mcp.tools import Level
 if TYPE_CHECKING:
     from dowse.indexes.index import ProjectIndex
 
-SERVE = "[DIR]"
+SERVE_COMMAND = "[DIR]"
 
 
-class _Docs(click.Group):
-    """What is not the name of a subcommand is a folder to serve."""
+class _DocsGroup(click.Group):
+    """A group whose first argument is a folder to serve, unless it is the name of a subcommand."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
-            args = [SERVE, *args]
+            args = [SERVE_COMMAND, *args]
         return super().parse_args(ctx, args)
 
 
-@click.group(cls=_Docs, options_metavar="", subcommand_metavar="[DIR] [OPTIONS] | COMMAND [ARGS]...")
+@click.group(cls=_DocsGroup, options_metavar="", subcommand_metavar="[DIR] [OPTIONS] | COMMAND [ARGS]...")
 def docs() -> None:
     """Serve a folder of documents to an assistant; or list, search and read it here.
 
@@ -50,14 +50,14 @@ def docs() -> None:
     """
 
 
-@docs.command(SERVE, hidden=False)
+@docs.command(SERVE_COMMAND, hidden=False)
 @click.argument("folder", metavar="", required=False)
 @tools_option
 @budget_option
 @http_options
 def serve_documents(folder: str | None, *, level: Level, budget: int, **web: Any) -> int:
     """Serve DIR as docs:// resources with the tool search_documents."""
-    return run_server(ServeOptions(("documents",), level, budget, (_root(folder),)), web)
+    return run_server(ServeOptions(("documents",), level, budget, (_find_root(folder),)), web)
 
 
 @docs.command("list")
@@ -68,7 +68,7 @@ def list_command(folder: str | None, *, as_json: bool) -> int | CommandReply:
     from dowse.indexes.document_search import list_documents
     from dowse.surfaces.documents.doc_uris import mime_type_of, uri_of
 
-    project = _indexed(folder)
+    project = _open_updated(folder)
     try:
         found = list_documents(project)
     finally:
@@ -77,19 +77,19 @@ def list_command(folder: str | None, *, as_json: bool) -> int | CommandReply:
     if as_json:
         listed = [
             {
-                "uri": uri_of(one.path),
-                "path": one.path,
-                "title": one.title,
-                "description": one.description,
-                "tags": list(one.tags),
-                "mimeType": mime_type_of(one.path),
+                "uri": uri_of(document.path),
+                "path": document.path,
+                "title": document.title,
+                "description": document.description,
+                "tags": list(document.tags),
+                "mimeType": mime_type_of(document.path),
             }
-            for one in found
+            for document in found
         ]
         return CommandReply({"documents": listed, "totalDocuments": len(found)}, exit_code)
-    for one in found:
-        show(shown(one.path, bold=True), "  ", one.title)
-    say(counted(len(found), "document") if found else f"No documents in {project.root}. See: dowse why PATH")
+    for document in found:
+        show(escape(document.path, bold=True), "  ", document.title)
+    say(pluralize(len(found), "document") if found else f"No documents in {project.root}. See: dowse why PATH")
     return exit_code
 
 
@@ -114,36 +114,37 @@ def search_command(
     from dowse.indexes.document_search import DocumentQuery, find_documents
     from dowse.searching.title_index import TitleIndex
     from dowse.surfaces.documents.doc_uris import extensions_of, uri_of
-    from dowse.surfaces.documents.document_replies import result_of
+    from dowse.surfaces.documents.document_replies import document_result
 
     query = query.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     if not query.strip():
         raise UsageError("The query is empty. Say what to look for.")
-    wanted = DocumentQuery(query, place, limit, extensions_of(list(types)))
-    project = _indexed(folder)
+    document_query = DocumentQuery(query, place, limit, extensions_of(list(types)))
+    project = _open_updated(folder)
     try:
-        found = find_documents(project, wanted, TitleIndex()).matches
+        found = find_documents(project, document_query, TitleIndex()).matches
     finally:
         project.close()
     results = [
-        {**result_of(uri_of(one.document.path), one, found.terms), "path": one.document.path} for one in found.found
+        {**document_result(uri_of(match.document.path), match, found.terms), "path": match.document.path}
+        for match in found.found
     ]
     exit_code = 0 if results else 1
     if as_json:
         corrected = dict(found.corrected)
         return CommandReply({"totalMatches": found.total, "results": results, "corrected": corrected}, exit_code)
-    for one in results:
-        lines = f":{one['startLine']}" if "startLine" in one else ""
+    for result in results:
+        lines = f":{result['startLine']}" if "startLine" in result else ""
         show(
-            shown(f"{one['path']}{lines}", bold=True), f"  {one['title']}  ", shown(f"{one['relevance']:.2f}", dim=True),
-            *flagged(one.get("flags", ()), one.get("flaggedLines", ())),
+            escape(f"{result['path']}{lines}", bold=True), f"  {result['title']}  ", escape(f"{result['relevance']:.2f}", dim=True),
+            *format_flags(result.get("flags", ()), result.get("flaggedLines", ())),
         )  # fmt: skip
-        if one["excerpt"]:
-            show("    ", one["excerpt"])
+        if result["excerpt"]:
+            show("    ", result["excerpt"])
     if found.corrected:
-        say("taken for: " + ", ".join(f"{known} for {asked}" for asked, known in found.corrected.items()))
+        say("taken for: " + ", ".join(f"{known} for {word}" for word, known in found.corrected.items()))
     more = f", {len(results)} shown" if found.total > len(results) else ""
-    say(f"{counted(found.total, 'document')}{more}" if results else "nothing found")
+    say(f"{pluralize(found.total, 'document')}{more}" if results else "nothing found")
     return exit_code
 
 
@@ -156,10 +157,10 @@ def read_command(document: str, folder: str | None, *, section: str | None, as_j
     """Print DOCUMENT, a path in DIR or a docs:// address, as an assistant gets it."""
     from dowse.indexes.document_search import read_now, text_of
     from dowse.indexes.index import ProjectIndex
-    from dowse.line_numbers import lines_of
+    from dowse.line_numbers import split_lines
     from dowse.surfaces.documents.doc_uris import SCHEME, mime_type_of, parts_of, uri_of
 
-    project = ProjectIndex(_root(folder), "documents")
+    project = ProjectIndex(_find_root(folder), "documents")
     path, anchor = parts_of(document) if document.startswith(SCHEME) else (document.removeprefix("./"), "")
     found = read_now(project, path)
     if found is None and not document.startswith(SCHEME) and "#" in path:
@@ -175,30 +176,30 @@ def read_command(document: str, folder: str | None, *, section: str | None, as_j
         title, mime_type = found.reading.title, mime_type_of(path)
         return CommandReply({"uri": uri_of(path, anchor), "title": title, "mimeType": mime_type, "text": text})
     if sys.stdout.isatty():
-        show_text(SafeText("\n".join(shown(line.rstrip("\r\n"), keeps_tabs=True) for line in lines_of(text))))
-    else:  # a file or a program gets it letter by letter
+        show_text(SafeText("\n".join(escape(line.rstrip("\r\n"), keeps_tabs=True) for line in split_lines(text))))
+    else:  # a file or a program gets it unchanged
         click.echo(text.encode(), nl=False)
     return 0
 
 
-def _indexed(folder: str | None) -> "ProjectIndex":
-    """The documents of a folder, with their index brought up to date."""
+def _open_updated(folder: str | None) -> "ProjectIndex":
+    """Return the index of a folder's documents, brought up to date."""
     from dowse.indexes.index import ProjectIndex
 
-    project = ProjectIndex(_root(folder), "documents")
+    project = ProjectIndex(_find_root(folder), "documents")
     show_warnings(project.warnings)
-    say_if_waiting(project)
+    say_if_locked(project)
     with progress_bar(f"Reading {project.root.name}", is_expected=False) as progress:
-        if not project.update(progress).is_complete:  # whoever pressed Ctrl-C does not want half an answer
+        if not project.update(progress).is_complete:  # after Ctrl-C, print no partial result
             raise KeyboardInterrupt
     return project
 
 
-def _root(folder: str | None) -> Path:
-    """The folder that is meant; a home or a whole disk has to be named."""
+def _find_root(folder: str | None) -> Path:
+    """Return the folder, by default the working directory unless that is a home or a whole disk."""
     from dowse.indexes.project_lookup import is_too_wide
 
-    named = named_folder(folder)
-    if named is None and is_too_wide(Path.cwd()):
+    root = parse_folder(folder)
+    if root is None and is_too_wide(Path.cwd()):
         raise UsageError("The working directory is a home or a whole disk. Name it if it is meant: dowse docs .")
-    return named or Path.cwd()
+    return root or Path.cwd()

@@ -1,9 +1,9 @@
-"""`dowse doctor`: the index against the files, the derived parts against the catalog."""
+"""`dowse doctor`: compare an index with its files, and its derived parts with the catalog."""
 
 import click
 
-from dowse.cli.common_arguments import json_option, named_folder
-from dowse.cli.output import CommandReply, counted, progress_bar, show, show_warnings
+from dowse.cli.common_arguments import json_option, parse_folder
+from dowse.cli.output import CommandReply, pluralize, progress_bar, show, show_warnings
 
 
 @click.command()
@@ -18,31 +18,34 @@ def doctor(folder: str | None, *, fix: bool, as_json: bool) -> int | CommandRepl
     """
     from dowse.indexes.project_lookup import open_or_find
 
-    project = open_or_find(named_folder(folder))
+    project = open_or_find(parse_folder(folder))
     with progress_bar(f"Checking {project.root.name}") as progress:
         findings = project.check(progress)
     repaired = fix and bool(findings)
-    left = findings
+    remaining = findings
     if repaired:
         with progress_bar(f"Repairing {project.root.name}") as progress:
-            left = project.repair(findings, progress)
+            remaining = project.repair(findings, progress)
     show_warnings(project.warnings)
     project.close()
-    exit_code = 1 if left else 0
+    exit_code = 1 if remaining else 0
     if as_json:
-        found = [{"part": finding.part, "problem": finding.problem} for finding in findings]
-        remaining = [{"part": finding.part, "problem": finding.problem} for finding in left]
-        value = {"projectPath": str(project.root), "findings": found, "repaired": repaired, "remaining": remaining}
+        value = {
+            "projectPath": str(project.root),
+            "findings": [{"part": finding.part, "problem": finding.problem} for finding in findings],
+            "repaired": repaired,
+            "remaining": [{"part": finding.part, "problem": finding.problem} for finding in remaining],
+        }
         return CommandReply(value, exit_code)
     for finding in findings:
         show(f"{finding.part}: {finding.problem}")
-    show(f"{project.root}: {_verdict(len(findings), len(left), is_repaired=repaired)}")
+    show(f"{project.root}: {_format_verdict(len(findings), len(remaining), is_repaired=repaired)}")
     return exit_code
 
 
-def _verdict(found: int, left: int, *, is_repaired: bool) -> str:
+def _format_verdict(found: int, remaining: int, *, is_repaired: bool) -> str:
     if not found:
         return "the index is whole and equal to the files"
     if not is_repaired:
-        return f"{counted(found, 'problem')}; repair with: dowse doctor --fix"
-    return "repaired" if not left else f"{counted(left, 'problem')} could not be repaired"
+        return f"{pluralize(found, 'problem')}; repair with: dowse doctor --fix"
+    return "repaired" if not remaining else f"{pluralize(remaining, 'problem')} could not be repaired"

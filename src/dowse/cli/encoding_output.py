@@ -1,4 +1,4 @@
-"""What commands say of the vectors of an index, and how they wait for them."""
+"""The progress of encoding as commands print it, and waiting for it to finish."""
 
 from typing import TYPE_CHECKING
 
@@ -9,24 +9,24 @@ if TYPE_CHECKING:
     from dowse.indexes.index import ProjectIndex
 
 
-def meaning_line(encoding: "EncodingProgress") -> str:
-    """How far the vectors are, in a line."""
-    far = f"{encoding.done:,} of {encoding.total:,} chunks encoded by {encoding.encoder}"
+def format_encoding(encoding: "EncodingProgress") -> str:
+    """Return the progress of encoding as one line."""
+    progress = f"{encoding.done:,} of {encoding.total:,} chunks encoded by {encoding.encoder}"
     if encoding.serving:
-        far += f", {encoding.serving} serves meanwhile"
-    said = {
+        progress += f", {encoding.serving} serves meanwhile"
+    texts = {
         "complete": f"all {encoding.total:,} chunks encoded by {encoding.encoder}",
-        "working": f"{far}, the rest is being encoded",
-        "waiting": f"{far}; a server encodes the rest in the background, dowse index --wait does it now",
-        "paused": f"{far}; paused: {encoding.problem}",
+        "working": f"{progress}, the rest is being encoded",
+        "waiting": f"{progress}; a server encodes the rest in the background, dowse index --wait does it now",
+        "paused": f"{progress}; paused: {encoding.problem}",
         "off": 'off ("encoder" is "none")',
-        "failed": f"{far}; failed: {encoding.problem}",
+        "failed": f"{progress}; failed: {encoding.problem}",
     }
-    return f"meaning: {said[encoding.state]}"
+    return f"meaning: {texts[encoding.state]}"
 
 
 def wait_for_vectors(project: "ProjectIndex") -> None:
-    """Make the vectors that lack, with a bar for whoever watches."""
+    """Encode the missing vectors, with a progress bar."""
     from dowse.encoding_worker.encode_now import encode_now
 
     with progress_bar(f"Encoding {project.root.name}", is_expected=False) as progress:

@@ -1,4 +1,4 @@
-"""Exit codes that no error of dowse has."""
+"""Exit codes other than those of the errors."""
 
 INTERRUPTED = 130
-"""The code that a shell expects of a command that Ctrl-C ended."""
+"""The code that a shell expects from a command interrupted with Ctrl-C."""

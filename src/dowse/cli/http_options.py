@@ -1,4 +1,4 @@
-"""The options of every server that can be reached over HTTP, and what they demand of each other."""
+"""The options of every server that can listen on HTTP, and how they depend on each other."""
 
 import logging
 import math
@@ -22,7 +22,7 @@ TOKEN_VARIABLE = "DOWSE_TOKEN"  # noqa: S105 - the name of a variable
 
 _ORIGIN = re.compile(r"(https?)://(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::([0-9]{1,5}))?")
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
-_NAME = re.compile(r"[a-z0-9_.:-]+", re.IGNORECASE)
+_HOST_NAME = re.compile(r"[a-z0-9_.:-]+", re.IGNORECASE)
 
 
 def http_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -32,35 +32,35 @@ def http_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def _with_http(context: click.Context, option: click.Parameter, value: Any) -> Any:
-    """Refuse what would be without effect, and perhaps taken for protection."""
+def _require_http(context: click.Context, option: click.Parameter, value: Any) -> Any:
+    """Refuse an option that has no effect without --http and might be mistaken for protection."""
     if value not in (None, False, ()) and not context.params.get("address"):
         raise click.UsageError(f"{option.opts[0]} needs --http", context)
     return value
 
 
-def _not_empty(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
-    if value == "":  # a variable that is not set; without --http we would listen to stdin
+def _require_address(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    if value == "":  # an unset shell variable; without --http the server would read stdin
         raise click.UsageError(f"{option.opts[0]} needs HOST:PORT, such as 127.0.0.1:8321", context)
     return value
 
 
-def _option(name: str, *more: str, **how: Any) -> Callable[..., Any]:
-    return click.option(name, *more, callback=_with_http, **how)
+def _http_only_option(name: str, *more: str, **how: Any) -> Callable[..., Any]:
+    return click.option(name, *more, callback=_require_http, **how)
 
 
 _OPTIONS = [
     click.option(
-        "--http", "address", metavar="HOST:PORT", is_eager=True, callback=_not_empty,
+        "--http", "address", metavar="HOST:PORT", is_eager=True, callback=_require_address,
         help="Serve over HTTP, at /mcp; port 0 takes a free one.",
     ),
-    _option("--allow-remote", is_flag=True, help="Let HOST be an address that other machines reach."),
-    _option("--token-file", metavar="FILE", help="Demand the token in FILE; or in the variable DOWSE_TOKEN."),
-    _option("--public", is_flag=True, help="No token: only what may be read by anybody is offered."),
-    _option("--allow-origin", "origins", metavar="ORIGIN", multiple=True, help="Let pages of ORIGIN use it."),
-    _option("--allow-host", "hosts", metavar="NAME", multiple=True, help="Also answer to this name."),
-    _option("--rate", metavar="N", type=click.FloatRange(0), help="Requests a second of one client (0: any)."),
-    _option("--log-queries", is_flag=True, help="Write tools and arguments to the log, too."),
+    _http_only_option("--allow-remote", is_flag=True, help="Let HOST be an address that other machines reach."),
+    _http_only_option("--token-file", metavar="FILE", help="Demand the token in FILE; or in the variable DOWSE_TOKEN."),
+    _http_only_option("--public", is_flag=True, help="No token: only what may be read by anybody is offered."),
+    _http_only_option("--allow-origin", "origins", metavar="ORIGIN", multiple=True, help="Let pages of ORIGIN use it."),
+    _http_only_option("--allow-host", "hosts", metavar="NAME", multiple=True, help="Also answer to this name."),
+    _http_only_option("--rate", metavar="N", type=click.FloatRange(0), help="Requests a second of one client (0: any)."),
+    _http_only_option("--log-queries", is_flag=True, help="Write tools and arguments to the log, too."),
 ]  # fmt: skip
 
 
@@ -76,10 +76,10 @@ def serve_over_http(
     rate: float | None,
     log_queries: bool,
 ) -> int:
-    """Serve what `make` makes, to anybody or not, until a signal comes."""
-    host, port = _address(address)
-    known_origins, known_hosts = frozenset(map(_origin, origins)), frozenset(map(_host, hosts))
-    token = _token(token_file)
+    """Serve what `make` returns until a signal arrives. `make` takes whether the server is public."""
+    host, port = _parse_address(address)
+    known_origins, known_hosts = frozenset(map(_parse_origin, origins)), frozenset(map(_parse_host, hosts))
+    token = _read_token(token_file)
     if rate is not None and not math.isfinite(rate):
         raise UsageError(f"--rate {rate} is not a number of requests.")
     from dowse.http.access import LOOPBACK_NAMES, Admission
@@ -92,32 +92,32 @@ def serve_over_http(
         raise UsageError("Other machines need a token: set DOWSE_TOKEN or --token-file; or offer little with --public.")
     if public and token:
         raise UsageError("--public and a token exclude each other.")
-    _log(log_queries=log_queries)
+    _configure_logging(log_queries=log_queries)
     from dowse.http.app import bind, make_app, run_web
 
-    made = make(public)
+    composed = make(public)
     names = LOOPBACK_NAMES | {host.lower()} | known_hosts
     admission = Admission(names if is_local or hosts else None, known_origins, token)
     try:
-        listening = bind(host, port)
+        listener = bind(host, port)
     except OSError as error:
         raise Failed(f"{address} cannot be listened on ({error.strerror or error}). Choose another port.") from error
-    shown = f"[{host}]" if ":" in host else host
-    say(f"dowse: serving {made.names()} at http://{shown}:{listening.getsockname()[1]}/mcp")
-    run_web(make_app(made.server(), made.sources, admission, rate), listening)
+    host_text = f"[{host}]" if ":" in host else host
+    say(f"dowse: serving {composed.names()} at http://{host_text}:{listener.getsockname()[1]}/mcp")
+    run_web(make_app(composed.server(), composed.health, admission, rate), listener)
     return 0
 
 
-def _address(text: str) -> tuple[str, int]:
+def _parse_address(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
-    if not port.isdecimal() or int(port) > 65535 or not _NAME.fullmatch(host or "127.0.0.1"):
+    if not port.isdecimal() or int(port) > 65535 or not _HOST_NAME.fullmatch(host or "127.0.0.1"):
         raise UsageError(f"--http {text} is not HOST:PORT, such as 127.0.0.1:8321.")
     return "127.0.0.1" if host in ("", "localhost") else host, int(port)
 
 
-def _token(file: str | None) -> str | None:
-    token = os.environ.pop(TOKEN_VARIABLE, None)  # not for the processes that we start
+def _read_token(file: str | None) -> str | None:
+    token = os.environ.pop(TOKEN_VARIABLE, None)  # child processes must not inherit it
     if file is not None:
         try:
             token = Path(file).read_text(encoding="utf-8").strip()
@@ -130,25 +130,25 @@ def _token(file: str | None) -> str | None:
     return token
 
 
-def _origin(text: str) -> str:
-    """An origin as browsers spell it: in lower case, without the port that goes without saying."""
-    found = _ORIGIN.fullmatch(text.lower())
-    if found is None:
+def _parse_origin(text: str) -> str:
+    """Return an origin as browsers write it: in lower case, without the default port of its scheme."""
+    match = _ORIGIN.fullmatch(text.lower())
+    if match is None:
         raise UsageError(f"--allow-origin {text} is not an origin such as https://example.org.")
-    scheme, host, port = found.groups()
+    scheme, host, port = match.groups()
     return f"{scheme}://{host}" if port in (None, _DEFAULT_PORTS[scheme]) else f"{scheme}://{host}:{port}"
 
 
-def _host(text: str) -> str:
+def _parse_host(text: str) -> str:
     name = text.removeprefix("[").removesuffix("]").lower()
     is_address = ":" in name
-    if not _NAME.fullmatch(name) or is_address != text.startswith("["):
+    if not _HOST_NAME.fullmatch(name) or is_address != text.startswith("["):
         raise UsageError(f"--allow-host {text} is not a name such as search.example.org, without a port.")
     return name
 
 
-def _log(*, log_queries: bool) -> None:
+def _configure_logging(*, log_queries: bool) -> None:
     logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(message)s", level=logging.WARNING)
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # a line for every stranger's bad request is too much
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # it would log every malformed request
     logging.getLogger("dowse.access").setLevel(logging.INFO)
     logging.getLogger("dowse.calls").setLevel(logging.INFO if log_queries else logging.WARNING)

@@ -1,14 +1,14 @@
-"""`dowse index`: make the index of a project equal to its files."""
+"""`dowse index`: bring the index of a project up to date with its files."""
 
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import json_option, named_folder
-from dowse.cli.encoding_output import meaning_line, wait_for_vectors
+from dowse.cli.common_arguments import json_option, parse_folder
+from dowse.cli.encoding_output import format_encoding, wait_for_vectors
 from dowse.cli.exit_codes import INTERRUPTED
-from dowse.cli.output import CommandReply, counted, progress_bar, say, say_if_waiting, show, show_warnings
+from dowse.cli.output import CommandReply, pluralize, progress_bar, say, say_if_locked, show, show_warnings
 from dowse.errors import TooManyFiles
 from dowse.platform import lower_priority
 
@@ -36,16 +36,16 @@ def index(folder: str | None, *, yes: bool, wait: bool, first: str | None, as_js
     """
     from dowse.indexes.project_lookup import open_project
 
-    if first is not None:  # started by a search, in the background
+    if first is not None:  # a search started this process in the background
         lower_priority()
-    project = open_project(named_folder(folder))
+    project = open_project(parse_folder(folder))
     show_warnings(project.warnings)
-    said = len(project.warnings)
+    shown = len(project.warnings)
     report = _update(project, first or "", is_confirmed=yes)
     if report is None:
         say("Cancelled; nothing was indexed.")
         return CommandReply({"status": "cancelled", "projectPath": str(project.root)}, 1) if as_json else 1
-    show_warnings(project.warnings[said:])
+    show_warnings(project.warnings[shown:])
     if wait and report.is_complete:
         wait_for_vectors(project)
     status = project.status()
@@ -60,23 +60,23 @@ def index(folder: str | None, *, yes: bool, wait: bool, first: str | None, as_js
 
 
 def _update(project: "ProjectIndex", first: str, *, is_confirmed: bool) -> "IndexReport | None":
-    """Index, after a question where the project is larger than anyone expects; None when the answer is no."""
+    """Index a project, after a confirmation if it has more than maxFiles files. Return None if the answer is no."""
     try:
         if not is_confirmed and not project.exists:
-            project.require_size()  # before anything is written
-        say_if_waiting(project)
+            project.require_size()  # ask before anything is written
+        say_if_locked(project)
         with progress_bar(f"Indexing {project.root.name}") as progress:
             return project.update(progress, first=first, is_confirmed=is_confirmed)
     except TooManyFiles as error:
         if is_confirmed or not sys.stdin.isatty():
             raise
-        return _update(project, first, is_confirmed=True) if _is_agreed(error) else None
+        return _update(project, first, is_confirmed=True) if _confirm(error) else None
 
 
-def _is_agreed(error: TooManyFiles) -> bool:
+def _confirm(error: TooManyFiles) -> bool:
     click.echo(str(error).partition(" Continue")[0] + " Continue? [y/N]: ", nl=False, err=True)
     answer = sys.stdin.readline()
-    if not answer:  # Ctrl-D leaves the cursor behind the question
+    if not answer:  # Ctrl-D leaves the cursor after the question
         say()
     return answer.strip().lower() in ("y", "yes")
 
@@ -100,8 +100,8 @@ def _as_json(report: "IndexReport", status: "IndexStatus") -> dict[str, Any]:
 
 
 def _show(report: "IndexReport", status: "IndexStatus") -> None:
-    show(f"{status.root}: {counted(status.files, 'file')}, {counted(status.chunks, 'chunk')}")
-    show(f"  {_changes(report)} in {report.seconds:.2f} s")
+    show(f"{status.root}: {pluralize(status.files, 'file')}, {pluralize(status.chunks, 'chunk')}")
+    show(f"  {_format_changes(report)} in {report.seconds:.2f} s")
     for reason, count in report.skipped_by_reason().items():
         show(f"  skipped {count:,}: {reason}")
     for totals in status.totals.values():
@@ -110,10 +110,10 @@ def _show(report: "IndexReport", status: "IndexStatus") -> None:
     if status.problem:
         show(f"  problem: {status.problem}")
     if status.encoding and status.chunks:
-        show(f"  {meaning_line(status.encoding)}")
+        show(f"  {format_encoding(status.encoding)}")
 
 
-def _changes(report: "IndexReport") -> str:
+def _format_changes(report: "IndexReport") -> str:
     counts = {"added": report.added, "updated": report.updated, "removed": report.removed}
-    said = [f"{count:,} {what}" for what, count in counts.items() if count]
-    return ", ".join([*said, f"{report.unchanged:,} unchanged"])
+    changes = [f"{count:,} {what}" for what, count in counts.items() if count]
+    return ", ".join([*changes, f"{report.unchanged:,} unchanged"])

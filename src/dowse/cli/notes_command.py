@@ -1,4 +1,4 @@
-"""`dowse notes`: named indexes on the disk, which an assistant fills and searches too."""
+"""`dowse notes`: named indexes on disk, shared with assistants."""
 
 import json
 import sys
@@ -9,18 +9,28 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import json_option, named_path
-from dowse.cli.output import CommandReply, SafeText, counted, progress_bar, say, show, show_text, show_warnings, shown
+from dowse.cli.common_arguments import json_option, parse_path
+from dowse.cli.output import (
+    CommandReply,
+    SafeText,
+    escape,
+    pluralize,
+    progress_bar,
+    say,
+    show,
+    show_text,
+    show_warnings,
+)
 from dowse.errors import NotFound, UsageError
 from dowse.indexes.index_status import as_size
-from dowse.notes.limits import DEFAULT_K, MAX_K, MAX_OFFSET, MIN_LENGTH
+from dowse.notes.limits import DEFAULT_K, DEFAULT_MIN_LENGTH, MAX_K, MAX_OFFSET
 
 if TYPE_CHECKING:
     from dowse.notes.notes_documents import NewNote
     from dowse.notes.registry import NotesRegistry
 
-BATCH = 5000
-"""Documents that an import adds in one transaction: half a second of work, and little to do again after Ctrl-C."""
+BATCH_DOCUMENTS = 5000
+"""Documents per transaction of an import: half a second of work, so Ctrl-C loses little."""
 
 
 @click.group()
@@ -34,13 +44,15 @@ def notes() -> None:
 
 @notes.command()
 @click.argument("name")
-@click.option("--min-length", type=int, default=MIN_LENGTH, show_default=True, help="Characters of the shortest token.")
+@click.option(
+    "--min-length", type=int, default=DEFAULT_MIN_LENGTH, show_default=True, help="Characters of the shortest token."
+)
 @click.option("--keep-case", is_flag=True, help="Tell `Word` from `word`.")
 @json_option
 def create(name: str, *, min_length: int, keep_case: bool, as_json: bool) -> int | CommandReply:
     """Create the index NAME (letters, digits, - and _)."""
-    with _library() as library:
-        library.create(name, "disk", {"lowercase": not keep_case, "min_length": min_length})
+    with _open_registry() as registry:
+        registry.create(name, "disk", {"lowercase": not keep_case, "min_length": min_length})
     if as_json:
         return CommandReply({"status": "created", "index_name": name, "backend": "disk"})
     show(f"Created {name}.")
@@ -58,18 +70,18 @@ def add(
     name: str, doc_id: str, text: str | None, *, file: str | None, metadata: str | None, as_json: bool
 ) -> int | CommandReply:
     """Add TEXT to the index NAME as the document DOC_ID, or replace the one of this id."""
-    from dowse.notes.notes_documents import note
+    from dowse.notes.notes_documents import make_note
 
     if text is not None and file is not None:
         raise UsageError("Give TEXT or --file, not both.")
-    content = text if text is not None else _text_of(file or "-")
-    one = note(doc_id, content, _object("--metadata", metadata))
-    with _library() as library:
-        (added,) = library.use(name, lambda index: index.add([one]))
-        library.use(name, lambda index: index.tidy())
+    content = text if text is not None else _read_text(file or "-")
+    note = make_note(doc_id, content, _parse_object("--metadata", metadata))
+    with _open_registry() as registry:
+        (added,) = registry.use(name, lambda index: index.add([note]))
+        registry.use(name, lambda index: index.tidy())
     if as_json:
         return CommandReply(added.as_json())
-    show(f"{added.doc_id}: {added.status}, {counted(added.token_count, 'token')}")
+    show(f"{added.doc_id}: {added.status}, {pluralize(added.token_count, 'token')}")
     return 0
 
 
@@ -82,11 +94,11 @@ def add(
 @json_option
 def search(name: str, query: str, *, k: int, offset: int, filter_: str | None, as_json: bool) -> int | CommandReply:
     """Search the index NAME: words, +must, -not, "a phrase". Exit code 1 when nothing is found."""
-    from dowse.notes.filters import filter_of
+    from dowse.notes.filters import parse_filter
 
-    conditions = filter_of(_object("--filter", filter_))
-    with _library() as library:
-        answer = library.use(name, lambda index: index.search(query, k, offset, conditions))
+    conditions = parse_filter(_parse_object("--filter", filter_))
+    with _open_registry() as registry:
+        answer = registry.use(name, lambda index: index.search(query, k, offset, conditions))
     if answer.ignored:
         show_warnings([f"the index keeps no token of these words: {', '.join(answer.ignored[:10])}"])
     exit_code = 0 if answer.results else 1
@@ -96,7 +108,7 @@ def search(name: str, query: str, *, k: int, offset: int, filter_: str | None, a
         return CommandReply({**reply, "query_parsed": answer.query.as_json()} if query.strip() else reply, exit_code)
     for result in answer.results:
         metadata = json.dumps(result.metadata, ensure_ascii=False) if result.metadata else ""
-        show(shown(result.doc_id, bold=True), f"  ({result.score:.3f})  {metadata}".rstrip())
+        show(escape(result.doc_id, bold=True), f"  ({result.score:.3f})  {metadata}".rstrip())
         for highlight in result.highlights:
             show(f"    {' '.join(highlight.split())}")
     last = offset + len(answer.results)
@@ -109,14 +121,16 @@ def search(name: str, query: str, *, k: int, offset: int, filter_: str | None, a
 @json_option
 def list_(*, as_json: bool) -> int | CommandReply:
     """List every index on the disk."""
-    with _library() as library:
-        found, problems = library.list()
+    with _open_registry() as registry:
+        found, problems = registry.list()
     found = [info for info in found if info.backend == "disk"]
     show_warnings(problems)
     if as_json:
         return CommandReply({"indexes": [info.as_json() for info in found], "total_indexes": len(found)})
     for info in found:
-        counts = f"{counted(info.documents, 'document')}, {counted(info.tokens, 'token')}, {as_size(info.size_bytes)}"
+        counts = (
+            f"{pluralize(info.documents, 'document')}, {pluralize(info.tokens, 'token')}, {as_size(info.size_bytes)}"
+        )
         show(f"{info.name}  {counts}")
     if not found:
         say("There is no index. Start with: dowse notes create NAME")
@@ -129,20 +143,20 @@ def list_(*, as_json: bool) -> int | CommandReply:
 @json_option
 def show_(name: str, doc_id: str | None, *, as_json: bool) -> int | CommandReply:
     """Show the document DOC_ID of the index NAME; without DOC_ID the index itself."""
-    with _library() as library:
+    with _open_registry() as registry:
         if doc_id is None:
-            info = library.use(name, lambda index: index.info()).as_json()
+            info = registry.use(name, lambda index: index.info()).as_json()
             if as_json:
                 return CommandReply(info)
             for key, value in info.items():
                 show(f"{key}: {json.dumps(value) if isinstance(value, dict) else value}")
             return 0
-        found = library.use(name, lambda index: index.document(doc_id))
+        found = registry.use(name, lambda index: index.document(doc_id))
     if as_json:
-        told = {"doc_id": found.doc_id, "content": found.content, "metadata": found.metadata}
-        return CommandReply({**told, "token_count": found.token_count})
+        value = {"doc_id": found.doc_id, "content": found.content, "metadata": found.metadata}
+        return CommandReply({**value, "token_count": found.token_count})
     for line in found.content.splitlines():
-        show(shown(line, keeps_tabs=True))
+        show(escape(line, keeps_tabs=True))
     if found.metadata:
         say(f"metadata: {json.dumps(found.metadata, ensure_ascii=False)}")
     return 0
@@ -155,25 +169,25 @@ def show_(name: str, doc_id: str | None, *, as_json: bool) -> int | CommandReply
 @json_option
 def remove(name: str, doc_ids: tuple[str, ...], *, yes: bool, as_json: bool) -> int | CommandReply:
     """Delete documents of the index NAME; without DOC_ID the whole index, after a question."""
-    with _library() as library:
+    with _open_registry() as registry:
         if doc_ids:
-            for doc_id in doc_ids:  # none is deleted when one is misspelled
-                library.use(name, lambda index, doc_id=doc_id: index.document(doc_id))  # type: ignore[misc]
+            for doc_id in doc_ids:  # if one does not exist, none is deleted
+                registry.use(name, lambda index, doc_id=doc_id: index.document(doc_id))  # type: ignore[misc]
             for doc_id in doc_ids:
-                library.use(name, lambda index, doc_id=doc_id: index.delete(doc_id))  # type: ignore[misc]
-            library.use(name, lambda index: index.tidy())
+                registry.use(name, lambda index, doc_id=doc_id: index.delete(doc_id))  # type: ignore[misc]
+            registry.use(name, lambda index: index.tidy())
             if as_json:
                 return CommandReply({"status": "deleted", "index_name": name, "doc_ids": list(doc_ids)})
-            show(f"Deleted {counted(len(doc_ids), 'document')} of {name}.")
+            show(f"Deleted {pluralize(len(doc_ids), 'document')} of {name}.")
             return 0
-        documents = library.use(name, lambda index: index.info().documents)
-        if not yes and not _is_agreed(name, documents):
+        documents = registry.use(name, lambda index: index.info().documents)
+        if not yes and not _confirm_delete(name, documents):
             say("Cancelled; nothing was deleted.")
             return CommandReply({"status": "cancelled", "index_name": name}, 1) if as_json else 1
-        library.delete(name)
+        registry.delete(name)
     if as_json:
         return CommandReply({"status": "deleted", "index_name": name, "documents": documents})
-    show(f"Deleted {name} and its {counted(documents, 'document')}.")
+    show(f"Deleted {name} and its {pluralize(documents, 'document')}.")
     return 0
 
 
@@ -186,19 +200,19 @@ def export(name: str, file: str | None, *, as_json: bool) -> int | CommandReply:
     if as_json and file is None:
         raise UsageError("What is exported is JSON already; with --json name a FILE for it.")
     count = 0
-    with _library() as library, _output(file) as write:
+    with _open_registry() as registry, _open_output(file) as write:
 
         def export_all(index: Any) -> None:
             nonlocal count
-            for found in index.every_document():
-                one = {"doc_id": found.doc_id, "content": found.content, "metadata": found.metadata}
-                write(json.dumps(one, ensure_ascii=True))
+            for note in index.every_document():
+                value = {"doc_id": note.doc_id, "content": note.content, "metadata": note.metadata}
+                write(json.dumps(value, ensure_ascii=True))
                 count += 1
 
-        library.use(name, export_all)
+        registry.use(name, export_all)
     if as_json:
         return CommandReply({"status": "exported", "index_name": name, "documents": count})
-    say(f"Exported {counted(count, 'document')} of {name}.")
+    say(f"Exported {pluralize(count, 'document')} of {name}.")
     return 0
 
 
@@ -209,21 +223,21 @@ def export(name: str, file: str | None, *, as_json: bool) -> int | CommandReply:
 @json_option
 def import_(name: str, file: str | None, *, creates: bool, as_json: bool) -> int | CommandReply:
     """Add the documents in FILE, or on stdin, to the index NAME: JSON Lines. A line that cannot be read stops it first."""
-    found = _read_lines(file)
+    found = _read_notes(file)
     counts = {"indexed": 0, "re-indexed": 0}
-    with _library() as library:
+    with _open_registry() as registry:
         if creates:
             try:
-                library.use(name, lambda index: index.info())
+                registry.use(name, lambda index: index.info())
             except NotFound:
-                library.create(name, "disk")
-        with progress_bar(f"Importing into {name}", is_expected=len(found) > BATCH) as progress:
-            for start in range(0, max(1, len(found)), BATCH):
-                some = found[start : start + BATCH]
-                for added in library.use(name, lambda index, some=some: index.add(some)):  # type: ignore[misc]
+                registry.create(name, "disk")
+        with progress_bar(f"Importing into {name}", is_expected=len(found) > BATCH_DOCUMENTS) as progress:
+            for start in range(0, max(1, len(found)), BATCH_DOCUMENTS):
+                batch = found[start : start + BATCH_DOCUMENTS]
+                for added in registry.use(name, lambda index, batch=batch: index.add(batch)):  # type: ignore[misc]
                     counts[added.status] += 1
-                library.use(name, lambda index: index.tidy())
-                progress(start + len(some), len(found))
+                registry.use(name, lambda index: index.tidy())
+                progress(start + len(batch), len(found))
     if as_json:
         return CommandReply(
             {"status": "imported", "index_name": name, "added": counts["indexed"], "replaced": counts["re-indexed"]}
@@ -233,23 +247,23 @@ def import_(name: str, file: str | None, *, creates: bool, as_json: bool) -> int
 
 
 @contextmanager
-def _library() -> "Iterator[NotesRegistry]":
+def _open_registry() -> "Iterator[NotesRegistry]":
     from dowse.notes.registry import NotesRegistry
 
-    library = NotesRegistry(has_memory=False)
+    registry = NotesRegistry(has_memory=False)
     try:
-        yield library
+        yield registry
     except NotFound as error:
         if not str(error).startswith("Index"):
             raise
         raise NotFound(f"{error}. Those there are: dowse notes list; a new one: dowse notes create NAME") from error
     finally:
-        library.close()
+        registry.close()
 
 
-def _text_of(file: str) -> str:
+def _read_text(file: str) -> str:
     try:
-        data = sys.stdin.buffer.read() if file == "-" else named_path(file).read_bytes()
+        data = sys.stdin.buffer.read() if file == "-" else parse_path(file).read_bytes()
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}.") from error
     try:
@@ -260,7 +274,7 @@ def _text_of(file: str) -> str:
         ) from error
 
 
-def _object(option: str, text: str | None) -> dict[str, Any] | None:
+def _parse_object(option: str, text: str | None) -> dict[str, Any] | None:
     if text is None:
         return None
     try:
@@ -272,16 +286,16 @@ def _object(option: str, text: str | None) -> dict[str, Any] | None:
     return value
 
 
-def _read_lines(file: str | None) -> "list[NewNote]":
-    """All documents, checked, before the first is added."""
-    from dowse.notes.notes_documents import note_of
+def _read_notes(file: str | None) -> "list[NewNote]":
+    """Return all documents of a file. Raise a UsageError that lists the invalid lines."""
+    from dowse.notes.notes_documents import parse_note
 
     notes, problems = [], []
-    for number, line in enumerate(_text_of(file or "-").split("\n"), 1):
+    for number, line in enumerate(_read_text(file or "-").split("\n"), 1):
         if not line.strip():
             continue
         try:
-            notes.append(note_of(json.loads(line)))
+            notes.append(parse_note(json.loads(line)))
         except (UsageError, ValueError, RecursionError) as error:
             problems.append(f"line {number}: {error}")
     if problems:
@@ -291,11 +305,11 @@ def _read_lines(file: str | None) -> "list[NewNote]":
 
 
 @contextmanager
-def _output(file: str | None) -> Iterator[Any]:
+def _open_output(file: str | None) -> Iterator[Any]:
     if file is None or file == "-":
         yield lambda line: show_text(SafeText(line))
         return
-    path: Path = named_path(file)
+    path: Path = parse_path(file)
     new = path.with_name(f".{path.name}.new")
     try:
         with new.open("w", encoding="utf-8") as stream:
@@ -309,8 +323,8 @@ def _write_line(stream: IO[str], line: str) -> None:
     stream.write(line + "\n")
 
 
-def _is_agreed(name: str, documents: int) -> bool:
+def _confirm_delete(name: str, documents: int) -> bool:
     if not sys.stdin.isatty():
-        raise UsageError(f"To delete {name} and its {counted(documents, 'document')}, say --yes.")
-    click.echo(f"Delete {name} and its {counted(documents, 'document')}? [y/N]: ", nl=False, err=True)
+        raise UsageError(f"To delete {name} and its {pluralize(documents, 'document')}, say --yes.")
+    click.echo(f"Delete {name} and its {pluralize(documents, 'document')}? [y/N]: ", nl=False, err=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")

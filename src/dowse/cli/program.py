@@ -1,4 +1,4 @@
-"""One run of the program: a command is found and run, and whatever comes of it ends as one answer."""
+"""One run of the program: run the command, and turn its outcome into output and an exit code."""
 
 import contextlib
 import os
@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from dowse.cli.command_list import dowse
-from dowse.cli.common_arguments import asks_for_json
+from dowse.cli.common_arguments import wants_json
 from dowse.cli.exit_codes import INTERRUPTED
-from dowse.cli.output import CommandReply, as_json_text, say, show_text
+from dowse.cli.output import CommandReply, format_json, say, show_text
 from dowse.cli.streams import flush_or_silence, prepare_streams, silence_streams
 from dowse.errors import DowseError, Failed
 from dowse.platform import interrupt_on_terminate
@@ -20,7 +20,7 @@ from dowse.platform import interrupt_on_terminate
 
 @dataclass(frozen=True, slots=True)
 class _Problem:
-    """Why there is no answer."""
+    """An error that ends a command."""
 
     code: str
     message: str
@@ -32,20 +32,20 @@ class _Problem:
 
 
 def run(arguments: list[str] | None) -> int:
-    """Run one command; the exit code. Without arguments, those of the process, whose streams are made fit."""
+    """Run one command and return its exit code. Without arguments, use those of the process and its streams."""
     if arguments is None:
         prepare_streams()
-    outcome = _outcome(arguments)
-    # Only here JSON is printed, after everything that can go wrong or be interrupted: it is one object.
-    exit_code = _deliver(outcome, as_json=asks_for_json(sys.argv[1:] if arguments is None else arguments))
+    outcome = _run_command(arguments)
+    # JSON is printed only here, after everything that can fail or be interrupted, so it is always one object.
+    exit_code = _print_outcome(outcome, as_json=wants_json(sys.argv[1:] if arguments is None else arguments))
     if arguments is None:
-        _let_signals_end_us()
+        _restore_default_signals()
     return exit_code if flush_or_silence() else Failed.exit_code
 
 
-def _outcome(arguments: list[str] | None) -> int | CommandReply | _Problem:
+def _run_command(arguments: list[str] | None) -> int | CommandReply | _Problem:
     try:
-        _raise_on_signals(is_program=arguments is None)
+        _interrupt_on_signals(is_program=arguments is None)
         return _invoke(sys.argv[1:] if arguments is None else arguments)
     except DowseError as error:
         return _Problem(error.code, str(error), error.exit_code)
@@ -57,7 +57,7 @@ def _outcome(arguments: list[str] | None) -> int | CommandReply | _Problem:
     except (KeyboardInterrupt, click.Abort):
         return _Problem("INTERRUPTED", "Interrupted; what was done is kept.", INTERRUPTED)
     except BrokenPipeError:
-        silence_streams()  # the reader has seen enough
+        silence_streams()  # the reader of the pipe has closed it
         return 0
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
@@ -70,29 +70,29 @@ def _outcome(arguments: list[str] | None) -> int | CommandReply | _Problem:
 
 
 def _invoke(arguments: list[str]) -> int | CommandReply:
-    # Not click's own main: it takes broken pipes and Ctrl-C before we can.
+    # Not click's own main, which handles broken pipes and Ctrl-C itself.
     if "_DOWSE_COMPLETE" in os.environ:
         dowse(prog_name="dowse")
     try:
         with dowse.make_context("dowse", list(arguments)) as context:
             result = dowse.invoke(context)
             return result if isinstance(result, CommandReply) else int(result or 0)
-    except click.exceptions.Exit as done:  # after --help and --version
-        return done.exit_code
+    except click.exceptions.Exit as exit_:  # after --help and --version
+        return exit_.exit_code
 
 
-def _deliver(outcome: int | CommandReply | _Problem, *, as_json: bool) -> int:
+def _print_outcome(outcome: int | CommandReply | _Problem, *, as_json: bool) -> int:
     if isinstance(outcome, int):
         return outcome
     try:
         if isinstance(outcome, CommandReply):
-            show_text(as_json_text(outcome.value))
+            show_text(format_json(outcome.value))
             return outcome.exit_code
         if outcome.exit_code == INTERRUPTED and sys.stderr.isatty():
-            say()  # the terminal wrote ^C into this line
+            say()  # the terminal has written ^C into this line
         say(f"dowse: {outcome.message}")
         if as_json:
-            show_text(as_json_text(outcome.as_json))
+            show_text(format_json(outcome.as_json))
         return outcome.exit_code
     except BrokenPipeError:
         silence_streams()
@@ -101,19 +101,19 @@ def _deliver(outcome: int | CommandReply | _Problem, *, as_json: bool) -> int:
         return INTERRUPTED
     except (OSError, Failed) as error:
         with contextlib.suppress(OSError, Failed):
-            if isinstance(outcome, CommandReply):  # a problem was said before
+            if isinstance(outcome, CommandReply):  # a problem was printed before
                 say(f"dowse: {error}")
         return Failed.exit_code
 
 
-def _raise_on_signals(*, is_program: bool) -> None:
+def _interrupt_on_signals(*, is_program: bool) -> None:
     interrupt_on_terminate()
     if is_program and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _let_signals_end_us() -> None:
-    """Nothing is left to be kept: from here on a signal may end the process without a word."""
+def _restore_default_signals() -> None:
+    """Let a signal end the process at once: no work is left to save."""
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)

@@ -1,13 +1,13 @@
-"""`dowse status`, `dowse projects`, `dowse forget`: what is indexed, and how to undo it."""
+"""`dowse status`, `dowse projects` and `dowse forget`: show, list and remove indexes."""
 
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import json_option, named_folder, named_path
-from dowse.cli.encoding_output import meaning_line
-from dowse.cli.output import CommandReply, counted, say, show, show_warnings
-from dowse.cli.serve_options import config_options, manifest_of, wish_of
+from dowse.cli.common_arguments import json_option, parse_folder, parse_path
+from dowse.cli.encoding_output import format_encoding
+from dowse.cli.output import CommandReply, pluralize, say, show, show_warnings
+from dowse.cli.serve_options import config_options, load_manifest, merge_options
 from dowse.indexes.index_status import as_size
 
 if TYPE_CHECKING:
@@ -30,33 +30,32 @@ def status(
     dowse serve would serve. The state is one of not_found, indexing, ready, incomplete, failed.
     Exit code 1 when there is no index, or none that can be used.
     """
-    manifest = manifest_of(config, no_config=no_config, has_folders=folder is not None)
+    manifest = load_manifest(config, no_config=no_config, has_folders=folder is not None)
     if is_all or manifest:
         from dowse.cli.source_status import show_sources
 
-        named = named_folder(folder)
-        return show_sources(wish_of({"roots": (named,) if named else ()}, manifest), as_json=as_json)
+        named = parse_folder(folder)
+        return show_sources(merge_options({"roots": (named,) if named else ()}, manifest), as_json=as_json)
     from dowse.indexes.index import ProjectIndex
     from dowse.indexes.project_lookup import open_or_find
-    from dowse.keeping.watch_status import watch_of
+    from dowse.keeping.watch_status import read_watch_status
 
-    project = open_or_find(named_folder(folder))
+    project = open_or_find(parse_folder(folder))
     documents = ProjectIndex(project.root, "documents")
-    found, watch = project.status(), watch_of(project)
-    read, reading = documents.status(), watch_of(documents)
+    found, watch = project.status(), read_watch_status(project)
+    documents_found, documents_watch = documents.status(), read_watch_status(documents)
     project.close()
     documents.close()
     show_warnings(found.warnings)
-    unusable = ("not_found", "failed")
-    exit_code = 1 if found.state in unusable and read.state in unusable else 0
-    has_documents = read.state != "not_found"
+    unusable_states = ("not_found", "failed")
+    exit_code = 1 if found.state in unusable_states and documents_found.state in unusable_states else 0
+    has_documents = documents_found.state != "not_found"
     if as_json:
-        return CommandReply(
-            {**_as_json(found, watch), "documents": _as_json(read, reading) if has_documents else None}, exit_code
-        )
+        documents_value = _as_json(documents_found, documents_watch) if has_documents else None
+        return CommandReply({**_as_json(found, watch), "documents": documents_value}, exit_code)
     _show(found, watch)
     if has_documents:
-        _show_documents(read, reading)
+        _show_documents(documents_found, documents_watch)
     return exit_code
 
 
@@ -72,15 +71,15 @@ def projects(*, as_json: bool) -> int | CommandReply:
     for project in found:
         gone = "" if project.exists else "  (the folder is gone; dowse forget removes the index)"
         size = project.size_bytes + (project.documents.size_bytes if project.documents else 0)
-        show(f"{project.root}  {_held(project)}, {as_size(size)}{gone}")
+        show(f"{project.root}  {_format_counts(project)}, {as_size(size)}{gone}")
     if not found:
         say("Nothing is indexed. Start with: dowse index DIR, or dowse docs list DIR")
     return 0
 
 
-def _held(project: "Project") -> str:
-    files = counted(project.files, "document" if project.is_documents else "file")
-    return f"{files} and {counted(project.documents.files, 'document')}" if project.documents else files
+def _format_counts(project: "Project") -> str:
+    files = pluralize(project.files, "document" if project.is_documents else "file")
+    return f"{files} and {pluralize(project.documents.files, 'document')}" if project.documents else files
 
 
 def _project_as_json(project: "Project") -> dict[str, Any]:
@@ -100,7 +99,7 @@ def forget(folder: str, *, as_json: bool) -> int | CommandReply:
     """Remove the index of DIR, as a project and as a folder of documents. The files are not touched."""
     from dowse.indexes.project_lookup import forget_project
 
-    root = forget_project(named_path(folder))
+    root = forget_project(parse_path(folder))
     if as_json:
         return CommandReply({"status": "success", "projectPath": str(root), "message": "Index deleted successfully"})
     show(f"Forgot {root}; its files are untouched.")
@@ -139,7 +138,7 @@ def _as_json(found: "IndexStatus", watch: "WatchStatus") -> dict[str, Any]:
 
 def _show_documents(found: "IndexStatus", watch: "WatchStatus") -> None:
     show(
-        f"  documents ({found.state}): {counted(found.files, 'document')}, {as_size(found.size_bytes)} in {found.folder}"
+        f"  documents ({found.state}): {pluralize(found.files, 'document')}, {as_size(found.size_bytes)} in {found.folder}"
     )
     if found.problem:
         show(f"    problem: {found.problem}")
@@ -159,13 +158,15 @@ def _show(found: "IndexStatus", watch: "WatchStatus") -> None:
         show(f"  last error: {found.last_error}")
     for kind, totals in found.totals.items():
         languages = ", ".join(f"{name} {count:,}" for name, count in list(totals.languages.items())[:8])
-        show(f"  {kind}: {counted(totals.documents, 'file')}, {counted(totals.chunks, 'chunk')}  {languages}".rstrip())
+        show(
+            f"  {kind}: {pluralize(totals.documents, 'file')}, {pluralize(totals.chunks, 'chunk')}  {languages}".rstrip()
+        )
     for reason, count in found.skipped.items():
         show(f"  skipped {count:,}: {reason}")
     show(f"  updated {found.last_updated or 'never'}, {as_size(found.size_bytes)} in {found.folder}")
     kept = "kept fresh" if watch.mode == "elsewhere" else "not kept fresh"
     show(f"  {kept}: {watch.why}; strategy {watch.strategy}, last check {found.last_check or 'never'}")
     if found.encoding and found.chunks:
-        show(f"  {meaning_line(found.encoding)}")
+        show(f"  {format_encoding(found.encoding)}")
     if watch.pending:
-        show(f"  pending: {counted(len(watch.pending), 'path')}, {', '.join(watch.pending[:5])}")
+        show(f"  pending: {pluralize(len(watch.pending), 'path')}, {', '.join(watch.pending[:5])}")

@@ -1,4 +1,4 @@
-"""Hits as a person reads them: where, what, how good, and the lines with what was asked for in colour."""
+"""Search results as text: path, lines, score, and the passages with matches in colour."""
 
 import re
 import shutil
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
-from dowse.cli.output import SafeText, show, shown
+from dowse.cli.output import SafeText, escape, show
 
 if TYPE_CHECKING:
     from dowse.searching.exact_search import Occurrences
@@ -18,33 +18,33 @@ if TYPE_CHECKING:
 Spans = list[tuple[int, int]]
 
 MAX_WIDTH = 300
-"""Of a longer line only a part is shown; in a terminal, what fits into its width."""
+"""Longer lines are cut; on a terminal, to its width."""
 MIN_WIDTH = 40
-_GUTTER = 8
-"""Columns of the line number; also a tab stop, so that tabs come out as in the file."""
+_GUTTER_COLUMNS = 8
+"""Columns of the line number. It equals a tab stop, so that tabs align as in the file."""
 _COLOUR_SECONDS = 0.5
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 def show_hits(answer: "Answer") -> None:
-    """Print the hits, a blank line between them."""
-    from dowse.searching.passages import matches_in
+    """Print the hits, separated by blank lines."""
+    from dowse.searching.passages import match_spans
 
     for number, hit in enumerate(answer.hits):
         if number:
             show()
-        show(*_heading(hit))
+        show(*_format_heading(hit))
         for count, passage in enumerate(hit.passages):
             if count:
-                show(shown("     …", dim=True))
-            _show_passage(passage, lambda line: matches_in(line, answer.terms))
+                show(escape("     …", dim=True))
+            _show_passage(passage, lambda line: match_spans(line, answer.terms))
 
 
 def show_occurrences(found: "Occurrences", query: str, *, is_pattern: bool) -> None:
-    """Print the occurrences, one line each, as compilers do."""
-    from dowse.searching.exact_search import exact_text, pattern
+    """Print the occurrences, one per line, as path:line:column: text."""
+    from dowse.searching.exact_search import exact_matcher, pattern_matcher
 
-    find = pattern(query) if is_pattern else exact_text(query)
+    find = pattern_matcher(query) if is_pattern else exact_matcher(query)
     deadline = time.monotonic() + _COLOUR_SECONDS
 
     def spans_in(line: str) -> Spans:
@@ -53,90 +53,90 @@ def show_occurrences(found: "Occurrences", query: str, *, is_pattern: bool) -> N
         except TimeoutError:
             return []
 
-    for one in found.found:
-        place = f":{one.line}:{one.column}: "
-        width = _width() - len(one.path) - len(place)
-        line = _line(one.text, spans_in, max(MIN_WIDTH, width))
-        show(shown(one.path, bold=True), place, *line, *flagged(one.flags))
+    for occurrence in found.found:
+        place = f":{occurrence.line}:{occurrence.column}: "
+        width = _output_width() - len(occurrence.path) - len(place)
+        line = _format_line(occurrence.text, spans_in, max(MIN_WIDTH, width))
+        show(escape(occurrence.path, bold=True), place, *line, *format_flags(occurrence.flags))
 
 
-def flagged(flags: Iterable[str], lines: Iterable[int] = ()) -> list[SafeText]:
-    """What a hit is to be read with care for."""
+def format_flags(flags: Iterable[str], lines: Iterable[int] = ()) -> list[SafeText]:
+    """Return the content warnings of a hit, with their lines."""
     kinds, places = sorted(set(flags)), ", ".join(map(str, sorted(set(lines))))
-    said = " and ".join(_FLAGS.get(kind, kind) for kind in kinds)
+    text = " and ".join(_FLAG_TEXTS.get(kind, kind) for kind in kinds)
     where = f", line{'s' if ',' in places else ''} {places}" if places else ""
-    return [SafeText("  "), shown(f"[{said}{where}]", fg="yellow")] if kinds else []
+    return [SafeText("  "), escape(f"[{text}{where}]", fg="yellow")] if kinds else []
 
 
-_FLAGS = {"instructions": "speaks to assistants", "hidden-characters": "has hidden characters"}
+_FLAG_TEXTS = {"instructions": "speaks to assistants", "hidden-characters": "has hidden characters"}
 
 
-def window(text: str, match: tuple[int, int], width: int) -> tuple[int, int]:
-    """Which part of a line fits into a width: its beginning where the match is in it, else what is around the match."""
-    if len(text) <= width and sum(map(_columns, text)) <= width:
+def visible_range(text: str, match: tuple[int, int], width: int) -> tuple[int, int]:
+    """Return the part of a line that fits into a width: its beginning if that contains the match, else around it."""
+    if len(text) <= width and sum(map(_column_count, text)) <= width:
         return 0, len(text)
     start, last = match
-    if last < width and sum(map(_columns, text[:last])) < width:
+    if last < width and sum(map(_column_count, text[:last])) < width:
         start = 0
     room = width // 3
-    while start and (room := room - _columns(text[start - 1])) >= 0:
+    while start and (room := room - _column_count(text[start - 1])) >= 0:
         start -= 1
     end, room = start, width - 1 - (start > 0)
-    while end < len(text) and (room := room - _columns(text[end])) >= 0:
+    while end < len(text) and (room := room - _column_count(text[end])) >= 0:
         end += 1
     return start, end
 
 
-def _heading(hit: "SearchHit") -> list[str]:
-    parts: list[str] = [shown(hit.path, bold=True)]
+def _format_heading(hit: "SearchHit") -> list[str]:
+    parts: list[str] = [escape(hit.path, bold=True)]
     if hit.passages:
         first = hit.passages[0]
         last = first.start_line + len(_lines_of(first)) - 1
         parts.append(f":{first.start_line}" + (f"-{last}" if last > first.start_line else ""))
         names = (*first.headings, *first.symbols[:1])
         if names:
-            parts += ["  ", shown((" > " if hit.kind == "docs" else ".").join(names), fg="cyan")]
+            parts += ["  ", escape((" > " if hit.kind == "docs" else ".").join(names), fg="cyan")]
     lines = [line for passage in hit.passages for line in passage.flagged_lines]
-    return [*parts, "  ", shown(f"({hit.relevance:.2f})", dim=True), *flagged(_flags(hit), lines)]
+    return [*parts, "  ", escape(f"({hit.relevance:.2f})", dim=True), *format_flags(_flags_of(hit), lines)]
 
 
-def _flags(hit: "SearchHit") -> list[str]:
+def _flags_of(hit: "SearchHit") -> list[str]:
     return [flag for passage in hit.passages for flag in passage.flags]
 
 
 def _show_passage(passage: "Passage", spans_in: Callable[[str], Spans]) -> None:
     for number, line in enumerate(_lines_of(passage), passage.start_line):
-        gutter = shown(f"{number:>6}", dim=True)
+        gutter = escape(f"{number:>6}", dim=True)
         if line.strip():
-            show(gutter, "  ", *_line(line, spans_in, _width() - _GUTTER))
+            show(gutter, "  ", *_format_line(line, spans_in, _output_width() - _GUTTER_COLUMNS))
         else:
             show(gutter)
 
 
 def _lines_of(passage: "Passage") -> list[str]:
-    """The lines of a passage, without blank ones at its end."""
+    """Return the lines of a passage, without blank lines at its end."""
     return _LINE_END.split(passage.text.rstrip())
 
 
-def _line(text: str, spans_in: Callable[[str], Spans], width: int) -> list[SafeText]:
-    """A line, cut to a width around what was found in it, which is in colour."""
-    safe = str(shown(text, keeps_tabs=True))
+def _format_line(text: str, spans_in: Callable[[str], Spans], width: int) -> list[SafeText]:
+    """Return a line cut to a width around its first match, with matches in colour."""
+    safe = str(escape(text, keeps_tabs=True))
     if sys.stdout.isatty():
-        safe = safe.expandtabs(_GUTTER)
+        safe = safe.expandtabs(_GUTTER_COLUMNS)
     spans = spans_in(safe)
-    start, end = window(safe, spans[0] if spans else (0, 0), width)
+    start, end = visible_range(safe, spans[0] if spans else (0, 0), width)
     pieces, done = [SafeText("…" if start else "")], start
     for first, last in ((max(span[0], start), min(span[1], end)) for span in spans):
         if first < last:
-            pieces += [SafeText(safe[done:first]), shown(safe[first:last], keeps_tabs=True, fg="red", bold=True)]
+            pieces += [SafeText(safe[done:first]), escape(safe[first:last], keeps_tabs=True, fg="red", bold=True)]
             done = last
     return [*pieces, SafeText(safe[done:end]), SafeText("…" if end < len(safe) else "")]
 
 
-def _width() -> int:
-    return max(MIN_WIDTH, shutil.get_terminal_size().columns) if sys.stdout.isatty() else MAX_WIDTH + _GUTTER
+def _output_width() -> int:
+    return max(MIN_WIDTH, shutil.get_terminal_size().columns) if sys.stdout.isatty() else MAX_WIDTH + _GUTTER_COLUMNS
 
 
-def _columns(character: str) -> int:
-    """How many columns of a terminal a character takes."""
+def _column_count(character: str) -> int:
+    """Return how many terminal columns a character takes."""
     return 0 if combining(character) else 2 if east_asian_width(character) in "WF" else 1

@@ -1,21 +1,21 @@
-"""`dowse search`: ranked hits with the lines that matter, or every occurrence of a text."""
+"""`dowse search`: ranked hits with their passages, or every occurrence of a text."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import json_option, named_folder
-from dowse.cli.output import CommandReply, counted, progress_bar, say, say_if_waiting, show_warnings
+from dowse.cli.common_arguments import json_option, parse_folder
+from dowse.cli.output import CommandReply, pluralize, progress_bar, say, say_if_locked, show_warnings
 from dowse.cli.result_output import show_hits, show_occurrences
 from dowse.errors import UsageError
 
 if TYPE_CHECKING:
     from dowse.indexes.index import ProjectIndex
-    from dowse.indexes.project_search import Coverage
     from dowse.searching.exact_search import Occurrence, Occurrences
     from dowse.searching.passages import Passage
     from dowse.searching.search import Answer, SearchHit
+    from dowse.types import Coverage
 
 MAX_PAGE = 1000
 
@@ -57,20 +57,20 @@ def search(query: str, folder: str | None, *, exact: bool, is_pattern: bool, **h
     query = _as_unicode(query)
     if not query:
         raise UsageError("The query is empty. Say what to look for.")
-    project = open_or_find(named_folder(folder))
+    project = open_or_find(parse_folder(folder))
     show_warnings(project.warnings)
     if exact or is_pattern or how["wait"]:
-        say_if_waiting(project)
+        say_if_locked(project)
     try:
         if exact or is_pattern:
             return _find_all(project, query, is_pattern=is_pattern, **how)
-        return _ask(project, query, **how)
+        return _search(project, query, **how)
     finally:
         project.close()
 
 
-def _ask(project: "ProjectIndex", query: str, *, wait: bool, as_json: bool, **how: Any) -> int | CommandReply:
-    from dowse.indexes.project_search import search as ask
+def _search(project: "ProjectIndex", query: str, *, wait: bool, as_json: bool, **how: Any) -> int | CommandReply:
+    from dowse.indexes.project_search import search as search_project
     from dowse.indexes.query_vectors import InProcessEncoder
     from dowse.searching.search import SearchOptions
 
@@ -78,14 +78,14 @@ def _ask(project: "ProjectIndex", query: str, *, wait: bool, as_json: bool, **ho
         how["limit"] or 10, how["kind"], how["glob"], how["language"], how["budget"], how["mode"], how["alpha"]
     )
     with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
-        answer, coverage = ask(
+        answer, coverage = search_project(
             project, query, options, waits=wait, progress=progress, encoder=InProcessEncoder(project.settings)
         )
     exit_code = 0 if answer.hits else 1
     if as_json:
         return CommandReply(_answer_as_json(answer, coverage), exit_code)
     show_hits(answer)
-    for note in _notes(answer, coverage):
+    for note in _make_notes(answer, coverage):
         say(note)
     return exit_code
 
@@ -101,42 +101,42 @@ def _find_all(
     with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
         found, coverage = find_all(project, query, options, is_pattern=is_pattern, progress=progress, **page)
     exit_code = 0 if found.total else 1
-    following = found.offset + len(found.found)
-    more = following if found.found and following < found.total else None
+    end = found.offset + len(found.found)
+    next_offset = end if found.found and end < found.total else None
     if as_json:
-        return CommandReply(_occurrences_as_json(found, coverage, more), exit_code)
+        return CommandReply(_occurrences_as_json(found, coverage, next_offset), exit_code)
     show_occurrences(found, query, is_pattern=is_pattern)
     complete = "yes" if found.is_complete else "no"
-    say(f"{counted(found.total, 'occurrence')} in {counted(found.files, 'file')}, complete: {complete}")
-    for note in [*([f"more with --offset {more}"] if more else []), *_coverage_notes(coverage)]:
+    say(f"{pluralize(found.total, 'occurrence')} in {pluralize(found.files, 'file')}, complete: {complete}")
+    for note in [*([f"more with --offset {next_offset}"] if next_offset else []), *_make_coverage_notes(coverage)]:
         say(note)
     return exit_code
 
 
 def _as_unicode(text: str) -> str:
-    """A query whose bytes are not UTF-8 as it would be read in a file."""
+    """Return a query with bytes that are not UTF-8 replaced, as they are when a file is read."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _notes(answer: "Answer", coverage: "Coverage") -> list[str]:
+def _make_notes(answer: "Answer", coverage: "Coverage") -> list[str]:
     notes = []
     if not answer.hits:
         notes.append("nothing found")
     if answer.corrected:
-        notes.append("taken for: " + ", ".join(f"{known} for {asked}" for asked, known in answer.corrected.items()))
+        notes.append("taken for: " + ", ".join(f"{known} for {word}" for word, known in answer.corrected.items()))
     if answer.is_cut:
         notes.append("the budget is spent; see more with --budget")
     if answer.outdated:
         notes.append(f"left out, changed while we looked: {', '.join(answer.outdated[:5])}")
-    return [*notes, *_coverage_notes(coverage)]
+    return [*notes, *_make_coverage_notes(coverage)]
 
 
-def _coverage_notes(coverage: "Coverage") -> list[str]:
+def _make_coverage_notes(coverage: "Coverage") -> list[str]:
     if coverage.is_indexing:
         of = f" of {coverage.expected:,}" if coverage.expected else ""
         return [f"searched {coverage.files:,}{of} files; indexing goes on in the background (--wait waits for it)"]
     if coverage.pending:
-        return [f"{counted(coverage.pending, 'file')} changed and are being indexed in the background"]
+        return [f"{pluralize(coverage.pending, 'file')} changed and are being indexed in the background"]
     return []
 
 
@@ -148,8 +148,8 @@ def _answer_as_json(answer: "Answer", coverage: "Coverage") -> dict[str, Any]:
         "corrected": dict(answer.corrected),
         "cut": answer.is_cut,
         "outdated": list(answer.outdated),
-        "searchedBy": dict(answer.ways),
-        "without": answer.lacks or None,
+        "searchedBy": dict(answer.methods),
+        "without": answer.skipped_method or None,
         "coverage": _coverage_as_json(coverage),
         "searchTimeMs": round(answer.seconds * 1000, 1),
     }
@@ -164,26 +164,26 @@ def _hit_as_json(hit: "SearchHit") -> dict[str, Any]:
         "language": hit.language,
         "kind": hit.kind,
         "title": hit.title,
-        "passages": [_as_json(passage) for passage in hit.passages],
+        "passages": [_match_as_json(passage) for passage in hit.passages],
     }
 
 
-def _occurrences_as_json(found: "Occurrences", coverage: "Coverage", more: int | None) -> dict[str, Any]:
+def _occurrences_as_json(found: "Occurrences", coverage: "Coverage", next_offset: int | None) -> dict[str, Any]:
     return {
-        "occurrences": [_as_json(one) for one in found.found],
+        "occurrences": [_match_as_json(occurrence) for occurrence in found.found],
         "total": found.total,
         "files": found.files,
         "complete": found.is_complete,
-        "nextOffset": more,
+        "nextOffset": next_offset,
         "coverage": _coverage_as_json(coverage),
         "searchTimeMs": round(found.seconds * 1000, 1),
     }
 
 
-def _as_json(one: "Passage | Occurrence") -> dict[str, Any]:
-    """What was found; what was masked in it and what is flagged, where there is something to say."""
-    seldom = ("masked", "flags", "flagged_lines")
-    return {key: value for key, value in asdict(one).items() if value or key not in seldom}
+def _match_as_json(match: "Passage | Occurrence") -> dict[str, Any]:
+    """Return a match, with masked secrets and content warnings only if there are any."""
+    optional = ("masked", "flags", "flagged_lines")
+    return {key: value for key, value in asdict(match).items() if value or key not in optional}
 
 
 def _coverage_as_json(coverage: "Coverage") -> dict[str, Any]:

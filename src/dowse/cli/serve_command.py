@@ -5,11 +5,12 @@ from typing import Any, get_args
 import click
 from click.core import ParameterSource
 
-from dowse.cli.common_arguments import named_folder
+from dowse.cli.common_arguments import parse_folder
 from dowse.cli.http_options import http_options, serve_over_http
-from dowse.cli.serve_options import ServeOptions, composed, config_options, manifest_of, wish_of
+from dowse.cli.serve_options import ServeOptions, compose_server, config_options, load_manifest, merge_options
 from dowse.errors import UsageError
-from dowse.mcp.tools import BUDGET_TOKENS, SURFACES, Level, Surface
+from dowse.mcp.reply_budget import BUDGET_TOKENS
+from dowse.mcp.tools import SURFACES, Level, Surface
 
 budget_option = click.option(
     "--budget", metavar="TOKENS", type=click.IntRange(1000), default=BUDGET_TOKENS, show_default=True,
@@ -38,38 +39,38 @@ def serve(folders: tuple[str, ...], *, config: str | None, no_config: bool, **ho
     dowse.toml says. Meant to be started by an assistant; docs/clients.md shows how,
     docs/federation.md what dowse.toml may say, docs/http.md the rest.
     """
-    roots = tuple(folder for name in folders if (folder := named_folder(name)))
-    manifest = manifest_of(config, no_config=no_config, has_folders=bool(roots))
+    roots = tuple(folder for name in folders if (folder := parse_folder(name)))
+    manifest = load_manifest(config, no_config=no_config, has_folders=bool(roots))
     level, budget, only, sites = (how.pop(name) for name in ("level", "budget", "only", "sites"))
-    given = {
+    arguments = {
         "roots": roots,
         "sites": sites,
-        "only": _wanted(only),
-        "level": level if _is_given("level") else None,
-        "budget": budget if _is_given("budget") else None,
+        "only": _parse_only(only),
+        "level": level if _is_on_command_line("level") else None,
+        "budget": budget if _is_on_command_line("budget") else None,
     }
     if manifest and manifest.http and not how["address"]:
         how |= manifest.http
-    return run_server(wish_of(given, manifest), how)
+    return run_server(merge_options(arguments, manifest), how)
 
 
-def run_server(wish: ServeOptions, web: dict[str, Any]) -> int:
-    """Serve what is wished for until the client or a signal ends it."""
+def run_server(options: ServeOptions, web: dict[str, Any]) -> int:
+    """Serve until the client disconnects or a signal arrives."""
     if web["address"]:
-        return serve_over_http(lambda is_public: composed(wish, is_public=is_public, is_over_http=True), **web)
+        return serve_over_http(lambda is_public: compose_server(options, is_public=is_public, is_over_http=True), **web)
     from dowse.mcp.stdio import run_on, take_the_wire
 
-    wire = take_the_wire()  # before anything is imported that may print
-    run_on(wire, composed(wish).server())
+    wire = take_the_wire()  # before importing anything that may print
+    run_on(wire, compose_server(options).server())
     return 0
 
 
-def _is_given(name: str) -> bool:
-    """Whether an option was written, and is not just its default."""
+def _is_on_command_line(name: str) -> bool:
+    """Return whether an option is on the command line, rather than at its default."""
     return click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT
 
 
-def _wanted(only: str | None) -> tuple[Surface, ...] | None:
+def _parse_only(only: str | None) -> tuple[Surface, ...] | None:
     if only is None:
         return None
     names = {name.strip() for name in only.split(",") if name.strip()}

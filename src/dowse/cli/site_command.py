@@ -1,19 +1,19 @@
-"""`dowse site`: a static site's index served, checked and built."""
+"""`dowse site`: serve, check and build the index of a static site."""
 
 import os
 from typing import Any
 
 import click
 
-from dowse.cli.common_arguments import json_option, named_folder, named_path
+from dowse.cli.common_arguments import json_option, parse_folder, parse_path
 from dowse.cli.http_options import http_options
-from dowse.cli.output import CommandReply, SafeText, counted, progress_bar, say, show, show_warnings, shown
+from dowse.cli.output import CommandReply, SafeText, escape, pluralize, progress_bar, say, show, show_warnings
 from dowse.cli.serve_command import budget_option, run_server
 from dowse.cli.serve_options import ServeOptions
 from dowse.errors import UsageError
 
 MAX_WARNINGS = 20
-"""Shown after a build."""
+"""Maximum number of warnings shown after a build."""
 
 
 @click.group()
@@ -56,8 +56,13 @@ def check(place: str, *, strict: bool, as_json: bool) -> int | CommandReply:
     exit_code = 1 if errors else 0
     if as_json:
         found = [
-            {"path": one.path, "grade": "error" if strict else one.grade, "problem": one.what, "remedy": one.remedy}
-            for one in problems
+            {
+                "path": problem.path,
+                "grade": "error" if strict else problem.grade,
+                "problem": problem.what,
+                "remedy": problem.remedy,
+            }
+            for problem in problems
         ]
         value = {
             "file": place, "valid": not errors, "version": report.version, "pageCount": report.pages,
@@ -66,15 +71,15 @@ def check(place: str, *, strict: bool, as_json: bool) -> int | CommandReply:
         return CommandReply(value, exit_code)
     for problem in problems:
         is_error = strict or problem.grade == "error"
-        grade = shown("error" if is_error else "warning", fg="red" if is_error else "yellow")
+        grade = escape("error" if is_error else "warning", fg="red" if is_error else "yellow")
         show(grade, f" {problem.path or place}: {problem.what}. {problem.remedy}.")
-    show(f"{place}: {_verdict(report.pages, errors, len(problems) - errors)}")
+    show(f"{place}: {_summary(report.pages, errors, len(problems) - errors)}")
     return exit_code
 
 
-def _verdict(pages: int, errors: int, warnings: int) -> SafeText:
-    found = [counted(number, noun) for number, noun in ((errors, "error"), (warnings, "warning")) if number]
-    return shown(f"{counted(pages, 'page')}, {' and '.join(found) or 'no problems'}")
+def _summary(pages: int, errors: int, warnings: int) -> SafeText:
+    found = [pluralize(number, noun) for number, noun in ((errors, "error"), (warnings, "warning")) if number]
+    return escape(f"{pluralize(pages, 'page')}, {' and '.join(found) or 'no problems'}")
 
 
 @site.command()
@@ -90,27 +95,27 @@ def _verdict(pages: int, errors: int, warnings: int) -> SafeText:
 @click.option("--drafts", is_flag=True, default=None, help="Drafts, too.")
 @click.option("--future", is_flag=True, default=None, help="Pages whose date is to come, too.")
 @json_option
-def build(source: str, *, as_json: bool, **given: Any) -> int | CommandReply:
+def build(source: str, *, as_json: bool, **options: Any) -> int | CommandReply:
     """Build the index of the site in SRC: Markdown as a generator has it, or HTML that it made.
 
     The generator is found by its settings file, which also gives name and domain. What is not
     given here comes from DOWSE_SITE_NAME and the like, then from dowse-site.toml in SRC or in
     the working directory. Exit code 1 when there is no page.
     """
-    folder = named_folder(source)
-    assert folder is not None  # noqa: S101 - it was named
+    folder = parse_folder(source)
+    assert folder is not None  # noqa: S101 - SRC is required
     from dowse.platform import write_atomically
-    from dowse.sites.building.builder import build as built_from
+    from dowse.sites.building.builder import build as build_index
     from dowse.sites.building.generator_settings import gather_settings
 
-    settings = gather_settings(folder, {**given, "exclude": given["exclude"] or None}, os.environ)
+    settings = gather_settings(folder, {**options, "exclude": options["exclude"] or None}, os.environ)
     if not settings.output:
         raise UsageError("Say where the index is to be written: -o FILE.")
-    target = named_path(settings.output)
+    target = parse_path(settings.output)
     if not target.parent.is_dir():
         raise UsageError(f"{target.parent} is not a folder. Make it first.")
     with progress_bar(f"Building {folder.name}", is_expected=False) as progress:
-        built = built_from(folder, settings, progress)
+        built = build_index(folder, settings, progress)
     write_atomically(target, built.data)
     show_warnings(built.warnings[:MAX_WARNINGS])
     if len(built.warnings) > MAX_WARNINGS:
@@ -123,7 +128,7 @@ def build(source: str, *, as_json: bool, **given: Any) -> int | CommandReply:
         return CommandReply(value)
     for reason, paths in built.skipped.items():
         some = ", ".join(paths[:3]) + (", …" if len(paths) > 3 else "")
-        say(f"dowse: left out {counted(len(paths), 'file')}: {reason} ({some})")
+        say(f"dowse: left out {pluralize(len(paths), 'file')}: {reason} ({some})")
     size = f"{len(built.data) / 1e6:.1f} MB" if len(built.data) >= 1e5 else f"{len(built.data):,} bytes"
-    show(f"{settings.output}: {counted(built.pages, 'page')} of {built.identity.name} ({built.generator}), {size}")
+    show(f"{settings.output}: {pluralize(built.pages, 'page')} of {built.identity.name} ({built.generator}), {size}")
     return 0

@@ -1,49 +1,49 @@
-"""Every source that `dowse serve` would serve here, as a person sees it: for `dowse status --all` and a dowse.toml."""
+"""The status of every source that `dowse serve` would offer, for `dowse status --all` and with a dowse.toml."""
 
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from dowse.cli.output import CommandReply, SafeText, counted, say, show, shown
-from dowse.cli.serve_options import ServeOptions, composed
+from dowse.cli.output import CommandReply, SafeText, escape, pluralize, say, show
+from dowse.cli.serve_options import ServeOptions, compose_server
 
 if TYPE_CHECKING:
     from dowse.federation.federation_types import SourceStatus
 
-UNUSABLE = ("not_found", "failed")
-_COUNTED = {"files": "file", "documents": "document", "pages": "page", "chunks": "chunk"}
+UNUSABLE_STATES = ("not_found", "failed")
+_NOUNS = {"files": "file", "documents": "document", "pages": "page", "chunks": "chunk"}
 
 
-def show_sources(wish: ServeOptions, *, as_json: bool) -> int | CommandReply:
-    """Show how all sources of a wish stand; exit code 1 where none of them can be searched."""
-    each = _standings(wish)
-    exit_code = 1 if all(one.state in UNUSABLE for one in each) else 0
+def show_sources(options: ServeOptions, *, as_json: bool) -> int | CommandReply:
+    """Show the status of every source. The exit code is 1 if none of them can be searched."""
+    statuses = _read_statuses(options)
+    exit_code = 1 if all(status.state in UNUSABLE_STATES for status in statuses) else 0
     if as_json:
-        from dowse.federation.federated_replies import overview
+        from dowse.federation.federated_replies import status_reply
 
-        return CommandReply(overview(each), exit_code)
-    for one in each:
-        show(*_line(one))
-        if one.problem:
-            show(f"  {one.problem}")
-    if not each:
+        return CommandReply(status_reply(statuses), exit_code)
+    for status in statuses:
+        show(*_format_line(status))
+        if status.problem:
+            show(f"  {status.problem}")
+    if not statuses:
         say("Nothing would be served here. Name a folder, or write a dowse.toml: docs/federation.md")
     return exit_code
 
 
-def _standings(wish: ServeOptions) -> "list[SourceStatus]":
-    from dowse.federation.federated_search import standings
+def _read_statuses(options: ServeOptions) -> "list[SourceStatus]":
+    from dowse.federation.federated_search import source_statuses
     from dowse.federation.source_list import RUN_INDEX, NoClient
 
-    made = composed(wish)
-    made.holdings.remedy = RUN_INDEX
+    composed = compose_server(options)
+    composed.source_list.remedy = RUN_INDEX
     try:
-        return asyncio.run(standings(made.holdings, NoClient()))
+        return asyncio.run(source_statuses(composed.source_list, NoClient()))
     finally:
-        made.close()
+        composed.close()
 
 
-def _line(one: "SourceStatus") -> list[SafeText | str]:
-    counts = ", ".join(counted(count, _COUNTED[name]) for name, count in one.counts.items())
-    updated = f"  updated {one.last_updated}" if one.last_updated else ""
-    parts: list[Any] = [shown(one.name, bold=True), f": {one.state}"]
+def _format_line(status: "SourceStatus") -> list[SafeText | str]:
+    counts = ", ".join(pluralize(count, _NOUNS[name]) for name, count in status.counts.items())
+    updated = f"  updated {status.last_updated}" if status.last_updated else ""
+    parts: list[Any] = [escape(status.name, bold=True), f": {status.state}"]
     return [*parts, f"  {counts}" if counts else "", updated]

@@ -1,4 +1,4 @@
-"""The three standard streams, whatever the process was started with: closed, full, or in an old encoding."""
+"""The standard streams, made usable even if they are closed, full, or not in UTF-8."""
 
 import contextlib
 import os
@@ -6,7 +6,7 @@ import sys
 
 
 def prepare_streams() -> None:
-    """Make every stream one that can be used and that no character can break."""
+    """Open streams that are closed, and make them escape characters that they cannot encode."""
     _fill_descriptors()
     sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8")
     sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8")
@@ -17,32 +17,32 @@ def prepare_streams() -> None:
 
 
 def silence_streams() -> None:
-    """Let what is still written, even at exit, go nowhere."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+    """Discard all further output, including what is flushed at exit."""
+    devnull = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
-        _point(stream, nowhere)
-    os.close(nowhere)
+        _redirect(stream, devnull)
+    os.close(devnull)
 
 
 def flush_or_silence() -> bool:
-    """Write out what stdout holds; False when that is impossible, and then nothing tries it again."""
+    """Flush stdout and return whether that succeeds. If it fails, discard further output."""
     try:
         sys.stdout.flush()
     except OSError:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        _point(sys.stdout, nowhere)
-        os.close(nowhere)
+        devnull = os.open(os.devnull, os.O_WRONLY)
+        _redirect(sys.stdout, devnull)
+        os.close(devnull)
         return False
     return True
 
 
-def _point(stream: object, target: int) -> None:
-    with contextlib.suppress(OSError, ValueError, AttributeError):  # a stream need not have a descriptor
-        os.dup2(target, stream.fileno())  # type: ignore[attr-defined]  # the reason for the line above
+def _redirect(stream: object, target: int) -> None:
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # a stream may have no descriptor
+        os.dup2(target, stream.fileno())  # type: ignore[attr-defined]  # suppressed above
 
 
 def _fill_descriptors() -> None:
-    """Take the numbers 0 to 2 where they are free, or an index would be opened as stdout and printed into."""
-    while (taken := os.open(os.devnull, os.O_RDWR)) <= 2:
+    """Occupy the descriptors 0 to 2 if they are closed, or a database could get one and receive the output."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
-    os.close(taken)
+    os.close(descriptor)

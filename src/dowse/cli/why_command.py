@@ -1,17 +1,17 @@
-"""`dowse why`: the rule that put a file into the index or kept it out."""
+"""`dowse why`: the rule that includes or excludes a file, or the signals that rank it for a query."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import json_option, named_path
-from dowse.cli.output import CommandReply, counted, say_if_waiting, show, show_warnings
+from dowse.cli.common_arguments import json_option, parse_path
+from dowse.cli.output import CommandReply, pluralize, say_if_locked, show, show_warnings
 from dowse.errors import ProjectNotDetected
 
 if TYPE_CHECKING:
     from dowse.indexes.index import Explanation, ProjectIndex
-    from dowse.searching.explain import Placement
+    from dowse.searching.explain import RankExplanation
 
 
 @click.command()
@@ -29,46 +29,46 @@ def why(arguments: tuple[str, ...], *, as_json: bool) -> int | CommandReply:
 
     if len(arguments) > 2:
         raise click.UsageError("why takes a PATH, or a QUERY and a PATH; quote a query of several words")
-    named = named_path(arguments[-1])
-    project = _project_of(named)
+    path = parse_path(arguments[-1])
+    project = _project_of(path)
     show_warnings(project.warnings)
     try:
-        found = project.explain(str(named))
+        found = project.explain(str(path))
         if len(arguments) == 1 or not found.verdict.is_allowed:
-            return _explained(found, as_json=as_json)
-        say_if_waiting(project)
-        return _placed(
-            explain_rank(project, arguments[0], str(named), InProcessEncoder(project.settings)), as_json=as_json
+            return _reply_with_rule(found, as_json=as_json)
+        say_if_locked(project)
+        return _reply_with_rank(
+            explain_rank(project, arguments[0], str(path), InProcessEncoder(project.settings)), as_json=as_json
         )
     finally:
         project.close()
 
 
-def _project_of(named: Path) -> "ProjectIndex":
-    """The project that a path is asked about: a link is a thing of the folder it stands in, not of its target."""
+def _project_of(path: Path) -> "ProjectIndex":
+    """Return the project of a path. A symlink belongs to the folder that contains it, not to its target."""
     from dowse.indexes.project_lookup import find_indexed, find_project
 
-    for link in (path for path in (*reversed(named.parents), named) if path.is_symlink()):
+    for link in (parent for parent in (*reversed(path.parents), path) if parent.is_symlink()):
         if project := find_indexed(link.parent):
             return project
-    if named.is_symlink():
+    if path.is_symlink():
         try:
-            return find_project(named.parent)
-        except ProjectNotDetected:  # a link in the home folder: then the folder behind it
+            return find_project(path.parent)
+        except ProjectNotDetected:  # a link in the home folder: use its target
             pass
-    return find_project(named)
+    return find_project(path)
 
 
-def _explained(found: "Explanation", *, as_json: bool) -> int | CommandReply:
+def _reply_with_rule(found: "Explanation", *, as_json: bool) -> int | CommandReply:
     exit_code = 0 if found.verdict.is_allowed else 1
     if as_json:
         return CommandReply(_explanation_as_json(found), exit_code)
-    for line in _lines(found):
+    for line in _explanation_lines(found):
         show(line)
     return exit_code
 
 
-def _placed(found: "Placement", *, as_json: bool) -> int | CommandReply:
+def _reply_with_rank(found: "RankExplanation", *, as_json: bool) -> int | CommandReply:
     exit_code = 0 if found.rank else 1
     if as_json:
         return CommandReply(_placement_as_json(found), exit_code)
@@ -76,7 +76,7 @@ def _placed(found: "Placement", *, as_json: bool) -> int | CommandReply:
     return exit_code
 
 
-def _show_placement(found: "Placement") -> None:
+def _show_placement(found: "RankExplanation") -> None:
     if not found.rank:
         show(f"{found.path} has nothing of this query ({', '.join(found.terms) or 'no words'})")
         return
@@ -89,9 +89,9 @@ def _show_placement(found: "Placement") -> None:
     show("  words by weight: " + ", ".join(f"{term} {weight:.1f}" for term, weight in rarest))
 
 
-def _lines(found: "Explanation") -> list[str]:
+def _explanation_lines(found: "Explanation") -> list[str]:
     verdict = found.verdict
-    lines = [_state(found)]
+    lines = [_describe_state(found)]
     if verdict.rule:
         where = verdict.rule.origin + (f", line {verdict.rule.line}" if verdict.rule.line else "")
         lines.append(f"  rule: {verdict.rule.pattern}  ({where})")
@@ -100,14 +100,14 @@ def _lines(found: "Explanation") -> list[str]:
     return lines
 
 
-def _state(found: "Explanation") -> str:
+def _describe_state(found: "Explanation") -> str:
     path = found.verdict.path
     if not found.verdict.is_allowed:
         return f"{path} is not indexed: {found.verdict.reason}"
     if _is_folder(found):
         return f"{path or found.root} is a folder; what is allowed in it is indexed"
     if found.stored:
-        return f"{path} is indexed: {found.stored.language}, {counted(found.stored.chunk_count, 'chunk')}"
+        return f"{path} is indexed: {found.stored.language}, {pluralize(found.stored.chunk_count, 'chunk')}"
     state = "may be indexed, and is not yet" if found.is_indexed_project else "would be indexed"
     return f"{path} {state}: run dowse index {found.root}"
 
@@ -129,7 +129,7 @@ def _explanation_as_json(found: "Explanation") -> dict[str, Any]:
     }
 
 
-def _placement_as_json(found: "Placement") -> dict[str, Any]:
+def _placement_as_json(found: "RankExplanation") -> dict[str, Any]:
     return {
         "path": found.path,
         "query_parsed": found.query.as_json(),

@@ -11,11 +11,12 @@ from dowse.federation.federation_types import FetchedItem, Item, SourceKind, Sou
 from dowse.federation.result_ids import id_of, source_name
 from dowse.notes.filters import Condition, Filter
 from dowse.notes.notes_search import NoteResult
-from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS, on_one_line
+from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
 from dowse.surfaces.notes.notes_handlers import NotesSurface
+from dowse.visible_text import one_line
 
 CANDIDATES = 3
-"""So many times as many notes as are wanted are looked at: the order of their scores is rough.
+"""So many times as many notes as are query are looked at: the order of their scores is rough.
 On judged notes nDCG@10 is 0.53 without that, 0.58 with twice as many, 0.61 with three times."""
 METADATA_CHARACTERS = 2_000
 """Metadata of a note that is told with it; longer ones have a tool of their own."""
@@ -31,16 +32,16 @@ class NotesSearchSource:
         self.name = source_name(self.kind, index)
         self._surface, self._index = surface, index
 
-    def lacks(self, wanted: SourceQuery) -> str:
-        return "notes have no language" if wanted.language else "notes have no path" if wanted.path else ""
+    def unsupported_filter(self, query: SourceQuery) -> str:
+        return "notes have no language" if query.language else "notes have no path" if query.path else ""
 
     def keys(self, locator: str) -> frozenset[str]:  # noqa: ARG002 - a note about a page is not the page
         return frozenset()
 
-    async def search(self, wanted: SourceQuery) -> SourceResult:
-        most = CANDIDATES * wanted.limit
+    async def search(self, query: SourceQuery) -> SourceResult:
+        most = CANDIDATES * query.limit
         answer = await self._surface.use(
-            self._index, lambda index, pause: index.search(wanted.text, most, 0, _days(wanted), pause=pause)
+            self._index, lambda index, check: index.search(query.text, most, 0, _days(query), check_cancelled=check)
         )
         return SourceResult(tuple(self._item(result) for result in answer.results))
 
@@ -48,10 +49,10 @@ class NotesSearchSource:
         title = _title(result.doc_id, result.metadata)
         more: dict[str, Any] = {"docId": result.doc_id}
         if isinstance(day := result.metadata.get("date"), str):
-            more["date"] = on_one_line(day, 40)
+            more["date"] = one_line(day, 40)
         return Item(
             id_of(self.name, result.doc_id), self.name, title, self._url(result.doc_id, result.metadata),
-            "\n".join(result.highlights), None, on_one_line(result.doc_id, TITLE_CHARACTERS),
+            "\n".join(result.highlights), None, one_line(result.doc_id, TITLE_CHARACTERS),
             frozenset(), more,
         )  # fmt: skip
 
@@ -67,7 +68,7 @@ class NotesSearchSource:
             _title(found.doc_id, found.metadata), found.content, self._url(found.doc_id, found.metadata), facts
         )
 
-    async def standing(self) -> SourceStatus:
+    async def status(self) -> SourceStatus:
         info = await self._surface.use(self._index, lambda index, _: index.info())
         return SourceStatus(self.kind, self.name, "ready", {"documents": info.documents})
 
@@ -75,18 +76,18 @@ class NotesSearchSource:
         """Where the note says that it comes from; else a name for the note itself."""
         url = metadata.get("url")
         if isinstance(url, str) and _WEB.fullmatch(url.strip()):
-            return on_one_line(url, 2000)
+            return one_line(url, 2000)
         return f"note://{quote(self._index)}/{quote(doc_id, safe='/', errors='replace')}"
 
 
 def _title(doc_id: str, metadata: dict[str, Any]) -> str:
     title = metadata.get("title")
-    return on_one_line(title if isinstance(title, str) and title.strip() else doc_id, TITLE_CHARACTERS)
+    return one_line(title if isinstance(title, str) and title.strip() else doc_id, TITLE_CHARACTERS)
 
 
-def _days(wanted: SourceQuery) -> Filter:
-    """The days that are wanted, of the date that a note states."""
-    if not wanted.is_dated:
+def _days(query: SourceQuery) -> Filter:
+    """The days that are query, of the date that a note states."""
+    if not query.is_dated:
         return ()
-    first, last = wanted.since or date.min, wanted.until or date.max
+    first, last = query.since or date.min, query.until or date.max
     return Condition("date", "gte", first.isoformat()), Condition("date", "lte", f"{last.isoformat()}~")

@@ -1,6 +1,6 @@
-"""Conditions on metadata: read once, checked, and compared as values. Nothing of them ever becomes code.
+"""Filters on metadata: parsed and checked once, then compared as values, never run as code.
 
-`{"author": "Smith", "year": {"gte": 2020}, "tag": ["a", "b"], "draft": {"exists": false}}`: all have to hold.
+In `{"author": "Smith", "year": {"gte": 2020}, "tag": ["a", "b"], "draft": {"exists": false}}` every condition must hold.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,15 +16,15 @@ Test = Callable[[Any, Any], bool]
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One comparison of one value."""
+    """A comparison of one metadata value."""
 
     key: str
     operator: str
     value: Any
 
     def holds(self, metadata: Mapping[str, Any]) -> bool:
-        """Whether metadata has what is wanted."""
-        found = _looked_up(metadata, self.key)
+        """Return whether metadata fulfils this condition."""
+        found = _look_up(metadata, self.key)
         if self.operator == "exists":
             return (found is not _ABSENT) is self.value
         if self.operator == "ne":
@@ -37,30 +37,30 @@ class Condition:
 Filter = tuple[Condition, ...]
 
 
-def filter_of(given: Mapping[str, Any] | None) -> Filter:
-    """The conditions of a filter; UsageError says what is wrong with which."""
-    conditions = [condition for key, wanted in (given or {}).items() for condition in _conditions(key, wanted)]
+def parse_filter(value: Mapping[str, Any] | None) -> Filter:
+    """Return the conditions of a filter. Raise a UsageError that names the first invalid one."""
+    conditions = [condition for key, wanted in (value or {}).items() for condition in _parse_conditions(key, wanted)]
     if len(conditions) > MAX_CONDITIONS:
         raise UsageError(f"filter has {len(conditions):,} conditions; {MAX_CONDITIONS} are the most.")
     return tuple(conditions)
 
 
 def holds(conditions: Filter, metadata: Mapping[str, Any]) -> bool:
-    """Whether all conditions hold."""
+    """Return whether metadata fulfils every condition."""
     return all(condition.holds(metadata) for condition in conditions)
 
 
-def _conditions(key: str, wanted: Any) -> list[Condition]:
+def _parse_conditions(key: str, wanted: Any) -> list[Condition]:
     if isinstance(wanted, list):
-        return [_checked(key, "in", wanted)]
+        return [_make_condition(key, "in", wanted)]
     if not isinstance(wanted, dict):
         return [Condition(key, "eq", wanted)]
     if not wanted:
         raise UsageError(f"filter.{key[:60]} is empty. It takes: {', '.join(OPERATORS)}.")
-    return [_checked(key, operator, value) for operator, value in wanted.items()]
+    return [_make_condition(key, operator, value) for operator, value in wanted.items()]
 
 
-def _checked(key: str, operator: str, value: Any) -> Condition:
+def _make_condition(key: str, operator: str, value: Any) -> Condition:
     where = f"filter.{key[:60]}.{operator[:60]}"
     if operator not in OPERATORS:
         raise UsageError(f"{where} is no comparison. There are: {', '.join(OPERATORS)}.")
@@ -73,8 +73,8 @@ def _checked(key: str, operator: str, value: Any) -> Condition:
     return Condition(key, operator, value)
 
 
-def _looked_up(metadata: Mapping[str, Any], key: str) -> Any:
-    """The value of a key, or of a path of keys (`author.name`) where no key is called so."""
+def _look_up(metadata: Mapping[str, Any], key: str) -> Any:
+    """Return the value of a key or, if there is no such key, of a path of keys (`author.name`)."""
     if key in metadata:
         return metadata[key]
     found: Any = metadata
@@ -86,28 +86,28 @@ def _looked_up(metadata: Mapping[str, Any], key: str) -> Any:
 
 
 def _equals(found: Any, wanted: Any) -> bool:
-    """The same value, or a list that has it."""
-    return _same(found, wanted) or (isinstance(found, list) and any(_same(one, wanted) for one in found))
+    """Return whether a value is the wanted one, or a list that contains it."""
+    return _is_same(found, wanted) or (isinstance(found, list) and any(_is_same(item, wanted) for item in found))
 
 
-def _same(one: Any, other: Any) -> bool:
-    if _is_number(one) and _is_number(other):
-        return bool(one == other)
-    if type(one) is not type(other):
+def _is_same(left: Any, right: Any) -> bool:
+    if _is_number(left) and _is_number(right):
+        return bool(left == right)
+    if type(left) is not type(right):
         return False
-    if isinstance(one, list):
-        return len(one) == len(other) and all(map(_same, one, other))
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(_same(value, other[key]) for key, value in one.items())
-    return bool(one == other)
+    if isinstance(left, list):
+        return len(left) == len(right) and all(map(_is_same, left, right))
+    if isinstance(left, dict):
+        return left.keys() == right.keys() and all(_is_same(value, right[key]) for key, value in left.items())
+    return bool(left == right)
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _ordered(compare: Test) -> Test:
-    """A comparison of what has an order: numbers with numbers, texts with texts."""
+def _order_test(compare: Test) -> Test:
+    """Return a test that compares numbers with numbers and strings with strings, and fails for other pairs."""
 
     def test(found: Any, wanted: Any) -> bool:
         both_numbers = _is_number(found) and _is_number(wanted)
@@ -119,10 +119,10 @@ def _ordered(compare: Test) -> Test:
 OPERATORS: dict[str, Test] = {
     "eq": _equals,
     "ne": lambda found, wanted: not _equals(found, wanted),
-    "in": lambda found, wanted: any(_equals(found, one) for one in wanted),
-    "gt": _ordered(lambda found, wanted: bool(found > wanted)),
-    "gte": _ordered(lambda found, wanted: bool(found >= wanted)),
-    "lt": _ordered(lambda found, wanted: bool(found < wanted)),
-    "lte": _ordered(lambda found, wanted: bool(found <= wanted)),
+    "in": lambda found, wanted: any(_equals(found, choice) for choice in wanted),
+    "gt": _order_test(lambda found, wanted: bool(found > wanted)),
+    "gte": _order_test(lambda found, wanted: bool(found >= wanted)),
+    "lt": _order_test(lambda found, wanted: bool(found < wanted)),
+    "lte": _order_test(lambda found, wanted: bool(found <= wanted)),
     "exists": lambda _found, wanted: bool(wanted),
 }

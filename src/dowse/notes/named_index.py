@@ -1,4 +1,4 @@
-"""One named index: documents are added, replaced and deleted in it, and it is searched."""
+"""One named index: adding, replacing, deleting, reading and searching its documents."""
 
 import json
 import sqlite3
@@ -10,22 +10,22 @@ from typing import Any
 from dowse.errors import DowseError, NotFound
 from dowse.notes import segments
 from dowse.notes.filters import Filter
-from dowse.notes.limits import BULK_TOKENS, DEFAULT_K, TAIL_TOKENS
+from dowse.notes.limits import BULK_TOKENS, DEFAULT_K, MAX_TAIL_TOKENS
 from dowse.notes.notes_database import NotesDatabase
 from dowse.notes.notes_documents import AddedNote, NewNote, StoredNote
-from dowse.notes.notes_search import Fits, NotesAnswer, NotesSearch, retrieve
-from dowse.notes.notes_tokens import NotesTokenizer, tokenizer_of
+from dowse.notes.notes_search import Fits, NotesAnswer, NotesSearch, search_notes
+from dowse.notes.notes_tokens import NotesTokenizer, parse_tokenizer_config
 from dowse.notes.notes_writer import NotesWriter
-from dowse.notes.scoring import Pause
-from dowse.notes.snapshots import Views, state_of
+from dowse.notes.scoring import CheckCancelled
+from dowse.notes.snapshots import SnapshotCache, read_state
 
-_PAGE = 500
-"""Documents that an export reads at once."""
+_EXPORT_PAGE_DOCUMENTS = 500
+"""Documents that an export reads with one query."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexInfo:
-    """What there is to say of an index."""
+    """The name, configuration and size of an index."""
 
     name: str
     backend: str
@@ -37,7 +37,7 @@ class IndexInfo:
     created: str
 
     def as_json(self) -> dict[str, Any]:
-        """The index as a list of them shows it."""
+        """Return the index as an entry in a list of indexes."""
         return {
             "index_name": self.name,
             "backend": self.backend,
@@ -51,71 +51,72 @@ class IndexInfo:
 
 
 class NamedIndex:
-    """An open index; any thread may call it."""
+    """An open index. Safe to use from several threads."""
 
     def __init__(self, name: str, backend: str, database: NotesDatabase) -> None:
         self.name = name
         self.backend = backend
         self.database = database
         with database.reading() as connection:
-            state_of(connection)
+            read_state(connection)
             facts = dict(connection.execute("SELECT key, value FROM facts").fetchall())
         self._created = facts["created"]
-        self.tokenizer = tokenizer_of(json.loads(facts["tokenizer"]))
-        self._views = Views(self.tokenizer)
+        self.tokenizer = parse_tokenizer_config(json.loads(facts["tokenizer"]))
+        self._snapshots = SnapshotCache(self.tokenizer)
         self._tidying = threading.Lock()
         self.is_tidy = True
-        """As far as this process knows, there is nothing to merge."""
+        """Whether this process knows of nothing to merge."""
 
-    # Changing it
+    # Changing the index
 
     def add(self, notes: Sequence[NewNote]) -> list[AddedNote]:
-        """Add or replace documents, all or none; durable and visible to everybody at the end."""
-        last = {note.doc_id: note for note in notes}
-        cut = {doc_id: self.tokenizer.tokens(note.content) for doc_id, note in last.items()}
+        """Add or replace documents, all or none. On return they are durable and visible to every process."""
+        unique = {note.doc_id: note for note in notes}
+        tokens = {doc_id: self.tokenizer.tokens(note.content) for doc_id, note in unique.items()}
         with self.database.writing() as connection:
-            state = state_of(connection)
+            state = read_state(connection)
             writer = NotesWriter(connection, state)
-            there, known = writer.put([(note, cut[note.doc_id]) for note in last.values()])
-            if writer.tail_tokens > TAIL_TOKENS or sum(map(len, known.values())) > BULK_TOKENS:
+            existing, known = writer.put([(note, tokens[note.doc_id]) for note in unique.values()])
+            if writer.tail_tokens > MAX_TAIL_TOKENS or sum(map(len, known.values())) > BULK_TOKENS:
                 writer.flushed = segments.flush(connection, self.tokenizer, state.flushed, known)
                 writer.tail_tokens = 0
             writer.finish()
         self.is_tidy = self.is_tidy and writer.is_tidy
-        return _added(notes, there, self.tokenizer, cut)
+        return _make_added(notes, existing, self.tokenizer, tokens)
 
     def delete(self, doc_id: str) -> None:
         """Delete a document."""
         with self.database.writing() as connection:
-            writer = NotesWriter(connection, state_of(connection))
-            if not writer.drop(doc_id):
+            writer = NotesWriter(connection, read_state(connection))
+            if not writer.delete(doc_id):
                 raise NotFound(f"Document not found: {doc_id}")
             writer.finish()
         self.is_tidy = self.is_tidy and writer.is_tidy
 
     def tidy(self) -> None:
-        """Merge segments where it pays; what it costs nobody has to wait for, and it may fail without harm."""
+        """Merge segments where it pays. Meant for the background; a failure does no harm."""
         if self.is_tidy or not self._tidying.acquire(blocking=False):
             return
         self.is_tidy = True
         try:
-            while self._merged():
+            while self._merge_once():
                 pass
         except (DowseError, sqlite3.Error):
-            pass  # no space, or deleted meanwhile: the next change tries again
+            pass  # no disk space, or the index was deleted: the next change tries again
         finally:
             self._tidying.release()
 
-    def _merged(self) -> bool:
+    def _merge_once(self) -> bool:
+        """Merge some segments; return whether anything was merged."""
         with self.database.reading() as connection:
-            shape = self._views.shape(connection)
-            wanted = segments.wanted_merge(shape.sizes())
-            if not wanted:
+            segment_set = self._snapshots.segment_set(connection)
+            chosen = segments.choose_merge(segment_set.sizes())
+            if not chosen:
                 return False
-            merge = segments.prepared(connection, wanted, shape.dead)
+            merge = segments.prepare_merge(connection, chosen, segment_set.dead)
         with self.database.writing() as connection:
-            state = state_of(connection)
-            is_applied = segments.apply(connection, merge)
+            state = read_state(connection)
+            is_applied = segments.apply_merge(connection, merge)
             if is_applied:
                 writer = NotesWriter(connection, state)
                 writer.is_changed = True
@@ -123,12 +124,12 @@ class NamedIndex:
         return is_applied
 
     def mark_deleted(self) -> None:
-        """Tell everybody who has it open that it is gone."""
+        """Mark the index as deleted, for every process that has it open."""
         with self.database.writing() as connection:
-            state_of(connection)
+            read_state(connection)
             connection.execute("UPDATE state SET is_deleted = 1")
 
-    # Asking it
+    # Reading the index
 
     def search(
         self,
@@ -137,71 +138,76 @@ class NamedIndex:
         offset: int = 0,
         conditions: Filter = (),
         *,
-        pause: Pause = lambda: None,
+        check_cancelled: CheckCancelled = lambda: None,
         fits: Fits = lambda _: True,
     ) -> NotesAnswer:
-        """The documents that answer a query, best first; as many as fit."""
+        """Return the documents that match a query, best first, as many as fit."""
         with self.database.reading() as connection:
-            view = self._views.view(connection)
-            return retrieve(
-                connection, view, self.tokenizer, NotesSearch(text, k, offset, conditions), pause=pause, fits=fits
+            snapshot = self._snapshots.current(connection)
+            return search_notes(
+                connection,
+                snapshot,
+                self.tokenizer,
+                NotesSearch(text, k, offset, conditions),
+                check_cancelled=check_cancelled,
+                fits=fits,
             )
 
     def document(self, doc_id: str) -> StoredNote:
-        """A document as it was added."""
+        """Return a document as it was added."""
         find = "SELECT doc_id, text, metadata, tokens FROM documents JOIN contents USING (id) WHERE doc_id = ?"
         with self.database.reading() as connection:
-            state_of(connection)
+            read_state(connection)
             row = connection.execute(find, (doc_id,)).fetchone()
         if row is None:
             raise NotFound(f"Document not found: {doc_id}")
-        return _stored(row)
+        return _make_stored(row)
 
     def every_document(self) -> Iterator[StoredNote]:
-        """All documents of one moment, by id."""
+        """Yield all documents of one consistent state, by id."""
         find = (
             "SELECT doc_id, text, metadata, tokens FROM documents JOIN contents USING (id) "
             "WHERE doc_id > ? ORDER BY doc_id LIMIT ?"
         )
         with self.database.reading() as connection:
-            state_of(connection)
+            read_state(connection)
             after = ""
-            while rows := connection.execute(find, (after, _PAGE)).fetchall():
-                yield from map(_stored, rows)
+            while rows := connection.execute(find, (after, _EXPORT_PAGE_DOCUMENTS)).fetchall():
+                yield from map(_make_stored, rows)
                 after = rows[-1][0]
 
     def info(self) -> IndexInfo:
-        """What there is to say of it."""
+        """Return the name, configuration and size of the index."""
         with self.database.reading() as connection:
-            state = state_of(connection)
+            state = read_state(connection)
         return IndexInfo(
             self.name, self.backend, self.tokenizer, state.documents, state.tokens, state.text_bytes,
             self.database.size_bytes(), self._created,
         )  # fmt: skip
 
-    def rest(self) -> None:
-        """Give back memory and files that the next question can have again."""
-        self._views.forget()
-        self.database.rest()
+    def release(self) -> None:
+        """Release memory and files that the next query can load again."""
+        self._snapshots.clear()
+        self.database.release()
 
     def close(self) -> None:
-        """Close it; one in memory is gone."""
+        """Close the index. An index in memory is lost."""
         self.database.close()
 
 
-def _added(
-    notes: Sequence[NewNote], seen: set[str], tokenizer: NotesTokenizer, cut: dict[str, list[str]]
+def _make_added(
+    notes: Sequence[NewNote], existing: set[str], tokenizer: NotesTokenizer, tokens: dict[str, list[str]]
 ) -> list[AddedNote]:
-    """What became of each; one whose id comes twice replaces the first."""
+    """Return the status of each document. Of two documents with one id, the second replaces the first."""
     added = []
-    is_single = len(cut) == len(notes)
+    has_unique_ids = len(tokens) == len(notes)
     for note in notes:
-        count = len(cut[note.doc_id] if is_single else tokenizer.tokens(note.content))
-        added.append(AddedNote("re-indexed" if note.doc_id in seen else "indexed", note.doc_id, count))
-        seen.add(note.doc_id)
+        count = len(tokens[note.doc_id] if has_unique_ids else tokenizer.tokens(note.content))
+        added.append(AddedNote("re-indexed" if note.doc_id in existing else "indexed", note.doc_id, count))
+        existing.add(note.doc_id)
     return added
 
 
-def _stored(row: tuple[Any, ...]) -> StoredNote:
+def _make_stored(row: tuple[Any, ...]) -> StoredNote:
     doc_id, content, metadata, tokens = row
     return StoredNote(doc_id, content, json.loads(metadata), tokens)

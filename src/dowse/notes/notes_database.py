@@ -1,4 +1,4 @@
-"""The SQLite database of one index, on the disk or in memory: its tables, its transactions, its errors as ours."""
+"""The SQLite database of one index, on disk or in memory: its tables, transactions and errors."""
 
 import contextlib
 import sqlite3
@@ -10,31 +10,31 @@ from urllib.parse import quote
 
 from dowse import __version__
 from dowse.errors import DiskFull, Failed, LimitReached, StoreBusy, StoreDamaged, StoreTooNew
-from dowse.notes.limits import BUSY_SECONDS, CACHE_KB, IDLE_CONNECTIONS, MAX_MEMORY_BYTES
+from dowse.notes.limits import BUSY_SECONDS, CACHE_KB, MAX_IDLE_CONNECTIONS, MAX_MEMORY_BYTES
 
 APPLICATION_ID = 0x646F776E
-"""Spells `down`; tells a named index from a project's catalog and from anything else."""
+"""Spells `down`; distinguishes a named index from a project's catalog and from any other database."""
 FORMAT = 1
 
 SCHEMA = (
     "CREATE TABLE facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-    # Documents up to `flushed` are in segments, later ones in the tail; `version` grows with every change.
+    # Documents with ids up to `flushed` are in segments, later ones in the tail. Every change increments `version`.
     """CREATE TABLE state (
         version INTEGER NOT NULL, flushed INTEGER NOT NULL, documents INTEGER NOT NULL, tokens INTEGER NOT NULL,
         tail_tokens INTEGER NOT NULL, text_bytes INTEGER NOT NULL, is_deleted INTEGER NOT NULL)""",
     "INSERT INTO state VALUES (0, 0, 0, 0, 0, 0, 0)",
-    # A row is never changed: new content is a new row with a new id, and ids are never used again.
+    # Rows are never updated: new content is a new row with a new id, and ids are never reused.
     """CREATE TABLE documents (
         id INTEGER PRIMARY KEY AUTOINCREMENT, doc_id TEXT NOT NULL UNIQUE, tokens INTEGER NOT NULL,
         metadata TEXT NOT NULL)""",
     "CREATE TABLE contents (id INTEGER PRIMARY KEY, text TEXT NOT NULL)",
     "CREATE TABLE segments (number INTEGER PRIMARY KEY AUTOINCREMENT, ids BLOB NOT NULL, ranks BLOB NOT NULL,"
     " lengths BLOB NOT NULL)",
-    # A block of postings: its tokens, one a line, and numbers in the order of the tokens.
+    # A block of postings: its tokens, one per line, and numbers in the order of the tokens.
     """CREATE TABLE postings (
         segment INTEGER NOT NULL, first TEXT NOT NULL, tokens TEXT NOT NULL, held BLOB NOT NULL, placed BLOB NOT NULL,
         documents BLOB NOT NULL, counts BLOB NOT NULL, positions BLOB NOT NULL, PRIMARY KEY (segment, first))""",
-    # Documents that are still in a segment and no longer in the index.
+    # Documents that were deleted from the index but are still in a segment.
     "CREATE TABLE dead (id INTEGER PRIMARY KEY)",
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {FORMAT}",
@@ -42,35 +42,35 @@ SCHEMA = (
 
 
 class NotesDatabase(Protocol):
-    """Transactions on one index."""
+    """The transactions of one index."""
 
     def reading(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
-        """Several reads of one state."""
+        """Return a context for several reads of one consistent state."""
         ...
 
     def writing(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
-        """All or nothing, and durable at its end."""
+        """Return a context for a transaction that is durable at its end, or has no effect."""
         ...
 
     def size_bytes(self) -> int: ...
 
-    def rest(self) -> None:
-        """Give back what is not in use."""
+    def release(self) -> None:
+        """Release memory and files that are not in use."""
         ...
 
     def close(self) -> None: ...
 
 
 class MemoryDatabase:
-    """A database in the memory of this process: one connection, used by one thread at a time."""
+    """A database in the memory of this process, with one connection that one thread uses at a time."""
 
-    def __init__(self, facts: dict[str, str], room: Callable[[], int]) -> None:
+    def __init__(self, facts: dict[str, str], free_bytes: Callable[[], int]) -> None:
         self._lock = threading.RLock()
-        self._room = room
+        self._free_bytes = free_bytes
         self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         make_tables(self._connection, facts)
         self._page_bytes: int = self._connection.execute("PRAGMA page_size").fetchone()[0]
-        self._size_bytes = self._measured()
+        self._size_bytes = self._measure()
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -80,7 +80,7 @@ class MemoryDatabase:
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
-            pages = (self._size_bytes + max(0, self._room())) // self._page_bytes
+            pages = (self._size_bytes + max(0, self._free_bytes())) // self._page_bytes
             self._connection.execute(f"PRAGMA max_page_count = {pages}")
             try:
                 with _transaction(self._connection):
@@ -93,18 +93,18 @@ class MemoryDatabase:
                     ) from error
                 raise Failed(f"The index cannot be changed ({error}); nothing was.") from error
             finally:
-                self._size_bytes = self._measured()
+                self._size_bytes = self._measure()
 
     def size_bytes(self) -> int:
-        # Without the lock: who writes to one index asks for the size of all, and two of them would wait for each other.
+        # Without the lock: a writer of one index reads the size of all, and two writers would deadlock.
         return self._size_bytes
 
-    def _measured(self) -> int:
+    def _measure(self) -> int:
         pages: int = self._connection.execute("PRAGMA page_count").fetchone()[0]
         return pages * self._page_bytes
 
-    def rest(self) -> None:
-        """Nothing could be given back without being lost."""
+    def release(self) -> None:
+        """Do nothing: the memory holds the only copy."""
 
     def close(self) -> None:
         with self._lock:
@@ -112,35 +112,35 @@ class MemoryDatabase:
 
 
 class DiskDatabase:
-    """A database file, shared with other processes; connections are kept for the next question."""
+    """A database file, shared with other processes. Connections stay open for the next query."""
 
-    def __init__(self, file: Path, guard: Callable[[], contextlib.AbstractContextManager[None]]) -> None:
+    def __init__(self, file: Path, lock_files: Callable[[], contextlib.AbstractContextManager[None]]) -> None:
         self.file = file
-        self._guard = guard
-        """Nobody makes or deletes the file meanwhile."""
+        self._lock_files = lock_files
+        """Keeps other processes from creating or deleting the file."""
         self._idle: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
         self._writer = threading.Lock()
         self._is_closed = False
-        with self._connected():
+        with self._connect():
             pass
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        with self._connected() as connection, _transaction(connection, "BEGIN", "ROLLBACK"):
+        with self._connect() as connection, _transaction(connection, "BEGIN", "ROLLBACK"):
             yield connection
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        # Threads of one process take turns here; between processes SQLite lets them try again and again.
-        with self._writer, self._connected() as connection, _transaction(connection):
+        # Threads of one process take turns with this lock; SQLite makes other processes retry.
+        with self._writer, self._connect() as connection, _transaction(connection):
             yield connection
 
     def size_bytes(self) -> int:
         files = (self.file, self.file.with_name(f"{self.file.name}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
-    def rest(self) -> None:
+    def release(self) -> None:
         with self._lock:
             idle, self._idle = self._idle, []
         for connection in idle:
@@ -148,46 +148,46 @@ class DiskDatabase:
 
     def close(self) -> None:
         self._is_closed = True
-        self.rest()
+        self.release()
 
     @contextlib.contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
-        with self._translated():
+    def _connect(self) -> Iterator[sqlite3.Connection]:
+        with self._translate_errors():
             with self._lock:
                 connection = self._idle.pop() if self._idle else None
-            connection = connection or self._opened()
-            is_well = False  # after an error nobody knows; a new one costs a millisecond
+            connection = connection or self._open()
+            is_usable = False  # after an error it may not be; a new connection costs a millisecond
             try:
                 yield connection
-                is_well = True
+                is_usable = True
             finally:
-                self._give_back(connection, is_well=is_well)
+                self._give_back(connection, is_usable=is_usable)
 
-    def _give_back(self, connection: sqlite3.Connection, *, is_well: bool) -> None:
+    def _give_back(self, connection: sqlite3.Connection, *, is_usable: bool) -> None:
         with self._lock:
-            if is_well and not self._is_closed and len(self._idle) < IDLE_CONNECTIONS:
+            if is_usable and not self._is_closed and len(self._idle) < MAX_IDLE_CONNECTIONS:
                 self._idle.append(connection)
                 return
         connection.close()
 
-    def _opened(self) -> sqlite3.Connection:
-        with self._guard():
+    def _open(self) -> sqlite3.Connection:
+        with self._lock_files():
             address = f"file:{quote(str(self.file))}?mode=rw"
             connection = sqlite3.connect(
                 address, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
             try:
-                self._require_ours(connection)
+                self._check_format(connection)
             except BaseException:
                 connection.close()
                 raise
-        # What an assistant wrote down exists nowhere else: a reply comes after the disk has it.
+        # Notes exist nowhere else, so a change is on disk before the reply is sent.
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute(f"PRAGMA cache_size = -{CACHE_KB}")
         return connection
 
-    def _require_ours(self, connection: sqlite3.Connection) -> None:
+    def _check_format(self, connection: sqlite3.Connection) -> None:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if application != APPLICATION_ID:
@@ -200,7 +200,7 @@ class DiskDatabase:
             )
 
     @contextlib.contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
@@ -220,7 +220,7 @@ class DiskDatabase:
 
 
 def make_tables(connection: sqlite3.Connection, facts: dict[str, str]) -> None:
-    """A new, empty index."""
+    """Create the tables of a new, empty index."""
     with _transaction(connection):
         for statement in SCHEMA:
             connection.execute(statement)

@@ -1,4 +1,4 @@
-"""Documents as they are given to an index, checked, and as they come back."""
+"""The documents of a named index: before and after they are stored, and the checks in between."""
 
 import json
 import math
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dowse.errors import UsageError
-from dowse.notes.limits import MAX_CONTENT_BYTES, MAX_DEPTH, MAX_ID, MAX_METADATA
+from dowse.notes.limits import MAX_CONTENT_BYTES, MAX_ID_CHARACTERS, MAX_METADATA_CHARACTERS, MAX_METADATA_DEPTH
 
 NO_CONTENT = "Content must be a non-empty string"
 FIELDS = ("doc_id", "content", "metadata")
@@ -15,31 +15,31 @@ FIELDS = ("doc_id", "content", "metadata")
 
 @dataclass(frozen=True, slots=True)
 class NewNote:
-    """A document to be added."""
+    """A checked document that can be added."""
 
     doc_id: str
     content: str
     metadata: str = "{}"
-    """As JSON, the way it is kept."""
+    """JSON, as it is stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class AddedNote:
-    """What became of a document."""
+    """The outcome of adding a document."""
 
     status: str
-    """`indexed`, or `re-indexed` where there was one of this id."""
+    """`indexed`, or `re-indexed` if it replaced a document with the same id."""
     doc_id: str
     token_count: int
 
     def as_json(self) -> dict[str, Any]:
-        """The document as a reply tells of it."""
+        """Return the outcome as it appears in a reply."""
         return {"status": self.status, "doc_id": self.doc_id, "token_count": self.token_count}
 
 
 @dataclass(frozen=True, slots=True)
 class StoredNote:
-    """A document as an index has it."""
+    """A document as the index stores it."""
 
     doc_id: str
     content: str
@@ -47,75 +47,75 @@ class StoredNote:
     token_count: int
 
 
-def note_of(given: Any) -> NewNote:
-    """A document as somebody writes it in JSON."""
-    if not isinstance(given, dict):
+def parse_note(value: Any) -> NewNote:
+    """Return the document that a JSON value describes."""
+    if not isinstance(value, dict):
         raise UsageError(f"A document has to be an object with {', '.join(FIELDS)}.")
-    for key in given:
+    for key in value:
         if key not in FIELDS:
             raise UsageError(f"A document has no field {key[:60]!r}. It takes: {', '.join(FIELDS)}.")
-    return note(given.get("doc_id"), given.get("content"), given.get("metadata"))
+    return make_note(value.get("doc_id"), value.get("content"), value.get("metadata"))
 
 
-def note(doc_id: Any, content: Any, metadata: Any = None) -> NewNote:
-    """A document whose parts are as they should be; UsageError says which is not."""
-    return NewNote(_checked_id(doc_id), _checked_content(content), _checked_metadata(metadata))
+def make_note(doc_id: Any, content: Any, metadata: Any = None) -> NewNote:
+    """Return a document with these fields. Raise a UsageError that names the invalid one."""
+    return NewNote(_check_id(doc_id), _check_content(content), _check_metadata(metadata))
 
 
-def _checked_id(doc_id: Any) -> str:
+def _check_id(doc_id: Any) -> str:
     if not isinstance(doc_id, str) or not doc_id.strip():
         raise UsageError("doc_id must be a non-empty string")
-    if len(doc_id) > MAX_ID:
-        raise UsageError(f"doc_id has {len(doc_id):,} characters; {MAX_ID:,} are the most.")
-    if not _is_sendable(doc_id):
+    if len(doc_id) > MAX_ID_CHARACTERS:
+        raise UsageError(f"doc_id has {len(doc_id):,} characters; {MAX_ID_CHARACTERS:,} are the most.")
+    if not _is_valid_unicode(doc_id):
         raise UsageError("doc_id holds half a character (a lone surrogate), which cannot be sent back.")
     return doc_id
 
 
-def _checked_content(content: Any) -> str:
+def _check_content(content: Any) -> str:
     if not isinstance(content, str) or not content.strip():
         raise UsageError(NO_CONTENT)
-    data = content.encode(errors="replace")  # half a character is a question mark, as in every other argument
+    data = content.encode(errors="replace")  # a lone surrogate becomes a question mark, as in every other argument
     if len(data) > MAX_CONTENT_BYTES:
         raise UsageError(f"Content has {len(data):,} bytes; {MAX_CONTENT_BYTES:,} are the most. Cut it into documents.")
-    return content if _is_sendable(content) else data.decode()
+    return content if _is_valid_unicode(content) else data.decode()
 
 
-def _checked_metadata(metadata: Any) -> str:
+def _check_metadata(metadata: Any) -> str:
     if metadata is None:
         return "{}"
     if not isinstance(metadata, dict):
         raise UsageError("metadata has to be an object.")
-    _require_plain(metadata)
+    _require_json_values(metadata)
     try:
         text = json.dumps(metadata, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    except ValueError as error:  # a whole number of thousands of digits
+    except ValueError as error:  # an integer of thousands of digits
         raise UsageError("metadata holds a number that is too long to be written out.") from error
-    if len(text) > MAX_METADATA:
-        raise UsageError(f"metadata has {len(text):,} characters as JSON; {MAX_METADATA:,} are the most.")
+    if len(text) > MAX_METADATA_CHARACTERS:
+        raise UsageError(f"metadata has {len(text):,} characters as JSON; {MAX_METADATA_CHARACTERS:,} are the most.")
     return text
 
 
-def _require_plain(metadata: Mapping[str, Any]) -> None:
-    """Refuse what cannot come back as it was; without recursion, for it may be nested as deep as a message is long."""
+def _require_json_values(metadata: Mapping[str, Any]) -> None:
+    """Raise if a value is not valid JSON or is nested too deep. Not recursive: nesting may exceed the stack."""
     level: list[Any] = [metadata]
-    for _ in range(MAX_DEPTH):
+    for _ in range(MAX_METADATA_DEPTH):
         for value in level:
             if isinstance(value, float) and not math.isfinite(value):
                 raise UsageError("metadata holds a number that JSON does not have (NaN or infinity).")
-        level = [inner for value in level for inner in _inside(value)]
+        level = [inner for value in level for inner in _children(value)]
         if not level:
             return
-    raise UsageError(f"metadata is nested deeper than {MAX_DEPTH} levels.")
+    raise UsageError(f"metadata is nested deeper than {MAX_METADATA_DEPTH} levels.")
 
 
-def _inside(value: Any) -> list[Any]:
+def _children(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return list(value.values())
     return value if isinstance(value, list) else []
 
 
-def _is_sendable(text: str) -> bool:
+def _is_valid_unicode(text: str) -> bool:
     try:
         text.encode()
     except UnicodeEncodeError:

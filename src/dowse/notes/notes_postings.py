@@ -1,7 +1,7 @@
-"""Texts as numbers: the tokens of some documents in a row, turned into postings and back.
+"""Token runs, the tokens of consecutive documents as numbers, and their conversion to postings and back.
 
-A run has a place for every token and one more after each document, so that no two tokens of different documents
-are neighbours. The place of a token in the run is its position in the postings.
+A run has one place for every token and a gap after each document, so that tokens of different documents are never
+neighbours. The place of a token in the run is its position in the postings.
 """
 
 from array import array
@@ -21,13 +21,13 @@ Flags = npt.NDArray[np.bool_]
 GAP = 2**32 - 1
 BLOCK_TOKENS = 64
 BLOCK_POSTINGS = 2048
-"""A row of the database for each token would take five times as long to write; a block of these sizes is read in 10 µs."""
-_NUMBER = np.dtype("<u4")
+"""A database row per token would take five times as long to write; a block of these sizes is read in 10 µs."""
+_UINT32 = np.dtype("<u4")
 
 
 @dataclass(frozen=True, slots=True)
 class TokenRun:
-    """Documents in a row: `flat` has for each place the number of its token, or GAP after a document."""
+    """Consecutive documents. For each place, `flat` holds the number of its token, or GAP after a document."""
 
     tokens: list[str]
     flat: Numbers
@@ -35,65 +35,65 @@ class TokenRun:
 
     @property
     def ends(self) -> npt.NDArray[np.int64]:
-        """The gap after each document."""
+        """The place of the gap after each document."""
         return np.cumsum(self.lengths.astype(np.int64) + 1) - 1
 
     @property
     def documents(self) -> Numbers:
-        """For each place the document it belongs to."""
+        """The document that each place belongs to."""
         return np.repeat(np.arange(len(self.lengths), dtype=np.uint32), self.lengths.astype(np.int64) + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class PostingBlock:
-    """The postings of some tokens that follow each other in order; numbers as bytes."""
+    """The postings of some consecutive tokens in sorted order, with the numbers packed as bytes."""
 
     tokens: list[str]
     held: "bytes | memoryview[int]"
-    """How many documents have each token."""
+    """How many documents contain each token."""
     placed: "bytes | memoryview[int]"
-    """How often it stands in all of them."""
+    """How often each token occurs in all documents."""
     documents: "bytes | memoryview[int]"
-    """The documents of the first token, ascending, then those of the second, and so on."""
+    """The documents of the first token in ascending order, then those of the second, and so on."""
     counts: "bytes | memoryview[int]"
-    """How often it stands in each of them."""
+    """How often the token occurs in each of these documents."""
     positions: "bytes | memoryview[int]"
 
 
 class TokenNumbers(defaultdict[str, int]):
-    """Numbers for tokens, given as they come."""
+    """A vocabulary that numbers tokens in order of first use."""
 
     def __init__(self) -> None:
         super().__init__()
         self.default_factory = self.__len__
 
     def numbers(self, tokens: Iterable[str]) -> "array[int]":
-        """A document as numbers, and the gap after it."""
+        """Return the numbers of a document's tokens, followed by a gap."""
         numbers = array("I", map(self.__getitem__, tokens))
         numbers.append(GAP)
         return numbers
 
 
-def run_of(documents: Iterable[Sequence[str]]) -> TokenRun:
-    """The run of documents that were cut into tokens."""
+def build_run(documents: Iterable[Sequence[str]]) -> TokenRun:
+    """Return the run of tokenized documents."""
     vocabulary, flat, lengths = TokenNumbers(), array("I"), array("I")
     for tokens in documents:
         flat.extend(vocabulary.numbers(tokens))
         lengths.append(len(tokens))
-    return TokenRun(list(vocabulary), _array(flat), _array(lengths))
+    return TokenRun(list(vocabulary), _to_numpy(flat), _to_numpy(lengths))
 
 
-def _array(numbers: "array[int]") -> Numbers:
+def _to_numpy(numbers: "array[int]") -> Numbers:
     return np.frombuffer(numbers, dtype=np.dtype("u4")) if numbers else np.zeros(0, dtype=np.uint32)
 
 
-def joined(runs: Sequence[TokenRun]) -> TokenRun:
-    """Several runs as one."""
+def join_runs(runs: Sequence[TokenRun]) -> TokenRun:
+    """Return several runs as one."""
     vocabulary = TokenNumbers()
     flats = []
     for run in runs:
         places = np.minimum(run.flat, len(run.tokens))
-        is_used = np.bincount(places, minlength=len(run.tokens) + 1) > 0  # of documents that are gone there are others
+        is_used = np.bincount(places, minlength=len(run.tokens) + 1) > 0  # tokens of deleted documents may be unused
         is_used[-1] = False
         used = np.flatnonzero(is_used)
         numbers = np.full(len(run.tokens) + 1, GAP, dtype=np.uint32)
@@ -103,45 +103,49 @@ def joined(runs: Sequence[TokenRun]) -> TokenRun:
     return TokenRun(list(vocabulary), np.concatenate(flats), np.concatenate(lengths))
 
 
-def without(run: TokenRun, is_kept: Flags) -> TokenRun:
-    """A run of fewer documents."""
+def select_documents(run: TokenRun, is_kept: Flags) -> TokenRun:
+    """Return a run of the documents that are kept."""
     places = np.repeat(is_kept, run.lengths.astype(np.int64) + 1)
     return TokenRun(run.tokens, run.flat[places], run.lengths[is_kept])
 
 
-def blocks_of(run: TokenRun) -> Iterator[PostingBlock]:
-    """The postings of a run, by token; within one the documents ascend, and so do the positions."""
+def build_blocks(run: TokenRun) -> Iterator[PostingBlock]:
+    """Yield the postings of a run by token; the documents and positions of each token ascend."""
     tokens = sorted(run.tokens)
     ranked = {token: rank for rank, token in enumerate(tokens)}
     rank = np.fromiter(map(ranked.__getitem__, run.tokens), dtype=np.uint64, count=len(tokens))
     places = np.flatnonzero(run.flat != GAP).astype(np.uint64)
-    # One sort of whole numbers, token above place, is twice as fast as a stable sort of the tokens alone.
+    # One sort of integers, with the token in the high bits, is twice as fast as a stable sort of the tokens alone.
     keys = (rank[run.flat[places]] << np.uint64(32)) | places
     keys.sort()
-    terms, positions = (keys >> np.uint64(32)).astype(np.uint32), (keys & np.uint64(GAP)).astype(_NUMBER)
-    holders = run.documents[positions].astype(_NUMBER)
+    terms, positions = (keys >> np.uint64(32)).astype(np.uint32), (keys & np.uint64(GAP)).astype(_UINT32)
+    holders = run.documents[positions].astype(_UINT32)
     is_first = np.ones(len(keys), dtype=bool)
     is_first[1:] = (terms[1:] != terms[:-1]) | (holders[1:] != holders[:-1])
     first = np.flatnonzero(is_first)
-    counts = np.diff(np.append(first, len(keys))).astype(_NUMBER)
+    counts = np.diff(np.append(first, len(keys))).astype(_UINT32)
     every = np.arange(len(tokens) + 1, dtype=np.uint32)
     held, placed = np.searchsorted(terms[first], every), np.searchsorted(terms, every)
-    sizes = [as_view(np.diff(each)) for each in (held, placed)]
+    sizes = [pack_numbers(np.diff(starts)) for starts in (held, placed)]
     arrays = (holders[first], counts, positions)
-    wide = [_width(each) for each in arrays]
-    kept = [as_view(each, width) for each, width in zip(arrays, wide, strict=True)]
+    widths = [_bytes_per_number(values) for values in arrays]
+    packed = [pack_numbers(values, width) for values, width in zip(arrays, widths, strict=True)]
     held_at, placed_at = held.tolist(), placed.tolist()
-    for start, end in pairwise(_cuts(held_at)):
-        some = slice(4 * start, 4 * end)
+    for start, end in pairwise(_block_bounds(held_at)):
+        in_block = slice(4 * start, 4 * end)
         bounds = ((held_at[start], held_at[end]), (held_at[start], held_at[end]), (placed_at[start], placed_at[end]))
-        documents, many, where = (
-            each[width * begin : width * until] for each, width, (begin, until) in zip(kept, wide, bounds, strict=True)
+        documents, occurrences, where = (
+            data[width * begin : width * until]
+            for data, width, (begin, until) in zip(packed, widths, bounds, strict=True)
         )
-        yield PostingBlock(tokens[start:end], sizes[0][some], sizes[1][some], documents, many, where)
+        yield PostingBlock(tokens[start:end], sizes[0][in_block], sizes[1][in_block], documents, occurrences, where)
 
 
-def _cuts(held: list[int]) -> list[int]:
-    """Where blocks begin and end, by the number of postings before each token; a heavy token has one of its own."""
+def _block_bounds(held: list[int]) -> list[int]:
+    """Return the block boundaries, given the number of postings before each token.
+
+    A token with many postings has a block of its own.
+    """
     cuts, last = [0], len(held) - 1
     while cuts[-1] < last:
         start = cuts[-1]
@@ -150,29 +154,29 @@ def _cuts(held: list[int]) -> list[int]:
     return cuts
 
 
-def run_from(blocks: Sequence[tuple[list[str], bytes, bytes]], lengths: Numbers) -> TokenRun:
-    """The run that postings were made of: of each block the tokens, how often each stands, and where."""
+def rebuild_run(blocks: Sequence[tuple[list[str], bytes, bytes]], lengths: Numbers) -> TokenRun:
+    """Return the run that postings were built from. A block has its tokens, their counts and their positions."""
     flat = np.full(int(lengths.sum(dtype=np.int64)) + len(lengths), GAP, dtype=np.uint32)
     tokens = [token for block, _, _ in blocks for token in block]
-    placed = numbers(b"".join(placed for _, placed, _ in blocks))
+    placed = unpack_numbers(b"".join(placed for _, placed, _ in blocks))
     total = int(placed.sum(dtype=np.int64))
     joined_positions = b"".join(positions for *_, positions in blocks)
-    positions = numbers(joined_positions, len(joined_positions) // total if total else 1)
+    positions = unpack_numbers(joined_positions, len(joined_positions) // total if total else 1)
     flat[positions] = np.repeat(np.arange(len(tokens), dtype=np.uint32), placed)
     return TokenRun(tokens, flat, lengths)
 
 
-def numbers(data: bytes, width: int = 4) -> Numbers:
-    """Numbers that were kept as bytes."""
+def unpack_numbers(data: bytes, width: int = 4) -> Numbers:
+    """Return the numbers that bytes hold."""
     return np.frombuffer(data, dtype=f"<u{width}")
 
 
-def as_view(values: Any, width: int = 4) -> "memoryview[int]":
-    """Numbers as they are kept."""
+def pack_numbers(values: Any, width: int = 4) -> "memoryview[int]":
+    """Return numbers as bytes, little-endian."""
     return memoryview(np.asarray(values, dtype=f"<u{width}").tobytes())
 
 
-def _width(values: Any) -> int:
-    """Bytes that the largest of some numbers takes: most segments have few documents, and most tokens stand there once."""
-    most = int(values.max()) if len(values) else 0
-    return 1 if most < 2**8 else 2 if most < 2**16 else 4
+def _bytes_per_number(values: Any) -> int:
+    """Return how many bytes the largest number takes: one is often enough, for few documents and low counts."""
+    largest = int(values.max()) if len(values) else 0
+    return 1 if largest < 2**8 else 2 if largest < 2**16 else 4

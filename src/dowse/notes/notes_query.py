@@ -1,4 +1,4 @@
-"""What a query asks of one index: its words as that index's tokens."""
+"""A query as the tokens of one index."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,31 +6,34 @@ from dataclasses import dataclass
 from dowse.notes.notes_tokens import NotesTokenizer
 from dowse.query_syntax import Query
 
-Sequence = tuple[str, ...]
-"""Tokens that stand next to each other."""
+TokenSequence = tuple[str, ...]
+"""Tokens next to each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotesQuery:
-    """A document answers when it has every required sequence, none of the excluded, and some positive token."""
+    """A tokenized query.
+
+    A document matches if it has every required sequence, no excluded sequence, and at least one positive token.
+    """
 
     positive: tuple[str, ...]
-    """All tokens that score, each once, in the order in which scores are added up."""
-    required: tuple[Sequence, ...]
-    excluded: tuple[Sequence, ...]
+    """All tokens that score, each once, in the order in which their scores are added."""
+    required: tuple[TokenSequence, ...]
+    excluded: tuple[TokenSequence, ...]
     ignored: tuple[str, ...] = ()
-    """Words of which the index keeps no token."""
+    """Words that yield no token in this index."""
 
 
-def ask(query: Query, tokenizer: NotesTokenizer) -> NotesQuery:
-    """The question that a query is to an index with this tokenizer.
+def tokenize_query(query: Query, tokenizer: NotesTokenizer) -> NotesQuery:
+    """Return a query as the tokens of an index with this tokenizer.
 
-    A word of several tokens (`node-js`) after a sign is those tokens next to each other; without one it is just
-    those tokens.
+    A word of several tokens (`node-js`) after an operator means those tokens next to each other; without an
+    operator it means the separate tokens.
     """
-    terms, ignored = _cut(query.terms, tokenizer)
-    required, more = _cut((*query.must, *query.phrases), tokenizer)
-    excluded, rest = _cut((*query.must_not, *query.not_phrases), tokenizer)
+    terms, ignored = _tokenize_words(query.terms, tokenizer)
+    required, more = _tokenize_words((*query.must, *query.phrases), tokenizer)
+    excluded, rest = _tokenize_words((*query.must_not, *query.not_phrases), tokenizer)
     positive = sorted({token for tokens in (*terms, *required) for token in tokens})
     return NotesQuery(
         tuple(positive),
@@ -40,8 +43,8 @@ def ask(query: Query, tokenizer: NotesTokenizer) -> NotesQuery:
     )
 
 
-def _cut(words: Iterable[str], tokenizer: NotesTokenizer) -> tuple[list[Sequence], list[str]]:
-    kept: list[Sequence] = []
+def _tokenize_words(words: Iterable[str], tokenizer: NotesTokenizer) -> tuple[list[TokenSequence], list[str]]:
+    kept: list[TokenSequence] = []
     ignored: list[str] = []
     for word in words:
         tokens = tuple(tokenizer.tokens(word))

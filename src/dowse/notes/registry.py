@@ -1,4 +1,4 @@
-"""All named indexes that a process can reach: those in its memory, and those on the disk that all processes share."""
+"""All named indexes of a process: those in its memory, and those on disk that all processes share."""
 
 import contextlib
 import json
@@ -19,63 +19,63 @@ from dowse.notes.limits import (
     DEFAULT_INDEX,
     MAX_INDEXES,
     MAX_MEMORY_BYTES,
-    MAX_NAME,
-    RESTING_INDEXES,
+    MAX_NAME_CHARACTERS,
+    MAX_OPEN_INDEXES,
 )
 from dowse.notes.named_index import IndexInfo, NamedIndex
 from dowse.notes.notes_database import DiskDatabase, MemoryDatabase, make_tables
-from dowse.notes.notes_tokens import NotesTokenizer, tokenizer_of
+from dowse.notes.notes_tokens import NotesTokenizer, parse_tokenizer_config
 from dowse.platform import Lock, disk_errors, make_private_folder, sync_folder
 from dowse.store import storage_layout
 
-Got = TypeVar("Got")
+T = TypeVar("T")
 
 BACKENDS = ("memory", "disk")
-_NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_NAME}}}")
+_NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_NAME_CHARACTERS}}}")
 _FILE = re.compile(r"index-([a-z0-9_-]+?)(?:\+([0-9a-f]+))?\.db")
 
 
 class NotesRegistry:
-    """Named indexes; `default` is always there, in memory. Any thread may call it."""
+    """The named indexes of a process. Safe to use from several threads. With memory, `default` always exists."""
 
     def __init__(self, *, has_memory: bool = True) -> None:
         self._lock = threading.RLock()
         self._memory: dict[str, NamedIndex] = {}
         self._disk: OrderedDict[str, tuple[tuple[int, int], NamedIndex]] = OrderedDict()
-        """Open indexes and which file each is, the one that was asked last at the end."""
+        """Open indexes with the identity of their files, the most recently used one last."""
         if has_memory:
             self._make_in_memory(DEFAULT_INDEX, NotesTokenizer())
 
     def create(self, name: Any, backend: Any = "memory", config: Mapping[str, Any] | None = None) -> None:
-        """Make a new, empty index."""
+        """Create an empty index."""
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise UsageError(
-                f"An index name is made of letters, digits, - and _, at most {MAX_NAME}: not {_shown(name)}."
+                f"An index name is made of letters, digits, - and _, at most {MAX_NAME_CHARACTERS}: not {_quote_value(name)}."
             )
         with self._lock:
-            # A file of that name would be found by no server: there it is the one in memory.
+            # A server could not reach a file of the default name: there, the name means the index in memory.
             if name == DEFAULT_INDEX or name in self._memory or self._is_on_disk(name):
                 raise UsageError(f"Index already exists: {name}")
             if backend not in BACKENDS:
-                raise UsageError(f"Unknown backend: {_shown(backend).strip(chr(39))}")
-            tokenizer = tokenizer_of(config)
+                raise UsageError(f"Unknown backend: {_quote_value(backend).strip(chr(39))}")
+            tokenizer = parse_tokenizer_config(config)
             if backend == "disk":
-                make_on_disk(name, tokenizer)
+                create_on_disk(name, tokenizer)
             else:
-                _require_few(len(self._memory))
+                _require_index_limit(len(self._memory))
                 self._make_in_memory(name, tokenizer)
 
-    def use(self, name: str, work: Callable[[NamedIndex], Got]) -> Got:
-        """Do something with an index; one that was deleted and made again meanwhile is opened again."""
+    def use(self, name: str, work: Callable[[NamedIndex], T]) -> T:
+        """Call `work` with an index. An index that was deleted and created again in between is reopened."""
         with suppress(SnapshotGone):
-            return work(self._named(name))
+            return work(self._open(name))
         try:
-            return work(self._named(name))
+            return work(self._open(name))
         except SnapshotGone as error:
             raise NotFound(f"Index not found: {name}") from error
 
     def delete(self, name: str) -> int:
-        """Delete an index; how many documents it had. In place of the default one there is an empty one."""
+        """Delete an index and return how many documents it had. The default index becomes an empty one."""
         documents = self.use(name, lambda index: index.info().documents)
         with self._lock:
             index = self._memory.pop(name, None)
@@ -86,17 +86,17 @@ class NotesRegistry:
             return documents
         self.use(name, NamedIndex.mark_deleted)
         with self._lock:
-            self._forget(name)
+            self._close_on_disk(name)
         delete_files(name)
         return documents
 
     def names(self) -> "list[str]":
-        """The names of all indexes, in order; none of them is opened for it."""
+        """Return the sorted names of all indexes, without opening any."""
         with self._lock:
             return sorted({*self._memory, *names_on_disk()})
 
     def list(self) -> tuple[list[IndexInfo], list[str]]:
-        """All indexes by name, and what is wrong with those that cannot be opened."""
+        """Return all indexes by name, and a message for each that cannot be opened."""
         found, problems = [], []
         for name in self.names():
             try:
@@ -108,7 +108,7 @@ class NotesRegistry:
         return found, problems
 
     def close(self) -> None:
-        """Close all; those in memory are gone."""
+        """Close all indexes. Those in memory are lost."""
         with self._lock:
             for index in (*self._memory.values(), *(index for _, index in self._disk.values())):
                 index.close()
@@ -121,108 +121,109 @@ class NotesRegistry:
         except NotFound:
             return False
         except DowseError:
-            return True  # it cannot be used, and is there
+            return True  # it exists but cannot be used
         return True
 
-    def _named(self, name: str) -> NamedIndex:
+    def _open(self, name: str) -> NamedIndex:
         with self._lock:
-            return self._memory.get(name) or self._on_disk(name)
+            return self._memory.get(name) or self._open_on_disk(name)
 
-    def _on_disk(self, name: str) -> NamedIndex:
-        """An index on the disk, open; of the many that were, those not asked for longest rest."""
+    def _open_on_disk(self, name: str) -> NamedIndex:
+        """Return an open index on disk. Above the limit, the least recently used index is closed."""
         try:
             if not _NAME.fullmatch(name):
                 raise FileNotFoundError
-            seen = file_of(name).stat()
+            stat = index_file(name).stat()
         except OSError as error:
-            self._forget(name)
-            raise NotFound(f"Index not found: {_shortened(name)}") from error
-        identity = (seen.st_dev, seen.st_ino)
+            self._close_on_disk(name)
+            raise NotFound(f"Index not found: {_shorten(name)}") from error
+        identity = (stat.st_dev, stat.st_ino)
         known = self._disk.get(name)
         if known is None or known[0] != identity:
-            self._forget(name)
+            self._close_on_disk(name)
             self._disk[name] = known = (identity, open_on_disk(name))
         self._disk.move_to_end(name)
-        if len(self._disk) > RESTING_INDEXES:
+        if len(self._disk) > MAX_OPEN_INDEXES:
             _, (_, oldest) = self._disk.popitem(last=False)
-            oldest.close()  # who is busy with it keeps his connection until he is done
+            oldest.close()  # a thread that is using it keeps its connection until it is done
         return known[1]
 
-    def _forget(self, name: str) -> None:
+    def _close_on_disk(self, name: str) -> None:
         if known := self._disk.pop(name, None):
             known[1].close()
 
     def _make_in_memory(self, name: str, tokenizer: NotesTokenizer) -> None:
-        database = MemoryDatabase(_facts(name, tokenizer), self._room)
+        database = MemoryDatabase(_make_facts(name, tokenizer), self._free_memory_bytes)
         self._memory[name] = NamedIndex(name, "memory", database)
 
-    def _room(self) -> int:
-        """Bytes that all memory indexes together may still take."""
+    def _free_memory_bytes(self) -> int:
+        """Return how many more bytes all memory indexes together may take."""
         taken = sum(index.database.size_bytes() for index in list(self._memory.values()))
         return MAX_MEMORY_BYTES - taken
 
 
-def file_of(name: str) -> Path:
-    """The file of an index. Names differ in case, files on some systems do not: capitals are counted in the end."""
+def index_file(name: str) -> Path:
+    """Return the file of an index. Some file systems ignore case, so the suffix is a bit mask of the capitals."""
     capitals = sum(1 << place for place, letter in enumerate(name) if letter.isupper())
     return storage_layout.notes_folder() / f"index-{name.lower()}{f'+{capitals:x}' if capitals else ''}.db"
 
 
 def names_on_disk() -> list[str]:
-    """The indexes that have a file."""
+    """Return the sorted names of the indexes on disk."""
     folder = storage_layout.notes_folder()
     files = [_FILE.fullmatch(file.name) for file in folder.iterdir()] if folder.is_dir() else []
-    return sorted(_name_in(found[1], int(found[2] or "0", 16)) for found in files if found)
+    return sorted(_restore_capitals(found[1], int(found[2] or "0", 16)) for found in files if found)
 
 
-def _name_in(lowered: str, capitals: int) -> str:
+def _restore_capitals(lowered: str, capitals: int) -> str:
     return "".join(letter.upper() if capitals >> place & 1 else letter for place, letter in enumerate(lowered))
 
 
-def make_on_disk(name: str, tokenizer: NotesTokenizer) -> None:
-    """Make the file of a new index, whole before anybody can see it."""
-    file = file_of(name)
+def create_on_disk(name: str, tokenizer: NotesTokenizer) -> None:
+    """Create the file of a new index. It appears under its name only once it is complete."""
+    file = index_file(name)
     make_private_folder(file.parent)
     new = file.with_name(f".{file.name}.new")
-    with disk_errors(file), guarded():
-        if file.exists() and not _is_marked(file):
+    with disk_errors(file), lock_files():
+        if file.exists() and not _is_marked_deleted(file):
             raise UsageError(f"Index already exists: {name}")
-        _require_few(len(names_on_disk()))
-        for left in (new, *_beside(new), file, *_beside(file)):  # of one that was killed while it made or deleted it
-            left.unlink(missing_ok=True)
+        _require_index_limit(len(names_on_disk()))
+        # Another process may have been killed while it created or deleted the index.
+        for leftover in (new, *_sidecar_files(new), file, *_sidecar_files(file)):
+            leftover.unlink(missing_ok=True)
         with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as connection:
             connection.execute("PRAGMA page_size = 8192")
             connection.execute("PRAGMA journal_mode = WAL")
-            make_tables(connection, _facts(name, tokenizer))
+            make_tables(connection, _make_facts(name, tokenizer))
         new.rename(file)
         sync_folder(file.parent)
 
 
 def open_on_disk(name: str) -> NamedIndex:
     """Open an index that has a file."""
-    return NamedIndex(name, "disk", DiskDatabase(file_of(name), guarded))
+    return NamedIndex(name, "disk", DiskDatabase(index_file(name), lock_files))
 
 
 def delete_files(name: str) -> None:
-    """Delete the files of an index that is marked as deleted: all who have it open know by then."""
-    file = file_of(name)
-    with guarded():
-        if not _is_marked(file):  # somebody made a new one meanwhile
+    """Delete the files of an index that is marked as deleted. Every process that has it open sees the mark."""
+    file = index_file(name)
+    with lock_files():
+        if not _is_marked_deleted(file):  # a new index was created under this name in between
             return
-        for each in (file, *_beside(file)):
-            each.unlink(missing_ok=True)
+        for path in (file, *_sidecar_files(file)):
+            path.unlink(missing_ok=True)
         sync_folder(file.parent)
 
 
 @contextlib.contextmanager
-def guarded() -> Iterator[None]:
-    """While files are made, opened or deleted, no other process does so: SQLite knows its files by their names."""
+def lock_files() -> Iterator[None]:
+    """Hold the lock for creating, opening and deleting files: SQLite finds its sidecar files by name."""
     with Lock(storage_layout.notes_folder() / ".lock").held(BUSY_SECONDS):
         yield
 
 
-def _is_marked(file: Path) -> bool:
-    """Whether a file is of an index that was deleted."""
+def _is_marked_deleted(file: Path) -> bool:
+    """Return whether a file belongs to an index that is marked as deleted."""
     if not file.exists():
         return False
     try:
@@ -232,11 +233,11 @@ def _is_marked(file: Path) -> bool:
         return False
 
 
-def _beside(file: Path) -> list[Path]:
+def _sidecar_files(file: Path) -> list[Path]:
     return [file.with_name(f"{file.name}{ending}") for ending in ("-wal", "-shm", "-journal")]
 
 
-def _facts(name: str, tokenizer: NotesTokenizer) -> dict[str, str]:
+def _make_facts(name: str, tokenizer: NotesTokenizer) -> dict[str, str]:
     return {
         "name": name,
         "tokenizer": json.dumps(tokenizer.as_json()),
@@ -244,14 +245,14 @@ def _facts(name: str, tokenizer: NotesTokenizer) -> dict[str, str]:
     }
 
 
-def _require_few(count: int) -> None:
+def _require_index_limit(count: int) -> None:
     if count >= MAX_INDEXES:
         raise LimitReached(f"There are {count} indexes, which are the most. Delete one that is not needed.")
 
 
-def _shown(value: object) -> str:
-    return repr(_shortened(value) if isinstance(value, str) else str(value)[:MAX_NAME])
+def _quote_value(value: object) -> str:
+    return repr(_shorten(value) if isinstance(value, str) else str(value)[:MAX_NAME_CHARACTERS])
 
 
-def _shortened(name: str) -> str:
-    return name if len(name) <= 2 * MAX_NAME else name[: 2 * MAX_NAME] + "…"
+def _shorten(name: str) -> str:
+    return name if len(name) <= 2 * MAX_NAME_CHARACTERS else name[: 2 * MAX_NAME_CHARACTERS] + "…"

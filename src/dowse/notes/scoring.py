@@ -1,8 +1,8 @@
-"""Which documents answer a question, and how well: TF-IDF, exact to the last bit.
+"""The TF-IDF scores of the documents that match a query, exact to the last bit.
 
-The score of a document is the sum over the question's positive tokens of tf · (ln(N / (df + 1)) + 1). It is added
-up token after token in their order, starting from 0, so the same documents have the same scores whatever the order
-of the words, the order in which documents came, or the parts they are kept in.
+The score of a document is the sum over the query's positive tokens of tf · (ln(N / (df + 1)) + 1). The terms are
+added in the order of the tokens, starting from 0. The scores therefore do not depend on the order of the words, the
+order in which documents were added, or the segments they are stored in.
 """
 
 import math
@@ -13,134 +13,142 @@ import numpy as np
 import numpy.typing as npt
 
 from dowse.notes.notes_postings import Flags, Numbers
-from dowse.notes.notes_query import NotesQuery
-from dowse.notes.notes_query import Sequence as Tokens
+from dowse.notes.notes_query import NotesQuery, TokenSequence
 from dowse.notes.segment_readers import Ids, SegmentReader
 
-Keep = Callable[[Ids], Flags]
-"""Which of these documents a filter lets through."""
-Pause = Callable[[], None]
-"""Called now and then; raises when nobody waits for the answer any more."""
+IdFilter = Callable[[Ids], Flags]
+"""Returns which of these documents a filter keeps."""
+CheckCancelled = Callable[[], None]
+"""Called regularly during a search; raises when the caller has given up."""
 
-_DENSE = 8
-"""Where one of eight documents has a token, adding to all of them is faster than picking those."""
+_DENSE_FACTOR = 8
+"""If more than one document in eight has a token, adding to all scores is faster than to selected ones."""
 Scores = npt.NDArray[np.float64]
 Postings = dict[str, tuple[Numbers, Numbers]]
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A document that answers."""
+    """A document that matches."""
 
     score: float
     id: int
 
 
 @dataclass(frozen=True, slots=True)
-class ScoredNote:
-    """How many documents answer, and the best, with some others, in no order."""
+class ScoredNotes:
+    """The number of documents that match, and candidates for the best of them, unsorted."""
 
     total: int
     best: tuple[Match, ...]
     weights: dict[str, float]
-    """What each token counts."""
+    """The weight of each token."""
 
 
-def find(
-    parts: Sequence[SegmentReader], documents: int, question: NotesQuery, most: int, *, keep: Keep | None, pause: Pause
-) -> ScoredNote:
-    """The `most` best documents; among equals those whose `doc_id` comes first."""
-    read = [_postings(part, question.positive, pause) for part in parts]
+def score_documents(
+    readers: Sequence[SegmentReader],
+    documents: int,
+    query: NotesQuery,
+    limit: int,
+    *,
+    id_filter: IdFilter | None,
+    check_cancelled: CheckCancelled,
+) -> ScoredNotes:
+    """Return the best documents up to a limit. Among equal scores, the first by `doc_id` win."""
+    read = [_read_postings(reader, query.positive, check_cancelled) for reader in readers]
     weights = {
-        token: weight(
-            documents, sum(_alive(part, postings[token][0]) for part, postings in zip(parts, read, strict=True))
+        token: token_weight(
+            documents,
+            sum(_count_alive(reader, postings[token][0]) for reader, postings in zip(readers, read, strict=True)),
         )
-        for token in question.positive
+        for token in query.positive
     }
-    total, best, bar = 0, [], _Bar(most)
-    for part, postings in zip(parts, read, strict=True):
-        scores = _scores(len(part.ids), question.positive, postings, weights)
-        _silence(scores, part, question, postings, pause)
-        answering = np.flatnonzero(scores)
-        if keep is not None and len(answering):
-            answering = answering[keep(part.ids[answering])]
-        total += len(answering)
-        chosen = _best(answering[scores[answering] >= bar.score], scores, part.ranks, most)
-        bar.raise_by(scores[chosen])
+    total, best, threshold = 0, [], _ScoreThreshold(limit)
+    for reader, postings in zip(readers, read, strict=True):
+        scores = _compute_scores(len(reader.ids), query.positive, postings, weights)
+        _zero_non_matching(scores, reader, query, postings, check_cancelled)
+        matching = np.flatnonzero(scores)
+        if id_filter is not None and len(matching):
+            matching = matching[id_filter(reader.ids[matching])]
+        total += len(matching)
+        chosen = _select_best(matching[scores[matching] >= threshold.score], scores, reader.ranks, limit)
+        threshold.update(scores[chosen])
         best += [
             Match(score, number)
-            for score, number in zip(scores[chosen].tolist(), part.ids[chosen].tolist(), strict=True)
+            for score, number in zip(scores[chosen].tolist(), reader.ids[chosen].tolist(), strict=True)
         ]
-    return ScoredNote(total, tuple(best), weights)
+    return ScoredNotes(total, tuple(best), weights)
 
 
-class _Bar:
-    """The score that a document needs to be among the best, as far as they are known."""
+class _ScoreThreshold:
+    """The score that a document needs to be among the best seen so far."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
         self._scores: Scores = np.zeros(0)
         self.score = 0.0
 
-    def raise_by(self, scores: Scores) -> None:
-        """Learn of more documents."""
-        self._scores = np.sort(np.concatenate([self._scores, scores]))[-self._most :]
-        if len(self._scores) == self._most:
+    def update(self, scores: Scores) -> None:
+        """Take the scores of more documents into account."""
+        self._scores = np.sort(np.concatenate([self._scores, scores]))[-self._limit :]
+        if len(self._scores) == self._limit:
             self.score = float(self._scores[0])
 
 
-def weight(documents: int, holders: int) -> float:
-    """What one occurrence of a token counts: ln(N / (df + 1)) + 1."""
+def token_weight(documents: int, holders: int) -> float:
+    """Return the weight of one occurrence of a token: ln(N / (df + 1)) + 1."""
     return math.log(documents / (holders + 1)) + 1 if documents else 0.0
 
 
-def _postings(part: SegmentReader, tokens: Sequence[str], pause: Pause) -> Postings:
+def _read_postings(reader: SegmentReader, tokens: Sequence[str], check_cancelled: CheckCancelled) -> Postings:
     found = {}
     for token in tokens:
-        pause()
-        found[token] = part.postings(token)
+        check_cancelled()
+        found[token] = reader.postings(token)
     return found
 
 
-def _alive(part: SegmentReader, documents: Numbers) -> int:
-    return len(documents) if part.is_alive is None else int(np.count_nonzero(part.is_alive[documents]))
+def _count_alive(reader: SegmentReader, documents: Numbers) -> int:
+    return len(documents) if reader.is_alive is None else int(np.count_nonzero(reader.is_alive[documents]))
 
 
-def _scores(size: int, tokens: Sequence[str], postings: Postings, weights: dict[str, float]) -> Scores:
+def _compute_scores(size: int, tokens: Sequence[str], postings: Postings, weights: dict[str, float]) -> Scores:
     scores = np.zeros(size, dtype=np.float64)
     for token in tokens:
         documents, counts = postings[token]
-        if len(documents) * _DENSE > size:
+        if len(documents) * _DENSE_FACTOR > size:
             scores += np.bincount(documents, counts * weights[token], size)
         else:
             scores[documents] += counts * weights[token]
     return scores
 
 
-def _silence(scores: Scores, part: SegmentReader, question: NotesQuery, postings: Postings, pause: Pause) -> None:
-    """Take the score from documents that do not answer. Each occurrence counts more than nothing: the others have one."""
-    if part.is_alive is not None:
-        scores[~part.is_alive] = 0
-    for tokens in sorted(question.required, key=len):
+def _zero_non_matching(
+    scores: Scores, reader: SegmentReader, query: NotesQuery, postings: Postings, check_cancelled: CheckCancelled
+) -> None:
+    """Set the score of documents that do not match to 0. Every document that matches has a score above 0."""
+    if reader.is_alive is not None:
+        scores[~reader.is_alive] = 0
+    for tokens in sorted(query.required, key=len):
         if not scores.any():
             break
-        holders = postings[tokens[0]][0] if len(tokens) == 1 else _with_sequence(part, tokens, pause)
-        scores[~_flags(len(scores), holders)] = 0
-    for tokens in question.excluded:
+        holders = postings[tokens[0]][0] if len(tokens) == 1 else _find_sequence(reader, tokens, check_cancelled)
+        scores[~_make_flags(len(scores), holders)] = 0
+    for tokens in query.excluded:
         if not scores.any():
             break
-        holders = part.postings(tokens[0])[0] if len(tokens) == 1 else _with_sequence(part, tokens, pause)
+        holders = reader.postings(tokens[0])[0] if len(tokens) == 1 else _find_sequence(reader, tokens, check_cancelled)
         scores[holders] = 0
 
 
-def _with_sequence(part: SegmentReader, tokens: Tokens, pause: Pause) -> Numbers:
-    """Documents in which tokens stand next to each other, by positions that all of them lead to."""
+def _find_sequence(reader: SegmentReader, tokens: TokenSequence, check_cancelled: CheckCancelled) -> Numbers:
+    """Return the documents that contain tokens next to each other, by intersecting their positions."""
     places: list[tuple[int, Numbers]] = []
     known: dict[str, Numbers] = {}
     for distance, token in enumerate(tokens):
-        pause()
+        check_cancelled()
         if token not in known:
-            known[token] = part.positions(token)
+            known[token] = reader.positions(token)
         if not len(known[token]):
             return known[token]
         places.append((distance, known[token]))
@@ -148,31 +156,31 @@ def _with_sequence(part: SegmentReader, tokens: Tokens, pause: Pause) -> Numbers
     distance, positions = places[0]
     starts = positions[positions >= distance].astype(np.uint32) - np.uint32(distance)
     for distance, positions in places[1:]:
-        pause()
-        starts = starts[_are_among(starts + np.uint32(distance), positions)]
-    return np.unique(np.searchsorted(part.ends, starts)).astype(np.uint32)
+        check_cancelled()
+        starts = starts[_is_in(starts + np.uint32(distance), positions)]
+    return np.unique(np.searchsorted(reader.ends, starts)).astype(np.uint32)
 
 
-def _are_among(wanted: Numbers, positions: Numbers) -> Flags:
+def _is_in(wanted: Numbers, positions: Numbers) -> Flags:
     near = np.minimum(np.searchsorted(positions, wanted), len(positions) - 1)
     flags: Flags = positions[near] == wanted
     return flags
 
 
-def _flags(size: int, documents: Numbers) -> Flags:
+def _make_flags(size: int, documents: Numbers) -> Flags:
     flags = np.zeros(size, dtype=bool)
     flags[documents] = True
     return flags
 
 
-def _best(answering: Ids, scores: Scores, ranks: Numbers, most: int) -> Ids:
-    """Of the documents that answer those with the highest scores, of equals those of the lowest ranks."""
-    if len(answering) <= most:
-        return answering
-    found = scores[answering]
-    least = np.partition(found, len(found) - most)[len(found) - most]
-    above, equal = answering[found > least], answering[found == least]
-    wanted = most - len(above)
+def _select_best(matching: Ids, scores: Scores, ranks: Numbers, limit: int) -> Ids:
+    """Return the matching documents with the highest scores; among equal scores, those with the lowest ranks."""
+    if len(matching) <= limit:
+        return matching
+    found = scores[matching]
+    min_score = np.partition(found, len(found) - limit)[len(found) - limit]
+    above, equal = matching[found > min_score], matching[found == min_score]
+    wanted = limit - len(above)
     if wanted < len(equal):
         equal = equal[np.argpartition(ranks[equal], wanted - 1)[:wanted]]
     return np.concatenate([above, equal])

@@ -1,4 +1,4 @@
-"""The parts an index is searched in: segments, whose postings are kept sorted, and the tail of newer documents."""
+"""The readers of an index: its segments, whose postings are sorted, and the tail of newer documents."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,25 +12,25 @@ from dowse.notes.notes_postings import Flags, Numbers, TokenRun
 
 Ids = npt.NDArray[np.int64]
 
-NONE: Numbers = np.zeros(0, dtype=np.uint32)
+NO_NUMBERS: Numbers = np.zeros(0, dtype=np.uint32)
 
 
 class SegmentReader(Protocol):
-    """Documents of an index, numbered from 0."""
+    """Some documents of an index, numbered from 0."""
 
     @property
     def ids(self) -> Ids:
-        """Each document's number in the index."""
+        """The id of each document in the index."""
         ...
 
     @property
     def ranks(self) -> Numbers:
-        """Each document's place in the order of `doc_id`."""
+        """The rank of each document in the order of `doc_id`."""
         ...
 
     @property
     def is_alive(self) -> Flags | None:
-        """Which documents are still there; None for all."""
+        """Which documents still exist; None means all."""
         ...
 
     @property
@@ -39,17 +39,17 @@ class SegmentReader(Protocol):
         ...
 
     def postings(self, token: str) -> tuple[Numbers, Numbers]:
-        """The documents that have a token, ascending, and how often each."""
+        """Return the documents that contain a token, ascending, and its count in each."""
         ...
 
     def positions(self, token: str) -> Numbers:
-        """Where a token stands, ascending."""
+        """Return the positions of a token, ascending."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class QueryShape:
-    """What is known of a segment without its postings; never changes."""
+class SegmentOutline:
+    """The documents of a segment, without its postings. It never changes."""
 
     number: int
     ids: Ids
@@ -58,7 +58,7 @@ class QueryShape:
 
     @property
     def tokens(self) -> int:
-        """Tokens of all its documents."""
+        """The number of tokens in all documents."""
         return int(self.ends[-1]) - len(self.ends) + 1 if len(self.ends) else 0
 
 
@@ -70,7 +70,7 @@ ReadPositions = Callable[[int, str], Numbers]
 class Segment:
     """A segment as one transaction sees it."""
 
-    outline: QueryShape
+    outline: SegmentOutline
     is_alive: Flags | None
     read_postings: ReadPostings
     read_positions: ReadPositions
@@ -95,7 +95,7 @@ class Segment:
 
 
 class Tail:
-    """The newest documents as a run, looked through from end to end."""
+    """The newest documents as a token run, which is scanned from start to end."""
 
     is_alive: Flags | None = None
 
@@ -103,10 +103,10 @@ class Tail:
         self, ids: Sequence[int], doc_ids: Sequence[str], vocabulary: Mapping[str, int], run: TokenRun
     ) -> None:
         self.ids: Ids = np.array(ids, dtype=np.int64)
-        self.ranks = ranks_of(doc_ids)
+        self.ranks = rank_ids(doc_ids)
         self.ends = run.ends
         self._vocabulary = vocabulary
-        """Of all documents that were ever in the tail; it only grows."""
+        """The tokens of all documents that were ever in the tail; it only grows."""
         self._run = run
 
     @cached_property
@@ -120,11 +120,11 @@ class Tail:
 
     def positions(self, token: str) -> Numbers:
         number = self._vocabulary.get(token)
-        return NONE if number is None else np.flatnonzero(self._run.flat == number).astype(np.uint32)
+        return NO_NUMBERS if number is None else np.flatnonzero(self._run.flat == number).astype(np.uint32)
 
 
-def ranks_of(doc_ids: Sequence[str]) -> Numbers:
-    """The place of each in the order of all."""
+def rank_ids(doc_ids: Sequence[str]) -> Numbers:
+    """Return the rank of each id in sorted order."""
     ranks = np.zeros(len(doc_ids), dtype=np.uint32)
     ranks[sorted(range(len(doc_ids)), key=doc_ids.__getitem__)] = np.arange(len(doc_ids), dtype=np.uint32)
     return ranks

@@ -1,7 +1,7 @@
-"""What a process remembers of an index between two questions: outlines of segments, the dead, the tail in tokens.
+"""Snapshots of an index, cached between queries: its segments without postings, deleted documents, and tokenized tail.
 
-Segments and documents never change, they come and go; so what is remembered stays true, and after a change only
-what is new is read. A view itself is never changed: whoever has one keeps it while a newer is made.
+Segments and documents are added and removed but never modified. Cached ones therefore stay valid, and after a change
+only new ones are read. A snapshot is immutable: a search keeps its own while a newer one is made.
 """
 
 import sqlite3
@@ -17,12 +17,12 @@ from dowse.errors import SnapshotGone
 from dowse.notes import segments
 from dowse.notes.notes_postings import Flags, TokenNumbers, TokenRun
 from dowse.notes.notes_tokens import NotesTokenizer
-from dowse.notes.segment_readers import Ids, QueryShape, Segment, SegmentReader, Tail
+from dowse.notes.segment_readers import Ids, Segment, SegmentOutline, SegmentReader, Tail
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """The counts of an index."""
+class IndexState:
+    """The version and the counts of an index."""
 
     version: int
     flushed: int
@@ -33,116 +33,121 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class IndexShape:
-    """The segments of one state, without the documents after them."""
+class SegmentSet:
+    """The segments of one version of an index, without the tail."""
 
     version: int
-    outlines: tuple[QueryShape, ...] = ()
+    outlines: tuple[SegmentOutline, ...] = ()
     dead: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     alive: tuple[Flags | None, ...] = ()
 
     def sizes(self) -> list[tuple[int, int, int, int]]:
-        """Of each segment its number, tokens, documents, and how many of those are dead."""
+        """Return the number, tokens, documents and dead documents of each segment."""
         return [
-            (one.number, one.tokens, len(one.ids), 0 if alive is None else len(alive) - int(np.count_nonzero(alive)))
-            for one, alive in zip(self.outlines, self.alive, strict=True)
+            (
+                outline.number,
+                outline.tokens,
+                len(outline.ids),
+                0 if is_alive is None else len(is_alive) - int(np.count_nonzero(is_alive)),
+            )
+            for outline, is_alive in zip(self.outlines, self.alive, strict=True)
         ]
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """One state of an index, ready to be searched."""
+class IndexSnapshot:
+    """One version of an index, ready to be searched."""
 
-    state: State
-    shape: IndexShape
+    state: IndexState
+    segments: SegmentSet
     tail: Tail
 
-    def parts(self, connection: sqlite3.Connection) -> Sequence[SegmentReader]:
-        """The parts as a transaction sees them."""
-        read, place = partial(segments.postings, connection), partial(segments.positions, connection)
-        each = zip(self.shape.outlines, self.shape.alive, strict=True)
-        return (*(Segment(outline, is_alive, read, place) for outline, is_alive in each), self.tail)
+    def readers(self, connection: sqlite3.Connection) -> Sequence[SegmentReader]:
+        """Return a reader for each segment and for the tail, within a transaction."""
+        read, locate = partial(segments.read_postings, connection), partial(segments.read_positions, connection)
+        pairs = zip(self.segments.outlines, self.segments.alive, strict=True)
+        return (*(Segment(outline, is_alive, read, locate) for outline, is_alive in pairs), self.tail)
 
 
-def state_of(connection: sqlite3.Connection) -> State:
-    """The counts of an index, in the transaction that goes on."""
+def read_state(connection: sqlite3.Connection) -> IndexState:
+    """Return the state of an index, within a transaction. Raise SnapshotGone if the index was deleted."""
     *counts, is_deleted = connection.execute("SELECT * FROM state").fetchone()
     if is_deleted:
         raise SnapshotGone("The index was deleted.")
-    return State(*counts)
+    return IndexState(*counts)
 
 
-class Views:
-    """The newest view of an index; made again, as little as needed, when the index has changed."""
+class SnapshotCache:
+    """The newest snapshot of an index, updated incrementally when the index has changed."""
 
     def __init__(self, tokenizer: NotesTokenizer) -> None:
         self._tokenizer = tokenizer
         self._lock = threading.Lock()
-        self.forget()
+        self.clear()
 
-    def forget(self) -> None:
-        """Remember nothing."""
+    def clear(self) -> None:
+        """Drop everything that is cached."""
         with self._lock:
-            self._shape = IndexShape(-1)
-            self._view: View | None = None
-            self._forget_tail(0)
+            self._segments = SegmentSet(-1)
+            self._snapshot: IndexSnapshot | None = None
+            self._clear_tail(0)
 
-    def _forget_tail(self, flushed: int) -> None:
+    def _clear_tail(self, flushed: int) -> None:
         self._flushed = flushed
         self._vocabulary = TokenNumbers()
-        self._cut: dict[int, tuple[str, array[int]]] = {}
+        self._tail: dict[int, tuple[str, array[int]]] = {}
 
-    def view(self, connection: sqlite3.Connection) -> View:
-        """The view of what a transaction sees."""
-        state = state_of(connection)
+    def current(self, connection: sqlite3.Connection) -> IndexSnapshot:
+        """Return the snapshot that a transaction sees."""
+        state = read_state(connection)
         with self._lock:
-            # Two questions may see two states at once; whatever is remembered of either is true of both.
-            if self._view is None or self._view.state.version != state.version:
-                shape = self._shaped(connection, state.version)
-                self._view = View(state, shape, self._tail(connection, state.flushed))
-            return self._view
+            # Two concurrent transactions may see different versions; cached segments and documents suit both.
+            if self._snapshot is None or self._snapshot.state.version != state.version:
+                segment_set = self._read_segments(connection, state.version)
+                self._snapshot = IndexSnapshot(state, segment_set, self._read_tail(connection, state.flushed))
+            return self._snapshot
 
-    def shape(self, connection: sqlite3.Connection) -> IndexShape:
-        """The segments that a transaction sees."""
-        state = state_of(connection)
+    def segment_set(self, connection: sqlite3.Connection) -> SegmentSet:
+        """Return the segments that a transaction sees."""
+        state = read_state(connection)
         with self._lock:
-            return self._shaped(connection, state.version)
+            return self._read_segments(connection, state.version)
 
-    def _shaped(self, connection: sqlite3.Connection, version: int) -> IndexShape:
-        known = self._shape
+    def _read_segments(self, connection: sqlite3.Connection, version: int) -> SegmentSet:
+        known = self._segments
         if known.version != version:
-            had = {outline.number: outline for outline in known.outlines}
-            listed = [number for (number,) in connection.execute("SELECT number FROM segments ORDER BY number")]
-            outlines = tuple(had.get(number) or segments.outline(connection, number) for number in listed)
+            cached = {outline.number: outline for outline in known.outlines}
+            numbers = [number for (number,) in connection.execute("SELECT number FROM segments ORDER BY number")]
+            outlines = tuple(cached.get(number) or segments.read_outline(connection, number) for number in numbers)
             dead = np.array([number for (number,) in connection.execute("SELECT id FROM dead")], dtype=np.int64)
-            self._shape = IndexShape(version, outlines, dead, _alive(outlines, dead, known))
-        return self._shape
+            self._segments = SegmentSet(version, outlines, dead, _find_alive(outlines, dead, known))
+        return self._segments
 
-    def _tail(self, connection: sqlite3.Connection, flushed: int) -> Tail:
+    def _read_tail(self, connection: sqlite3.Connection, flushed: int) -> Tail:
         if flushed != self._flushed:
-            self._forget_tail(flushed)
+            self._clear_tail(flushed)
         ids = [number for (number,) in connection.execute("SELECT id FROM documents WHERE id > ?", (flushed,))]
         find = "SELECT doc_id, text FROM documents JOIN contents USING (id) WHERE id = ?"
         for number in ids:
-            if number not in self._cut:
+            if number not in self._tail:
                 doc_id, text = connection.execute(find, (number,)).fetchone()
-                self._cut[number] = doc_id, self._vocabulary.numbers(self._tokenizer.tokens(text))
-        self._cut = {number: self._cut[number] for number in ids}
-        cut = [numbers for _, numbers in self._cut.values()]
-        flat = np.frombuffer(b"".join(cut), dtype=np.dtype("u4")) if cut else np.zeros(0, dtype=np.uint32)
-        lengths = np.array([len(numbers) - 1 for numbers in cut], dtype=np.uint32)
-        return Tail(ids, [doc_id for doc_id, _ in self._cut.values()], self._vocabulary, TokenRun([], flat, lengths))
+                self._tail[number] = doc_id, self._vocabulary.numbers(self._tokenizer.tokens(text))
+        self._tail = {number: self._tail[number] for number in ids}
+        runs = [numbers for _, numbers in self._tail.values()]
+        flat = np.frombuffer(b"".join(runs), dtype=np.dtype("u4")) if runs else np.zeros(0, dtype=np.uint32)
+        lengths = np.array([len(numbers) - 1 for numbers in runs], dtype=np.uint32)
+        return Tail(ids, [doc_id for doc_id, _ in self._tail.values()], self._vocabulary, TokenRun([], flat, lengths))
 
 
-def _alive(outlines: tuple[QueryShape, ...], dead: Ids, known: IndexShape) -> tuple[Flags | None, ...]:
-    """Which documents of each segment are alive; the same flags as before where nobody died."""
-    had: dict[int, Flags | None] = {}
+def _find_alive(outlines: tuple[SegmentOutline, ...], dead: Ids, known: SegmentSet) -> tuple[Flags | None, ...]:
+    """Return which documents of each segment are alive, reusing the known flags if the dead are the same."""
+    cached: dict[int, Flags | None] = {}
     if np.array_equal(known.dead, dead):
-        had = {outline.number: alive for outline, alive in zip(known.outlines, known.alive, strict=True)}
+        cached = {outline.number: alive for outline, alive in zip(known.outlines, known.alive, strict=True)}
     flags = []
     for outline in outlines:
-        if outline.number in had:
-            flags.append(had[outline.number])
+        if outline.number in cached:
+            flags.append(cached[outline.number])
         else:
             is_dead = np.isin(outline.ids, dead)
             flags.append(~is_dead if is_dead.any() else None)

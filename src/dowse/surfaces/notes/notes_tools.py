@@ -1,15 +1,12 @@
-"""The tools of named indexes as they are announced: what each takes and replies, and what is true of it."""
+"""The definitions of the tools of named indexes: descriptions, arguments, output schemas and annotations."""
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from dowse.mcp.schemas import FLAG, NUMBER, TEXT, TEXTS, described, item
 from dowse.mcp.tools import Schema, Tool
-from dowse.notes.limits import DEFAULT_INDEX, DEFAULT_K, MAX_K, MAX_OFFSET, MAX_QUERY
-
-if TYPE_CHECKING:
-    from dowse.surfaces.notes.notes_handlers import NotesSurface
+from dowse.notes.limits import DEFAULT_INDEX, DEFAULT_K, MAX_K, MAX_OFFSET, MAX_QUERY_CHARACTERS
+from dowse.surfaces.notes.notes_handlers import NotesSurface, error_of
 
 INSTRUCTIONS = (
     "Keep notes and findings of your own with search_add_document, and find them with search_index; indexes made "
@@ -25,7 +22,7 @@ _OFFSET = described(INTEGER, "Skip this many", default=0, minimum=0, maximum=MAX
 
 
 def _reply(*required: str, **properties: Schema) -> Schema:
-    """An object with these properties and perhaps others, or an error."""
+    """Return the schema of an object with these properties and possibly others, or with an error."""
     choices = [{"required": list(required)}, {"required": ["error"]}]
     return {"type": "object", "properties": {**properties, "error": TEXT}, "anyOf": choices}
 
@@ -33,10 +30,8 @@ def _reply(*required: str, **properties: Schema) -> Schema:
 _ADDED = {"status": TEXT, "doc_id": TEXT, "token_count": INTEGER}
 
 
-def offered_tools(surface: "NotesSurface") -> list[Tool]:
-    """Every tool."""
-    from dowse.surfaces.notes.notes_handlers import error_of
-
+def notes_tools(surface: NotesSurface) -> list[Tool]:
+    """Return every tool."""
     reads: Callable[..., Tool] = partial(Tool, failure=error_of)
     changes: Callable[..., Tool] = partial(Tool, is_read_only=False, failure=error_of)
     return [
@@ -57,7 +52,7 @@ def offered_tools(surface: "NotesSurface") -> list[Tool]:
                 total_matches=INTEGER, query_parsed=OBJECT, next_offset=INTEGER,
             ),
             {
-                "query": described(TEXT, "Search query (supports +/- and phrase operators)", maxLength=MAX_QUERY),
+                "query": described(TEXT, "Search query (supports +/- and phrase operators)", maxLength=MAX_QUERY_CHARACTERS),
                 "k": described(INTEGER, "Maximum results to return", default=DEFAULT_K, minimum=1, maximum=MAX_K),
                 **_INDEX,
                 "offset": _OFFSET,
