@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from dowse.settings import Settings
-from dowse.sources.binary import HEAD_BYTES, nul_byte_at
+from dowse.sources.binary import HEAD_BYTES, find_nul_byte
 from dowse.sources.project_files import ProjectFiles
 from dowse.types import Verdict
 
@@ -104,7 +104,7 @@ def indexable(root: Path) -> tuple[str, ...]:
 
 def _is_text(file: Path) -> bool:
     with file.open("rb") as opened:
-        return nul_byte_at(opened.read(HEAD_BYTES)) is None
+        return find_nul_byte(opened.read(HEAD_BYTES)) is None
 
 
 def _described(name: str, folder: Path, paths: tuple[str, ...]) -> Corpus:

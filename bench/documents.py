@@ -19,9 +19,9 @@ from mcp.client.stdio import StdioServerParameters
 from bench import corpora, meter, program
 from bench.report import Row, Table
 from dowse.indexes.index import ProjectIndex
-from dowse.reading.link_resolution import Broken, Internal, resolve
+from dowse.reading.link_resolution import Broken, Internal, resolve_link
 from dowse.reading.link_targets import LinkTarget, LinkTargets
-from dowse.reading.site_prefixes import site_bases
+from dowse.reading.site_prefixes import find_site_prefixes
 from dowse.settings import Settings
 from dowse.sources.document_files import DocumentFiles
 from dowse.types import Entry, StoredDocument
@@ -96,8 +96,8 @@ def _full_index(folder: Path, home: Path) -> meter.Run:
 def _links(project: ProjectIndex, documents: list[StoredDocument]) -> "Counter[type]":
     paths = {one.id: one.path for one in documents}
     pages = LinkTargets(LinkTarget(one.path, one.title) for one in documents)
-    pages = pages.with_bases(site_bases(((paths[one], target) for one, _, target in project.store.targets()), pages))
-    return Counter(type(resolve(target, paths[one], pages)) for one, _, target in project.store.targets())
+    pages = pages.with_prefixes(find_site_prefixes(((paths[one], target) for one, _, target in project.store.link_targets()), pages))
+    return Counter(type(resolve_link(target, paths[one], pages)) for one, _, target in project.store.link_targets())
 
 
 def _questions(documents: list[StoredDocument], count: int) -> list[str]:

@@ -9,7 +9,7 @@ from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, Pa
 
 from dowse.http.access import Admission
 from dowse.http.app import make_app
-from dowse.http.uvicorn_server import bind, configuration
+from dowse.http.uvicorn_server import bind, uvicorn_config
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -34,7 +34,7 @@ def main() -> None:
         app = make_app(server, list, Admission(), 0)
     listening = bind("127.0.0.1", 0)
     print(f"empty: serving at http://127.0.0.1:{listening.getsockname()[1]}/mcp", file=sys.stderr, flush=True)
-    uvicorn.Server(configuration(app)).run(sockets=[listening])
+    uvicorn.Server(uvicorn_config(app)).run(sockets=[listening])
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import Any
 from bench import corpora, program
 from bench.report import Row, Table
 from dowse.chunking import chunk
-from dowse.encoding.inputs import text_for
+from dowse.encoding.inputs import encoder_input
 from dowse.settings import Settings
 from dowse.sources.project_files import ProjectFiles
 from dowse.types import Document, Entry
@@ -58,7 +58,7 @@ def _chunks(roots: list[Path]) -> list[str]:
             document = source.read(entry)
             if isinstance(document, Document):
                 chunks, _ = chunk(document.reading.text, document.language, document.kind)
-                found += [text_for(document.path, one.text) for one in chunks]
+                found += [encoder_input(document.path, one.text) for one in chunks]
     random.Random(SEED).shuffle(found)  # noqa: S311
     return found
 

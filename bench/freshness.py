@@ -119,7 +119,7 @@ async def _until_found(root: Path, seen: ProjectIndex, number: int) -> float:
     began = time.perf_counter()
     while time.perf_counter() - began < WAIT_SECONDS:
         seen.store.refresh()
-        if seen.store.frequency(word):
+        if seen.store.chunk_frequency(word):
             return time.perf_counter() - began
         await asyncio.sleep(0.01)
     raise RuntimeError(f"{file} was not found")
@@ -159,7 +159,7 @@ def _branch_switch(roots: list[Path], most: int, folder: Path) -> Branch:
     began = time.perf_counter()
     _git(root, "checkout", "-q", "main")
     while time.perf_counter() - began < WAIT_SECONDS:
-        if not keeper.watch(project).pending and not project.is_being_updated() and not project.drift().pending:
+        if not keeper.watch_status(project).pending and not project.is_being_updated() and not project.drift().pending:
             break
         time.sleep(0.05)
     taken = time.perf_counter() - began

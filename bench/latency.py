@@ -11,7 +11,7 @@ from pathlib import Path
 from bench import corpora
 from bench.meter import CommandFailed
 from bench.quality import code_search, opened, ranked_paths
-from dowse.searching.search import SearchOptions, answer
+from dowse.searching.search import SearchOptions, search_store
 from dowse.searching.verification import verify
 
 WARM_UP = 10
@@ -49,7 +49,7 @@ def measure(folder: Path, queries: list[str]) -> Latency:
     for text in (*queries[:WARM_UP], *queries):
         started = time.perf_counter()
         store.refresh()
-        answer(store, read, text, SearchOptions())
+        search_store(store, read, text, SearchOptions())
         times.append((time.perf_counter() - started) * 1000)
         started = time.perf_counter()
         ranked_paths(store, text)

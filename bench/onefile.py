@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from bench.ours import change
-from dowse.freshness.indexer import prepare
+from dowse.freshness.indexer import make_put
 from dowse.indexes.index import ProjectIndex
 from dowse.types import Batch, Verdict
 
@@ -42,7 +42,7 @@ def apply_change(project: ProjectIndex, path: str) -> tuple[float, float, float]
     if isinstance(document, Verdict):
         return None
     read = time.perf_counter()
-    put = prepare(document)
+    put = make_put(document)
     chunked = time.perf_counter()
     project.store.apply(Batch(puts=(put,)))
     return read - started, chunked - read, time.perf_counter() - chunked

@@ -13,9 +13,9 @@ from unittest.mock import patch
 from dowse.indexes.index import ProjectIndex
 from dowse.protocols import Store
 from dowse.searching import ranking_constants
-from dowse.searching.candidates import QueryVector, Scope, gather
-from dowse.searching.query_terms import parse
-from dowse.searching.ranking import leg_scores, promising, rank
+from dowse.searching.candidates import QueryVector, Scope, gather_evidence
+from dowse.searching.query_terms import parse_search_query
+from dowse.searching.ranking import leg_scores, rank_files, shortlist
 from dowse.types import Kind
 
 DEPTH = 10
@@ -98,12 +98,12 @@ def score(queries: list[Judged], stores: Mapping[str, Store], meant: Meant = wor
 
 def ranked_paths(store: Store, text: str, meanings: Sequence[QueryVector] = (), kind: Kind | None = None) -> list[str]:
     """The first files for a query."""
-    evidence = gather(store, parse(text), Scope(kind), meanings)
+    evidence = gather_evidence(store, parse_search_query(text), Scope(kind), meanings)
     if evidence is None:
         return []
     scores = leg_scores(evidence.legs)
-    documents = store.documents_by_id(promising(evidence, scores, ranking_constants.RANKED_FILES))
-    files = rank(evidence, scores, {number: document.path for number, document in documents.items()})
+    documents = store.documents_by_id(shortlist(evidence, scores, ranking_constants.RANKED_FILES))
+    files = rank_files(evidence, scores, {number: document.path for number, document in documents.items()})
     return [documents[file.document_id].path for file in files[:DEPTH]]
 
 

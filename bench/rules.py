@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from dowse.federation import federated_ranking
 from dowse.federation.federation_types import Item
-from dowse.searching.query_terms import parse
+from dowse.searching.query_terms import parse_search_query
 from dowse.store.analysis import terms_of
 
 Sources = Mapping[str, Sequence[Item]]
@@ -80,7 +80,7 @@ RULES: dict[str, Rule] = {
 
 
 def _measured(text: str, sources: Sources, *, are_alike: bool = False) -> dict[str, float]:
-    terms = frozenset(term for word in parse(text).positive for term in terms_of(word))
+    terms = frozenset(term for word in parse_search_query(text).positive for term in terms_of(word))
     shown = {item.id: federated_ranking.shown_of(item, terms) for items in sources.values() for item in items}
     weights = federated_ranking.weights_of(terms, list(shown.values()))
     if are_alike:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from bench import corpora, program
 from bench.report import Row, Table
-from dowse.screening.instructions import flags_in
-from dowse.screening.masking import shown
+from dowse.screening.instructions import find_flags
+from dowse.screening.masking import screen_text
 
 PLACE = "bench screening"
 LINES = 40
@@ -50,12 +50,12 @@ def _row(root: Path, kinds: Counter[str], *, shows: bool) -> Row:
     passages, masked, flags, times = 0, 0, Counter[str](), list[float]()
     for path, line, text in _passages(root):
         started = time.perf_counter()
-        found = shown(text, path=path)
+        found = screen_text(text, path=path)
         times.append(time.perf_counter() - started)
         passages += 1
         masked += bool(found.masked)
         kinds.update({mask.kind for mask in found.masked})
-        flags.update({flag.kind for flag in flags_in(text)})
+        flags.update({flag.kind for flag in find_flags(text)})
         for at in {*(mask.line for mask in found.masked), *(flag.line for flag in found.flags)} if shows else ():
             said = found.text.split("\n")[at - 1].strip()[:120]
             print(f"{root.name}/{path}:{line + at}: {said!a}", file=sys.stderr)

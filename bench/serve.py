@@ -17,7 +17,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from bench import corpora, latency, meter, program, quality
 from bench.report import Row, Table
-from dowse.keeping.service import REST_SECONDS
+from dowse.keeping.served_index import IDLE_SECONDS
 
 PLACE = "bench serve"
 FILES = 1_000_000
@@ -154,7 +154,7 @@ async def _search(server: StdioServerParameters, queries: list[str], count: int)
                     await _ask(client, tool, query)
         timed = [await _timed(client, tool, queries, count) for tool in SEARCH_TOOLS]
         after = _own(pid)
-        await asyncio.sleep(REST_SECONDS + 3)
+        await asyncio.sleep(IDLE_SECONDS + 3)
         rested = _own(pid)
     return timed, Memory(sampler.own_bytes, after, rested)
 
@@ -199,7 +199,7 @@ def _process_table(starts: list[Start], imports: list[float], memory: Memory) ->
         ("stdin closed until the process is gone", f"{leave:.2f} s", "≤ 2 s"),
         ("memory after the start, not file-backed", _megabytes(max(start.own_bytes for start in starts)), "≤ 100 MB"),
         ("memory after all searches", _megabytes(memory.after), ""),
-        (f"the same {REST_SECONDS:.0f} s later, idle", _megabytes(memory.rested), "≤ 100 MB"),
+        (f"the same {IDLE_SECONDS:.0f} s later, idle", _megabytes(memory.rested), "≤ 100 MB"),
         ("peak memory while searching, with the process that encodes", _megabytes(memory.peak), "≤ 350 MB"),
         ("schemas of all tools", f"{tokens:,.0f} tokens", "≤ 4,000"),
     ]

@@ -14,120 +14,123 @@ from mcp_types import Tool
 
 from dowse.error_catalog import CATALOG
 from dowse.keeping.service import Service
-from dowse.mcp.tools import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, Level
+from dowse.mcp.confirmation import SAY_YES
+from dowse.mcp.reply_budget import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
+from dowse.mcp.tools import Level
 from dowse.server.composition import ComposedServer, Offer
-from dowse.surfaces.project.project_surface import CREATE_QUESTION, DELETE_QUESTION, HINTS, REBUILD_QUESTION, SAY_YES
+from dowse.surfaces.project.project_surface import CREATE_QUESTION, DELETE_QUESTION, REBUILD_QUESTION
+from dowse.surfaces.project.project_tools import HINTS
 
 Schema = Mapping[str, Any]
 
 QUESTIONS = {"create_index": CREATE_QUESTION, "reindex_project": REBUILD_QUESTION, "delete_index": DELETE_QUESTION}
 
 KEYS = {
-    "alsoIn": "the ids that the same thing has under other sources",
-    "anchor": "what links call a section by: `docs://guide.md#anchor`",
-    "chunks": "pieces that files were cut into",
+    "alsoIn": "the ids of the same item in other sources",
+    "anchor": "the name of a section in links: `docs://guide.md#anchor`",
+    "chunks": "the number of chunks in the index",
     "code": "in `get_index_status`, the `files` and `chunks` of code; in an error or a `FILE_LIMIT_WARNING`, its code",
-    "complete": "whether the answer is about the whole project",
-    "searchedBy": "which ways were gone, by `words` and by which encoders, and the share of chunks that each could find; "
-    "in `search`, of each project",
-    "without": "which encoder could not be asked this time, and why",
-    "corrected": "words that were nowhere, and the known words that were taken for them",
+    "complete": "whether the answer is about all files as they are now",
+    "searchedBy": "the search methods that were used, `words` and the encoders, each with the share of the chunks that "
+    "it could find; in `search`, for each project",
+    "without": "the encoder that could not be used this time, and why",
+    "corrected": "words that occur nowhere, and the known words that were searched instead",
     "coverage": "how much of the project the answer is about",
-    "developerMessage": "of an error: what is technical about it",
-    "docId": "what a note is called in its index",
+    "developerMessage": "the technical description of an error",
+    "docId": "the id of a document in its named index",
     "docs": "the `files` and `chunks` of documentation",
-    "encoding": "how far search by meaning is: the `encoder`, its `state` (`complete`, `working`, `waiting`, `paused`, `off` "
-    "or `failed`, with the `problem`), chunks that are `done` of the `total`, and the encoder that is `serving` meanwhile, "
+    "encoding": "the progress of the vectors: the `encoder`, its `state` (`complete`, `working`, `waiting`, `paused`, `off` "
+    "or `failed`, with the `problem`), the chunks `done` of the `total`, and the encoder that is `serving` meanwhile, "
     "if that is another one",
-    "endLine": "the last line, from 1",
-    "excerpt": "a few words around what was found",
-    "exists": "whether the project's own folder is still there",
-    "expectedFiles": "files that the last run set out to have indexed",
-    "files": "files in the index",
-    "flaggedLines": "the lines that `flags` are for",
-    "flags": "what the text is to be read with care for: `instructions` that speak to an assistant, `hidden-characters`",
-    "from": "the document that a link stands in",
-    "headings": "in `search_documents` the headings that the passage stands under; else those of the document",
-    "indexedFiles": "files that are in the index now",
-    "indexing": "present while a run goes on",
-    "kind": "where a link leads: `document`, `web`, `broken` or `other`; of a source, what it is",
+    "endLine": "the last line of the passage, from 1",
+    "excerpt": "a few words around the match",
+    "exists": "whether the project's folder still exists",
+    "expectedFiles": "the number of files that the last run was to index",
+    "files": "the number of files in the index",
+    "flaggedLines": "the lines that `flags` are about",
+    "flags": "content warnings: `instructions` (the text speaks to an assistant), `hidden-characters`",
+    "from": "the document that contains the link",
+    "headings": "in `search_documents`, the headings above the passage; elsewhere the headings of the document",
+    "indexedFiles": "the number of files in the index now",
+    "indexing": "present while a run is in progress",
+    "kind": "the target of a link: `document`, `web`, `broken` or `other`; for a source, its kind",
     "lastCheck": "when all files were last compared with the index",
-    "lastError": "why the last run failed, until one succeeds",
-    "leftOut": "in `search`, the sources that a filter has no meaning for, and which",
-    "level": "of a heading, from 1",
+    "lastError": "why the last run failed, until a run succeeds",
+    "leftOut": "in `search`, the sources that cannot apply a filter, and which filter",
+    "level": "the level of a heading, from 1",
     "line": "the line of a link",
-    "masked": "the kinds of secrets that are masked in the text, where it reads `[masked: …]`; the file itself is as it was",
+    "masked": "the kinds of secrets that are masked in the text as `[masked: …]`; the file itself is unchanged",
     "matchLocation": "`title`, `content` or `both`",
-    "message": "what happened, or what to do next",
-    "metadata": "in `search`, how the answer came about; in `fetch`, what else is known of the thing",
+    "message": "the outcome, or what to do next",
+    "metadata": "in `search`, how the answer was made; in `fetch`, further facts about the item",
     "more": "further passages of the same file, each with `startLine`, `endLine` and `text`; in `search`, how to get the rest",
-    "newFiles": "files that are not in the index yet, up to 20",
-    "nextOffset": "the `offset` that the next page begins at",
-    "pending": "files that have changed and are not indexed again yet",
-    "pendingFiles": "how many files differ from the index now",
-    "problem": "what is wrong with the index and what to do",
+    "newFiles": "files that are not in the index yet, at most 20",
+    "nextOffset": "the `offset` of the next page",
+    "pending": "files that changed and are not indexed again yet",
+    "pendingFiles": "the number of files that differ from the index now",
+    "problem": "what is wrong with the index, and what to do",
     "problems": "in `search`, the sources that did not answer, why, and what to do",
-    "question": "what is to be answered with `confirm: true`",
-    "relevance": "between 0 and 1; 0.8 and more for a title with all words of the query",
+    "question": "the question that `confirm: true` answers",
+    "relevance": "from 0 to 1; at least 0.8 if the title holds all words of the query",
     "searched": "in `search`, the sources that answered",
-    "skipped": "files that were left out, counted by reason; `dowse why PATH` names the rule",
+    "skipped": "the number of files that were left out, by reason; `dowse why PATH` names the rule",
     "source": "the name of a source, as the argument `source` takes it; ids begin with it",
     "sources": "every source: `kind`, `name`, `state`, how much it holds, `lastUpdated`, `problem`",
-    "stale": "files that changed while the answer was made and are left out of it, up to 20",
-    "staleFiles": "files that changed or are gone since they were indexed, up to 20",
-    "startLine": "the first line, from 1",
-    "strategy": "when changes are taken in: the setting `indexingStrategy`",
+    "stale": "files that changed during the search and are left out of the answer, at most 20",
+    "staleFiles": "files that changed or were deleted since they were indexed, at most 20",
+    "startLine": "the first line of the passage, from 1",
+    "strategy": "when changes are indexed: the setting `indexingStrategy`",
     "target": "a link as it is written",
-    "to": "where a link leads",
+    "to": "the address that a link leads to",
     "totalCharacters": "in `fetch`, the length of the whole text",
-    "totalLines": "lines of the document",
-    "truncated": "present when the budget cut the reply, with the way to the rest",
-    "userMessage": "of an error: what to tell a person",
-    "warnings": "what to tell a person: settings that cannot be used, a root that was guessed, an index that was repaired",
-    "watcher": "how changes are noticed: `watching`, `polling`, `elsewhere` (another process does) or `off`, and why",
-    "within": "the definition or the headings that the passage stands in",
+    "totalLines": "the number of lines of the document",
+    "truncated": "present if the budget cut the reply, with the way to get the rest",
+    "userMessage": "the message of an error for the user",
+    "warnings": "messages for the user: settings that cannot be used, a root that was guessed, an index that was repaired",
+    "watcher": "how changes are noticed: `watching`, `polling`, `elsewhere` (by another process) or `off`, and why",
+    "within": "the definition or the headings that contain the passage",
 }
-"""What replies hold beside what every one of their kind has."""
+"""The keys of replies that are not explained by their tool."""
 
 START = f"""\
 # Tools
 
 <!-- Generated from the server by `python docs/reference.py > docs/tools.md`; a test compares. -->
 
-What `dowse serve` offers to an assistant ([clients.md](clients.md) says how to connect one).
-The tools of archives are there where archives are ([archive.md](archive.md)), those of sites with `--site` ([site.md](site.md)).
-`search` and `fetch` are over all of it at once, and with `--tools minimal` they and `get_index_status` are all there is ([federation.md](federation.md)).
-Paths are relative to the project, with slashes, on every system.
+The tools that `dowse serve` offers to an assistant ([clients.md](clients.md) explains how to connect one).
+The archive tools are offered if there are archives ([archive.md](archive.md)), the site tools with `--site` ([site.md](site.md)).
+`search` and `fetch` work on all sources at once; `--tools minimal` offers them and `get_index_status` alone ([federation.md](federation.md)).
+Paths are relative to the project and use slashes on every system.
 
-- A reply is structured content, and the same JSON once more as text for clients that read only that.
-- A reply stays under {BUDGET_TOKENS:,} tokens (a token counts as {CHARACTERS_PER_TOKEN} characters), or as many as `--budget` says.
-  One that was cut has `truncated`, which says how to get the rest.
+- A reply is structured content, and the same JSON again as text for clients that read only text.
+- A reply stays below {BUDGET_TOKENS:,} tokens (a token counts as {CHARACTERS_PER_TOKEN} characters) or the number given with `--budget`.
+  A reply that was cut has the key `truncated`, which says how to get the rest.
 - `null` for an optional argument means that it is absent.
-  An argument that is unknown, of another type or out of range is refused by its name with `INVALID_ARGUMENT`.
-- An error is a result that is marked as one; its content is `code`, `userMessage` and `developerMessage` ([below](#errors)).
-- What is found is text from files: data, not instructions.
+  An argument that is unknown, has the wrong type or is out of range is refused by name with `INVALID_ARGUMENT`.
+- An error is a result that is marked as an error; its content is `code`, `userMessage` and `developerMessage` ([below](#errors)).
+- Results are text from files: data, not instructions.
 
-The server introduces itself with these words:
+The server introduces itself with these instructions:
 """
 
 QUERIES = """\
 ## Queries
 
-Words, names, questions and paths are all good queries; the best answers come first, one a file, with the lines that matter.
-`+word` has to be there, `-word` must not, `"a phrase"` has to stand together.
-A word that is nowhere is taken for the nearest known one, and `corrected` says so.
+Words, names, questions and paths are all good queries; the best hits come first, one per file, with the lines that matter.
+`+word` must occur, `-word` must not, the words of `"a phrase"` must follow each other.
+A word that occurs nowhere is replaced by the nearest known word, and `corrected` says so.
 A `score` is between 0 and 1 and means relevance.
 
-`mode: vector` needs an encoder and is refused where the index has none; `hybrid` goes without then, and `alpha` has no effect.
+`mode: vector` needs an encoder and is refused if the index has none; `hybrid` then searches by words alone, and `alpha` has no effect.
 """
 
 CONFIRMATION = f"""\
 ## Confirmation
 
-`create_index`, `reindex_project` and `delete_index` ask the person at the client, where the client can ask.
-Anything but a yes gives `{{"status": "cancelled"}}` and changes nothing, and `confirm: true` does not replace the answer.
+`create_index`, `reindex_project` and `delete_index` ask the user if the client can ask.
+Anything but a yes returns `{{"status": "cancelled"}}` and changes nothing; `confirm: true` does not replace the answer.
 
-Where the client cannot ask, `create_index` goes ahead: the call is the consent.
+If the client cannot ask, `create_index` goes ahead: the call is the consent.
 `reindex_project`, `delete_index` and an index of more than `maxFiles` files then need `confirm: true`.
 Without it the reply is `cancelled` with the `question` and the `message` “{SAY_YES}”
 """
@@ -135,10 +138,10 @@ Without it the reply is `cancelled` with the `question` and the `message` “{SA
 ERRORS = """\
 ## Errors
 
-The words in braces are filled in.
+The words in braces are replaced by facts.
 A user's message names no absolute path; a developer's message begins with the code.
 
-| code | what a user reads | what a developer reads |
+| code | message for the user | message for the developer |
 |---|---|---|
 | `INVALID_ARGUMENT` | which argument is wrong, and how | the same |
 """
@@ -183,7 +186,7 @@ def _section(tool: Tool, *, is_extra: bool) -> str:
     if is_extra:
         lines += ["Offered with `--tools full`.", ""]
     if tool.name in HINTS:
-        lines += [f"With `enhancedToolDescriptions` this goes on:{_quoted(HINTS[tool.name])}", ""]
+        lines += [f"The setting `enhancedToolDescriptions` adds:{_quoted(HINTS[tool.name])}", ""]
     if tool.name in QUESTIONS:
         lines += [f"Asks first: “{QUESTIONS[tool.name]}” ([more](#confirmation)).", ""]
     lines += [
@@ -191,7 +194,7 @@ def _section(tool: Tool, *, is_extra: bool) -> str:
         "",
         *_reply(tool.output_schema or {}),
         "",
-        f"True of it: {_truths(tool)}.",
+        f"Annotations: {_annotations(tool)}.",
     ]
     return "\n".join(lines) + "\n"
 
@@ -203,8 +206,8 @@ def _quoted(hint: str) -> str:
 def _arguments(schema: Schema) -> list[str]:
     properties: Mapping[str, Schema] = schema["properties"]
     if not properties:
-        return ["It takes no arguments."]
-    rows = ["| argument | what it is | |", "|---|---|---|"]
+        return ["No arguments."]
+    rows = ["| argument | type | meaning |", "|---|---|---|"]
     for name, argument in properties.items():
         kind = _kind(argument) + (", required" if name in schema.get("required", ()) else "")
         rows.append(f"| `{name}` | {kind} | {_plain(argument.get('description', ''))} |")
@@ -238,40 +241,53 @@ def _as_json(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def _required(schema: Schema) -> set[str]:
+    """Return the keys that every reply has which is no error: the first of the alternatives, where there are several."""
+    choices = schema.get("anyOf") or [schema]
+    return set(choices[0].get("required", ()))
+
+
 def _reply(schema: Schema) -> list[str]:
-    always = set(schema.get("required", ()))
-    keys = [f"`{name}`{'' if name in always else '?'}{_items(value)}" for name, value in schema["properties"].items()]
+    always = _required(schema)
+    keys = [f"{_key(name, always)}{_items(value)}" for name, value in schema["properties"].items()]
     return [f"Reply: {', '.join(keys)}."]
 
 
 def _items(value: Schema) -> str:
-    inner = value.get("items", {}).get("properties")
-    return f" (a list of {', '.join(f'`{name}`' for name in inner)})" if inner else ""
+    item = value.get("items", {})
+    if not item.get("properties"):
+        return ""
+    always = _required(item)
+    return f" (a list of {', '.join(_key(name, always) for name in item['properties'])})"
 
 
-def _truths(tool: Tool) -> str:
+def _key(name: str, always: set[str]) -> str:
+    return f"`{name}`{'' if name in always else '?'}"
+
+
+def _annotations(tool: Tool) -> str:
     hints = tool.annotations
     if hints is None:
-        return "nothing is said"
-    said = [
-        "reads only" if hints.read_only_hint else "changes the index",
-        "destroys what was there" if hints.destructive_hint else "",
-        "the same again changes nothing more" if hints.idempotent_hint else "",
-        "reaches nothing outside this machine" if hints.open_world_hint is False else "",
+        return "none"
+    words = [
+        "read-only" if hints.read_only_hint else "changes the index",
+        "destructive" if hints.destructive_hint else "",
+        "idempotent" if hints.idempotent_hint else "",
+        "closed world" if hints.open_world_hint is False else "",
     ]
-    return ", ".join(filter(None, said))
+    return ", ".join(filter(None, words))
 
 
 def _several(listed: list[Tool], several: list[Tool]) -> str:
-    """What is different where several projects are served."""
+    """Return what is different if several projects are served."""
     one = {tool.name: set(tool.input_schema["properties"]) for tool in listed}
     more = {tool.name: sorted(set(tool.input_schema["properties"]) - one[tool.name]) for tool in several}
     names = ", ".join(f"`{name}`" for name, added in more.items() if added == ["project"])
     return (
         "## Several projects\n\n"
-        "Where several folders are served, paths begin with the name of their folder: `backend/src/login.py`.\n"
-        f"{names} then take `project`, the name of one.\n"
-        "Without it they are about all, but `reindex_project` and `delete_index` have to be told which.\n"
+        "If several folders are served, paths begin with the name of their folder: `backend/src/login.py`.\n"
+        f"{names} then take `project`, the name of one project.\n"
+        "Without it they work on all projects; `reindex_project` and `delete_index` need it.\n"
     )
 
 
@@ -279,8 +295,8 @@ def _keys() -> str:
     rows = [f"| `{name}` | {meaning} |" for name, meaning in KEYS.items()]
     head = (
         "## Keys of a reply\n\n"
-        "Those marked with `?` above, and these, are there when they have something to say.\n\n"
-        "| key | what it says |\n|---|---|\n"
+        "Keys marked with `?` above, and these, are present only if they have something to say.\n\n"
+        "| key | meaning |\n|---|---|\n"
     )
     return head + "\n".join(rows) + "\n"
 

@@ -17,7 +17,7 @@ from dowse.cli.command_list import COMMANDS, dowse
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.service import Service
 from dowse.server.composition import ComposedServer, Offer
-from dowse.settings import write_default
+from dowse.settings import write_default_settings
 from dowse.sources.denylist import categories
 from dowse.types import Reason
 from tests.making import write_tree
@@ -52,6 +52,19 @@ def named(text: str) -> set[str]:
 
 def test_the_reference_of_the_tools_is_what_the_server_tells() -> None:
     assert page("tools.md") == reference(), "renew it with: python docs/reference.py > docs/tools.md"
+
+
+def test_the_reference_marks_only_keys_as_optional_that_a_reply_may_lack() -> None:
+    """Every key was marked: the required ones stand in the first alternative of the schema."""
+    search, status = (
+        next(line for line in page("tools.md").split(f"## `{tool}`")[1].splitlines() if line.startswith("Reply:"))
+        for tool in ("search_code", "get_index_status")
+    )
+    assert "`results` (" in search
+    assert "`totalResults`," in search
+    assert "`coverage`?" in search
+    assert "`status`," in status
+    assert "`storageSize`?" in status
 
 
 def test_every_key_of_a_reply_is_in_the_reference(tmp_path: Path) -> None:
@@ -149,7 +162,7 @@ def assert_starts_the_server(entry: dict[str, Any]) -> None:
 
 def test_every_setting_is_documented_with_its_default(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
-    write_default(file)
+    write_default_settings(file)
     written = json.loads(file.read_text(encoding="utf-8"))
     defaults = {key: value for key, value in written.items() if not key.startswith("_")}
     rows = re.findall(r"^\| `(\w+)` \| `(.+?)` \|", page("configuration.md"), flags=re.MULTILINE)

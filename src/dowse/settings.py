@@ -1,11 +1,13 @@
-"""The settings of an index: `config.json`, the global one and the project's, key by key.
+"""The settings of an index: the keys of the global `config.json` and of the project's.
 
-A value that is wrong is replaced by its default and reported; the other keys still count.
+A wrong value is ignored and reported; the other keys of the file still count.
 """
 
+import contextlib
 import json
+import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +17,7 @@ from dowse.globs import compile_glob
 from dowse.platform import write_atomically
 
 MAX_JSON_BYTES = 10 * 1024 * 1024
-"""The largest JSON file of our own that is read."""
+"""The size of the largest JSON file of dowse's own that is read."""
 
 Strategy = Literal["realtime", "lazy", "git"]
 EncoderName = Literal["dowse", "minilm", "none"]
@@ -23,7 +25,7 @@ EncoderName = Literal["dowse", "minilm", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a user can set; the defaults are those of a new index."""
+    """The settings that a user can change, with the defaults of a new index."""
 
     include: tuple[str, ...] = ("**/*",)
     exclude: tuple[str, ...] = ()
@@ -44,35 +46,35 @@ class Settings:
 
 
 def load_settings(*files: Path) -> tuple[Settings, list[str]]:
-    """The settings in force, a later file before an earlier one, and a warning for each thing that cannot be used."""
+    """Return the settings in force and a warning for each value that cannot be used. Later files override earlier ones."""
     values: dict[str, Any] = {}
     warnings: list[str] = []
     for file in files:
-        for key, value in _read(file, warnings).items():
+        for key, value in _read_values(file, warnings).items():
             if key in _KEYS:
                 field, convert = _KEYS[key]
-                if problem := _problem(key, value):
+                if problem := _find_problem(key, value):
                     warnings.append(f"{file.name}: {key} {problem}; it is ignored.")
                 else:
                     values[field] = convert(value)
     return Settings(**values), warnings
 
 
-def write_default(file: Path, global_file: Path | None = None) -> None:
-    """Write a project's `config.json` with its explanations, unless there is one.
+def write_default_settings(file: Path, global_file: Path | None = None) -> None:
+    """Write a project's `config.json` with explanations, unless the file exists.
 
-    Its values are those in force: with the defaults in it, it would undo the global file.
+    The values are those of the global file where it has them: the defaults would override the global file.
     """
     if not file.exists():
         content = dict(_TEMPLATE)
-        for key, value in _read(global_file, []).items() if global_file else ():
-            if key in _KEYS and not _problem(key, value):
+        for key, value in _read_values(global_file, []).items() if global_file else ():
+            if key in _KEYS and not _find_problem(key, value):
                 content[key] = value
         write_atomically(file, (json.dumps(content, indent=2) + "\n").encode())
 
 
 def read_json(file: Path) -> Any:
-    """A JSON file of our own, or SettingsError saying what is wrong with it."""
+    """Return the content of one of dowse's JSON files, or raise SettingsError with the problem."""
     try:
         if file.stat().st_size > MAX_JSON_BYTES:
             raise SettingsError(f"{file} is larger than 10 MB. Make it smaller or remove it.")
@@ -83,7 +85,7 @@ def read_json(file: Path) -> Any:
         raise SettingsError(f"{file} cannot be read ({error.strerror}).") from error
 
 
-def _problem(key: str, value: Any) -> str | None:
+def _find_problem(key: str, value: Any) -> str | None:
     try:
         _KEYS[key][1](value)
     except ValueError as error:
@@ -91,7 +93,7 @@ def _problem(key: str, value: Any) -> str | None:
     return None
 
 
-def _read(file: Path, warnings: list[str]) -> dict[str, Any]:
+def _read_values(file: Path, warnings: list[str]) -> dict[str, Any]:
     try:
         if not file.exists():
             return {}
@@ -108,7 +110,7 @@ def _read(file: Path, warnings: list[str]) -> dict[str, Any]:
     return content
 
 
-def _globs(value: Any) -> tuple[str, ...]:
+def _parse_globs(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ValueError("is not an array of strings")
     for pattern in value:
@@ -119,40 +121,40 @@ def _globs(value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _boolean(value: Any) -> bool:
+def _parse_boolean(value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError("is not true or false")
     return value
 
 
-def _positive(value: Any) -> int:
+def _parse_positive(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
         raise ValueError("is not a positive whole number")
     return value
 
 
-def _size(value: Any) -> int:
+def _parse_size(value: Any) -> int:
     match = re.fullmatch(r"(\d{1,9})(KB|MB)", value) if isinstance(value, str) else None
     if not match:
         raise ValueError("is not a size such as '500KB' or '1MB'")
     return int(match[1]) * (1024 if match[2] == "KB" else 1024 * 1024)
 
 
-def _strategy(value: Any) -> Strategy:
+def _parse_strategy(value: Any) -> Strategy:
     if value not in ("realtime", "lazy", "git"):
         raise ValueError("is not one of 'realtime', 'lazy', 'git'")
     strategy: Strategy = value
     return strategy
 
 
-def _encoder(value: Any) -> EncoderName:
+def _parse_encoder(value: Any) -> EncoderName:
     if value not in ("dowse", "minilm", "none"):
         raise ValueError("is not one of 'dowse', 'minilm', 'none'")
     name: EncoderName = value
     return name
 
 
-def _folder(value: Any) -> str | None:
+def _parse_folder(value: Any) -> str | None:
     if value is None:
         return None
     try:
@@ -164,27 +166,27 @@ def _folder(value: Any) -> str | None:
     return str(folder)
 
 
-def _megabytes(value: Any) -> int:
-    return _positive(value) * 1024 * 1024
+def _parse_megabytes(value: Any) -> int:
+    return _parse_positive(value) * 1024 * 1024
 
 
 _KEYS: dict[str, tuple[str, Callable[[Any], object]]] = {
-    "include": ("include", _globs),
-    "exclude": ("exclude", _globs),
-    "respectGitignore": ("respect_gitignore", _boolean),
-    "maxFileSize": ("max_file_bytes", _size),
-    "maxFiles": ("max_files", _positive),
-    "docPatterns": ("doc_patterns", _globs),
-    "indexDocs": ("index_docs", _boolean),
-    "enhancedToolDescriptions": ("enhanced_tool_descriptions", _boolean),
-    "indexingStrategy": ("indexing_strategy", _strategy),
-    "lazyIdleThreshold": ("lazy_idle_threshold", _positive),
-    "integrityHours": ("integrity_hours", _positive),
-    "encoder": ("encoder", _encoder),
-    "encoderFolder": ("encoder_folder", _folder),
-    "encodeOnBattery": ("encode_on_battery", _boolean),
-    "vectorCacheMB": ("vector_cache_bytes", _megabytes),
-    "maskSecrets": ("mask_secrets", _boolean),
+    "include": ("include", _parse_globs),
+    "exclude": ("exclude", _parse_globs),
+    "respectGitignore": ("respect_gitignore", _parse_boolean),
+    "maxFileSize": ("max_file_bytes", _parse_size),
+    "maxFiles": ("max_files", _parse_positive),
+    "docPatterns": ("doc_patterns", _parse_globs),
+    "indexDocs": ("index_docs", _parse_boolean),
+    "enhancedToolDescriptions": ("enhanced_tool_descriptions", _parse_boolean),
+    "indexingStrategy": ("indexing_strategy", _parse_strategy),
+    "lazyIdleThreshold": ("lazy_idle_threshold", _parse_positive),
+    "integrityHours": ("integrity_hours", _parse_positive),
+    "encoder": ("encoder", _parse_encoder),
+    "encoderFolder": ("encoder_folder", _parse_folder),
+    "encodeOnBattery": ("encode_on_battery", _parse_boolean),
+    "vectorCacheMB": ("vector_cache_bytes", _parse_megabytes),
+    "maskSecrets": ("mask_secrets", _parse_boolean),
 }
 
 _TEMPLATE: dict[str, Any] = {
@@ -235,3 +237,29 @@ _TEMPLATE: dict[str, Any] = {
         "maskSecrets": "If true, keys and tokens are masked in search hits. Default: true.",
     },
 }
+
+
+def settings_stamp(files: Iterable[Path]) -> tuple[int, ...]:
+    """Return a fingerprint of the settings files, from their stat alone."""
+    stamps: list[int] = []
+    for file in files:
+        with contextlib.suppress(OSError):
+            seen = os.stat(file)  # noqa: PTH116 - 3 µs instead of 12, at every call
+            stamps += [seen.st_mtime_ns, seen.st_size, seen.st_ino]
+    return tuple(stamps)
+
+
+class SettingsFiles:
+    """Settings that are read again only when one of their files changed."""
+
+    def __init__(self, *files: Path) -> None:
+        self._files = files
+        self._stamp: tuple[int, ...] | None = None
+        self._settings = Settings()
+
+    def current(self) -> Settings:
+        """Return the settings as the files are now."""
+        stamp = settings_stamp(self._files)
+        if stamp != self._stamp:
+            self._stamp, self._settings = stamp, load_settings(*self._files)[0]
+        return self._settings

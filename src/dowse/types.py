@@ -1,7 +1,8 @@
-"""The shared vocabulary: what flows from sources to answers, and what can be swapped.
+"""The data types that the packages share.
 
-Data walks left to right once: an `Entry` is seen, read into a `Document`, cut into `Chunk`s,
-put into a `Store`, found as `Scored` chunks. Everything here is immutable and knows nobody.
+Data flows in one direction: a walk finds an `Entry`, which is read into a `Document`, cut into
+`Chunk`s, put into a `Store` and found as `Scored` chunks. All types are immutable, and this module
+imports no other module of dowse.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +21,7 @@ KINDS: tuple[Kind, ...] = ("code", "docs")
 
 
 class Reason(StrEnum):
-    """Why a file is not in the index; the value is what users read."""
+    """The reason why a file is not in the index; the value is the text that users read."""
 
     DENIED = "denied"
     EXCLUDED = "excluded"
@@ -42,23 +43,23 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The very rule that decided, and where it stands."""
+    """The rule that decided about a path, and its location."""
 
     pattern: str
     origin: str
-    """The file it was read from as a user would name it, or `built-in deny list (secrets)`."""
+    """The file that contains the rule, as a user would name it, or `built-in deny list (secrets)`."""
     line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the policy says of one path: `reason` is None when it may be indexed."""
+    """The decision of the policy about one path. `reason` is None when the path may be indexed."""
 
     path: str
     reason: Reason | None
     rule: Rule | None = None
     detail: str = ""
-    """What the rule alone does not say: `1.4 MB, the limit is 1 MB`."""
+    """An explanation that the rule alone does not give: `1.4 MB, the limit is 1 MB`."""
 
     @property
     def is_allowed(self) -> bool:
@@ -68,7 +69,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Stat:
-    """What tells, without reading it, that a file may have changed."""
+    """The metadata that shows, without reading a file, whether it may have changed."""
 
     size: int
     mtime_ns: int
@@ -78,7 +79,7 @@ class Stat:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file that may be indexed, seen but not read. `path` is relative, with forward slashes."""
+    """A file that may be indexed and was not read yet. `path` is relative, with forward slashes."""
 
     path: str
     kind: Kind
@@ -87,7 +88,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link of a document to somewhere else, with its line in the document's text."""
+    """A link in a document, with its line in the document's text."""
 
     target: str
     text: str
@@ -96,7 +97,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What reading makes of a file's bytes."""
+    """The text and the metadata that a reader extracts from a file's bytes."""
 
     text: str
     title: str
@@ -105,19 +106,19 @@ class Reading:
     links: tuple[Link, ...] = ()
     encoding: str = "utf-8"
     text_start: int = 0
-    """Bytes before the text in the file: the length of a UTF-8 byte order mark, else 0."""
+    """The number of bytes before the text in the file: the length of a UTF-8 byte order mark, else 0."""
     is_verbatim: bool = True
-    """The file's bytes from `text_start` on are the text in UTF-8; otherwise it was converted."""
+    """True when the file's bytes from `text_start` on are the text in UTF-8; false when it was converted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file as it was read at one moment."""
+    """A file and its content at the time it was read."""
 
     path: str
     kind: Kind
     language: str
-    """Lower-case name such as `python` or `markdown`; `text` when nothing better is known."""
+    """A lower-case name such as `python` or `markdown`; `text` when the language is unknown."""
     stat: Stat
     content_hash: bytes
     """SHA-256 of the file's bytes."""
@@ -135,10 +136,10 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A passage of a document.
+    """A slice of a document that is indexed.
 
-    Bytes are offsets into the UTF-8 form of the document's text, end exclusive; lines count
-    from 1 and both ends are part of the chunk.
+    Bytes are offsets into the document's text in UTF-8; the end is exclusive. Lines count from 1
+    and both ends are part of the chunk.
     """
 
     text: str
@@ -148,21 +149,21 @@ class Chunk:
     end_line: int
     symbols: tuple[Symbol, ...] = ()
     headings: tuple[str, ...] = ()
-    """The headings above, outermost first."""
+    """The headings above the chunk, outermost first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """A document and its chunks, ready to replace what the store has under the same path."""
+    """A document and its chunks, ready to replace the document that the store has at the same path."""
 
     document: Document
     chunks: tuple[Chunk, ...]
     is_truncated: bool = False
-    """The file has more chunks than are kept."""
+    """True when the file has more chunks than the index keeps."""
     recipe: str = ""
-    """How the file became chunks; made by another recipe it would be made anew."""
+    """The versions of the code that made the chunks. A document with another recipe is indexed again."""
     vectors: "Vectors | None" = None
-    """A row a chunk, by the batch's encoder."""
+    """One row for each chunk, made by the batch's encoder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,13 +172,13 @@ class Batch:
 
     puts: Sequence[Put] = ()
     drops: Sequence[str] = ()
-    """Paths that are gone."""
+    """Paths to remove."""
     touches: Sequence[tuple[str, Stat]] = ()
-    """Paths whose stat changed and whose content did not."""
+    """Paths whose stat changed while their content stayed the same."""
     refusals: Sequence[tuple[Stat, Verdict]] = ()
-    """Files that were read and turned away for what they hold."""
+    """Files that were read and refused because of their content."""
     encoder: str = ""
-    """Who made the vectors of the puts."""
+    """The version of the encoder that made the vectors of the puts."""
 
     def __bool__(self) -> bool:
         return bool(self.puts or self.drops or self.touches or self.refusals)
@@ -185,7 +186,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """A document as the store knows it."""
+    """A document as the store holds it."""
 
     id: int
     path: str
@@ -196,7 +197,7 @@ class StoredDocument:
     tags: tuple[str, ...]
     stat: Stat
     checked_ns: int
-    """When the content was last known to be that of the file."""
+    """The time at which the content was last known to match the file."""
     content_hash: bytes
     encoding: str
     text_start: int
@@ -208,7 +209,7 @@ class StoredDocument:
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
-    """A chunk as the store knows it; its text is in the file, or in `Store.converted_text`."""
+    """A chunk as the store holds it. Its text is in the file, or in `Store.converted_text`."""
 
     id: int
     document_id: int
@@ -223,25 +224,27 @@ class StoredChunk:
 
 
 Field = Literal["words", "parts", "symbols", "names", "headings", "path", "stem"]
-"""Where words are looked for. Of a chunk: its text with identifiers whole or in parts, the parts
-of the names it defines, those names whole however they are written, the headings above it. Of a document: its path, its
-name without ending."""
+"""The fields that a text query searches.
+
+Fields of a chunk: its text with whole identifiers (`words`) and with identifiers split into parts (`parts`), the parts
+of the names it defines (`symbols`), those names whole in any spelling (`names`), and the headings above it. Fields of a
+document: its path, and its file name without the extension (`stem`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextQuery:
-    """Words to look for; a hit has at least one of them in one of the fields."""
+    """Words to search for; a hit has at least one of them in one of the fields."""
 
     words: tuple[str, ...]
     weights: Mapping[Field, float]
     kind: Kind | None = None
     among: frozenset[int] | None = None
-    """Only in these documents."""
+    """Search these documents only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A chunk, or a document itself, found with a score; higher is better."""
+    """A chunk or document that matches, with its score; higher is better."""
 
     id: int
     document_id: int
@@ -250,7 +253,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that a check found wrong."""
+    """One problem that a check found."""
 
     part: str
     problem: str
@@ -258,7 +261,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """How much a store holds of one kind."""
+    """The counts of a store for one kind of document."""
 
     documents: int = 0
     chunks: int = 0
@@ -267,10 +270,10 @@ class Totals:
 
 
 FolderCallback = Callable[[str], None]
-"""Called with each folder that a walk enters."""
+"""A function that a walk calls with the path of each folder that it enters."""
 
 Progress = Callable[[int, int], None]
-"""Called with what is done and what there is to do."""
+"""A function that is called with the number of finished steps and the number of all steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +295,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class SourceHealth:
-    """A source that a server offers, and what is wrong with it, if anything."""
+    """A source that a server offers, and its problem, if it has one."""
 
     name: str
     problem: str | None = None

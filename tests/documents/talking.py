@@ -11,7 +11,8 @@ from mcp_types import Resource, TextContent, TextResourceContents
 
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.service import Service
-from dowse.mcp.tools import BUDGET_TOKENS, Level, Surface
+from dowse.mcp.reply_budget import BUDGET_TOKENS
+from dowse.mcp.tools import Level, Surface
 from dowse.server.composition import ComposedServer, Offer
 
 Got = TypeVar("Got")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from mcp_types import TextContent
 
-from dowse.mcp.tools import CHARACTERS_PER_TOKEN
+from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
 from tests.documents.talking import Reader, index, talk
 from tests.making import write_tree
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dowse.mcp.tools import CHARACTERS_PER_TOKEN
+from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
 from tests.documents.talking import Reader, index, talk
 from tests.making import write_tree
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dowse.surfaces.documents.document_replies import CHARACTERS
+from dowse.surfaces.documents.document_replies import EXCERPT_CHARACTERS
 from tests.documents.talking import Reader, index, talk
 from tests.making import write_tree
 
@@ -242,7 +242,7 @@ def test_an_excerpt_is_around_the_best_passage_and_cut_at_words(tmp_path: Path) 
         assert "The quince ripens late." in one["excerpt"]
         assert one["excerpt"].startswith("...")
         assert one["excerpt"].endswith("...")
-        assert len(one["excerpt"]) <= CHARACTERS + 6
+        assert len(one["excerpt"]) <= EXCERPT_CHARACTERS + 6
         assert one["headings"] == ["Long", "Middle"]
         assert one["startLine"] <= 7 <= one["endLine"]
         words = one["excerpt"].strip(".").split()

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import anyio
 from mcp import Client
 
-from dowse.archives.archive_locations import ArchiveLocations, find_places
+from dowse.archives.archive_locations import ArchiveLocations, find_locations
 from dowse.archives.archive_watcher import index_once
 from dowse.indexes.index import ProjectIndex, What
 from dowse.keeping.service import Service
@@ -59,7 +59,7 @@ def archived(folder: Path) -> ArchiveLocations:
             "url-content-archive/1/metadata.json": json.dumps(facts),
         },
     )
-    places = find_places(folder=folder, environment={})
+    places = find_locations(folder=folder, environment={})
     from dowse.archives.archive_database import create_database
 
     database = create_database(places.database)
@@ -84,8 +84,8 @@ def everything(
         root,
         offer or Offer(),
         open_sites([site_file(folder)]) if has_site else None,
-        library=Service([root, *library]) if library else None,
-        places=archived(folder),
+        documents_service=Service([root, *library]) if library else None,
+        locations=archived(folder),
     )
 
 

@@ -146,7 +146,7 @@ def test_a_long_text_is_given_in_pieces_that_make_it_whole(tmp_path: Path) -> No
     assert f"offset {len(pieces[0]['text'])}" in pieces[0]["metadata"]["truncated"]
     assert pieces[0]["text"].endswith("\n")
     assert pieces[0]["metadata"]["totalCharacters"] == len(text)
-    from dowse.mcp.tools import wire_characters
+    from dowse.mcp.reply_budget import wire_characters
 
     assert all(wire_characters(piece) <= 8000 for piece in pieces)
 

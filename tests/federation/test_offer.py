@@ -9,7 +9,8 @@ from mcp import Client
 
 from dowse.errors import UsageError
 from dowse.keeping.service import Service
-from dowse.mcp.tools import CHARACTERS_PER_TOKEN, Level, Surface
+from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
+from dowse.mcp.tools import Level, Surface
 from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
 from tests.federation.serving import archived, everything, ids, make_app, site_file, talk
@@ -137,7 +138,7 @@ def test_a_site_whose_tool_has_another_s_name_is_refused_unless_only_search_is_o
 
 def test_a_project_that_cannot_be_found_does_not_hide_the_rest(tmp_path: Path) -> None:
     made = ComposedServer(
-        Service([]), Path("/"), Offer(), open_sites([site_file(tmp_path)]), places=archived(tmp_path)
+        Service([]), Path("/"), Offer(), open_sites([site_file(tmp_path)]), locations=archived(tmp_path)
     )  # fmt: skip
 
     async def conversation(one: Assistant) -> tuple[Reply, Reply]:

@@ -246,7 +246,7 @@ def test_a_reply_that_was_cut_says_so(tmp_path: Path) -> None:
     reply = talk(made, lambda one: one.tell("search", query="quince", limit=50))
     assert 0 < len(reply["results"]) < 40
     assert "exclude" in reply["metadata"]["truncated"]
-    from dowse.mcp.tools import wire_characters
+    from dowse.mcp.reply_budget import wire_characters
 
     assert wire_characters(reply) <= 4000
 

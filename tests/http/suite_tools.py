@@ -13,9 +13,9 @@ import uvicorn
 from dowse.errors import DowseError
 from dowse.http.access import Admission
 from dowse.http.app import make_app
-from dowse.http.uvicorn_server import bind, configuration
+from dowse.http.uvicorn_server import bind, uvicorn_config
 from dowse.mcp.protocol import make_server
-from dowse.mcp.tools import Call, ProseReply, Schema, Tool
+from dowse.mcp.tools import Call, ProseReply, Schema, Tool, fixed_tools
 
 NAME: dict[str, Schema] = {"name": {"type": "string"}}
 OK: dict[str, Schema] = {"ok": {"type": "boolean"}}
@@ -92,13 +92,10 @@ TOOLS = [
 def main() -> None:
     """Serve until a signal comes."""
 
-    async def tools(_client: Call) -> list[Tool]:
-        return TOOLS
-
-    app = make_app(make_server(tools, instructions="For the conformance suite."), list, Admission(), 0)
+    app = make_app(make_server(fixed_tools(TOOLS), instructions="For the conformance suite."), list, Admission(), 0)
     listening = bind("127.0.0.1", 0)
     print(f"suite: serving at http://127.0.0.1:{listening.getsockname()[1]}/mcp", file=sys.stderr, flush=True)
-    uvicorn.Server(configuration(app)).run(sockets=[listening])
+    uvicorn.Server(uvicorn_config(app)).run(sockets=[listening])
 
 
 if __name__ == "__main__":

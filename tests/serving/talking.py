@@ -14,7 +14,7 @@ from mcp_types import CallToolResult, ElicitResult, TextContent
 from mcp_types import Tool as ListedTool
 
 from dowse.keeping.service import Service
-from dowse.mcp.tools import BUDGET_TOKENS
+from dowse.mcp.reply_budget import BUDGET_TOKENS
 from dowse.server.composition import ComposedServer, Offer
 
 Got = TypeVar("Got")

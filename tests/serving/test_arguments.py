@@ -16,6 +16,7 @@ from dowse.keeping.service import Service
 from dowse.mcp.arguments import checked
 from dowse.mcp.tools import Schema, Tool
 from dowse.surfaces.project.project_surface import ProjectSurface
+from dowse.surfaces.project.project_tools import ProjectTools
 from tests.making import write_tree
 from tests.serving.talking import Assistant, content_of, talk
 from tests.sources.test_hostile_names import strings
@@ -110,7 +111,7 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> list[Tool]:
     """Every tool of a server of two projects, which has all arguments."""
     folder = tmp_path_factory.mktemp("roots")
     roots = [write_tree(folder / name, {"a.py": ""}) for name in ("one", "two")]
-    return anyio.run(ProjectSurface(Service(roots), folder).tools, cast("Any", None))
+    return list(anyio.run(ProjectTools(ProjectSurface(Service(roots), folder)).current, cast("Any", None)))
 
 
 ANYTHING = st.recursive(

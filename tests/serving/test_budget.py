@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from mcp_types import CallToolResult
 
-from dowse.mcp.tools import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
+from dowse.mcp.reply_budget import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
 from tests.making import write_tree
 from tests.serving.conftest import index
 from tests.serving.talking import Assistant, content_of, talk

@@ -67,7 +67,7 @@ def test_files_that_a_kill_left_stale_are_written_by_the_next_run(
 
 def test_a_project_is_listed_from_its_first_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = ProjectIndex(write_tree(tmp_path / "p", {"a.py": "x = 1\n"}))
-    monkeypatch.setattr("dowse.indexes.index.bring_up_to_date", lambda *_, **__: sys.exit("killed"))
+    monkeypatch.setattr("dowse.indexes.index.update_index", lambda *_, **__: sys.exit("killed"))
     with pytest.raises(SystemExit):
         project.update()
     assert [listed.root for listed in list_projects()] == [project.root]

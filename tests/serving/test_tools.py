@@ -454,19 +454,19 @@ def test_a_project_whose_folder_has_no_unicode_name_is_served(tmp_path: Path) ->
 def test_who_is_not_asked_for_a_while_lets_go_of_memory_and_answers_as_before(
     indexed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dowse.keeping.service.REST_SECONDS", 0.05)
-    let_go = threading.Event()
-    plain = LocalStore.let_go
+    monkeypatch.setattr("dowse.keeping.served_index.IDLE_SECONDS", 0.05)
+    release_memory = threading.Event()
+    plain = LocalStore.release_memory
 
     def watched(store: LocalStore) -> None:
         plain(store)
-        let_go.set()
+        release_memory.set()
 
-    monkeypatch.setattr(LocalStore, "let_go", watched)
+    monkeypatch.setattr(LocalStore, "release_memory", watched)
 
     async def conversation(assistant: Assistant) -> None:
         before = await assistant.tell("search_code", query="peel an apple")
-        assert await anyio.to_thread.run_sync(let_go.wait, 10)
+        assert await anyio.to_thread.run_sync(release_memory.wait, 10)
         after = await assistant.tell("search_code", query="peel an apple")
         assert after["results"] == before["results"]
 

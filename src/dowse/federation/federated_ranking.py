@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from dowse.federation.federation_types import Item
 from dowse.searching.passages import terms_in
-from dowse.searching.query_terms import parse
+from dowse.searching.query_terms import parse_search_query
 from dowse.store.analysis import terms_of
 
 OWN = 0.5
@@ -61,7 +61,7 @@ class HeldItems:
 
 def merged(text: str, sources: Sequence[Sequence[Item]], held: HeldItems = HeldItems()) -> list[RankedItem]:  # noqa: B008 - frozen
     """Everything in one order, each thing once, without what is held."""
-    terms = frozenset(term for word in parse(text).positive for term in terms_of(word))
+    terms = frozenset(term for word in parse_search_query(text).positive for term in terms_of(word))
     shown = [[shown_of(item, terms) for item in items] for items in sources]
     weights = weights_of(terms, [one for each in shown for one in each])
     scored = [

@@ -1,4 +1,4 @@
-"""A question to every source at once, a thing fetched by its id, and how all sources stand."""
+"""One search over every source, an item fetched by its id, and the status of all sources."""
 
 import asyncio
 import logging
@@ -18,119 +18,118 @@ from dowse.federation.federation_types import (
     SourceResult,
     SourceStatus,
 )
-from dowse.federation.result_ids import MOST_CHARACTERS, locator_in
+from dowse.federation.result_ids import MAX_ID_CHARACTERS, locator_in
 from dowse.federation.source_list import SourceList
 from dowse.mcp.error_replies import error_reply
 from dowse.mcp.tools import Call
-from dowse.surfaces.documents.document_replies import on_one_line
+from dowse.visible_text import one_line
 
-Got = TypeVar("Got")
+Result = TypeVar("Result")
 
 ANSWER_SECONDS = 8.0
-"""How long the slowest source is waited for; the others' answers are worth more than a complete one."""
+"""How long the slowest source is waited for; then the others' answers are worth more than a complete one."""
 SHARED_FROM, SHARE = 3, 0.6
-"""Of so many sources each is asked first for a share of what is wanted, which hardly one goes beyond: nDCG@10 is 0.746
+"""From this many sources on, each is first asked for this share of the limit, which few go beyond: nDCG@10 is 0.746
 with it and 0.747 without, and reading and cutting hits is most of the work."""
 NAMED_SOURCES = 20
-"""So many names of sources are told in an error."""
+"""An error names at most this many sources."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class FederatedQuery:
-    """What a caller wants: `wanted` of all sources or of some, without what it holds."""
+    """A query to all sources or to some, without the items that the caller holds."""
 
-    wanted: SourceQuery
+    query: SourceQuery
     source: str | None = None
     exclude: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class FederatedResult:
-    """What came of it."""
+    """The results of all sources in one order, and what to know about them."""
 
     results: Sequence[RankedItem] = ()
-    """More than were asked for, where there is more."""
+    """More than the limit if there are more."""
     answers: Mapping[str, SourceResult] = field(default_factory=dict)
-    """By the sources' names, of those that answered."""
+    """The answers by the names of their sources."""
     left_out: Mapping[str, str] = field(default_factory=dict)
-    """Sources that a filter has no meaning for, and which."""
+    """The sources that cannot apply a filter, and which filter."""
     problems: Mapping[str, str] = field(default_factory=dict)
-    """Sources that did not answer, and why."""
+    """The sources that did not answer, and why."""
 
 
-async def search_all(holdings: SourceList, call: Call, asked: FederatedQuery) -> FederatedResult:
-    """Ask every source that is meant; one that fails does not fail the others."""
-    members, problems = await holdings.members(call)
-    chosen = _chosen(members, asked.source) if asked.source else members
-    left_out = {member.name: why for member in chosen if (why := member.lacks(asked.wanted))}
-    able = [member for member in chosen if member.name not in left_out]
-    share = asked.wanted.limit if len(able) < SHARED_FROM else ceil(SHARE * asked.wanted.limit)
-    answers, silent = await _of_each(able, lambda member: member.search(_wanted_of(member, asked, share)))
-    keys = (member.keys(locator) for member in members for locator in _locators(member, asked.exclude))
-    held = held_of(asked.exclude, keys)
-    results = merged(asked.wanted.text, [found.items for found in answers.values()], held)
-    if (
-        len(results) <= asked.wanted.limit and share < asked.wanted.limit
-    ):  # who has more than its share may fill the rest
-        able = [member for member in able if _has_more(member, answers, asked, share)]
-        more, _ = await _of_each(able, lambda member: member.search(_wanted_of(member, asked, asked.wanted.limit)))
+async def search_all(sources: SourceList, call: Call, asked: FederatedQuery) -> FederatedResult:
+    """Ask every source that is meant; a source that fails does not fail the others."""
+    known, problems = await sources.find(call)
+    chosen = _choose(known, asked.source) if asked.source else known
+    left_out = {source.name: why for source in chosen if (why := source.unsupported_filter(asked.query))}
+    able = [source for source in chosen if source.name not in left_out]
+    limit = asked.query.limit
+    share = limit if len(able) < SHARED_FROM else ceil(SHARE * limit)
+    answers, silent = await _ask_each(able, lambda source: source.search(_query_for(source, asked, share)))
+    held = held_of(
+        asked.exclude, (source.keys(locator) for source in known for locator in _locators(source, asked.exclude))
+    )
+    results = merged(asked.query.text, [answer.items for answer in answers.values()], held)
+    if len(results) <= limit and share < limit:  # a source that has more than its share may fill the rest
+        able = [source for source in able if _has_more(source, answers, asked, share)]
+        more, _ = await _ask_each(able, lambda source: source.search(_query_for(source, asked, limit)))
         answers |= more
-        results = merged(asked.wanted.text, [found.items for found in answers.values()], held)
-    known = problems if not asked.source else {}
-    return FederatedResult(results, answers, left_out, {**known, **silent})
+        results = merged(asked.query.text, [answer.items for answer in answers.values()], held)
+    return FederatedResult(results, answers, left_out, {**({} if asked.source else problems), **silent})
 
 
-async def fetch_one(holdings: SourceList, call: Call, given: str) -> tuple[SearchSource, FetchedItem]:
-    """The thing that an id leads to; NoSuchThing where there is none."""
-    members, _ = await holdings.members(call)
-    for member in members:
-        locator = locator_in(member.name, given) if len(given) <= MOST_CHARACTERS else None
+async def fetch_one(sources: SourceList, call: Call, item_id: str) -> tuple[SearchSource, FetchedItem]:
+    """Return the item of an id and its source; ItemNotFound if there is none."""
+    known, _ = await sources.find(call)
+    for source in known:
+        locator = locator_in(source.name, item_id) if len(item_id) <= MAX_ID_CHARACTERS else None
         if locator is not None:
-            return member, await member.fetch(locator)
-    raise ItemNotFound(f"it does not begin with the name of a source. There are: {_names(members)}")
+            return source, await source.fetch(locator)
+    raise ItemNotFound(f"it does not begin with the name of a source. There are: {_names(known)}")
 
 
-async def standings(holdings: SourceList, call: Call) -> list[SourceStatus]:
-    """How each source stands."""
-    members, problems = await holdings.members(call)
-    known, silent = await _of_each(members, lambda member: member.standing())
-    return [
-        *(SourceStatus(kind, kind, "not_found", problem=problems[kind]) for kind in SOURCE_KINDS if kind in problems),
-        *(
-            known.get(member.name) or SourceStatus(member.kind, member.name, "failed", problem=silent[member.name])
-            for member in members
-        ),
+async def source_statuses(sources: SourceList, call: Call) -> list[SourceStatus]:
+    """Return the status of every source."""
+    known, problems = await sources.find(call)
+    statuses, silent = await _ask_each(known, lambda source: source.status())
+    missing = [
+        SourceStatus(kind, kind, "not_found", problem=problems[kind]) for kind in SOURCE_KINDS if kind in problems
+    ]
+    return missing + [
+        statuses.get(source.name) or SourceStatus(source.kind, source.name, "failed", problem=silent[source.name])
+        for source in known
     ]
 
 
-async def _of_each(
-    members: Sequence[SearchSource], work: Callable[[SearchSource], Awaitable[Got]]
-) -> tuple[dict[str, Got], dict[str, str]]:
-    """What each source gives in time, and why the others give nothing."""
-    tasks = {asyncio.ensure_future(work(member)): member.name for member in members}
+async def _ask_each(
+    sources: Sequence[SearchSource], ask: Callable[[SearchSource], Awaitable[Result]]
+) -> tuple[dict[str, Result], dict[str, str]]:
+    """Return the results of the sources that answer in time, and why the others do not."""
+    tasks = {asyncio.ensure_future(ask(source)): source.name for source in sources}
     if not tasks:
         return {}, {}
     try:
         await asyncio.wait(tasks, timeout=ANSWER_SECONDS)
     finally:
         for task in tasks:
-            task.cancel()  # those that are done do not mind
-    given: dict[str, Got] = {}
+            task.cancel()  # has no effect on those that are done
+    results: dict[str, Result] = {}
     silent: dict[str, str] = {}
     for task, name in tasks.items():
         if not task.done() or task.cancelled():
             silent[name] = f"It did not answer within {ANSWER_SECONDS:.0f} seconds. Ask again, or for source '{name}'."
         elif error := task.exception():
-            silent[name] = _told(name, error)
+            silent[name] = _problem(name, error)
         else:
-            given[name] = task.result()
-    return given, silent
+            results[name] = task.result()
+    return results, silent
 
 
-def _told(name: str, error: BaseException) -> str:
-    """Why a source did not answer, without a path of this machine."""
+def _problem(name: str, error: BaseException) -> str:
+    """Return why a source did not answer, without a path of this machine."""
     if isinstance(error, SourceNotReady):
         return str(error)
     if isinstance(error, DowseError):
@@ -139,35 +138,35 @@ def _told(name: str, error: BaseException) -> str:
     return "Something went wrong inside the search of this source."
 
 
-def _wanted_of(member: SearchSource, asked: FederatedQuery, limit: int) -> SourceQuery:
-    """One more than wanted, to know whether there is more, and as many more as the caller holds of it."""
-    return replace(asked.wanted, limit=limit + 1 + len(_locators(member, asked.exclude)))
+def _query_for(source: SearchSource, asked: FederatedQuery, limit: int) -> SourceQuery:
+    """Return the query with one more than the limit, to know whether there is more, and one for each held item."""
+    return replace(asked.query, limit=limit + 1 + len(_locators(source, asked.exclude)))
 
 
-def _has_more(member: SearchSource, answers: Mapping[str, SourceResult], asked: FederatedQuery, share: int) -> bool:
-    """Whether a source gave all that it was asked for."""
-    found = answers.get(member.name)
-    return found is not None and len(found.items) >= _wanted_of(member, asked, share).limit
+def _has_more(source: SearchSource, answers: Mapping[str, SourceResult], asked: FederatedQuery, share: int) -> bool:
+    """Return whether a source gave as many items as it was asked for."""
+    answer = answers.get(source.name)
+    return answer is not None and len(answer.items) >= _query_for(source, asked, share).limit
 
 
-def _locators(member: SearchSource, ids: Sequence[str]) -> list[str]:
-    return [locator for one in ids if (locator := locator_in(member.name, one)) is not None]
+def _locators(source: SearchSource, ids: Sequence[str]) -> list[str]:
+    return [locator for item_id in ids if (locator := locator_in(source.name, item_id)) is not None]
 
 
-def _chosen(members: Sequence[SearchSource], source: str) -> list[SearchSource]:
-    """The sources that are meant: by name, by kind, or by what comes after the kind."""
-    wanted = source.strip().strip("/")
-    found = [member for member in members if wanted in (member.name, member.kind, _bare(member), unquote(member.name))]
+def _choose(sources: Sequence[SearchSource], name: str) -> list[SearchSource]:
+    """Return the sources of a name, of a kind, or of the part of a name after the kind."""
+    wanted = name.strip().strip("/")
+    found = [source for source in sources if wanted in (source.name, source.kind, _bare(source), unquote(source.name))]
     if not found and wanted not in SOURCE_KINDS:
-        raise UsageError(f"source: '{on_one_line(source, 100)}' is not one. There are: {_names(members)}.")
+        raise UsageError(f"source: '{one_line(name, 100)}' is not one. There are: {_names(sources)}.")
     return found
 
 
-def _bare(member: SearchSource) -> str:
-    return unquote(member.name.partition("/")[2])
+def _bare(source: SearchSource) -> str:
+    return unquote(source.name.partition("/")[2])
 
 
-def _names(members: Sequence[SearchSource]) -> str:
-    names = [member.name for member in members]
+def _names(sources: Sequence[SearchSource]) -> str:
+    names = [source.name for source in sources]
     more = f" and {len(names) - NAMED_SOURCES} more" if len(names) > NAMED_SOURCES else ""
     return (", ".join(names[:NAMED_SOURCES]) or "none here") + more

@@ -1,34 +1,36 @@
-"""The federated surface: `search` and `fetch` over everything that is served, and how it all stands."""
+"""The federated surface: `search` and `fetch` over all sources of a server, and their status."""
 
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dowse.error_catalog import is_absolute
-from dowse.errors import CatalogError, UsageError
+from dowse.errors import CatalogError, ItemNotFound, UsageError
+from dowse.mcp.reply_budget import Reply, wire_characters
 from dowse.mcp.schemas import TEXT, TEXTS, described, item, reply
 from dowse.mcp.tools import Call, Schema, Tool
+from dowse.visible_text import one_line
 
 if TYPE_CHECKING:
     from dowse.federation.source_list import SourceList
 
-MOST_RESULTS = 50
-MOST_HELD = 500
-"""Ids that a caller may hold at once: so many more are asked of each source."""
+MAX_RESULTS = 50
+MAX_HELD = 500
+"""Ids that a caller may exclude at once; each source is asked for that many more."""
 STATUS = "get_index_status"
 
 INSTRUCTIONS = "search asks everything that is served here at once, and fetch reads what it found, whole, by its id."
 
-Status = Callable[[Call], Awaitable[dict[str, Any]]]
+ProjectStatus = Callable[[Call], Awaitable[Reply]]
 
 
 class FederatedSurface:
     """The tools over all sources of a server."""
 
-    def __init__(self, holdings: "SourceList") -> None:
-        self._holdings = holdings
+    def __init__(self, sources: "SourceList") -> None:
+        self._sources = sources
         self.tools: tuple[Tool, ...] = (
             Tool(
                 "search", "Search everything",
@@ -38,79 +40,78 @@ class FederatedSurface:
             Tool("fetch", "Fetch", "Read a result of search, whole", self.fetch, _FETCHED, _FETCH, ("id",)),
         )  # fmt: skip
         self.status_tool = Tool(STATUS, "Index status", "What is indexed, how fresh", self.status, _STATUS)
-        """The status where no project's own tool has that name."""
+        """The status tool of a server that offers no project tools."""
 
-    async def search(self, call: Call) -> dict[str, Any]:
-        """Everything that answers, in one order."""
-        # With it come NumPy and more, which no client should wait for before it was greeted.
-        from dowse.federation.federated_replies import found
+    async def search(self, call: Call) -> Reply:
+        """Search all sources."""
+        # These import NumPy and more, which a client should not wait for before its handshake.
+        from dowse.federation.federated_replies import search_reply
         from dowse.federation.federated_search import FederatedQuery, search_all
         from dowse.federation.federation_types import SourceQuery
         from dowse.surfaces.project.path_search import compiled
 
-        given, started = call.arguments, time.perf_counter()
-        if given["path"]:
-            compiled(given["path"].lstrip("/"))
-        held = tuple(given["exclude"] or ())
-        if len(held) > MOST_HELD:
-            raise UsageError(f"exclude holds {len(held):,} ids; {MOST_HELD} are the most. Ask something narrower.")
-        since, until = (_day(name, given[name]) for name in ("since", "until"))
-        wanted = SourceQuery(given["query"], int(given["limit"]), given["path"], given["language"], since, until)
-        asked = FederatedQuery(wanted, given["source"], held)
-        answer = found(await search_all(self._holdings, call, asked), asked, call.budget_characters)
-        answer["metadata"]["searchTimeMs"] = round((time.perf_counter() - started) * 1000, 1)
-        return answer
+        arguments, started = call.arguments, time.perf_counter()
+        if arguments["path"]:
+            compiled(arguments["path"].lstrip("/"))
+        held = tuple(arguments["exclude"] or ())
+        if len(held) > MAX_HELD:
+            raise UsageError(f"exclude holds {len(held):,} ids; {MAX_HELD} are the most. Ask something narrower.")
+        since, until = (_day(name, arguments[name]) for name in ("since", "until"))
+        query = SourceQuery(
+            arguments["query"], int(arguments["limit"]), arguments["path"], arguments["language"], since, until
+        )
+        asked = FederatedQuery(query, arguments["source"], held)
+        reply = search_reply(await search_all(self._sources, call, asked), asked, call.budget_characters)
+        reply["metadata"]["searchTimeMs"] = round((time.perf_counter() - started) * 1000, 1)
+        return reply
 
-    async def fetch(self, call: Call) -> dict[str, Any]:
-        """One thing, whole."""
-        from dowse.errors import ItemNotFound
-        from dowse.federation.federated_replies import fetched
+    async def fetch(self, call: Call) -> Reply:
+        """Read one item whole."""
+        from dowse.federation.federated_replies import fetch_reply
         from dowse.federation.federated_search import fetch_one
 
-        given = call.arguments["id"]
+        item_id = call.arguments["id"]
         try:
-            member, whole = await fetch_one(self._holdings, call, given)
+            source, item = await fetch_one(self._sources, call, item_id)
         except ItemNotFound as error:
-            raise UsageError(f"id: '{_shown(given)}' leads to nothing: {error}. Use an id that search gave.") from error
-        return fetched(given, member, whole, int(call.arguments["offset"]), call.budget_characters)
+            shown = _shown_id(item_id)
+            raise UsageError(f"id: '{shown}' leads to nothing: {error}. Use an id that search gave.") from error
+        return fetch_reply(item_id, source, item, int(call.arguments["offset"]), call.budget_characters)
 
-    async def status(self, call: Call, of_projects: Status | None = None) -> dict[str, Any]:
-        """How every source stands; of projects as their own tool tells it."""
-        from dowse.federation.federated_replies import listed, overview
-        from dowse.federation.federated_search import standings
-        from dowse.mcp.tools import wire_characters
+    async def status(self, call: Call, project_status: ProjectStatus | None = None) -> Reply:
+        """Describe every source; with the projects' own status, if it is given, as the main part of the reply."""
+        from dowse.federation.federated_replies import sources_reply, status_reply
+        from dowse.federation.federated_search import source_statuses
 
-        told: dict[str, Any] | None = None
-        if of_projects is not None:
+        of_projects: Reply | None = None
+        if project_status is not None:
             try:
-                told = await of_projects(call)
+                of_projects = await project_status(call)
             except CatalogError as error:
                 if error.code != "PROJECT_NOT_DETECTED":
                     raise
-        each = await standings(self._holdings, call)
-        if told is None:
-            return overview(each, call.budget_characters)
-        return {**told, **listed(each, call.budget_characters - wire_characters(told))}
+        statuses = await source_statuses(self._sources, call)
+        if of_projects is None:
+            return status_reply(statuses, call.budget_characters)
+        return {**of_projects, **sources_reply(statuses, call.budget_characters - wire_characters(of_projects))}
 
     def with_sources(self, tool: Tool) -> Tool:
-        """The projects' own status with all sources beside it."""
+        """Return the projects' status tool, whose reply lists all sources as well."""
 
-        async def run(call: Call) -> dict[str, Any]:
-            async def of_projects(asked: Call) -> dict[str, Any]:
-                told = await tool.run(asked)
-                return told if isinstance(told, dict) else told.content
+        async def project_status(call: Call) -> Reply:
+            reply = await tool.run(call)
+            return reply if isinstance(reply, dict) else reply.content
 
-            return await self.status(call, of_projects)
+        async def run(call: Call) -> Reply:
+            return await self.status(call, project_status)
 
         properties = {**tool.output["properties"], "sources": _LIST}
         return replace(tool, run=run, output={**tool.output, "properties": properties})
 
 
-def _shown(given: str) -> str:
-    """An id as an error repeats it: on a line, and no path of a machine."""
-    from dowse.surfaces.documents.document_replies import on_one_line
-
-    text = on_one_line(given, 100)
+def _shown_id(item_id: str) -> str:
+    """Return an id as an error repeats it: on one line, and without a path of this machine."""
+    text = one_line(item_id, 100)
     return text.replace("\\", "/").rstrip("/").rpartition("/")[2] if is_absolute(text) else text
 
 
@@ -133,7 +134,7 @@ _SEARCH: dict[str, Schema] = {
     "language": described(TEXT, "Such as python"),
     "since": described(TEXT, "YYYY-MM-DD"),
     "until": described(TEXT, "YYYY-MM-DD"),
-    "limit": {**_WHOLE, "default": 10, "minimum": 1, "maximum": MOST_RESULTS},
+    "limit": {**_WHOLE, "default": 10, "minimum": 1, "maximum": MAX_RESULTS},
     "exclude": described(TEXTS, "Ids you hold"),
 }
 _FETCH: dict[str, Schema] = {

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Literal, Protocol
 
-from dowse.indexes.project_search import Coverage
+from dowse.types import Coverage
 
 SourceKind = Literal["project", "documents", "site", "archive", "index"]
 SOURCE_KINDS: tuple[SourceKind, ...] = ("project", "documents", "site", "archive", "index")
@@ -93,6 +93,11 @@ class SourceStatus:
     encoding: Mapping[str, Any] | None = None
     """How far its vectors are, where it gets any."""
 
+    @property
+    def is_indexed_on_demand(self) -> bool:
+        """Whether the source has no index yet and its first search makes one, so that nothing is missing."""
+        return self.state == "not_found" and self.kind in ("documents", "archive")
+
     def as_json(self) -> dict[str, Any]:
         """The source as a status shows it."""
         told = {"kind": self.kind, "name": self.name, "state": self.state, **self.counts}
@@ -112,11 +117,11 @@ class SearchSource(Protocol):
         """Unique among all, and the beginning of its ids."""
         ...
 
-    def lacks(self, wanted: SourceQuery) -> str:
+    def unsupported_filter(self, query: SourceQuery) -> str:
         """The filter that it cannot apply; empty where it can apply all."""
         ...
 
-    async def search(self, wanted: SourceQuery) -> SourceResult:
+    async def search(self, query: SourceQuery) -> SourceResult:
         """The best things it has, best first."""
         ...
 
@@ -128,6 +133,6 @@ class SearchSource(Protocol):
         """What a thing is, as far as that is known without a look at it."""
         ...
 
-    async def standing(self) -> SourceStatus:
+    async def status(self) -> SourceStatus:
         """How it stands."""
         ...

@@ -9,28 +9,30 @@ from urllib.parse import quote
 from dowse.errors import ItemNotFound, NotIndexed, SourceNotReady, UsageError
 from dowse.federation.federation_types import FetchedItem, Item, SourceKind, SourceQuery, SourceResult, SourceStatus
 from dowse.federation.result_ids import id_of, source_name
-from dowse.indexes.document_search import DocumentQuery as WantedDocuments
-from dowse.indexes.document_search import find_documents, read_now
+from dowse.indexes.document_search import DocumentQuery, read_now
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import answer_now, coverage
-from dowse.keeping.service import ServedIndex, Service
-from dowse.searching.passages import Passage, first_match
-from dowse.searching.search import SearchOptions
+from dowse.keeping.served_index import ServedIndex
+from dowse.keeping.service import Service
+from dowse.searching.passages import Passage
+from dowse.searching.search import Answer, SearchOptions
+from dowse.surfaces.documents.document_folder import DocumentFolder
 from dowse.surfaces.documents.document_folders import DocumentFolders
-from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS, on_one_line
+from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
+from dowse.surfaces.passage_text import content_warnings, passage_text
 from dowse.surfaces.project.path_search import relative
-from dowse.surfaces.project.project_replies import screening
 from dowse.types import Document, Stat
+from dowse.visible_text import one_line
 
-LINE_CHARACTERS = 300
-"""Of a longer line of a passage the part around its first match is shown."""
+MAX_LINE_CHARACTERS = 300
+"""A longer line of a passage is cut around its first match."""
 RANKED_FILES = 40
-"""Files that are looked at closely: `searching.constants` says that 40 are as good as 120, which further pages need."""
+"""Files that are ranked closely: 40 are as good as the 120 that further pages need (`searching.ranking_constants`)."""
 _NANOSECONDS = 1_000_000_000
 
 
-class _Folder:
-    """What both have in common: a root, read behind its policy."""
+class _FileSource:
+    """What both kinds of folders have in common: a root, read behind its policy."""
 
     kind: SourceKind
 
@@ -38,69 +40,87 @@ class _Folder:
         self.name = source_name(self.kind, served.name)
         self._service, self._served = service, served
 
-    def lacks(self, wanted: SourceQuery) -> str:  # noqa: ARG002 - files have paths, languages and dates
+    def unsupported_filter(self, query: SourceQuery) -> str:  # noqa: ARG002 - files have paths, languages and dates
         return ""
 
     def keys(self, locator: str) -> frozenset[str]:
         return file_key(f"{self._served.root}/{locator}")
 
     async def fetch(self, locator: str) -> FetchedItem:
-        document = await self._served.do(read_now, locator)
+        document = await self._served.ask(lambda index: read_now(index, locator))
         if document is None:
             raise ItemNotFound(f"{self.name} has no such file that may be read")
         facts: dict[str, Any] = {
-            "path": self._service.shown(self._served, document.path),
+            "path": self._shown_path(document.path),
             "language": document.language,
             "modified": _modified(document.stat),
         }
         if document.reading.tags:
-            facts["tags"] = [on_one_line(tag, 100) for tag in document.reading.tags]
-        return FetchedItem(self._title(document), document.reading.text, self._url(document.path), facts)
+            facts["tags"] = [one_line(tag, 100) for tag in document.reading.tags]
+        return FetchedItem(self._document_title(document), document.reading.text, self._url(document.path), facts)
 
-    def _title(self, document: Document) -> str:
-        return _title_of(document.kind, document.reading.title, self._service.shown(self._served, document.path))
+    def _document_title(self, document: Document) -> str:
+        return self._title(document.kind, document.reading.title, document.path)
+
+    def _title(self, kind: str, title: str, path: str) -> str:
+        """Return the title of a document, and the path of a file of code."""
+        return title if kind == "docs" and title else self._shown_path(path)
+
+    def _shown_path(self, path: str) -> str:
+        return self._service.shown_path(self._served, path)
+
+    def _pending(self, paths: Iterable[str]) -> tuple[str, ...]:
+        return tuple(map(self._shown_path, dict.fromkeys(paths)))
 
     def _url(self, path: str, line: int = 0) -> str:
         raise NotImplementedError
 
-    def _glob(self, wanted: SourceQuery) -> str | None:
-        """The wanted paths as this folder understands them: they may begin with its name."""
-        return relative(wanted.path).removeprefix(f"{self._served.name}/") if wanted.path else None
-
-    def _options(self, project: ProjectIndex, wanted: SourceQuery) -> SearchOptions:
+    def _options(self, index: ProjectIndex, query: SourceQuery) -> SearchOptions:
+        """Return the options of a query; its path may begin with the name of this folder."""
+        glob = relative(query.path).removeprefix(f"{self._served.name}/") if query.path else None
         among = None
-        if wanted.is_dated:
-            among = frozenset(one.id for one in project.store.documents() if wanted.is_within(_day(one.stat)))
+        if query.is_dated:
+            among = frozenset(one.id for one in index.store.documents() if query.is_within(_day(one.stat)))
         return SearchOptions(
-            wanted.limit, path_glob=self._glob(wanted), language=wanted.language, budget_tokens=sys.maxsize,
-            among=among, ranked_files=max(RANKED_FILES, 2 * wanted.limit), shown_chunks=1,
+            query.limit, path_glob=glob, language=query.language, budget_tokens=sys.maxsize,
+            among=among, ranked_files=max(RANKED_FILES, 2 * query.limit), shown_chunks=1,
+        )  # fmt: skip
+
+    def _hits(self, answer: Answer) -> tuple[Item, ...]:
+        return tuple(
+            self._item(
+                hit.path, self._title(hit.kind, hit.title, hit.path), hit.relevance,
+                hit.passages[0] if hit.passages else None, answer.terms,
+            )
+            for hit in answer.hits
         )  # fmt: skip
 
     def _item(
         self, path: str, title: str, relevance: float, passage: Passage | None, terms: Mapping[str, float]
     ) -> Item:
         around = [*passage.headings, *passage.symbols] if passage else []
-        more: dict[str, Any] = {"path": self._service.shown(self._served, path)}
+        more: dict[str, Any] = {"path": self._shown_path(path)}
         if passage:
-            more |= {"startLine": passage.start_line, "endLine": passage.end_line, **screening(passage)}
+            more |= {"startLine": passage.start_line, "endLine": passage.end_line, **content_warnings(passage)}
         return Item(
-            id_of(self.name, path), self.name, on_one_line(title, TITLE_CHARACTERS),
-            self._url(path, passage.start_line if passage else 0), _shown(passage, terms) if passage else "",
+            id_of(self.name, path), self.name, one_line(title, TITLE_CHARACTERS),
+            self._url(path, passage.start_line if passage else 0),
+            passage_text(passage, terms, MAX_LINE_CHARACTERS) if passage else "",
             relevance, " ".join([path.rpartition("/")[2], *around]), self.keys(path), more,
         )  # fmt: skip
 
-    async def standing(self) -> SourceStatus:
-        return await self._served.do(self._standing)
+    async def status(self) -> SourceStatus:
+        return await self._served.ask(self._status)
 
-    def _standing(self, project: ProjectIndex) -> SourceStatus:
-        found = project.status()
+    def _status(self, index: ProjectIndex) -> SourceStatus:
+        found = index.status()
         counts = {"files": found.files, "chunks": found.chunks} if found.state != "not_found" else {}
         encoding = found.encoding.as_json if found.encoding else None
         return SourceStatus(self.kind, self.name, found.state, counts, found.last_updated, found.problem, encoding)
 
 
-class ProjectSearchSource(_Folder):
-    """The code and documentation of one project, by its own search."""
+class ProjectSearchSource(_FileSource):
+    """The code and documentation of one project."""
 
     kind: SourceKind = "project"
 
@@ -108,43 +128,32 @@ class ProjectSearchSource(_Folder):
         super().__init__(service, served)
         self._remedy = remedy
 
-    async def search(self, wanted: SourceQuery) -> SourceResult:
+    async def search(self, query: SourceQuery) -> SourceResult:
         self._served.keep_fresh()
-        return await self._served.do(self._search, wanted)
+        return await self._served.ask_fresh(lambda index, pending: self._search(index, pending, query))
 
-    def _search(self, project: ProjectIndex, wanted: SourceQuery) -> SourceResult:
-        left = self._served.catch_up(project)
-        if not project.exists and not project.is_being_updated():
+    def _search(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
+        if not index.exists and not index.is_being_updated():
             raise SourceNotReady(self._not_indexed())
         try:
-            answer = answer_now(project, wanted.text, self._options(project, wanted), self._served.encoder)
+            answer = answer_now(index, query.text, self._options(index, query), self._served.encoder)
         except (UsageError, NotIndexed) as error:
-            if project.exists:
+            if index.exists:
                 raise
             raise SourceNotReady("It is being indexed, and nothing is there yet. Ask again in a moment.") from error
-        items = (
-            self._item(
-                hit.path, _title_of(hit.kind, hit.title, self._service.shown(self._served, hit.path)), hit.relevance,
-                hit.passages[0] if hit.passages else None, answer.terms,
-            )
-            for hit in answer.hits
-        )  # fmt: skip
         if self._served.encoder:
-            self._served.encoder.front(project.root, [hit.path for hit in answer.hits])
+            self._served.encoder.prioritize(index.root, [hit.path for hit in answer.hits])
         return SourceResult(
-            tuple(items), coverage(project, len(left)), self._pending((*left, *answer.outdated)), answer.corrected,
-            tuple(project.warnings), answer.ways,
+            self._hits(answer), coverage(index, len(pending)), self._pending((*pending, *answer.outdated)),
+            answer.corrected, tuple(index.warnings), answer.methods,
         )  # fmt: skip
-
-    def _pending(self, paths: Iterable[str]) -> tuple[str, ...]:
-        return tuple(self._service.shown(self._served, path) for path in dict.fromkeys(paths))
 
     def _url(self, path: str, line: int = 0) -> str:
         written = quote(f"{self._served.root}/{path}", safe="/", errors="surrogateescape")
         return f"file://{written}" + (f"#L{line}" if line else "")
 
-    def _standing(self, project: ProjectIndex) -> SourceStatus:
-        found = super()._standing(project)
+    def _status(self, index: ProjectIndex) -> SourceStatus:
+        found = super()._status(index)
         if found.state == "not_found":
             return SourceStatus(self.kind, self.name, found.state, problem=self._not_indexed())
         return found
@@ -153,51 +162,47 @@ class ProjectSearchSource(_Folder):
         return f"This project hasn't been indexed yet. {self._remedy}"
 
 
-class DocumentsSearchSource(_Folder):
+class DocumentsSearchSource(_FileSource):
     """The documents of one folder, by title and content."""
 
     kind: SourceKind = "documents"
 
-    def __init__(self, shelves: DocumentFolders, served: ServedIndex) -> None:
-        super().__init__(shelves.service, served)
-        self._shelves = shelves
+    def __init__(self, folders: DocumentFolders, folder: DocumentFolder) -> None:
+        super().__init__(folders.service, folder.served)
+        self._folders, self._folder = folders, folder
 
-    async def search(self, wanted: SourceQuery) -> SourceResult:
-        self._shelves.open()
-        return await self._served.do(self._search, wanted)
+    async def search(self, query: SourceQuery) -> SourceResult:
+        self._folders.open()
+        return await self._served.ask_fresh(lambda index, pending: self._search(index, pending, query))
 
-    def _search(self, project: ProjectIndex, wanted: SourceQuery) -> SourceResult:
-        left = self._served.catch_up(project)
-        if wanted.path or wanted.language or wanted.is_dated:
-            return self._filtered(project, wanted, left)
-        asked = WantedDocuments(wanted.text, limit=wanted.limit)
-        found = find_documents(project, asked, self._shelves.titles(self._served), len(left))
+    def _search(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
+        if query.path or query.language or query.is_dated:
+            return self._search_some(index, pending, query)
+        found = self._folder.search_in(index, pending, DocumentQuery(query.text, limit=query.limit))
         matches = found.matches
         items = (
             self._item(one.document.path, one.document.title, one.relevance, one.passage, matches.terms)
             for one in matches.found
         )
-        return SourceResult(
-            tuple(items), found.coverage, self._pending(left), matches.corrected, tuple(project.warnings)
-        )
+        warnings = tuple(index.warnings)
+        return SourceResult(tuple(items), found.coverage, self._pending(pending), matches.corrected, warnings)
 
-    def _filtered(self, project: ProjectIndex, wanted: SourceQuery, left: list[str]) -> SourceResult:
-        """The same where only some documents are meant; then titles count as headings do."""
-        answer = answer_now(project, wanted.text, self._options(project, wanted))
-        items = (
-            self._item(hit.path, hit.title, hit.relevance, hit.passages[0] if hit.passages else None, answer.terms)
-            for hit in answer.hits
-        )
-        return SourceResult(tuple(items), coverage(project, len(left)), self._pending(left), answer.corrected)
+    def _search_some(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
+        """Search the documents that pass the filters; their titles count as headings do."""
+        answer = answer_now(index, query.text, self._options(index, query))
+        return SourceResult(self._hits(answer), coverage(index, len(pending)), self._pending(pending), answer.corrected)
 
-    def _pending(self, paths: Iterable[str]) -> tuple[str, ...]:
-        return tuple(self._service.shown(self._served, path) for path in paths)
+    def _title(self, kind: str, title: str, path: str) -> str:  # noqa: ARG002 - every document has a title
+        return title
 
-    def _url(self, path: str, line: int = 0) -> str:  # noqa: ARG002 - an address of a document has no lines
-        return self._shelves.uri(self._served, path)
+    def _document_title(self, document: Document) -> str:
+        return super()._title(document.kind, document.reading.title, document.path)
 
-    def _standing(self, project: ProjectIndex) -> SourceStatus:
-        found = super()._standing(project)
+    def _url(self, path: str, line: int = 0) -> str:  # noqa: ARG002 - the URI of a document has no lines
+        return self._folder.uri(path)
+
+    def _status(self, index: ProjectIndex) -> SourceStatus:
+        found = super()._status(index)
         if found.state == "not_found":
             return SourceStatus(self.kind, self.name, found.state, problem="The first search will index them.")
         return SourceStatus(
@@ -207,31 +212,13 @@ class DocumentsSearchSource(_Folder):
 
 
 def file_key(path: str) -> frozenset[str]:
-    """What a file is, whichever source it was found by."""
+    """Return the key by which a file is known to every source that finds it."""
     return frozenset([f"file:{path}"])
 
 
-def _title_of(kind: str, title: str, path: str) -> str:
-    """Code is known by its path; of a document the title says more."""
-    return title if kind == "docs" and title else path
-
-
-def _shown(passage: Passage, terms: Mapping[str, float]) -> str:
-    return "\n".join(_line(line, terms) for line in passage.text.split("\n"))
-
-
-def _line(line: str, terms: Mapping[str, float]) -> str:
-    if len(line) <= LINE_CHARACTERS:
-        return line
-    start = max(0, (first_match(line, terms) or 0) - LINE_CHARACTERS // 4)
-    end = start + LINE_CHARACTERS
-    return ("…" if start else "") + line[start:end] + ("…" if end < len(line) else "")
-
-
 def _modified(stat: Stat) -> str:
-    return (
-        datetime.fromtimestamp(stat.mtime_ns / _NANOSECONDS, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    )
+    moment = datetime.fromtimestamp(stat.mtime_ns / _NANOSECONDS, UTC)
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _day(stat: Stat) -> date:

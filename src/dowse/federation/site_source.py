@@ -87,7 +87,10 @@ class SiteSearchSource:
         facts |= {name: value for name, value in told.items() if value}
         url = one_line(site.full_url(number), URL_CHARACTERS)
         return FetchedItem(
-            one_line(page.title, TITLE_CHARACTERS) or url, remove_control_characters(page.body or page.abstract), url, facts
+            one_line(page.title, TITLE_CHARACTERS) or url,
+            remove_control_characters(page.body or page.abstract),
+            url,
+            facts,
         )
 
     async def status(self) -> SourceStatus:
@@ -99,5 +102,3 @@ def url_key(url: str) -> frozenset[str]:
     """What a page is, wherever a copy of it lies: its address without what does not count."""
     host, _, path = url.partition("//")[2].partition("/")
     return frozenset([f"url:{host.lower().removeprefix('www.')}{path_key(path)}"])
-
-

@@ -1,4 +1,4 @@
-"""All that a server has, as sources of one search."""
+"""The sources of a server, for one search over all of them."""
 
 import sys
 from collections.abc import Mapping
@@ -27,47 +27,47 @@ class SourceList:
     """The surfaces of a server whose content is searched together."""
 
     start: Path
-    """Where a root is looked for when none was named."""
+    """The folder in which a root is detected if none was named."""
     projects: "Service | None" = None
-    shelves: "DocumentFolders | None" = None
+    folders: "DocumentFolders | None" = None
     sites: "SitesSurface | None" = None
     archives: "ArchiveSurface | None" = None
     notes: "NotesSurface | None" = None
     remedy: str = CREATE_INDEX
     """What to do about a project that is not indexed."""
 
-    async def members(self, call: Call) -> tuple[list[SearchSource], dict[str, str]]:
-        """Every source there is now, and what is wrong with those that cannot be found."""
-        # Each brings NumPy and more with it, which no client should wait for before it was greeted.
-        found: list[SearchSource] = []
-        problems = await self._without_root(call)
+    async def find(self, call: Call) -> tuple[list[SearchSource], dict[str, str]]:
+        """Return every source there is now, and the problems of the kinds whose roots could not be detected."""
+        # Each source imports NumPy and more, which a client should not wait for before its handshake.
+        sources: list[SearchSource] = []
+        problems = await self._detect_roots(call)
         if self.projects is not None:
             from dowse.federation.file_sources import ProjectSearchSource
 
-            found += [ProjectSearchSource(self.projects, served, self.remedy) for served in self.projects.projects]
-        if self.shelves is not None:
+            sources += [ProjectSearchSource(self.projects, served, self.remedy) for served in self.projects.projects]
+        if self.folders is not None:
             from dowse.federation.file_sources import DocumentsSearchSource
 
-            found += [DocumentsSearchSource(self.shelves, served) for served in self.shelves.service.documents()]
+            sources += [DocumentsSearchSource(self.folders, folder) for folder in self.folders.known()]
         if self.sites is not None:
             from dowse.federation.site_source import SiteSearchSource
 
-            found += [SiteSearchSource(self.sites, served) for served in self.sites.served]
+            sources += [SiteSearchSource(self.sites, site) for site in self.sites.served]
         if self.archives is not None:
-            from dowse.federation.site_source import ArchiveSearchSource
+            from dowse.federation.archive_source import ArchiveSearchSource
 
-            found.append(ArchiveSearchSource(self.archives))
+            sources.append(ArchiveSearchSource(self.archives))
         if self.notes is not None:
             from dowse.federation.notes_source import NotesSearchSource
 
-            found += [NotesSearchSource(self.notes, name) for name in await self.notes.names()]
-        return found, problems
+            sources += [NotesSearchSource(self.notes, name) for name in await self.notes.names()]
+        return sources, problems
 
-    async def _without_root(self, call: Call) -> dict[str, str]:
-        """Find the folders that nobody named; with other sources at hand nobody is asked for them."""
+    async def _detect_roots(self, call: Call) -> dict[str, str]:
+        """Detect the roots that were not named; the user is asked only if there are no other sources."""
         from dowse.surfaces.root_detection import find_roots
 
-        services = [one for one in (self.projects, self.shelves.service if self.shelves else None) if one is not None]
+        services = [service for service in (self.projects, self.folders and self.folders.service) if service]
         has_others = self.sites is not None or self.archives is not None
         for service in dict.fromkeys(services):
             if not service.projects:
@@ -79,17 +79,17 @@ class SourceList:
 
 
 class NoClient:
-    """A call without a client behind it: nobody to ask, and no roots."""
+    """A call without a client: no user to ask, and no roots."""
 
     arguments: Mapping[str, Any] = MappingProxyType({})
     budget_characters = sys.maxsize
     can_ask = False
 
-    async def ask(self, key: str, question: str, fields: Mapping[str, Schema] | None = None) -> dict[str, Any] | None:  # noqa: ARG002 - nobody answers
+    async def ask(self, key: str, question: str, fields: Mapping[str, Schema] | None = None) -> dict[str, Any] | None:  # noqa: ARG002 - there is no user
         return None
 
     async def roots(self) -> list[str]:
         return []
 
     async def progress(self, done: float, total: float | None, message: str) -> None:
-        """Nobody wants to know."""
+        """Report to nobody."""

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from itertools import islice
 
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.project_search import Coverage, answer_now, coverage
-from dowse.line_numbers import lines_of
-from dowse.reading.outlines import section_of
-from dowse.searching.document_ranking import DocumentMatches, DocumentSearch, Place, find
-from dowse.searching.query_terms import parse
-from dowse.searching.search import MAX_LIMIT, Answer, SearchOptions, answer
+from dowse.indexes.project_search import answer_now, coverage
+from dowse.line_numbers import split_lines
+from dowse.reading.outlines import find_section
+from dowse.searching.document_matching import MatchPlace
+from dowse.searching.document_ranking import DocumentMatches, DocumentSearch, rank_documents
+from dowse.searching.query_terms import parse_search_query
+from dowse.searching.search import MAX_LIMIT, Answer, SearchOptions, search_store
 from dowse.searching.title_index import TitleIndex
-from dowse.types import Document, Entry
+from dowse.types import Coverage, Document, Entry
 
 RANKED = 24
 """Texts that are ranked closely, or twice as many as are shown: with 120 an answer takes 3 ms longer."""
@@ -25,7 +26,7 @@ class DocumentQuery:
     """What is looked for, and how much of it is shown."""
 
     text: str
-    place: Place = "both"
+    place: MatchPlace = "both"
     limit: int = 10
     extensions: frozenset[str] = frozenset()
     """In small letters with their dots; without any, all."""
@@ -63,7 +64,7 @@ def find_documents(
 
     def ask(limit: int, among: frozenset[int] | None) -> Answer:
         if among is None and wanted.extensions:
-            kinds = titles.of_kinds(tuple(wanted.extensions))
+            kinds = titles.documents_with_endings(tuple(wanted.extensions))
             among = kinds if len(kinds) < len(titles.documents) else None
         options = SearchOptions(
             min(limit, MAX_LIMIT), budget_tokens=NO_BUDGET, among=among,
@@ -71,16 +72,16 @@ def find_documents(
         )  # fmt: skip
         if left_to_mend:  # once, what is found to have changed is indexed again
             return left_to_mend.pop()(project, wanted.text, options)
-        return answer(project.store, project.source.read_bytes, wanted.text, options)
+        return search_store(project.store, project.source.read_bytes, wanted.text, options)
 
-    asked = DocumentSearch(parse(wanted.text), wanted.place, wanted.limit, tuple(wanted.extensions), masks)
-    matches = find(project.store, project.source.read_bytes, titles, asked, ask)
+    asked = DocumentSearch(parse_search_query(wanted.text), wanted.place, wanted.limit, tuple(wanted.extensions), masks)
+    matches = rank_documents(project.store, project.source.read_bytes, titles, asked, ask)
     return DocumentResults(matches, coverage(project, pending))
 
 
 def list_documents(project: ProjectIndex, after: str = "", most: int | None = None) -> list[ListedDocument]:
     """Documents by path, those after one; where the index does not know them all, they are read themselves."""
-    if project.exists and not project.is_being_updated() and project.store.noted("state") == "complete":
+    if project.exists and not project.is_being_updated() and project.store.fact("state") == "complete":
         stored = islice(project.store.documents(after=after), most)
         return [ListedDocument(one.path, one.title, one.description, one.tags) for one in stored]
     return list(islice(_read(project, after), most))
@@ -98,8 +99,8 @@ def text_of(document: Document, anchor: str = "") -> str | None:
     text = document.reading.text
     if not anchor:
         return text
-    section = section_of(text, anchor)
-    return "".join(lines_of(text)[section.start_line - 1 : section.end_line]) if section else None
+    section = find_section(text, anchor)
+    return "".join(split_lines(text)[section.start_line - 1 : section.end_line]) if section else None
 
 
 def _is_plain(path: str) -> bool:

@@ -6,7 +6,7 @@ encoder was taken instead of one whose model could not be loaded.
 
 import contextlib
 
-from dowse.encoding.selection import second_version, uses_static
+from dowse.encoding.selection import model_version, uses_static
 from dowse.encoding.shipped import STATIC_VERSION
 from dowse.errors import ModelMissing
 from dowse.protocols import IndexFacts
@@ -30,8 +30,8 @@ def wanted_versions(store: IndexFacts, settings: Settings) -> tuple[str, ...]:
 
 def second_wanted(store: IndexFacts, settings: Settings) -> str | None:
     """The encoder of the second phase, or the one that was taken where its model could not be loaded."""
-    version = second_version(settings)
-    return (store.noted(f"{_INSTEAD}{version}") or version) if version else None
+    version = model_version(settings)
+    return (store.fact(f"{_INSTEAD}{version}") or version) if version else None
 
 
 def serving_version(store: IndexFacts, settings: Settings) -> str | None:
@@ -42,7 +42,7 @@ def serving_version(store: IndexFacts, settings: Settings) -> str | None:
     """
     if settings.encoder == "none":
         return None
-    noted = store.noted(_SERVES)
+    noted = store.fact(_SERVES)
     if noted is not None:
         return noted
     with contextlib.suppress(ModelMissing):
@@ -58,7 +58,7 @@ def lacking_version(store: LocalStore, settings: Settings) -> str | None:
 def take_stock(store: LocalStore, settings: Settings) -> str | None:
     """The same, for those who write: what was looked at and lacks nothing is not looked at again."""
     for version in wanted_versions(store, settings):
-        newest = store.newest_chunk()
+        newest = store.newest_chunk_id()
         if lacks(store, version):
             return version
         note_encoded_to(store, version, newest)
@@ -67,38 +67,38 @@ def take_stock(store: LocalStore, settings: Settings) -> str | None:
 
 def lacks(store: LocalStore, version: str) -> bool:
     """Whether some chunk has no vector of its own of an encoder."""
-    return bool(store.without_vectors(version, 1, after=encoded_to(store, version)))
+    return bool(store.chunks_without_vectors(version, 1, after=encoded_to(store, version)))
 
 
 def encoded_to(store: IndexFacts, version: str) -> int:
     """The chunk up to which all have a vector of an encoder."""
-    return int(store.noted(f"{_ENCODED}{version}") or 0)
+    return int(store.fact(f"{_ENCODED}{version}") or 0)
 
 
 def note_encoded_to(store: IndexFacts, version: str, chunk: int) -> None:
     """Remember up to which chunk none lacks a vector, so that they are not looked at again."""
     if chunk > encoded_to(store, version):
-        store.note(f"{_ENCODED}{version}", str(chunk))
+        store.set_fact(f"{_ENCODED}{version}", str(chunk))
 
 
 def note_instead(store: IndexFacts, version: str, taken: str) -> None:
     """The model of a version could not be loaded, and another one was taken: its vectors are made from now on."""
-    store.note(f"{_INSTEAD}{version}", taken)
+    store.set_fact(f"{_INSTEAD}{version}", taken)
 
 
 def note_begin(store: LocalStore, settings: Settings) -> None:
     """The vectors that are made now serve at once, unless there are some of another encoder that can go on serving."""
-    second, serving = second_wanted(store, settings), store.noted(_SERVES)
+    second, serving = second_wanted(store, settings), store.fact(_SERVES)
     if second and serving != second and (serving is None or not store.vector_counts(serving)[0]):
-        store.note(_SERVES, second)
+        store.set_fact(_SERVES, second)
 
 
 def note_complete(store: LocalStore, settings: Settings) -> None:
     """Every chunk has all its vectors: those serve from now on, and all others go."""
     second, wanted = second_wanted(store, settings), wanted_versions(store, settings)
-    if second and store.noted(_SERVES) != second:
-        store.note(_SERVES, second)
+    if second and store.fact(_SERVES) != second:
+        store.set_fact(_SERVES, second)
     for version in store.encoders():
         if second and version not in wanted:
             store.forget_vectors(version)
-            store.note(f"{_ENCODED}{version}", None)
+            store.set_fact(f"{_ENCODED}{version}", None)

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -14,11 +13,11 @@ from dowse.errors import DowseError, Failed, NotIndexed, StoreBusy, StoreDamaged
 from dowse.freshness.indexer import (
     IndexReport,
     apply_drift,
-    bring_up_to_date,
     find_drift,
     find_drift_at,
     reindex,
     text_reader,
+    update_index,
 )
 from dowse.freshness.integrity import check_index
 from dowse.freshness.scan import Drift
@@ -28,11 +27,11 @@ from dowse.indexes.index_status import IndexStatus, describe
 from dowse.indexes.sidecar_files import file_findings, write_files
 from dowse.platform import Lock, make_private_folder
 from dowse.protocols import Encoder
-from dowse.settings import Settings, load_settings, write_default
+from dowse.settings import Settings, load_settings, settings_stamp, write_default_settings
 from dowse.sources.project_files import ProjectFiles
 from dowse.store import storage_layout
-from dowse.store.local import LocalStore, remove, set_aside
-from dowse.types import Entered, Entry, Finding, Progress, StoredDocument, Verdict
+from dowse.store.local import LocalStore, remove_store, set_catalog_aside
+from dowse.types import Entry, Finding, FolderCallback, Progress, StoredDocument, Verdict
 
 What = Literal["project", "documents"]
 
@@ -62,7 +61,7 @@ class ProjectIndex:
         self.root = root.resolve()
         self.what = what
         self.folder = folder_of(self.root, what)
-        self.settings_files = (storage_layout.global_config(), storage_layout.index_folder(self.root) / "config.json")
+        self.settings_files = (storage_layout.global_settings_file(), storage_layout.index_folder(self.root) / "config.json")
         self.settings, self.warnings = load_settings(*self.settings_files)
         self.source = _source(root, self.settings, what)
         self._store: LocalStore | None = None
@@ -78,13 +77,8 @@ class ProjectIndex:
         return self.exists and (self._store is None or self._store.is_in_place())
 
     def settings_stamp(self) -> tuple[int, ...]:
-        """What is another one after a settings file was changed."""
-        stamps: list[int] = []
-        for file in self.settings_files:
-            with contextlib.suppress(OSError):
-                seen = os.stat(file)  # noqa: PTH116 - 3 µs instead of 12, at every question
-                stamps += [seen.st_mtime_ns, seen.st_size, seen.st_ino]
-        return tuple(stamps)
+        """Return a fingerprint of the settings files."""
+        return settings_stamp(self.settings_files)
 
     @property
     def store(self) -> LocalStore:
@@ -109,7 +103,7 @@ class ProjectIndex:
         """
         make_private_folder(self.folder)
         with self._turn.held(TURN_WAIT_SECONDS):
-            write_default(self.settings_files[1], self.settings_files[0])
+            write_default_settings(self.settings_files[1], self.settings_files[0])
             try:
                 return self._run(progress, drift, first, is_confirmed=is_confirmed)
             except StoreDamaged as error:
@@ -120,7 +114,7 @@ class ProjectIndex:
         """Throw away all that is indexed and index it again; the settings stay."""
         with self._turn.held(TURN_WAIT_SECONDS):
             self.close()
-            remove(self.folder)
+            remove_store(self.folder)
             return self._run(progress, None, "", is_confirmed=True)
 
     def require_size(self, drift: Drift | None = None) -> None:
@@ -144,9 +138,9 @@ class ProjectIndex:
         """How many bytes there are to index."""
         return sum(found.stat.size for found in self.source.entries() if isinstance(found, Entry))
 
-    def drift_at(self, paths: Iterable[str], entered: Entered | None = None) -> Drift:
+    def drift_at(self, paths: Iterable[str], on_folder: FolderCallback | None = None) -> Drift:
         """How what stands at some paths differs from the index."""
-        return find_drift_at(self.source, self.store, paths, entered)
+        return find_drift_at(self.source, self.store, paths, on_folder)
 
     def apply(self, drift: Drift) -> IndexReport:
         """Apply what a look found, without the ceremony of a run; `settle` is called when there is time."""
@@ -158,34 +152,34 @@ class ProjectIndex:
         """Renew the JSON files after single changes."""
         write_files(self.folder, self.root, self.store, is_full=False)
         if not self.is_settled():
-            self.store.note("unsettled", None)
+            self.store.set_fact("unsettled", None)
 
     def note_unsettled(self) -> None:
         """The JSON files are behind; whoever has time renews them."""
-        self.store.note("unsettled", "yes")
+        self.store.set_fact("unsettled", "yes")
 
     def is_settled(self) -> bool:
         """Whether the JSON files are not known to be behind."""
-        return self.store.noted("unsettled") is None
+        return self.store.fact("unsettled") is None
 
     def verify(self, progress: Progress | None = None) -> IndexReport:
         """Read every file and compare it with the index; goes on where it was stopped."""
         store = self.store
-        began = store.noted("verifying") or str(time.time_ns())
-        store.note("verifying", began)
+        began = store.fact("verifying") or str(time.time_ns())
+        store.set_fact("verifying", began)
         store.repair()
-        report = self.update(progress, drift=find_drift(self.source, store, distrusted_ns=int(began)))
+        report = self.update(progress, drift=find_drift(self.source, store, distrust_before_ns=int(began)))
         if report.is_complete:
-            self.store.note("verifying", None)
-            self.store.note("verified", _now())
+            self.store.set_fact("verifying", None)
+            self.store.set_fact("verified", _now())
             self.store.forget_unused_vectors()  # of what was here since the last time, and may have come back
         return report
 
     def needs_verification(self) -> bool:
         """Whether the files were last read, all of them, longer ago than integrityHours."""
-        if self.store.noted("state") != "complete" or self.is_being_updated():
+        if self.store.fact("state") != "complete" or self.is_being_updated():
             return False
-        verified = self.store.noted("verified")
+        verified = self.store.fact("verified")
         if verified is None:
             return True
         age = datetime.now(UTC) - datetime.fromisoformat(verified)
@@ -193,7 +187,7 @@ class ProjectIndex:
 
     def note_check(self) -> None:
         """Remember that everything was compared, just now."""
-        self.store.note("checked", _now())
+        self.store.set_fact("checked", _now())
 
     def drift(self) -> Drift:
         """How the files differ from the index, by their stat."""
@@ -264,7 +258,7 @@ class ProjectIndex:
                 self._start_over(StoreDamaged(f"The catalog of {self.root} is damaged."))
         else:
             self.store.repair()
-        report = self.update(progress, drift=find_drift(self.source, self._open_store(), distrusted_ns=time.time_ns()))
+        report = self.update(progress, drift=find_drift(self.source, self._open_store(), distrust_before_ns=time.time_ns()))
         if not report.is_complete:
             raise KeyboardInterrupt
         write_files(self.folder, self.root, self.store, is_full=False)
@@ -297,41 +291,41 @@ class ProjectIndex:
         drift = drift or find_drift(self.source, store)
         if not is_confirmed:
             self.require_size(drift)
-        before = store.noted("state")
+        before = store.fact("state")
         if before is None:
             write_files(self.folder, self.root, store, is_full=False)  # so that it is listed from the start
-        store.note("state", "running")
+        store.set_fact("state", "running")
         try:
             table = self.table() if drift.pending else None  # 0.1 s, which a run without changes need not take
-            report = bring_up_to_date(self.source, store, progress, drift=drift, first=first, encoder=table)
+            report = update_index(self.source, store, progress, drift=drift, first=first, encoder=table)
             if not self.root.is_dir():
                 raise Failed(f"{self.root} went away while it was indexed.")
         except DowseError as error:
             log.error(str(error))
             with contextlib.suppress(DowseError, OSError):  # a full disk has no room for its own complaint
-                store.note("error", str(error))
+                store.set_fact("error", str(error))
             raise
         is_known = before == "complete" and storage_layout.has_fingerprints(self.folder) and self.is_settled()
         if report.changed_anything or not is_known or storage_layout.read_project(self.folder) is None:
             write_files(self.folder, self.root, store, is_full=report.is_complete and before != "complete")
-            store.note("unsettled", None)
+            store.set_fact("unsettled", None)
             log.info(
                 "added %d, updated %d, removed %d files in %.2f s",
                 report.added, report.updated, report.removed, report.seconds,
             )  # fmt: skip
-        store.note("skipped", json.dumps(report.skipped_by_reason()))
-        store.note("state", "complete" if report.is_complete else "interrupted")
-        store.note("error", None)
-        store.note("checked", _now())
+        store.set_fact("skipped", json.dumps(report.skipped_by_reason()))
+        store.set_fact("state", "complete" if report.is_complete else "interrupted")
+        store.set_fact("error", None)
+        store.set_fact("checked", _now())
         if report.is_complete and before is None:
-            store.note("verified", _now())
+            store.set_fact("verified", _now())
         if table:
             store.vector_counts(table.version)  # the matrix follows here, where nobody waits for it
         return report
 
     def _start_over(self, error: StoreDamaged) -> None:
         self.close()
-        backup = set_aside(self.folder)
+        backup = set_catalog_aside(self.folder)
         message = f"{error} It was set aside as {backup.name} and the index is built again."
         open_log(self.folder).error(message)
         self.warnings.append(message)
@@ -344,7 +338,7 @@ def _now() -> str:
 def folder_of(root: Path, what: What) -> Path:
     """Where an index of a root lives, whether or not there is one."""
     folder = storage_layout.index_folder(root)
-    return folder / storage_layout.DOCUMENTS if what == "documents" else folder
+    return folder / storage_layout.DOCUMENTS_FOLDER if what == "documents" else folder
 
 
 def _source(root: Path, settings: Settings, what: What) -> ProjectFiles:

@@ -65,11 +65,11 @@ def describe(
     try:
         store = open_store()
         totals = {kind: store.totals(kind) for kind in KINDS}
-        skipped = json.loads(store.noted("skipped") or "{}")
-        expected = int(store.noted("expected") or 0)
-        state = _state(store.noted("state"), is_indexing=is_indexing)
-        last_check, last_error = store.noted("checked"), store.noted("error")
-        wrong = [] if is_indexing else store.glance()
+        skipped = json.loads(store.fact("skipped") or "{}")
+        expected = int(store.fact("expected") or 0)
+        state = _state(store.fact("state"), is_indexing=is_indexing)
+        last_check, last_error = store.fact("checked"), store.fact("error")
+        wrong = [] if is_indexing else store.quick_check()
     except NotIndexed:
         return IndexStatus("not_found", root, folder, warnings=tuple(warnings))
     except Failed as error:

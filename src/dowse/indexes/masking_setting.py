@@ -1,9 +1,14 @@
-"""Whether the user wants secrets masked in what is found outside of projects, which have settings of their own."""
+"""The setting that masks secrets in results outside of projects; projects have settings of their own."""
 
-from dowse.settings import load_settings
-from dowse.store import storage_layout
+from pathlib import Path
+
+from dowse.settings import SettingsFiles
+from dowse.store.storage_layout import global_settings_file
+
+_files: dict[Path, SettingsFiles] = {}
 
 
 def masks_secrets() -> bool:
-    """As the user's own settings say; read each time, so that a change holds at once."""
-    return load_settings(storage_layout.global_config())[0].mask_secrets
+    """Return the user's setting; a change of the file holds at the next call."""
+    file = global_settings_file()
+    return _files.setdefault(file, SettingsFiles(file)).current().mask_secrets

@@ -41,7 +41,7 @@ def open_or_find(folder: Path | None) -> ProjectIndex:
 
 def list_projects() -> list[storage_layout.Project]:
     """Every indexed project, by path."""
-    return storage_layout.projects()
+    return storage_layout.list_projects()
 
 
 def find_project(path: Path) -> ProjectIndex:
@@ -72,7 +72,7 @@ def forget_project(root: Path) -> Path:
     folder = storage_layout.index_folder(root)
     if not folder.is_dir():
         raise NotIndexed(f"{root} is not indexed; there is nothing to forget.")
-    held = [where for where in (folder, folder / storage_layout.DOCUMENTS) if where.is_dir()]
+    held = [where for where in (folder, folder / storage_layout.DOCUMENTS_FOLDER) if where.is_dir()]
     with contextlib.ExitStack() as turns:
         for where in held:
             turn = Lock(where / "index.lock")

@@ -3,17 +3,17 @@
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dowse.errors import PathRefused, UsageError
 from dowse.freshness.scan import Drift
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.query_vectors import QueryEncoder, encode_query
 from dowse.platform import start_in_background
-from dowse.searching.exact_search import DEFAULT_SECONDS, Occurrences, exact_text, occurrences, pattern
-from dowse.searching.explain import Placement, place
-from dowse.searching.search import Answer, SearchOptions, answer
-from dowse.types import KINDS, Progress
+from dowse.searching.exact_search import DEFAULT_SECONDS, Occurrences, exact_matcher, find_occurrences, pattern_matcher
+from dowse.searching.explain import RankExplanation, explain_ranking
+from dowse.searching.search import Answer, SearchOptions, search_store
+from dowse.types import KINDS, Coverage, Progress
 
 AT_ONCE_FILES = 200
 """Changed files that are indexed before an answer; with more, the answer comes first and says so."""
@@ -23,22 +23,6 @@ FIRST_HITS_SECONDS = 2.5
 """How long an answer waits for hits while the project is indexed for the first time."""
 GOOD_ENOUGH_SECONDS = 1.0
 """After this long, some hits are better than waiting for more; before, they are of a handful of files."""
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """How much of the project an answer is about."""
-
-    files: int
-    expected: int
-    is_indexing: bool
-    is_whole: bool = False
-    """The last run came to its end."""
-    pending: int = 0
-
-    @property
-    def is_complete(self) -> bool:
-        return self.is_whole and not self.pending
 
 
 def search(
@@ -78,21 +62,21 @@ def find_all(
     progress: Progress | None = None,
 ) -> tuple[Occurrences, Coverage]:
     """Every occurrence of a text or pattern; the index is brought up to date first, however long it takes."""
-    find = pattern(text) if is_pattern else exact_text(text)
+    find = pattern_matcher(text) if is_pattern else exact_matcher(text)
     pending = bring_near(project, "", waits=True, progress=progress)
     options = replace(options, masks_secrets=project.settings.mask_secrets)
-    found = occurrences(project.store, project.source.read_bytes, find, options, offset=offset, seconds=seconds)
+    found = find_occurrences(project.store, project.source.read_bytes, find, options, offset=offset, seconds=seconds)
     return found, coverage(project, pending)
 
 
-def explain_rank(project: ProjectIndex, text: str, path: str, encoder: QueryEncoder | None = None) -> Placement:
+def explain_rank(project: ProjectIndex, text: str, path: str, encoder: QueryEncoder | None = None) -> RankExplanation:
     """Which signals put a file where it is for a query."""
     verdict = project.source.verdict(path)
     if not verdict.is_allowed:
         raise PathRefused(f"{verdict.path} is not indexed: {verdict.reason}. See: dowse why {verdict.path}")
     bring_near(project, text, waits=True)
     project.store.refresh()
-    return place(project.store, text, verdict.path, encode_query(project, text, "hybrid", encoder).meanings)
+    return explain_ranking(project.store, text, verdict.path, encode_query(project, text, "hybrid", encoder).meanings)
 
 
 def bring_near(project: ProjectIndex, first: str, *, waits: bool, progress: Progress | None = None) -> int:
@@ -136,8 +120,8 @@ def coverage(project: ProjectIndex, pending: int = 0) -> Coverage:
         return Coverage(0, 0, is_indexing=True)
     store, is_indexing = project.store, project.is_being_updated()
     files = sum(store.totals(kind).documents for kind in KINDS)
-    is_whole = not is_indexing and store.noted("state") == "complete"
-    expected = files if is_whole else max(files, int(store.noted("expected") or 0))
+    is_whole = not is_indexing and store.fact("state") == "complete"
+    expected = files if is_whole else max(files, int(store.fact("expected") or 0))
     return Coverage(files, expected, is_indexing=is_indexing, is_whole=is_whole, pending=pending)
 
 
@@ -146,12 +130,12 @@ def _answer(project: ProjectIndex, text: str, options: SearchOptions, encoder: Q
     store, options = project.store, replace(options, masks_secrets=project.settings.mask_secrets)
     store.refresh()
     question = encode_query(project, text, options.mode, encoder)
-    found = answer(store, project.source.read_bytes, text, options, question.meanings)
+    found = search_store(store, project.source.read_bytes, text, options, question.meanings)
     if found.outdated:
         project.reindex(found.outdated[:REPAIRED_FILES])
         store.refresh()
-        found = answer(store, project.source.read_bytes, text, options, question.meanings)
-    return replace(found, lacks=question.lacks)
+        found = search_store(store, project.source.read_bytes, text, options, question.meanings)
+    return replace(found, skipped_method=question.lacks)
 
 
 def _first_hits(project: ProjectIndex, ask: Callable[[], Answer]) -> Answer:

@@ -9,7 +9,7 @@ from dowse.errors import DowseError
 from dowse.indexes.encoder_state import serving_version
 from dowse.indexes.index import ProjectIndex
 from dowse.searching.candidates import Mode, QueryVector
-from dowse.searching.query_terms import parse
+from dowse.searching.query_terms import parse_search_query
 from dowse.settings import Settings
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def encode_query(project: ProjectIndex, text: str, mode: Mode, encoder: QueryEnc
 
 def _plain(text: str) -> str:
     """A question without the marks of the query syntax."""
-    query = parse(text)
+    query = parse_search_query(text)
     if not (query.must or query.must_not or query.phrases or query.not_phrases):
         return query.text
     return " ".join((*query.terms, *query.must, *query.phrases))

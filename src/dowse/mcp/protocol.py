@@ -7,7 +7,7 @@ arguments it does not know, and announces prompts and resources that are not the
 import contextlib
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
@@ -34,8 +34,9 @@ from dowse.errors import CatalogError, ConfirmationNeeded, DowseError
 from dowse.mcp.arguments import checked
 from dowse.mcp.elicitation import Elicitation
 from dowse.mcp.error_replies import error_reply
+from dowse.mcp.reply_budget import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
 from dowse.mcp.resources import Announcer, Resources, ResourceServer, serve_resources
-from dowse.mcp.tools import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, Call, ProseReply, Schema, Tool
+from dowse.mcp.tools import ProseReply, Schema, Tool, ToolProvider
 
 NAME = "dowse"
 
@@ -52,24 +53,24 @@ _calls = logging.getLogger("dowse.calls")
 
 
 def make_server(
-    tools: Callable[[Call], Awaitable[list[Tool]]],
+    tools: ToolProvider,
     *,
     instructions: str,
     lifespan: Lifespan | None = None,
     budget_tokens: int = BUDGET_TOKENS,
     resources: tuple[Resources, Announcer] | None = None,
 ) -> Server[Any]:
-    """A server of these tools, whose descriptions may change between calls, and of resources."""
+    """Return a server of these tools, which may change between calls, and of resources."""
 
     def client_of(context: Any) -> _Call:
         return _Call(context, CallToolRequestParams(name=""), {}, budget_tokens)
 
     async def list_tools(context: Any, _params: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=[_listed(tool) for tool in await tools(client_of(context))])
+        return ListToolsResult(tools=[_listed(tool) for tool in (await tools(client_of(context))).values()])
 
     async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
         client = _Call(context, params, {}, budget_tokens)
-        tool = next((tool for tool in await tools(client) if tool.name == params.name), None)
+        tool = (await tools(client)).get(params.name)
         if tool is None:
             raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {params.name}")
         return await _called(tool, client, params)

@@ -24,7 +24,7 @@ from mcp_types.version import is_version_at_least
 
 from dowse.errors import DowseError, ResourceNotFound
 from dowse.mcp.tools import Call
-from dowse.screening.instructions import Flag, flags_in
+from dowse.screening.instructions import Flag, find_flags
 
 META = "dowse"
 """Before the keys of our own that stand beside what the protocol has."""
@@ -139,7 +139,7 @@ def serve_resources(
 
 def _meta(text: str) -> dict[str, Any] | None:
     """What a text that is read whole is to be read with care for."""
-    flags = flags_in(text)
+    flags = find_flags(text)
     if not flags:
         return None
     return {f"{META}/flags": sorted({one.kind for one in flags}), f"{META}/flaggedLines": _lines(flags)}

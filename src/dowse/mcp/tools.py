@@ -1,7 +1,6 @@
 """A tool as every surface defines it: what it takes, what it gives, what is true of it, and what it does."""
 
-import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -18,17 +17,6 @@ def sources_of(surfaces: "tuple[Surface, ...]") -> "tuple[Surface, ...]":
     """The surfaces that have something to search; the federated one, named alone, is over all of them."""
     named = tuple(name for name in surfaces if name != "federated")
     return named or tuple(name for name in SURFACES if name != "federated")
-
-
-BUDGET_TOKENS = 20_000
-CHARACTERS_PER_TOKEN = 4
-"""A reply stays under so many tokens, its text and its structured content together."""
-
-
-def wire_characters(value: object) -> int:
-    """What a value takes in a reply: once as structured content, and once more quoted in the text."""
-    text = json.dumps(value, ensure_ascii=False)
-    return len(text) + len(json.dumps(text, ensure_ascii=False))
 
 
 class ProseReply(NamedTuple):
@@ -93,3 +81,17 @@ class Tool:
         """The JSON Schema of the arguments."""
         schema: Schema = {"type": "object", "properties": dict(self.arguments), "additionalProperties": False}
         return {**schema, "required": list(self.required)} if self.required else schema
+
+
+ToolProvider = Callable[[Call], Awaitable[Mapping[str, Tool]]]
+"""Returns the tools that a client is offered now, by name."""
+
+
+def fixed_tools(tools: Iterable[Tool]) -> ToolProvider:
+    """Return a provider of tools that never change."""
+    by_name = {tool.name: tool for tool in tools}
+
+    async def provide(_client: Call) -> Mapping[str, Tool]:
+        return by_name
+
+    return provide

@@ -1,4 +1,4 @@
-"""The folders of documents that a server has: found, indexed, kept fresh, and their addresses understood."""
+"""The folders of documents that a server has: found, indexed, kept fresh, and their URIs resolved."""
 
 import asyncio
 import contextlib
@@ -6,48 +6,58 @@ from functools import partial
 from pathlib import Path
 
 from dowse.errors import CatalogError, DowseError, ResourceNotFound
-from dowse.indexes.document_search import read_now
 from dowse.indexes.index import ProjectIndex
-from dowse.keeping.service import ServedIndex, Service
+from dowse.keeping.service import Service
 from dowse.mcp.resources import Announcer
 from dowse.mcp.tools import Call
-from dowse.searching.title_index import TitleIndex
-from dowse.surfaces.documents.doc_uris import SCHEME, parts_of, uri_of
-from dowse.surfaces.documents.resource_list import ResourceList
+from dowse.surfaces.documents.doc_uris import SCHEME, parts_of
+from dowse.surfaces.documents.document_folder import DocumentFolder
 from dowse.surfaces.root_detection import find_roots
 from dowse.types import Document
 
-AGAIN_SECONDS = 1.0
+COMPARE_AGAIN_SECONDS = 1.0
 """How long to wait before the list is compared again with an index that is being written."""
 
 
 class DocumentFolders:
-    """The documents of a service's folders."""
+    """The folders of documents of a service."""
 
     def __init__(self, service: Service, start: Path, announcer: Announcer) -> None:
         self.service = service
         self._start = start
-        """Where a root is looked for when none was named."""
+        """The folder in which a root is detected if none was named."""
         self._announcer = announcer
-        self._titles: dict[ServedIndex, TitleIndex] = {}
-        self._listings: dict[ServedIndex, ResourceList] = {}
-        self._waiting: dict[ServedIndex, asyncio.TimerHandle] = {}
-        self._looking: set[asyncio.Task[None]] = set()
+        self._folders: list[DocumentFolder] = []
+        self._timers: dict[DocumentFolder, asyncio.TimerHandle] = {}
+        self._comparisons: set[asyncio.Task[None]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def live_in(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Announce changes from now on, by this loop."""
+        """Announce changes from now on, in this event loop."""
         self._loop = loop
 
     def close(self) -> None:
-        """Announce nothing any more."""
-        for handle in self._waiting.values():
-            handle.cancel()
-        self._waiting.clear()
+        """Stop announcing changes."""
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
         self._loop = None
 
-    async def folders(self, client: Call, *, may_ask: bool = False) -> list[ServedIndex]:
-        """All folders, indexed or being indexed; none where nobody knows which are meant."""
+    def known(self) -> list[DocumentFolder]:
+        """Return the folders of the service's projects."""
+        for served in self.service.documents()[len(self._folders) :]:
+            self._folders.append(DocumentFolder(served, self.service.shown_path))
+        return self._folders
+
+    def open(self) -> list[DocumentFolder]:
+        """Index the folders that are known and keep them fresh; return them."""
+        for folder in self.known():
+            folder.served.keep_fresh(partial(self._announce_change, folder))
+            folder.served.make_index()
+        return self._folders
+
+    async def find(self, client: Call, *, may_ask: bool = False) -> list[DocumentFolder]:
+        """Return all folders, indexed or being indexed; none if no root was named or could be detected."""
         if not self.service.projects:
             try:
                 await find_roots(self.service, client, self._start, may_ask=may_ask)
@@ -56,65 +66,44 @@ class DocumentFolders:
                     raise
         return self.open()
 
-    def open(self) -> list[ServedIndex]:
-        """Index the folders that are known, and keep them fresh."""
-        folders = self.service.documents()
-        for served in folders:
-            served.keep_fresh(partial(self._changed, served))
-            served.make_index()
-        return folders
-
-    async def document(self, client: Call, uri: str) -> tuple[Document, ServedIndex, str]:
-        """A document as it is now, where it stands, and the anchor in its address."""
-        served, path, anchor = await self.place(client, uri)
-        found = await served.do(read_now, path)
-        if found is None:
+    async def read(self, client: Call, uri: str) -> tuple[Document, DocumentFolder, str]:
+        """Return the document of a URI as it is now, its folder, and the anchor in the URI."""
+        folder, path, anchor = await self._resolve(client, uri)
+        document = await folder.read(path)
+        if document is None:
             raise ResourceNotFound(f"Resource not found: {uri}")
-        return found, served, anchor
+        return document, folder, anchor
 
-    async def place(self, client: Call, uri: str) -> tuple[ServedIndex, str, str]:
-        """Where an address leads."""
+    async def _resolve(self, client: Call, uri: str) -> tuple[DocumentFolder, str, str]:
         if not uri.startswith(SCHEME):
             raise ResourceNotFound(f"Unsupported URI scheme: {uri}")
         path, anchor = parts_of(uri)
-        for served in await self.folders(client):
+        for folder in await self.find(client):
             if not self.service.has_several:
-                return served, path, anchor
-            if path.startswith(f"{served.name}/"):
-                return served, path.removeprefix(f"{served.name}/"), anchor
+                return folder, path, anchor
+            if path.startswith(f"{folder.served.name}/"):
+                return folder, path.removeprefix(f"{folder.served.name}/"), anchor
         raise ResourceNotFound(f"Resource not found: {uri}")
 
-    def uri(self, served: ServedIndex, path: str, anchor: str = "") -> str:
-        """The address of a document."""
-        return uri_of(self.service.shown(served, path), anchor)
-
-    def titles(self, served: ServedIndex) -> TitleIndex:
-        """The titles of a folder, as they were last looked at; for the folder's thread."""
-        return self._titles.setdefault(served, TitleIndex())
-
-    def listing(self, served: ServedIndex) -> ResourceList:
-        """What clients believe of a folder."""
-        return self._listings.setdefault(served, ResourceList())
-
-    def _changed(self, served: ServedIndex, project: ProjectIndex) -> None:
-        """Tell clients when the list is another one; on a thread that works for the folder."""
+    def _announce_change(self, folder: DocumentFolder, index: ProjectIndex) -> None:
+        """Tell clients if the list of documents changed; called on a thread that works for the folder."""
         if self._loop is None or self._loop.is_closed():
             return
-        if project.is_being_updated() or project.store.noted("state") != "complete":
-            self._loop.call_soon_threadsafe(self._wait, served)  # meanwhile the list comes from the files
-        elif self.listing(served).is_another(project.store):
+        if index.is_being_updated() or index.store.fact("state") != "complete":
+            self._loop.call_soon_threadsafe(self._compare_later, folder)  # until then the list comes from the files
+        elif folder.resource_list.is_another(index.store):
             asyncio.run_coroutine_threadsafe(self._announcer.announce(), self._loop)
 
-    def _wait(self, served: ServedIndex) -> None:
-        if served not in self._waiting and self._loop:
-            self._waiting[served] = self._loop.call_later(AGAIN_SECONDS, self._look, served)
+    def _compare_later(self, folder: DocumentFolder) -> None:
+        if folder not in self._timers and self._loop:
+            self._timers[folder] = self._loop.call_later(COMPARE_AGAIN_SECONDS, self._compare, folder)
 
-    def _look(self, served: ServedIndex) -> None:
-        async def look() -> None:
-            with contextlib.suppress(DowseError, RuntimeError):  # deleted meanwhile, or we are leaving
-                await served.do(lambda project: self._changed(served, project))
+    def _compare(self, folder: DocumentFolder) -> None:
+        async def compare() -> None:
+            with contextlib.suppress(DowseError, RuntimeError):  # deleted meanwhile, or the server is stopping
+                await folder.served.ask(partial(self._announce_change, folder))
 
-        del self._waiting[served]
-        task = asyncio.ensure_future(look())
-        self._looking.add(task)
-        task.add_done_callback(self._looking.discard)
+        del self._timers[folder]
+        task = asyncio.ensure_future(compare())
+        self._comparisons.add(task)
+        task.add_done_callback(self._comparisons.discard)

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterable
 
 from dowse.indexes.document_search import ListedDocument
-from dowse.searching.title_index import Followed
+from dowse.searching.title_index import FollowableStore
 from dowse.types import StoredDocument
 
 
@@ -32,7 +32,7 @@ class ResourceList:
                 self._shown |= {one.path: one.title for one in page}
                 self._is_all_shown = self._is_all_shown or is_last
 
-    def is_another(self, store: Followed) -> bool:
+    def is_another(self, store: FollowableStore) -> bool:
         """Whether the index, which is whole, has another list than the last time, or than was shown before that."""
         with self._lock:
             state = (store.identity, store.sequence())
@@ -47,7 +47,7 @@ class ResourceList:
             self._follow(store)
             return self._sum() != before
 
-    def _read_all(self, store: Followed) -> bool:
+    def _read_all(self, store: FollowableStore) -> bool:
         last = max(self._shown, default="")
         known: dict[str, str] = {}
         for document in store.documents():
@@ -56,7 +56,7 @@ class ResourceList:
                 known[document.path] = document.title
         return known != self._shown
 
-    def _follow(self, store: Followed) -> None:
+    def _follow(self, store: FollowableStore) -> None:
         state = (store.identity, store.sequence())
         changes = store.changes_since(self._state[1]) if self._state[0] == state[0] else None
         if changes is None:

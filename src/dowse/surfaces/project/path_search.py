@@ -3,15 +3,15 @@
 import os
 import re
 from collections.abc import Callable
+from typing import NamedTuple
 
 from dowse.error_catalog import is_absolute
 from dowse.errors import CatalogError, UsageError
 from dowse.freshness.indexer import IndexReport
 from dowse.globs import compile_glob
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.project_search import Coverage, coverage
-from dowse.keeping.service import CatchUp
-from dowse.types import Reason, Verdict
+from dowse.indexes.project_search import coverage
+from dowse.types import Coverage, Reason, Verdict
 
 
 def compiled(pattern: str) -> re.Pattern[str]:
@@ -31,17 +31,26 @@ def relative(pattern: str) -> str:
     return bare
 
 
-def matches(
-    project: ProjectIndex, catch_up: CatchUp, expression: re.Pattern[str], shown: Callable[[str], str]
-) -> tuple[list[str], list[str], Coverage]:
-    """The indexed files that are there and whose shown path matches; what is pending, and how much is indexed."""
-    left = catch_up(project)
-    store = project.store
-    paths = ((document.path, shown(document.path)) for document in store.documents())
-    found = [
-        told for path, told in paths if expression.fullmatch(told) and os.path.lexists(f"{project.source.root}/{path}")
+class PathMatches(NamedTuple):
+    """The paths of one project that match a glob."""
+
+    paths: list[str]
+    pending: list[str]
+    """Paths that changed and are not indexed yet."""
+    coverage: Coverage
+
+
+def find_paths(
+    index: ProjectIndex, pending: list[str], expression: re.Pattern[str], shown_path: Callable[[str], str]
+) -> PathMatches:
+    """Return the indexed files that still exist and whose shown path matches."""
+    documents = ((document.path, shown_path(document.path)) for document in index.store.documents())
+    paths = [
+        shown
+        for path, shown in documents
+        if expression.fullmatch(shown) and os.path.lexists(f"{index.source.root}/{path}")
     ]
-    return found, left, coverage(project, len(left))
+    return PathMatches(paths, pending, coverage(index, len(pending)))
 
 
 def hint_for(pattern: str) -> str:
@@ -53,7 +62,7 @@ def hint_for(pattern: str) -> str:
     return ""
 
 
-def reindexed(project: ProjectIndex, path: str) -> tuple[str, int]:
+def reindex_file(project: ProjectIndex, path: str) -> tuple[str, int]:
     """Bring one file up to date; its path as the index has it, and how many chunks it became."""
     store = project.store
     if is_absolute(path):

@@ -25,7 +25,7 @@ async def follow(call: Call, runs: Sequence[IndexingRun], names: str) -> None:
 async def _follow(call: Call, runs: Sequence[IndexingRun], names: str) -> None:
     deadline, told, is_going_on = time.monotonic() + FOLLOW_SECONDS, -1, True
     while is_going_on and time.monotonic() < deadline:
-        is_going_on = any(run.is_going_on for run in runs)  # asked first, so that the last figures are told
+        is_going_on = any(run.is_running for run in runs)  # asked first, so that the last figures are told
         done, total = sum(run.done for run in runs), sum(run.total for run in runs)
         if done > told:
             told = done

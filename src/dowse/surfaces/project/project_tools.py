@@ -1,15 +1,25 @@
-"""The tools of the project surface as they are announced: what each takes and replies, and what is true of it."""
+"""The definitions of the project tools: arguments, replies, annotations and descriptions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from dowse.mcp.schemas import FLAG, NUMBER, SCREENING, TEXT, TEXTS, count, described, item, reply
-from dowse.mcp.tools import Schema, Tool
+from dowse.mcp.tools import Call, Schema, Tool
+from dowse.settings import SettingsFiles
+from dowse.store.storage_layout import global_settings_file, index_folder
+from dowse.surfaces.project.project_surface import ProjectSurface
+from dowse.surfaces.root_detection import take_client_roots
 from dowse.types import Kind
 
-if TYPE_CHECKING:
-    from dowse.surfaces.project.project_surface import ProjectSurface
+HINTS = {
+    "search_code": " using natural language. **TIP:** Prefer this over reading full files when looking for specific "
+    "functions, patterns, or implementations.",
+    "search_docs": ". **TIP:** For follow-up questions about a doc already in context, use this tool instead of "
+    "re-reading the entire file - more precise results, less context usage.",
+}
+"""What the setting `enhancedToolDescriptions` adds to the descriptions."""
 
 _FOUND: Schema = reply(
     ("results", "totalResults", "searchTimeMs"),
@@ -47,8 +57,47 @@ _INDEXED = reply(
 _DONE = reply(("status",), status=TEXT, projectPath=TEXT, message=TEXT)
 
 
-def offered_tools(surface: "ProjectSurface", hints: Mapping[str, str]) -> list[Tool]:
-    """Every tool; hints are added to the descriptions of those that have one."""
+class ProjectTools:
+    """The project tools as they are offered now, built again only when the projects or the settings changed."""
+
+    def __init__(self, surface: ProjectSurface) -> None:
+        self._surface = surface
+        self._settings_files: tuple[Path, ...] = ()
+        self._settings = SettingsFiles()
+        self._built_for: tuple[object, ...] | None = None
+        self._tools: tuple[Tool, ...] = ()
+
+    async def current(self, client: Call) -> tuple[Tool, ...]:
+        """Return the tools; the same tuple as before unless something changed."""
+        service = self._surface.service
+        if not service.projects:
+            await take_client_roots(service, client)
+        names = tuple(served.name for served in service.projects)
+        key = (names, self._has_hints())
+        if key != self._built_for:
+            tools = project_tools(self._surface, HINTS if self._has_hints() else {})
+            self._tools = tuple(_with_project_argument(tool, names) for tool in tools)
+            self._built_for = key
+        return self._tools
+
+    def _has_hints(self) -> bool:
+        """Whether the settings of the first project ask for longer descriptions."""
+        projects = self._surface.service.projects
+        files = (global_settings_file(), *(index_folder(served.root) / "config.json" for served in projects[:1]))
+        if files != self._settings_files:
+            self._settings_files, self._settings = files, SettingsFiles(*files)
+        return self._settings.current().enhanced_tool_descriptions
+
+
+def _with_project_argument(tool: Tool, names: Sequence[str]) -> Tool:
+    if len(names) < 2 or tool.name == "list_projects":
+        return tool
+    project = described(TEXT, "Which project; all where that makes sense", enum=list(names))
+    return replace(tool, arguments={**tool.arguments, "project": project})
+
+
+def project_tools(surface: ProjectSurface, hints: Mapping[str, str]) -> list[Tool]:
+    """Return every tool, with the hints added to the descriptions they are for."""
 
     def searches(name: str, title: str, description: str, kind: Kind) -> Tool:
         run = partial(surface.search, kind=kind)

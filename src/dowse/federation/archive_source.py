@@ -1,0 +1,164 @@
+"""The research archives as a source."""
+
+import asyncio
+import contextlib
+import html
+import re
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+from urllib.parse import quote
+
+from dowse.archives.archive_database import ArchiveDatabase, open_database
+from dowse.archives.archive_search import search_archives
+from dowse.archives.archive_types import ArchiveHit, StoredArchiveDocument
+from dowse.errors import DowseError, ItemNotFound, NotIndexed, SourceNotReady
+from dowse.federation.federation_types import FetchedItem, Item, SourceKind, SourceQuery, SourceResult, SourceStatus
+from dowse.federation.file_sources import file_key
+from dowse.federation.result_ids import id_of
+from dowse.federation.site_source import NO_LANGUAGE, PASSAGE_CHARACTERS, URL_CHARACTERS, url_key
+from dowse.globs import compile_glob
+from dowse.indexes.masking_setting import masks_secrets
+from dowse.query_syntax import Query, parse_query
+from dowse.searching.passages import holds_phrase
+from dowse.surfaces.archives.archive_surface import ArchiveSurface, failure_reply
+from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
+from dowse.surfaces.project.path_search import relative
+from dowse.visible_text import one_line
+
+FILTERED = 1_000
+"""Archived documents that are found first and filtered then, where a filter is given."""
+READ = 40
+"""The same where each document has to be read for the filter."""
+_WEB = re.compile(r"https?://", re.IGNORECASE)
+
+
+class ArchiveSearchSource:
+    """The research archives."""
+
+    kind: SourceKind = "archive"
+    name = "archive"
+
+    def __init__(self, surface: ArchiveSurface) -> None:
+        self._surface = surface
+
+    def unsupported_filter(self, query: SourceQuery) -> str:
+        return NO_LANGUAGE if query.language else ""
+
+    def keys(self, locator: str) -> frozenset[str]:  # noqa: ARG002 - which file an id belongs to the database knows
+        return frozenset()
+
+    async def search(self, query: SourceQuery) -> SourceResult:
+        items = await asyncio.to_thread(self._search, query)
+        said = "The archives are being indexed; there may be more in a moment."
+        return SourceResult(items, warnings=(said,) if self._surface.is_indexing() else ())
+
+    def _search(self, query: SourceQuery) -> tuple[Item, ...]:
+        try:
+            database = self._surface.database()
+        except NotIndexed as error:
+            raise SourceNotReady(str(error)) from error
+        parsed = parse_query(query.text)
+        fits = self._filter(database, parsed, query)
+        text = " ".join((*parsed.terms, *parsed.must, *parsed.phrases))
+        is_read = bool(parsed.must or parsed.phrases or parsed.must_not or parsed.not_phrases)
+        most = query.limit if fits is None else max(query.limit, READ if is_read else FILTERED)
+        hits = [
+            hit
+            for hit in search_archives(database, text, most, masks=masks_secrets())
+            if fits is None or fits(hit.document)
+        ]
+        return tuple(map(self._item, hits[: query.limit]))
+
+    def _filter(
+        self, database: ArchiveDatabase, parsed: Query, query: SourceQuery
+    ) -> Callable[[StoredArchiveDocument], bool] | None:
+        """What a document has to be beside found: the archives' own search knows no signs and no filters."""
+        expression = compile_glob(relative(query.path)) if query.path else None
+        required, excluded = (*parsed.must, *parsed.phrases), (*parsed.must_not, *parsed.not_phrases)
+        if expression is None and not query.is_dated and not required and not excluded:
+            return None
+
+        def fits(document: StoredArchiveDocument) -> bool:
+            if expression and not (expression.fullmatch(document.path) or expression.fullmatch(document.archive_path)):
+                return False
+            if not query.is_within(_day(document.date)):
+                return False
+            if not required and not excluded:
+                return True
+            text = "\n".join((document.title, document.question, database.text(document.number)))
+            return all(holds_phrase(text, one) for one in required) and not any(
+                holds_phrase(text, one) for one in excluded
+            )
+
+        return fits
+
+    def _item(self, hit: ArchiveHit) -> Item:
+        document = hit.document
+        found = [plain(one) for part in hit.highlights if part.field == "content" for one in part.snippets]
+        more: dict[str, Any] = {"path": document.path} | ({"date": document.date} if document.date else {})
+        for name in ("masked", "flags"):
+            if kinds := sorted({kind for part in hit.highlights for kind in getattr(part, name)}):
+                more[name] = kinds
+        keys = file_key(f"{self._surface.locations.roots[document.archive]}/{document.archive_path}")
+        if _WEB.match(document.url):
+            keys |= url_key(document.url)
+        return Item(
+            id_of(self.name, document.id), self.name, one_line(document.title, TITLE_CHARACTERS), _url(document),
+            " … ".join(found), hit.score, one_line(f"{document.question} {document.path}", PASSAGE_CHARACTERS),
+            keys, more,
+        )  # fmt: skip
+
+    async def fetch(self, locator: str) -> FetchedItem:
+        return await asyncio.to_thread(self._fetch, locator)
+
+    def _fetch(self, locator: str) -> FetchedItem:
+        try:
+            database = self._surface.database()
+        except NotIndexed as error:
+            raise ItemNotFound("the archives are not indexed yet") from error
+        numbers = [row[0] for row in database.rows("SELECT number FROM documents WHERE id = ?", (locator,))]
+        if not numbers:
+            raise ItemNotFound("the archives have no such document")
+        document = database.documents(numbers)[numbers[0]]
+        facts = {"path": document.path, "archive": document.source, "type": document.type}
+        told = {"date": document.date, "question": document.question}
+        facts |= {name: value for name, value in told.items() if value}
+        title = one_line(document.title, TITLE_CHARACTERS)
+        return FetchedItem(title, database.text(document.number), _url(document), facts)
+
+    async def status(self) -> SourceStatus:
+        return await asyncio.to_thread(self._status)
+
+    def _status(self) -> SourceStatus:
+        """Without a word to the process that indexes: to ask how it stands does not start it."""
+        try:
+            with contextlib.closing(open_database(self._surface.locations.database)) as database:
+                ((documents,),) = database.rows("SELECT COUNT(*) FROM documents")
+        except NotIndexed:
+            return SourceStatus(self.kind, self.name, "not_found", problem="The first search will index them.")
+        except DowseError as error:
+            return SourceStatus(
+                self.kind, self.name, "failed", problem=str(failure_reply(error).content["userMessage"])
+            )
+        state = "indexing" if self._surface.is_indexing() else "ready"
+        return SourceStatus(self.kind, self.name, state, {"documents": documents})
+
+
+def plain(snippet: str) -> str:
+    """A snippet of the archives without marks, as it was written."""
+    return html.unescape(snippet.replace("<mark>", "").replace("</mark>", ""))
+
+
+def _url(document: StoredArchiveDocument) -> str:
+    """Where a page was captured; of a report, its place in the archives."""
+    if _WEB.match(document.url):
+        return one_line(document.url, URL_CHARACTERS)
+    return f"archive://{quote(document.path, safe='/', errors='replace')}"
+
+
+def _day(text: str | None) -> date | None:
+    try:
+        return date.fromisoformat((text or "")[:10])
+    except ValueError:
+        return None

@@ -1,0 +1,151 @@
+"""One index as a server has it: a thread that answers, a thread that keeps it fresh, a process that indexes."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from dowse.encoding_worker.client import EncodingClient
+from dowse.encoding_worker.messages import IndexKey
+from dowse.errors import CatalogError, DowseError, StoreDamaged
+from dowse.indexes.index import ProjectIndex, What, folder_of
+from dowse.indexes.index_errors import with_index_facts
+from dowse.keeping.indexing_run import IndexingRun, start_run
+from dowse.keeping.keeper import IndexCallback, Keeper
+from dowse.keeping.watch_status import WatchStatus, read_watch_status
+from dowse.platform import release_memory
+
+Result = TypeVar("Result")
+
+IDLE_SECONDS = 30.0
+"""After this long without a call, the memory kept for the next one is released: 28 of 117 MB on 89,000 chunks."""
+START_SECONDS = 2.5
+"""How long a query waits for an index that is being made to exist."""
+
+
+class ServedIndex:
+    """One index of a server. All work on it runs on one thread of its own, so nothing in it needs a lock."""
+
+    def __init__(self, root: Path, name: str, what: What = "project", encoder: EncodingClient | None = None) -> None:
+        self.root = root
+        self.name = name
+        self.what = what
+        self.encoder = encoder
+        """Makes the vectors of the index, if it gets any."""
+        self.run: IndexingRun | None = None
+        self.keeper: Keeper | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"answers for {name}")
+        self._index: ProjectIndex | None = None
+        self._settings_stamp: tuple[int, ...] = ()
+        self._idle_timer: asyncio.TimerHandle | None = None
+
+    # Asking the index
+
+    async def ask(self, work: Callable[[ProjectIndex], Result]) -> Result:
+        """Do some work on the index's thread. If the index turns out to be damaged, it is built again."""
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._thread, self._do, work)
+        except DowseError as error:
+            if error.code == StoreDamaged.code:
+                self.start_run()
+            raise
+        finally:
+            if self._idle_timer:
+                self._idle_timer.cancel()
+            self._idle_timer = loop.call_later(IDLE_SECONDS, self._release_when_idle)
+
+    async def ask_fresh(self, work: Callable[[ProjectIndex, list[str]], Result]) -> Result:
+        """Index recent changes within a bound, then do some work, which is given the paths that are still pending."""
+        return await self.ask(lambda index: work(index, self.catch_up(index)))
+
+    def catch_up(self, index: ProjectIndex) -> list[str]:
+        """Index recent changes within a bound, on the index's thread; return the paths that are still pending."""
+        deadline = time.monotonic() + START_SECONDS
+        while self.is_running and not index.exists and time.monotonic() < deadline:
+            time.sleep(0.02)  # the process that indexes has just been started
+        return self.keeper.catch_up(index) if self.keeper else []
+
+    def watch_status(self, index: ProjectIndex) -> WatchStatus:
+        """Return how the index is kept fresh."""
+        return self.keeper.watch_status(index) if self.keeper else read_watch_status(index)
+
+    # Keeping it
+
+    def keep_fresh(self, changed: IndexCallback | None = None) -> None:
+        """Keep the index equal to the files from now on; `changed` is called after each change, on another thread."""
+        if self.keeper is None:
+            encode = self.encoder.encode_if_needed if self.encoder else None
+            self.keeper = Keeper(self.root, self._may_resume, self.what, changed, encode)
+
+    def make_index(self) -> None:
+        """Start indexing if there is no index."""
+        if not self.is_running and not (folder_of(self.root, self.what) / "catalog.sqlite").exists():
+            self.start_run()
+
+    def start_run(self, how: str | None = None) -> IndexingRun:
+        """Start indexing in a process of its own, unless one runs already."""
+        if self.run is None or not self.run.is_running:
+            self.run = start_run(self.root, how, self.what)
+        return self.run
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a process of this server is indexing now."""
+        return self.run is not None and self.run.is_running
+
+    async def leave_alone(self) -> None:
+        """Stop watching, indexing and encoding, until the index is kept fresh again."""
+        keeper, self.keeper = self.keeper, None
+        if keeper:
+            await asyncio.to_thread(keeper.stop)
+        if self.run and self.run.is_running:
+            await asyncio.to_thread(self.run.stop)
+        if self.encoder:
+            await asyncio.to_thread(self.encoder.release, IndexKey(self.root, self.what))
+
+    def close(self) -> None:
+        """Stop everything; no call may follow."""
+        if self.keeper:
+            self.keeper.stop()
+        if self.run and self.run.is_running:
+            self.run.stop()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _may_resume(self) -> bool:
+        """Whether an unfinished index may be finished: not after the user has stopped the run."""
+        return self.run is None or not self.run.was_stopped
+
+    # On the index's thread
+
+    def _do(self, work: Callable[[ProjectIndex], Result]) -> Result:
+        index = self._open()
+        try:
+            return work(index)
+        except DowseError as error:
+            raise with_index_facts(error, index) from error
+
+    def _open(self) -> ProjectIndex:
+        """Return the open index; it is opened again after a settings file changed."""
+        if self._index is not None and self._settings_stamp != self._index.settings_stamp():
+            self._index.close()
+            self._index = None
+        if self._index is None:
+            if not self.root.is_dir():
+                raise CatalogError("PERMISSION_DENIED", path=self.root)
+            self._index = ProjectIndex(self.root, self.what)
+            self._settings_stamp = self._index.settings_stamp()
+        return self._index
+
+    def _release_when_idle(self) -> None:
+        with contextlib.suppress(RuntimeError):  # it was closed meanwhile
+            self._thread.submit(self._release)
+
+    def _release(self) -> None:
+        with contextlib.suppress(DowseError):
+            if self._index is not None and self._index.is_in_place():
+                self._index.store.release_memory()
+        release_memory()
