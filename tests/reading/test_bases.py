@@ -1,4 +1,4 @@
-"""What the links of a site tell about its addresses."""
+"""Prefixes of a site are learned from its links."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,9 +14,9 @@ SOURCE = "files/en-us/web/css/index.md"
 
 def test_a_base_is_learned_where_most_links_lead_somewhere_without_it() -> None:
     links = [(SOURCE, f"/en-US/docs/Web/{name.upper()}#top") for name in [*NAMES, "gone", "lost"]]
-    bases = find_site_prefixes([*links, (SOURCE, "/about"), (SOURCE, "https://a.org/b/")], TREE)
-    assert bases == ("/en-US/docs/",)
-    assert resolve_link("/en-US/docs/Web/SVG", SOURCE, TREE.with_bases(bases)) == Internal(
+    prefixes = find_site_prefixes([*links, (SOURCE, "/about"), (SOURCE, "https://a.org/b/")], TREE)
+    assert prefixes == ("/en-US/docs/",)
+    assert resolve_link("/en-US/docs/Web/SVG", SOURCE, TREE.with_prefixes(prefixes)) == Internal(
         "files/en-us/web/svg/index.md"
     )
 

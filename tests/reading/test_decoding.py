@@ -1,4 +1,4 @@
-"""Any bytes become text, and what is said of them is true."""
+"""Any bytes become text, and the reported encoding is correct."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Word documents become Markdown; no archive, however made, does harm."""
+"""Word documents become Markdown, and hostile archives do no harm."""
 
 import io
 import zipfile

@@ -1,4 +1,4 @@
-"""Front matter is read safely; what cannot be read is text."""
+"""Front matter is read safely; front matter that cannot be read is text."""
 
 import pytest
 from hypothesis import given

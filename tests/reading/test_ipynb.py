@@ -1,4 +1,4 @@
-"""A notebook is its cells; a file that is none is plain text."""
+"""Notebooks are read as their cells; a file that is not a notebook is plain text."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where links between documents lead."""
+"""Resolution of links between documents."""
 
 from pathlib import Path
 
@@ -194,7 +194,7 @@ def test_a_link_from_the_root_means_the_root_first() -> None:
 
 
 def test_the_base_of_a_site_is_no_folder() -> None:
-    tree = LinkTargets(["web/css/index.md", "index.md", "docs/web/x.md"], bases=["/en-US/docs/"])
+    tree = LinkTargets(["web/css/index.md", "index.md", "docs/web/x.md"], prefixes=["/en-US/docs/"])
     assert resolve_link("/en-US/docs/Web/CSS#x", "index.md", tree) == Internal("web/css/index.md", "x")
     assert resolve_link("/en-US/docs/", "web/css/index.md", tree) == Internal("index.md")
     assert resolve_link("/en-US/docs/../docs/Web/CSS", "index.md", tree) == Internal("web/css/index.md")
@@ -348,10 +348,10 @@ PATHS = st.lists(
 
 @given(st.text() | SPELLED, st.text() | SPELLED, PATHS | st.lists(st.text(min_size=1)), st.lists(st.text(), max_size=2))
 def test_any_link_resolves_to_what_is_there_or_to_nothing(
-    target: str, source: str, paths: list[str], bases: list[str]
+    target: str, source: str, paths: list[str], prefixes: list[str]
 ) -> None:
     pages = [LinkTarget(path + ending, title="a b") for path in paths for ending in ("", ".md", ".html")]
-    tree = LinkTargets(pages, bases)
+    tree = LinkTargets(pages, prefixes)
     for written in (target, f"[[{target}]]", f"/{target}"):
         resolved = resolve_link(written, source, tree)
         assert not isinstance(resolved, Internal) or resolved.path in tree

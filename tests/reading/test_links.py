@@ -1,4 +1,4 @@
-"""Which links a Markdown text has, and on which lines."""
+"""Links of a Markdown text, and their lines."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which headings a text has, and which lines an anchor leads to."""
+"""Headings of a text, and the sections that anchors lead to."""
 
 import pytest
 from hypothesis import given
@@ -77,7 +77,7 @@ def test_this_is_no_heading(text: str) -> None:
 @pytest.mark.parametrize(
     ("words", "anchor"),
     [
-        # What GitHub itself gives, from the fixtures of the library github-slugger.
+        # The slugs that GitHub makes, from the fixtures of the library github-slugger.
         ("bravoCharlieDelta", "bravocharliedelta"),
         ("heading with a - dash", "heading-with-a---dash"),
         ("heading with an _ underscore", "heading-with-an-_-underscore"),

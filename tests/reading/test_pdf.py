@@ -1,4 +1,4 @@
-"""PDF files are read page by page, apart from us, and no file does harm."""
+"""PDF files are read page by page in a separate process, and hostile files do no harm."""
 
 import sys
 import zlib
@@ -16,8 +16,8 @@ from dowse.types import Link, Reading
 has_parser = pytest.mark.skipif(find_spec("pypdfium2") is None, reason="needs the extra `documents`")
 
 
-def made(*pages: str, info: str = "", trailer: str = "") -> bytes:
-    """A small PDF with a page of text for each string; lines are cut at newlines."""
+def make_pdf(*pages: str, info: str = "", trailer: str = "") -> bytes:
+    """Return a small PDF with a page of text for each string, one line per newline."""
     numbers = [4 + 2 * number for number in range(len(pages))]
     kids = " ".join(f"{number} 0 R" for number in numbers)
     objects = {
@@ -32,10 +32,10 @@ def made(*pages: str, info: str = "", trailer: str = "") -> bytes:
         objects[number] = f"<< {page} /Contents {number + 1} 0 R >>"
         objects[number + 1] = f"<< /Length {len(content)} >>\nstream\n{content}\nendstream"
     objects[max(objects) + 1] = f"<< {info} >>"
-    return assembled(objects, trailer)
+    return assemble_pdf(objects, trailer)
 
 
-def assembled(objects: dict[int, str], trailer: str = "") -> bytes:
+def assemble_pdf(objects: dict[int, str], trailer: str = "") -> bytes:
     body, offsets = "%PDF-1.4\n", {}
     for number, content in objects.items():
         offsets[number] = len(body)
@@ -53,7 +53,7 @@ def read(data: bytes) -> Reading:
 
 @has_parser
 def test_each_page_is_a_section() -> None:
-    reading = read(made("First line\nsecond", "", "On page three\n# no heading"))
+    reading = read(make_pdf("First line\nsecond", "", "On page three\n# no heading"))
     assert reading.text == "## Page 1\n\nFirst line\nsecond\n\n## Page 3\n\nOn page three\n\\# no heading\n"
     assert (reading.title, reading.description, reading.is_verbatim) == (
         "First line",
@@ -64,13 +64,13 @@ def test_each_page_is_a_section() -> None:
 
 @has_parser
 def test_a_single_page_needs_no_number() -> None:
-    assert read(made("Words")).text == "Words\n"
+    assert read(make_pdf("Words")).text == "Words\n"
 
 
 @has_parser
 def test_what_the_file_states_precedes_what_it_shows() -> None:
     info = "/Title (Stated) /Subject (What it is about) /Keywords (one, two; one)"
-    reading = read(made("First line", info=info))
+    reading = read(make_pdf("First line", info=info))
     assert (reading.title, reading.description, reading.tags) == ("Stated", "What it is about", ("one", "two"))
 
 
@@ -85,29 +85,29 @@ def test_what_the_file_states_precedes_what_it_shows() -> None:
     ],
 )
 def test_a_title_that_a_program_gave_is_not_taken(title: str, found: str) -> None:
-    assert read(made("First line", info=f"/Title ({title})")).title == found
+    assert read(make_pdf("First line", info=f"/Title ({title})")).title == found
 
 
 @has_parser
 def test_the_first_line_with_words_is_the_title() -> None:
-    assert read(made("1\nIntroduction\ntext")).title == "Introduction"
+    assert read(make_pdf("1\nIntroduction\ntext")).title == "Introduction"
 
 
 @has_parser
 def test_addresses_in_the_text_are_links() -> None:
-    assert read(made("See https://a.org/b.")).links == (Link("https://a.org/b", "https://a.org/b", 1),)
+    assert read(make_pdf("See https://a.org/b.")).links == (Link("https://a.org/b", "https://a.org/b", 1),)
 
 
 @has_parser
 @pytest.mark.parametrize(
     "data",
     [
-        made(""),
-        made(
+        make_pdf(""),
+        make_pdf(
             "secret",
             trailer=f"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <{'41' * 32}> /U <{'42' * 32}> >> /ID [<41> <41>]",
         ),
-        made("words")[:200],
+        make_pdf("words")[:200],
         b"%PDF-1.7",
         b"",
         b"no PDF at all",
@@ -132,7 +132,7 @@ def looping() -> bytes:
         5: f"{form}\nstream\n/X Do\nendstream",
         6: "<< >>",
     }
-    return assembled(objects)
+    return assemble_pdf(objects)
 
 
 def bomb() -> bytes:
@@ -144,7 +144,7 @@ def bomb() -> bytes:
         4: f"<< /Length {len(packed)} /Filter [/FlateDecode /FlateDecode] >>\nstream\n{packed}\nendstream",
         5: "<< >>",
     }
-    return assembled(objects)
+    return assemble_pdf(objects)
 
 
 @has_parser
@@ -158,7 +158,7 @@ def test_a_hostile_file_is_read_in_seconds(make: type) -> None:
 @settings(deadline=None, max_examples=5)
 def test_any_bytes_are_a_document(data: bytes) -> None:
     assert read(b"%PDF-1.4" + data).title
-    assert read(made("words").replace(b"/Kids", data[:8])).title
+    assert read(make_pdf("words").replace(b"/Kids", data[:8])).title
 
 
 def test_pages_that_were_told_before_the_parser_hung_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

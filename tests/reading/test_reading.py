@@ -1,4 +1,4 @@
-"""What holds for every file, whatever it is."""
+"""Properties that hold for every file."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from dowse.types import Reading
 EVAL = Path(os.environ.get("DOWSE_EVAL", Path(__file__).parents[3] / "shared" / "eval"))
 NAUGHTY = EVAL / "hostile" / "blns.json"
 READABLE = DOCUMENT_EXTENSIONS.keys() - (set() if find_spec("pypdfium2") else {".pdf"})
-"""All formats, but PDF only where the extra `documents` is installed."""
+"""All formats; PDF only if the extra `documents` is installed."""
 
 
 @pytest.mark.skipif(not NAUGHTY.is_file(), reason="needs hostile/blns.json in the folder that DOWSE_EVAL names")
@@ -32,7 +32,7 @@ def test_every_naughty_string_is_a_file_like_any_other() -> None:
 
 
 def is_true(reading: Reading, data: bytes) -> bool:
-    """Whether all of it can be stored, and the text is that of the file where it says so."""
+    """Return whether a reading can be stored, and whether its text is that of the file if it claims so."""
     links = "".join(link.target + link.text for link in reading.links)
     "".join([reading.title, reading.description, *reading.tags, links]).encode()
     return reading.text.encode() == data[reading.text_start :] or not reading.is_verbatim

@@ -1,4 +1,4 @@
-"""Pieces of Markdown stay what they are, whatever they hold."""
+"""Pieces of Markdown keep their kind, whatever text they contain."""
 
 import pytest
 from hypothesis import given

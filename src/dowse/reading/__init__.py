@@ -1,4 +1,4 @@
-"""Bytes to text, title, links."""
+"""Reading of files: bytes to text, title, description, tags and links."""
 
 from pathlib import PurePosixPath
 
@@ -11,16 +11,16 @@ from dowse.reading.plain import read_plain, read_prose
 from dowse.types import Reading
 
 _PROSE_EXTENSIONS = {"", ".txt", ".text"}
-"""Of the files in no known language, those that people write prose in; not `.conf` and its like."""
+"""Extensions of files in no known language that hold prose, unlike `.conf` and the like."""
 
 __all__ = ["DOCUMENT_EXTENSIONS", "VERSION", "FormatNotReadable", "detect_language", "read", "read_document"]
 
 VERSION = 4
-"""Changes whenever the same bytes would be read differently; stored indexes then read again."""
+"""Raise it whenever the same bytes would be read differently; stored indexes then read their files again."""
 
 
 def read(data: bytes, path: str, language: str) -> Reading:
-    """What a project's file says; HTML is source code here, and the text is never changed."""
+    """Read a file of a project; the text is never changed, and HTML is treated as source code."""
     decoded = decode(data)
     if language == "markdown":
         return read_markdown(decoded, path)
@@ -30,9 +30,9 @@ def read(data: bytes, path: str, language: str) -> Reading:
 
 
 def read_document(data: bytes, path: str) -> Reading:
-    """What a file of a documents folder says, by the extension of its name; all but plain text becomes Markdown.
+    """Read a file of a documents folder by its extension; every format but plain text becomes Markdown.
 
-    Raises FormatNotReadable, and nothing else whatever the bytes, for a format whose parser is not installed.
+    Raises FormatNotReadable if the parser of the format is not installed. No bytes make it raise anything else.
     """
     extension = "." + path.rpartition(".")[2].lower()
     reader = READERS.get(extension)

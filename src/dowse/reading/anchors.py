@@ -1,4 +1,4 @@
-"""The places in a Markdown text that a link can lead to: headings and anchors, in Markdown and in HTML."""
+"""Places in a Markdown text that a link can lead to: headings and anchors, in Markdown and in HTML."""
 
 import html
 import re
@@ -17,51 +17,51 @@ _TAG = re.compile(
 _ID = re.compile(r"""(?:^|[\s"'])(?P<name>id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
 _HTML_HEADING = re.compile(r"h([1-6])$", re.IGNORECASE)
 _MAX_HEADING_CHARS = 2000
-"""An HTML heading that is still open after so much text is a mistake, and no heading."""
+"""An HTML heading that is still open after this many characters is a mistake and is ignored."""
 _ATTRIBUTE_LIST = re.compile(r"\{(?::|/\*)?[ \t]*(?P<attributes>[#.][^{}\r\n]*?)(?:\*/)?\}")
-"""`{#id}`, `{: #id .class}`, in MDX `{/* #id */}`, at the end of a heading."""
+"""`{#id}`, `{: #id .class}` or, in MDX, `{/* #id */}` at the end of a heading."""
 _NESTING_TAGS = frozenset({"BlockQuote", "List", "Item", "FootnoteDefinition", "Table"})
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A heading, or an anchor (level 0), by its bytes in UTF-8."""
+    """A heading, or an explicit anchor (level 0); `start` and `end` are byte offsets in UTF-8."""
 
     start: int
     end: int
     id: str = ""
-    """As the author states it."""
+    """The id that the author gave it."""
     level: int = 0
-    words: str = ""
+    text: str = ""
     is_nested: bool = False
-    """Inside a quotation, a list or a table."""
+    """Whether it stands inside a quotation, a list or a table."""
 
 
 def find_anchors(markdown: str) -> list[Anchor]:
-    """Headings and anchors in order; those in code, comments and scripts are none."""
+    """Return the headings and anchors of a text, in order; code, comments and scripts are ignored."""
     finder = _AnchorFinder(markdown.encode("utf-8"))
     for event, span in parse_markdown(markdown):
-        finder.see(event, span["start"], span["end"])
-    return sorted(finder.marks, key=lambda mark: mark.start)
+        finder.handle(event, span["start"], span["end"])
+    return sorted(finder.anchors, key=lambda anchor: anchor.start)
 
 
 class _AnchorFinder:
-    """Watches events go by and keeps what can be led to."""
+    """Handles Markdown events and collects the anchors among them."""
 
     def __init__(self, source: bytes) -> None:
-        self.marks: list[Anchor] = []
+        self.anchors: list[Anchor] = []
         self._source = source
         self._depth = 0
         self._image_depth = 0
         self._html: list[tuple[str, int]] = []
         self._open: Anchor | None = None
-        """The heading that is being read."""
+        """The heading that is open."""
         self._has_attributes = False
         self._words: list[str] = []
         self._images: list[str] = []
 
-    def see(self, event: Any, start: int, end: int) -> None:
-        """Take in the next event and where it stands."""
+    def handle(self, event: Any, start: int, end: int) -> None:
+        """Handle the next event, which stands between two byte offsets."""
         if isinstance(event, str):
             self._add(" ")
             return
@@ -75,13 +75,13 @@ class _AnchorFinder:
         elif kind == "Html":
             self._html.append((value, start))
         elif kind == "InlineHtml":
-            self._see_html([(value, start)])
+            self._handle_html([(value, start)])
 
     def _start(self, name: str, tag: Any, start: int, end: int) -> None:
         if name == "Heading":
-            stated = _heading_attributes(self._source[start:end].decode("utf-8", "ignore"))
+            attributes = _heading_attributes(self._source[start:end].decode("utf-8", "ignore"))
             level = int(tag["Heading"]["level"].removeprefix("H"))
-            self._begin(Anchor(start, end, _id_attribute(stated), level), has_attributes=bool(stated))
+            self._begin(Anchor(start, end, _id_attribute(attributes), level), has_attributes=bool(attributes))
         elif name == "CodeBlock":
             self._open = None
         elif name in _NESTING_TAGS:
@@ -93,16 +93,16 @@ class _AnchorFinder:
         if name == "Heading":
             self._finish(end)
         elif name == "HtmlBlock":
-            self._see_html(self._html)
+            self._handle_html(self._html)
             self._html.clear()
         elif name in _NESTING_TAGS:
             self._depth -= 1
         elif name == "Image":
             self._image_depth -= 1
 
-    def _add(self, words: str) -> None:
+    def _add(self, text: str) -> None:
         if self._open:
-            (self._images if self._image_depth else self._words).append(words)
+            (self._images if self._image_depth else self._words).append(text)
 
     def _begin(self, heading: Anchor, *, has_attributes: bool = False) -> None:
         self._open = heading
@@ -114,37 +114,37 @@ class _AnchorFinder:
         heading, self._open = self._open, None
         if heading is None:
             return
-        words = "".join(self._words)
+        text = "".join(self._words)
         if self._has_attributes:
-            words = words.rpartition("{")[0].rstrip()
-        if not words.strip():
-            words = "".join(self._images)
-        self.marks.append(Anchor(heading.start, end, heading.id, heading.level, words, self._depth > 0))
+            text = text.rpartition("{")[0].rstrip()
+        if not text.strip():
+            text = "".join(self._images)
+        self.anchors.append(Anchor(heading.start, end, heading.id, heading.level, text, self._depth > 0))
 
-    def _see_html(self, pieces: list[tuple[str, int]]) -> None:
-        """Look for headings and anchors in lines of HTML, each given with its place in the source."""
+    def _handle_html(self, pieces: list[tuple[str, int]]) -> None:
+        """Find headings and anchors in lines of HTML, each given with its byte offset in the source."""
         markup = "".join(line for line, _ in pieces)
-        places = _BytePositions(pieces)
+        positions = _BytePositions(pieces)
         done = 0
         for tag in _TAG.finditer(markup):
             self._add(html.unescape(markup[done : tag.start()]))
             done = tag.end()
             if tag["name"]:
-                self._see_tag(tag, places.byte_of(tag.start()))
+                self._handle_tag(tag, positions.byte_of(tag.start()))
         self._add(html.unescape(markup[done:]))
 
-    def _see_tag(self, tag: re.Match[str], at: int) -> None:
+    def _handle_tag(self, tag: re.Match[str], at: int) -> None:
         level = _HTML_HEADING.match(tag["name"])
         end = at + len(tag[0].encode("utf-8"))
         if tag["close"]:
             if level:
                 self._close_html_heading(end)
             return
-        stated = next(_tag_ids(tag["name"], tag["attributes"]), "")
+        tag_id = next(_tag_ids(tag["name"], tag["attributes"]), "")
         if level:
-            self._begin(Anchor(at, end, stated, int(level[1])))
-        elif stated:
-            self.marks.append(Anchor(at, end, stated, is_nested=self._depth > 0))
+            self._begin(Anchor(at, end, tag_id, int(level[1])))
+        elif tag_id:
+            self.anchors.append(Anchor(at, end, tag_id, is_nested=self._depth > 0))
         elif tag["name"].lower() == "br":
             self._add(" ")
 
@@ -156,7 +156,7 @@ class _AnchorFinder:
 
 
 class _BytePositions:
-    """Bytes in the source for characters of lines taken from it, asked for from the first to the last."""
+    """Maps characters of lines to byte offsets in their source; characters must be passed in ascending order."""
 
     def __init__(self, lines: list[tuple[str, int]]) -> None:
         self._lines = lines
@@ -175,7 +175,7 @@ class _BytePositions:
 
 
 def _heading_attributes(heading: str) -> str:
-    """The attributes at the end of a heading's source, before its closing signs or the line below it."""
+    """Return the attributes at the end of a heading, before its closing `#` signs or its underline."""
     text = heading.strip()
     underline = max(text.rfind("\n"), text.rfind("\r"), 0)
     text = (text.rstrip("#") if text.startswith("#") else text[:underline]).rstrip()
@@ -189,7 +189,7 @@ def _id_attribute(attributes: str) -> str:
 
 
 def _tag_ids(name: str, attributes: str) -> Iterator[str]:
-    """What a tag can be led to by: its `id`, or the `name` of an `<a>`."""
+    """Return the ids that links can name a tag by: its `id`, or the `name` of an `<a>`."""
     for match in _ID.finditer(attributes):
         value = html.unescape(match[2] or match[3] or match[4] or "").strip()
         if value and (match["name"].lower() == "id" or name.lower() == "a"):

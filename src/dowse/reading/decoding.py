@@ -1,4 +1,4 @@
-"""Bytes to text, whatever they are: it never fails, and says what it did."""
+"""Decoding of bytes to text, which never fails and reports the encoding that it used."""
 
 import codecs
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import Any
 from dowse.reading.encoding_detection import guess_encoding
 from dowse.types import Link, Reading
 
-_WIDE_BOMS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
+_WIDE_BOMS = (  # UTF-32 first: its little-endian mark begins with the mark of UTF-16
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -20,22 +20,22 @@ _HIGH_BYTES = bytes(range(0x80, 0x100))
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """Text, and how it stands to the bytes it was made from (see `Reading`)."""
+    """A decoded text, and how it relates to its bytes (see `Reading`)."""
 
     text: str
     encoding: str
     text_start: int = 0
     is_verbatim: bool = False
 
-    def reading(
+    def to_reading(
         self, title: str, description: str = "", tags: tuple[str, ...] = (), links: tuple[Link, ...] = ()
     ) -> Reading:
-        """This text together with what was found in it."""
+        """Return a `Reading` of this text with the given metadata and links."""
         return Reading(self.text, title, description, tags, links, self.encoding, self.text_start, self.is_verbatim)
 
 
 def decode(data: bytes, declared: str | None = None) -> Decoded:
-    """Text of any bytes; `declared` is the encoding the file itself claims, if it does."""
+    """Decode any bytes; `declared` is the encoding that the file itself declares, if any."""
     decoded = _decode_with_bom(data) or _decode_utf16(data) or _decode_utf8(data)
     if decoded is not None:
         return decoded
@@ -45,13 +45,13 @@ def decode(data: bytes, declared: str | None = None) -> Decoded:
 
 @cache
 def _encoding_tables() -> dict[str, Any]:
-    import tomllib  # here because files in UTF-8 are read without it
+    import tomllib  # imported here because files in UTF-8 do not need it
 
     return tomllib.loads(Path(__file__).with_name("encodings.toml").read_text(encoding="utf-8"))
 
 
 def _decode_with_bom(data: bytes) -> Decoded | None:
-    """Text that begins with a byte order mark."""
+    """Decode bytes that begin with a byte order mark."""
     if data.startswith(codecs.BOM_UTF8):
         start = len(codecs.BOM_UTF8)
         text = data[start:].decode("utf-8", "replace")
@@ -63,7 +63,7 @@ def _decode_with_bom(data: bytes) -> Decoded | None:
 
 
 def _decode_utf16(data: bytes) -> Decoded | None:
-    """UTF-16 without a mark, when nearly every second byte is zero and no other one is."""
+    """Decode UTF-16 without a byte order mark, where nearly every second byte is zero and no other byte is."""
     sample = data[:4096]
     units = len(sample) // 2
     zeros = sample[0::2].count(0), sample[1::2].count(0)
@@ -77,19 +77,19 @@ def _decode_utf16(data: bytes) -> Decoded | None:
 
 
 def _decode_utf8(data: bytes) -> Decoded | None:
-    """UTF-8, also where stray bytes are few beside the characters that are right."""
+    """Decode UTF-8, also with stray bytes if they are few compared to the valid characters."""
     try:
         return Decoded(data.decode("utf-8"), "utf-8", is_verbatim=True)
     except UnicodeDecodeError:
         text = data.decode("utf-8", "replace")
     stray = text.count("\N{REPLACEMENT CHARACTER}")
-    right = len(text) - len(data.translate(None, _HIGH_BYTES)) - stray
+    valid = len(text) - len(data.translate(None, _HIGH_BYTES)) - stray
     # In other encodings a pair of high bytes is well-formed UTF-8 only by chance.
-    return Decoded(text, "utf-8") if right >= 2 * stray else None
+    return Decoded(text, "utf-8") if valid >= 2 * stray else None
 
 
 def _web_encoding(declared: str | None) -> str | None:
-    """The encoding that a declared name stands for; None for a name that is not believed."""
+    """Return the encoding that browsers use for a declared name, or None for a name that is not trusted."""
     try:
         name = codecs.lookup(declared).name if declared else ""
     except (LookupError, ValueError):
@@ -103,5 +103,5 @@ def _decode_as(data: bytes, encoding: str) -> tuple[str, str]:
         return data.decode(encoding, "replace"), encoding
     try:
         return data.decode("cp1252"), "cp1252"
-    except UnicodeDecodeError:  # five bytes mean nothing in cp1252, but all do in Latin-1
+    except UnicodeDecodeError:  # five bytes are undefined in cp1252; all are defined in Latin-1
         return data.decode("latin-1"), "latin-1"

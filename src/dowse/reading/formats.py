@@ -1,4 +1,4 @@
-"""The formats of documents, by extension: what they become, and who reads them."""
+"""Document formats by extension: their readers, and the MIME type of the text they produce."""
 
 from collections.abc import Callable
 from types import MappingProxyType
@@ -8,7 +8,7 @@ from dowse.reading.markdown import read_markdown
 from dowse.reading.plain import read_plain
 from dowse.types import Reading
 
-# Most readers are imported when the first file of their format is read: a folder rarely has more than two.
+# Most readers are imported when the first file of their format is read: a folder rarely has more than two formats.
 
 Reader = Callable[[bytes, str], Reading]
 
@@ -81,4 +81,4 @@ READERS: dict[str, Reader] = {
 DOCUMENT_EXTENSIONS = MappingProxyType(
     {extension: "text/plain" if reader is _read_text else "text/markdown" for extension, reader in READERS.items()}
 )
-"""Extensions, lower-case and with their dot, and the MIME type of what their files become."""
+"""MIME type of the text that files become, by extension (lower-case, with its dot)."""

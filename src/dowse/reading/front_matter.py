@@ -1,4 +1,4 @@
-"""Title, description and tags that a Markdown file states before its text, in YAML or TOML."""
+"""Front matter in YAML or TOML: title, description and tags before the text of a Markdown file."""
 
 import re
 from collections.abc import Iterator
@@ -7,9 +7,9 @@ from typing import Any
 
 _MAX_CHARS = 64 * 1024
 _MAX_DEPTH = 32
-"""Real front matter nests two or three levels; the YAML parser takes quadratic time for thousands."""
+"""Real front matter has two or three levels; the YAML parser takes quadratic time for thousands of levels."""
 _MAX_DOTS = 50
-"""The same for the dotted keys of TOML."""
+"""The same limit for the dotted keys of TOML."""
 
 _NULLS = ("", "~", "null", "Null", "NULL")
 
@@ -22,7 +22,7 @@ _FENCED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What front matter says; `end` is the length of it, in characters, 0 when there is none."""
+    """The fields of front matter; `end` is its length in characters, 0 if there is none."""
 
     title: str = ""
     description: str = ""
@@ -31,23 +31,23 @@ class FrontMatter:
 
 
 def read_front_matter(text: str) -> FrontMatter:
-    """The front matter a text begins with; one that cannot be read is no front matter."""
-    stated, end = parse_front_matter(text)
+    """Return the front matter at the start of a text; invalid front matter counts as none."""
+    fields, end = parse_front_matter(text)
     if not end:
         return FrontMatter()
     return FrontMatter(
-        _scalar_text(stated.get("title")), _scalar_text(stated.get("description")), _tag_list(stated.get("tags")), end
+        _scalar_text(fields.get("title")), _scalar_text(fields.get("description")), _tag_list(fields.get("tags")), end
     )
 
 
 def parse_front_matter(text: str) -> tuple[dict[str, Any], int]:
-    """Everything front matter says, in YAML all scalars as they are written, and its length; nothing and 0 without."""
+    """Return all fields of the front matter, YAML scalars as written, and its length; an empty dict and 0 without."""
     match = _FENCED.match(text, 0, _MAX_CHARS) if text.startswith(("---", "+++")) else None
     if match is None:
         return {}, 0
     yaml, toml = match["yaml"], match["toml"]
-    stated = parse_yaml(yaml) if yaml is not None else _parse_toml(toml)
-    return ({}, 0) if stated is None else (stated, match.end())
+    fields = parse_yaml(yaml) if yaml is not None else _parse_toml(toml)
+    return ({}, 0) if fields is None else (fields, match.end())
 
 
 def _scalar_text(value: Any) -> str:
@@ -62,7 +62,7 @@ def _tag_list(value: Any) -> tuple[str, ...]:
 
 
 def _parse_toml(text: str) -> dict[str, Any] | None:
-    import tomllib  # here because most front matter is YAML
+    import tomllib  # imported here because most front matter is YAML
 
     if any(line.partition("=")[0].count(".") > _MAX_DOTS for line in text.splitlines()):
         return None
@@ -73,23 +73,23 @@ def _parse_toml(text: str) -> dict[str, Any] | None:
 
 
 def parse_yaml(text: str) -> dict[str, Any] | None:
-    """A YAML mapping with all scalars as they are written, whatever their tags; None for anything else."""
+    """Return a YAML mapping with all scalars as written, whatever their tags; None if the text is not a mapping."""
     # Imported here because it takes 70 ms, and many projects have no front matter at all.
     import yaml
 
-    # Parser events instead of a loaded document: no types to go wrong (a title 1.10 stays 1.10),
-    # no recursion in C (the loader crashes on deep nesting), no aliases to expand.
+    # Uses parser events instead of the loader: scalars keep their spelling (a title 1.10 stays 1.10),
+    # there is no recursion in C (the loader crashes on deep nesting), and no aliases are expanded.
     events = yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     try:
         first = next((event for event in events if isinstance(event, (yaml.NodeEvent, yaml.StreamEndEvent))), None)
-        stated = _build_value(first, events, {}, _MAX_DEPTH) if isinstance(first, yaml.NodeEvent) else {}
+        fields = _build_value(first, events, {}, _MAX_DEPTH) if isinstance(first, yaml.NodeEvent) else {}
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
-    return stated if isinstance(stated, dict) else None
+    return fields if isinstance(fields, dict) else None
 
 
 def _build_value(event: Any, events: Iterator[Any], anchors: dict[str, Any], depth: int) -> Any:
-    """The value that an event begins: text, a list or a dictionary; all scalars as they are written."""
+    """Return the value that begins with an event: text, a list or a dictionary, with all scalars as written."""
     import yaml
 
     if not depth:

@@ -1,4 +1,4 @@
-"""HTML pages as Markdown, with the title and description that the page states."""
+"""Reader of HTML pages, which become Markdown with the title and description of the page."""
 
 import re
 from dataclasses import replace
@@ -20,19 +20,19 @@ _HIDING = re.compile(
     r"""\s(?:aria-)?hidden(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+))?|\sstyle\s*=\s*(?:"[^"]*"|'[^']*')""", re.IGNORECASE
 )
 _PERMALINK = re.compile(r"\\?\[\\?[¶§#🔗\u200b]?\\?\]\(#[^()\s]{0,300}(?:\s\"[^\"\n]{0,200}\")?\)")
-"""The sign beside a heading that links to itself."""
+"""The sign beside a heading that links to the heading."""
 _ANGLE = re.compile(r"&(?:lt|LT|#0*60(?!\d)|#[xX]0*3[cC](?![0-9a-fA-F]));?(?![;\s=\d])")
 _PIECE = re.compile(r"<!--(?s:.*?)-->|<(?P<end>/?)(?P<tag>[A-Za-z][\w-]*)[^<>]*>|[^<]+|<")
 _CODE_TAGS = frozenset({"code", "kbd", "pre", "samp", "textarea", "tt", "xmp"})
 _ANGLE_MARK = "\ue03c"
-"""Stands for an angle that is text while the page is converted; a character that nobody may use."""
+"""Replaces a `<` that is text during the conversion; a private-use character of Unicode."""
 _HEAD_CHARS = 64 * 1024
-"""Title and description stand early. Building the tree takes quadratic time for some hostile
-pages (deep nesting, thousands of attributes), half a second for this much."""
+"""Title and description stand near the start of a page. Building the tree takes quadratic time for some
+hostile pages (deep nesting, thousands of attributes): half a second for this many characters."""
 
 
 def read_html(data: bytes, path: str) -> Reading:
-    """A page as a reader sees it: Markdown without scripts and styles, whose lines are counted."""
+    """Read a page as a person sees it: Markdown without scripts and styles. Line numbers refer to the Markdown."""
     decoded = decode(data, _declared_charset(data))
     source = _unhide_tab_panels(decoded.text)
     page = _parse_page(remove_invisible(source)[:_HEAD_CHARS])
@@ -48,7 +48,7 @@ def read_html(data: bytes, path: str) -> Reading:
 
 
 def _unhide_tab_panels(source: str) -> str:
-    """A page with all its tabs open: those that are not are hidden, but a reader can open them."""
+    """Return the page with all tab panels visible: a person can open the hidden ones."""
     return _TAB_PANEL.sub(lambda tag: _HIDING.sub("", tag[0]), source) if "tabpanel" in source else source
 
 
@@ -73,12 +73,12 @@ def _find_title(page: Any) -> str:
 
 
 def _find_description(page: Any) -> str:
-    stated = (
+    descriptions = (
         meta.attributes.get("content") or ""
         for meta in page.css("meta")
         if (meta.attributes.get("name") or "").strip().lower() == "description"
     )
-    return next(filter(str.strip, stated), "") or _first_text(page.css("p"))
+    return next(filter(str.strip, descriptions), "") or _first_text(page.css("p"))
 
 
 def _first_text(nodes: Any) -> str:
@@ -90,26 +90,26 @@ def _convert_page(source: str) -> str:
     from html_to_markdown import ConversionError, ConversionOptions, PreprocessingOptions, WarningKind, convert
 
     options = ConversionOptions(
-        extract_metadata=False,  # it would come as front matter before the text
+        extract_metadata=False,  # otherwise it is added as front matter
         autolinks=False,
         hidden_content="drop",
         exclude_selectors=["[aria-hidden=true]"],
         inline_data_media="alt_text_only",
-        preprocessing=PreprocessingOptions(enabled=False),  # it would drop navigation and forms
+        preprocessing=PreprocessingOptions(enabled=False),  # otherwise navigation and forms are dropped
     )
     try:
         converted = convert(_mark_text_angles(source), options)
-    except ConversionError:  # what looks like an archive or a PDF is refused
+    except ConversionError:  # it refuses data that looks like an archive or a PDF
         return extract_text(source)
     if any(warning.kind == WarningKind.DEPTH_LIMIT_EXCEEDED for warning in converted.warnings):
-        return extract_text(source)  # what is nested deeper than 1,024 is dropped; here at least the words are kept
+        return extract_text(source)  # it drops elements nested deeper than 1,024; this keeps their words
     return _PERMALINK.sub("", converted.content or "").replace(_ANGLE_MARK, "\\<")
 
 
 def _mark_text_angles(source: str) -> str:
-    """A page whose angles that are text are marked, outside of code: as they are they would become tags again.
+    """Mark each escaped `<` outside of code, which the conversion would otherwise turn into a tag.
 
-    So `Box&lt;T&gt;` would be read as `Box`, and a page that shows a script would hold one.
+    `Box&lt;T&gt;` would be read as `Box`, and a page that shows a script would contain one.
     """
     if _ANGLE_MARK in source or not _ANGLE.search(source):
         return source
@@ -125,12 +125,12 @@ def _mark_text_angles(source: str) -> str:
 
 
 def _find_page_links(text: str, source: str) -> tuple[Link, ...]:
-    """The page's own links, found in its Markdown so that their lines are right."""
-    written = {_normalize_address(href): href.strip() for href in find_hrefs(source)}
-    found = ((link, written.get(_normalize_address(link.target))) for link in find_links(text))
+    """Return the links of the page, found in its Markdown so that their line numbers are right."""
+    source_hrefs = {_normalize_address(href): href.strip() for href in find_hrefs(source)}
+    found = ((link, source_hrefs.get(_normalize_address(link.target))) for link in find_links(text))
     return tuple(replace(link, target=href) for link, href in found if href)
 
 
 def _normalize_address(address: str) -> str:
-    """An address as it may be compared with what the conversion, which escapes, made of it."""
+    """Return an address in a form that is the same before and after the conversion, which escapes it."""
     return " ".join(unquote(address).split())

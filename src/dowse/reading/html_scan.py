@@ -1,11 +1,11 @@
-"""What can be told of HTML without building its tree, in one pass over it."""
+"""Scanning of HTML in one pass, without building a tree."""
 
 import html
 import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-# Every alternative ends at a `<`, at a closing mark or at the very end, so no text is read twice.
+# Every alternative ends at a `<`, at a closing mark or at the end of the text, so no text is scanned twice.
 _INVISIBLE = r"<!--(?s:.*?)(?:-->|\Z)|<(?P<raw>script|style|template|noscript)\b(?s:.*?)(?:</(?P=raw)\s*>|\Z)"
 _INVISIBLE_PART = re.compile(_INVISIBLE, re.IGNORECASE)
 _TOKEN = re.compile(rf"{_INVISIBLE}|<a\s(?P<attributes>[^<>]*)>|(?P<close></a\s*>)|</?[a-z][^<>]*>", re.IGNORECASE)
@@ -14,7 +14,7 @@ _HREF = re.compile(r"""(?:^|[\s"'])href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)
 
 
 class HtmlToken(NamedTuple):
-    """A piece of HTML: an anchor that opens (with its address) or closes, or text."""
+    """A piece of HTML: an opening `<a>` tag (with its address), a closing one, or text."""
 
     kind: Literal["open", "close", "text"]
     value: str
@@ -22,7 +22,7 @@ class HtmlToken(NamedTuple):
 
 
 def scan_tokens(markup: str) -> Iterator[HtmlToken]:
-    """Anchors and text, without comments, scripts, styles and other tags."""
+    """Return the `<a>` tags and the text of HTML, without comments, scripts, styles and other tags."""
     end = 0
     for match in _TOKEN.finditer(markup):
         if match.start() > end:
@@ -37,17 +37,17 @@ def scan_tokens(markup: str) -> Iterator[HtmlToken]:
 
 
 def find_hrefs(markup: str) -> Iterator[str]:
-    """The addresses of all anchors, wherever they stand."""
+    """Return the addresses of all `<a>` tags, also of those in comments and scripts."""
     return (_read_href(attributes) for attributes in _ANCHOR.findall(markup))
 
 
 def remove_invisible(markup: str) -> str:
-    """HTML without its comments, scripts and styles."""
+    """Remove comments, scripts and styles from HTML."""
     return _INVISIBLE_PART.sub("", markup)
 
 
 def extract_text(markup: str) -> str:
-    """The words of HTML, each run of them on a line of its own."""
+    """Return the text of HTML, each run of text on a line of its own."""
     words = (token.value.strip() for token in scan_tokens(markup) if token.kind == "text")
     return "\n".join(filter(None, words))
 

@@ -1,4 +1,4 @@
-"""Jupyter notebooks as Markdown: text as it is, code in fences, no outputs."""
+"""Reader of Jupyter notebooks, which become Markdown: text as it is, code in fences, no outputs."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from dowse.types import Reading
 
 
 def read_ipynb(data: bytes, path: str) -> Reading:
-    """The cells of a notebook, one below the other; what is no notebook is plain text."""
+    """Read the cells of a notebook, in order; a file that is not a notebook is read as plain text."""
     decoded = decode(data)
     try:
         notebook = json.loads(decoded.text)
@@ -34,7 +34,7 @@ def _convert_cells(notebook: dict[str, Any]) -> Iterator[str]:
         match cell.get("cell_type") if source.strip() else None:
             case "code":
                 yield code_block(source, _language_name(cell.get("language")) or language)
-            case "heading":  # of the third format
+            case "heading":  # of format version 3
                 yield heading(cell["level"] if isinstance(cell.get("level"), int) else 1, source[:MAX_TITLE_CHARS])
             case "markdown" | "raw":
                 yield source
@@ -47,23 +47,23 @@ def _list_cells(notebook: dict[str, Any]) -> list[Any]:
 
 
 def _cell_source(cell: dict[str, Any]) -> str:
-    """The text of a cell, which is a string or a list of lines; in the third format, code was called input."""
+    """Return the text of a cell, a string or a list of lines; format version 3 calls code `input`."""
     source = cell.get("source", cell.get("input", ""))
     return "".join(line for line in source if isinstance(line, str)) if isinstance(source, list) else _as_str(source)
 
 
 def _kernel_language(metadata: dict[str, Any]) -> str:
-    """What the kernel speaks; Python where nothing is said, as it was before there was anything else."""
-    stated = (
+    """Return the language of the kernel; Python if none is given, since older notebooks had no other."""
+    candidates = (
         _as_dict(metadata.get("kernelspec")).get("language"),
         _as_dict(metadata.get("language_info")).get("name"),
         _as_dict(metadata.get("kernel_info")).get("language"),
     )
-    return next(filter(None, map(_language_name, stated)), "python")
+    return next(filter(None, map(_language_name, candidates)), "python")
 
 
 def _language_name(value: object) -> str:
-    """A language's name as it may stand after a fence."""
+    """Return the name of a language if it is valid after a code fence, else an empty string."""
     name = _as_str(value).strip().lower()
     return name if len(name) <= 40 and name.replace("-", "").replace("+", "").replace("#", "").isalnum() else ""
 

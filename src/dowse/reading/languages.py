@@ -1,4 +1,4 @@
-"""Which language a file is in, by its name, its extension or its first line."""
+"""Detection of the language of a file by its name, its extension or its first line."""
 
 import re
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _OBJC = re.compile(rb"^[ \t]*(?:@(?:interface|protocol|class|property|end)\b|#im
 
 @dataclass(frozen=True, slots=True)
 class _LanguageTables:
-    """What in a file's name or first line gives away its language."""
+    """Languages by whole file name, by beginning of the name, by extension, and by program in the first line."""
 
     names: dict[str, str]
     beginnings: dict[str, str]
@@ -28,50 +28,50 @@ class _LanguageTables:
 
 
 def detect_language(path: str, head: bytes) -> str:
-    """The language of a file, lower-case; `text` when neither name nor first line tells."""
+    """Return the language of a file, lower-case; `text` if neither its name nor its first line says."""
     name = path.rpartition("/")[2].lower()
-    signs = _language_tables()
-    language = signs.names.get(name) or _by_extension(name, signs) or _by_beginning(name, signs)
+    tables = _language_tables()
+    language = tables.names.get(name) or _by_extension(name, tables) or _by_beginning(name, tables)
     if language == "c" and name.endswith(".h"):
         return _header_language(head)
-    return language or _by_shebang(head, signs) or UNKNOWN
+    return language or _by_shebang(head, tables) or UNKNOWN
 
 
-def _by_extension(name: str, signs: _LanguageTables) -> str | None:
+def _by_extension(name: str, tables: _LanguageTables) -> str | None:
     stem, _, extension = name.rpartition(".")
-    return signs.extensions.get(extension) if stem else None
+    return tables.extensions.get(extension) if stem else None
 
 
-def _by_beginning(name: str, signs: _LanguageTables) -> str | None:
-    return next((language for start, language in signs.beginnings.items() if name.startswith(start)), None)
+def _by_beginning(name: str, tables: _LanguageTables) -> str | None:
+    return next((language for start, language in tables.beginnings.items() if name.startswith(start)), None)
 
 
 def _header_language(head: bytes) -> str:
-    """`.h` is shared by three languages; C unless the text is clearly another."""
+    """Return the language of a `.h` file, which three languages share: C unless the text is clearly another."""
     if _OBJC.search(head):
         return "objc"
     return "cpp" if _CPP.search(head) else "c"
 
 
-def _by_shebang(head: bytes, signs: _LanguageTables) -> str | None:
+def _by_shebang(head: bytes, tables: _LanguageTables) -> str | None:
     match = _SHEBANG.match(head)
     if match is None:
         return None
     for word in match["command"].decode("latin-1").lower().split():
         program = word.rpartition("/")[2]
         if program != "env" and not program.startswith("-") and "=" not in program:
-            return signs.programs.get(program) or signs.programs.get(_VERSION.sub("", program))
+            return tables.programs.get(program) or tables.programs.get(_VERSION.sub("", program))
     return None
 
 
 @cache
 def _language_tables() -> _LanguageTables:
-    import tomllib  # here because a command that reads no file is quicker without it
+    import tomllib  # imported here because commands that read no file start faster without it
 
     text = Path(__file__).with_name("languages.toml").read_text(encoding="utf-8")
     languages: dict[str, dict[str, list[str]]] = tomllib.loads(text)
 
-    def by(sign: str) -> dict[str, str]:
-        return {value.lower(): language for language, of in languages.items() for value in of.get(sign, ())}
+    def invert(key: str) -> dict[str, str]:
+        return {value.lower(): language for language, table in languages.items() for value in table.get(key, ())}
 
-    return _LanguageTables(by("names"), by("beginnings"), by("extensions"), by("programs"))
+    return _LanguageTables(invert("names"), invert("beginnings"), invert("extensions"), invert("programs"))

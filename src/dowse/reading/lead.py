@@ -1,4 +1,4 @@
-"""How a Markdown document begins: its first main heading, its first paragraph."""
+"""The lead of a Markdown document: its first main heading and its first paragraph."""
 
 import re
 from typing import Any
@@ -8,16 +8,16 @@ from dowse.reading.markdown_events import is_inline
 
 _HTML_HEADING = re.compile(r"<h1\b[^<>]*>(?P<text>(?s:(?!<h1).){0,2000}?)</h1", re.IGNORECASE)
 _MODULE_LINE = re.compile(r"(?:import|export)\s.*(?:['\"]|=>|\{)")
-"""What MDX writes above its text."""
+"""A line of JavaScript, which MDX allows above the text."""
 _TEMPLATE_CALL = re.compile(r"\{\{[^{}]*\}\}|\{%[^{}]*%\}")
-"""What site generators replace: `{{APIRef("DOM")}}`, `{% toc %}`; alone it says nothing."""
+"""Macros of site generators, such as `{{APIRef("DOM")}}` and `{% toc %}`; they are not text."""
 _HEADING_ID = re.compile(r"\s*\{[#.][^{}]*\}\s*$")
 
 _BLOCKS = {"Paragraph": "paragraph", "Item": "item", "H1": "heading", "HtmlBlock": "html"}
 
 
 class LeadFinder:
-    """Watches events go by and keeps the first text of each kind; images and markup are no text."""
+    """Handles Markdown events and keeps the first text of each kind, without images and markup."""
 
     def __init__(self) -> None:
         self._found: dict[str, str] = {}
@@ -33,7 +33,7 @@ class LeadFinder:
 
     @property
     def paragraph(self) -> str:
-        """The first paragraph that says something."""
+        """The first paragraph that has text."""
         return self._found.get("paragraph", "")
 
     @property
@@ -41,8 +41,8 @@ class LeadFinder:
         """The first list item, for a document that is only a list."""
         return self._found.get("item", "")
 
-    def see(self, event: Any) -> None:
-        """Take in the next event."""
+    def handle(self, event: Any) -> None:
+        """Handle the next event."""
         if isinstance(event, str):
             self._words.append(" ")
             return
@@ -73,7 +73,7 @@ class LeadFinder:
             self._block = None
 
     def _keep(self) -> None:
-        """Remember the block that ends here, if it is the first of its kind with any text."""
+        """Keep the block that ends here if it is the first of its kind with any text."""
         block, text = self._block, "".join(self._words).strip()
         if block == "html":
             block, text = "heading", _find_html_heading(text)

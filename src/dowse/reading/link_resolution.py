@@ -1,4 +1,4 @@
-"""Where a link of one document leads: to another document, out into the web, or nowhere."""
+"""Resolution of links: to another document, to the web, or to nothing."""
 
 import re
 from collections.abc import Iterator
@@ -16,11 +16,11 @@ _HTML_EXTENSION = re.compile(r"\.html?$", re.IGNORECASE)
 _EXTENSION = re.compile(r"\.\w+$")
 _SITE_ENDINGS = (".html", ".htm", "index")
 _MAX_PATH_CHARS = 4096
-"""Longer than any path."""
+"""Targets longer than this are not looked up; no path is that long."""
 
 
 class Fault(StrEnum):
-    """Why a link is broken; the value is what users read."""
+    """The reason why a link is broken; the value is the text that users read."""
 
     MISSING = "no such document"
     AMBIGUOUS = "more than one document is spelled like this"
@@ -31,7 +31,7 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Internal:
-    """To a document of the lookup, and there to an anchor if it has one."""
+    """A link to a known document, and to an anchor in it if the link names one."""
 
     path: str
     anchor: str = ""
@@ -39,14 +39,14 @@ class Internal:
 
 @dataclass(frozen=True, slots=True)
 class External:
-    """Out into the web."""
+    """A link to the web."""
 
     url: str
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """To a document that is not there; `path` is where it would be, empty where there can be none."""
+    """A link to a document that does not exist; `path` is where it would be, empty if there is no such path."""
 
     fault: Fault
     path: str = ""
@@ -54,7 +54,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """Nothing that can be read or visited: the scheme of a mail address or script, or `template`."""
+    """A link that cannot be read or visited; `kind` is its scheme, such as `mailto` or `javascript`, or `template`."""
 
     kind: str
 
@@ -63,7 +63,7 @@ Resolved = Internal | External | Broken | Foreign
 
 
 def resolve_link(target: str, source_path: str, paths: LinkTargets) -> Resolved:
-    """Where a link in the document at `source_path` leads; as `find_links` gives it, so `[[…]]` is a wiki link."""
+    """Resolve a link in the document at `source_path`; a target such as `[[…]]`, from `find_links`, is a wiki link."""
     target = target.strip()
     if target.startswith("[[") and target.endswith("]]"):
         return _resolve_wiki(target[2:-2], source_path, paths)
@@ -92,11 +92,11 @@ def _read_scheme(target: str) -> str:
 
 
 def _resolve_scheme(scheme: str) -> Resolved:
-    return Broken(Fault.OUTSIDE) if len(scheme) == 1 else Foreign(scheme)  # one letter is a drive
+    return Broken(Fault.OUTSIDE) if len(scheme) == 1 else Foreign(scheme)  # a single letter is a Windows drive
 
 
 def _find_literal(target: str, source_path: str, paths: LinkTargets) -> Internal | None:
-    """The document whose very name this is, with signs that mean something else in an address."""
+    """Return the document whose name is the literal target, though it contains characters that are URL syntax."""
     if _URL_SYNTAX.search(target) and len(target) <= _MAX_PATH_CHARS:
         path = _join_path(source_path.rpartition("/")[0], target)
         if path is not None and path in paths:
@@ -108,56 +108,56 @@ def _find_document(path: str, source_path: str, paths: LinkTargets) -> "str | Br
     if len(path) > _MAX_PATH_CHARS:
         return Broken(Fault.MISSING)
     is_folder = path.endswith(("/", "/.", "/..")) or path in {".", ".."}
-    for place in _candidate_paths(path, source_path, paths.bases):
-        if place is not None and (found := _find_at(place, is_folder, paths)):
+    for candidate in _candidate_paths(path, source_path, paths.prefixes):
+        if candidate is not None and (found := _find_at(candidate, is_folder, paths)):
             return found
-    return _explain_broken(next(_candidate_paths(path, source_path, paths.bases)), paths)
+    return _explain_broken(next(_candidate_paths(path, source_path, paths.prefixes)), paths)
 
 
-def _find_at(place: str, is_folder: bool, paths: LinkTargets) -> str | None:
-    """What lies at a place, also by the name it has on a site: `guide/index.html` for `guide/README.md`."""
-    found = paths.find(place, is_folder)
-    if found or not place.lower().endswith(_SITE_ENDINGS):
+def _find_at(path: str, is_folder: bool, paths: LinkTargets) -> str | None:
+    """Return the document at a path, also by its name on a site: `guide/index.html` for `guide/README.md`."""
+    found = paths.find(path, is_folder)
+    if found or not path.lower().endswith(_SITE_ENDINGS):
         return found
-    stem = _HTML_EXTENSION.sub("", place)
+    stem = _HTML_EXTENSION.sub("", path)
     folder, _, name = stem.rpartition("/")
     return paths.find(stem) or (paths.find(folder, is_folder=True) if name.lower() == "index" else None)
 
 
-def _explain_broken(place: str | None, paths: LinkTargets) -> Broken:
-    """What is wrong with a place at which nothing was found."""
-    if place is None:
+def _explain_broken(path: str | None, paths: LinkTargets) -> Broken:
+    """Return the reason why no document was found at a path; None is a path outside the root."""
+    if path is None:
         return Broken(Fault.OUTSIDE)
-    if paths.is_ambiguous(place):
-        return Broken(Fault.AMBIGUOUS, place)
-    return Broken(Fault.FOLDER if paths.is_folder(place) else Fault.MISSING, place)
+    if paths.is_ambiguous(path):
+        return Broken(Fault.AMBIGUOUS, path)
+    return Broken(Fault.FOLDER if paths.is_folder(path) else Fault.MISSING, path)
 
 
-def _candidate_paths(path: str, source_path: str, bases: tuple[str, ...]) -> Iterator[str | None]:
-    """Where a path may lie, the likeliest first; None stands for a place outside the root."""
+def _candidate_paths(path: str, source_path: str, prefixes: tuple[str, ...]) -> Iterator[str | None]:
+    """Return the paths that a link may mean, the most likely first; None is a path outside the root."""
     if path.startswith("/"):
-        yield from _candidate_root_paths(path, source_path, bases)
+        yield from _candidate_root_paths(path, source_path, prefixes)
         return
     yield _join_path(source_path.rpartition("/")[0], path)
     if not _EXTENSION.search(path) or _HTML_EXTENSION.search(path):
-        # `guide/install.md` may be shown as `/guide/install/`, and its links be relative to that.
+        # A site may show `guide/install.md` as `/guide/install/`; links in it are then relative to that.
         yield _join_path(_EXTENSION.sub("", source_path), path)
 
 
-def _candidate_root_paths(path: str, source_path: str, bases: tuple[str, ...]) -> Iterator[str | None]:
-    """The root of a site is the folder itself, or one around the document, in which the site has its sources."""
-    place = None if path.startswith("//") else _join_path("", path)  # `\\\\host` is another machine
-    if place is None:
+def _candidate_root_paths(path: str, source_path: str, prefixes: tuple[str, ...]) -> Iterator[str | None]:
+    """Return candidates for a path from the root of a site: our root, or any folder around the document."""
+    joined = None if path.startswith("//") else _join_path("", path)  # `\\\\host` is another machine
+    if joined is None:
         yield None
         return
-    places = [place, *(place[len(base) :] for base in bases if f"{place}/".startswith(base))]
-    yield from places
+    paths = [joined, *(joined[len(prefix) :] for prefix in prefixes if f"{joined}/".startswith(prefix))]
+    yield from paths
     for folder in accumulate(source_path.split("/")[:-1], "{}/{}".format):
-        yield from (f"{folder}/{place}" if place else folder for place in places)
+        yield from (f"{folder}/{below}" if below else folder for below in paths)
 
 
 def _join_path(folder: str, path: str) -> str | None:
-    """A path seen from a folder; None where it leads out of the root on its way."""
+    """Return a path relative to a folder as a path from the root; None if it leaves the root on its way."""
     parts = list[str]()
     for part in f"{folder}/{path}".split("/"):
         if part == "..":
@@ -170,7 +170,7 @@ def _join_path(folder: str, path: str) -> str | None:
 
 
 def _resolve_wiki(inner: str, source_path: str, paths: LinkTargets) -> Resolved:
-    """A wiki link: a page by its path, else by its file name or title wherever it lies."""
+    """Resolve a wiki link: a page by its path, else by its file name or title in any folder."""
     inner = inner.partition("|")[0].strip()
     if _read_scheme(inner) in _WEB_SCHEMES:
         return External(inner)
@@ -192,8 +192,8 @@ def _missing_page(name: str) -> Broken:
 
 def _find_page(name: str, source_path: str, paths: LinkTargets) -> str | None:
     folder, name = source_path.rpartition("/")[0], name.replace("\\", "/")
-    places = [] if name.startswith("/") else [_join_path(folder, name)]
+    candidates = [] if name.startswith("/") else [_join_path(folder, name)]
     if "/" in name:
-        places.append(_join_path("", name))
-    found = (paths.find(place) for place in places if place)
-    return next(filter(None, found), None) or paths.nearest(name.strip("/"), folder)
+        candidates.append(_join_path("", name))
+    found = (paths.find(candidate) for candidate in candidates if candidate)
+    return next(filter(None, found), None) or paths.find_nearest(name.strip("/"), folder)

@@ -1,4 +1,4 @@
-"""By which names links may call the documents of a folder; built once and asked for every link."""
+"""The names by which links can refer to the documents of a folder; built once, used for every link."""
 
 import re
 import unicodedata
@@ -13,9 +13,9 @@ _SOURCE_EXTENSIONS = ("md", "markdown", "mdx", "rst", "adoc", "asciidoc", "ipynb
 _PAGE_EXTENSIONS = ("html", "htm", "pdf", "docx")
 _EXTENSION_RANKS = {ending: rank for rank, ending in enumerate(_SOURCE_EXTENSIONS + _PAGE_EXTENSIONS)}
 _FRONT_PAGE_RANKS = {"index": 0, "_index": 100, "readme": 300}
-"""What a folder shows when it is the folder that is linked to, as a file's name and its rank."""
+"""Names of files that are the front page of their folder, with their ranks."""
 _ORDER_PREFIX = re.compile(r"(^|/)\d{1,3}[-_.](?=[^\d/])")
-"""Before the names of files and folders it is there for their order: `01-install.md` is shown as `install`."""
+"""A number that only sorts files and folders: a site shows `01-install.md` as `install`."""
 _JOINERS = re.compile(r"[\s_-]+")
 
 
@@ -24,25 +24,25 @@ class LinkTarget:
     """A document that links can lead to."""
 
     path: str
-    """From the root, with forward slashes."""
+    """Relative to the root, with forward slashes."""
     title: str = ""
     addresses: tuple[str, ...] = ()
-    """Where else its site shows it, as front matter may say: `slug`, `permalink`, `aliases`."""
+    """Further addresses on its site, from front matter: `slug`, `permalink`, `aliases`."""
 
 
 class LinkTargets:
     """The documents of a folder by path, address, file name and title.
 
-    `bases` are what their site puts before the address of each: `/en-US/docs/`.
+    `prefixes` are the beginnings that their site puts before each address: `/en-US/docs/`.
     """
 
-    def __init__(self, pages: Iterable[LinkTarget | str], bases: Iterable[str] = ()) -> None:
+    def __init__(self, pages: Iterable[LinkTarget | str], prefixes: Iterable[str] = ()) -> None:
         listed = (LinkTarget(page) if isinstance(page, str) else page for page in pages)
         self._pages = {page.path: page for page in sorted(listed, key=lambda page: page.path)}
         self._folders = {folder for path in self._pages for folder in folders_above(path)}
         self._names = _pick_best(claim for page in self._pages.values() for claim in _claim_names(page))
         self._fronts = _pick_best(claim for path in self._pages for claim in _claim_folder(path))
-        self.bases = _normalize_prefixes(bases)
+        self.prefixes = _normalize_prefixes(prefixes)
 
     def __contains__(self, path: object) -> bool:
         return path in self._pages
@@ -50,34 +50,34 @@ class LinkTargets:
     def __len__(self) -> int:
         return len(self._pages)
 
-    def with_bases(self, bases: Iterable[str]) -> "LinkTargets":
-        """The same documents on a site with other bases."""
+    def with_prefixes(self, prefixes: Iterable[str]) -> "LinkTargets":
+        """Return the same documents on a site with other prefixes."""
         other = copy(self)
-        other.bases = _normalize_prefixes(bases)
+        other.prefixes = _normalize_prefixes(prefixes)
         return other
 
     def find(self, name: str, is_folder: bool = False) -> str | None:
-        """The document at a path or address, in another case only where just one would do."""
+        """Return the document at a path or address; another case is accepted if only one document matches."""
         if name not in self._names:
-            spelled = self._spellings.get(fold_name(name))
-            if spelled is None:
+            spelling = self._spellings.get(fold_name(name))
+            if spelling is None:
                 return None
-            name = spelled
+            name = spelling
         return (is_folder and self._fronts.get(name)) or self._names[name]
 
     def is_ambiguous(self, name: str) -> bool:
-        """Whether several documents would do in another case, and none as the name is written."""
+        """Return whether several documents match a name in another case, and none matches it as written."""
         return name not in self._names and self._spellings.get(fold_name(name), "") is None
 
     def is_folder(self, path: str) -> bool:
-        """Whether there are documents below a path."""
+        """Return whether there are documents below a path."""
         return path in self._folders
 
-    def nearest(self, name: str, folder: str) -> str | None:
-        """The document nearest to a folder that has a file name, else a title.
+    def find_nearest(self, name: str, folder: str) -> str | None:
+        """Return the document nearest to a folder with a given file name, else with a given title.
 
-        A name may come with some of its folders (`guide/Install`) and its ending; spaces, hyphens
-        and underscores are the same.
+        The name may include some of its folders (`guide/Install`) and its extension. Spaces, hyphens
+        and underscores are equal.
         """
         return self._nearest_file(_match_key(_strip_extension(name)), folder) or self._by_title.find(
             _match_key(name), folder
@@ -91,14 +91,16 @@ class LinkTargets:
         if len(parts) <= 2:
             return self._by_file_name.find(short, folder)
         ending = "/" + "/".join(parts)
-        fitting = (
-            path for path in self._by_file_name.all(short) if f"/{_match_key(_site_address(path))}".endswith(ending)
+        matching = (
+            path
+            for path in self._by_file_name.paths_with(short)
+            if f"/{_match_key(_site_address(path))}".endswith(ending)
         )
-        return Nearest((short, path) for path in fitting).find(short, folder)
+        return Nearest((short, path) for path in matching).find(short, folder)
 
     @cached_property
     def _spellings(self) -> dict[str, str | None]:
-        """The names by their form for comparison; None where several documents share it."""
+        """Names by their folded form; None if several documents share it."""
         spellings: dict[str, str | None] = {}
         for name, path in self._names.items():
             other = spellings.setdefault(fold_name(name), name)
@@ -116,19 +118,19 @@ class LinkTargets:
 
 
 def fold_name(name: str) -> str:
-    """A name as it is compared where case and composition of letters do not count."""
+    """Return a name in a form for comparison that ignores case and the composition of letters."""
     if name.isascii():
         return name.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
-def _normalize_prefixes(written: Iterable[str]) -> tuple[str, ...]:
-    """Bases as paths begin with them: without a slash before, with one behind."""
-    return tuple(f"{base.strip('/')}/" for base in written if base.strip("/"))
+def _normalize_prefixes(prefixes: Iterable[str]) -> tuple[str, ...]:
+    """Return prefixes in the form in which paths begin with them: no leading slash, one trailing slash."""
+    return tuple(f"{prefix.strip('/')}/" for prefix in prefixes if prefix.strip("/"))
 
 
 def _pick_best(claims: Iterable[tuple[int, str, str]]) -> dict[str, str]:
-    """For each name the path that claims it with the lowest rank, the first of equals."""
+    """Return for each name the path that claims it with the lowest rank, the first of equals."""
     ranks: dict[str, int] = {}
     best: dict[str, str] = {}
     for rank, name, path in claims:
@@ -138,8 +140,10 @@ def _pick_best(claims: Iterable[tuple[int, str, str]]) -> dict[str, str]:
 
 
 def _claim_names(page: LinkTarget) -> Iterator[tuple[int, str, str]]:
-    """The names of a page with their ranks: `install.md` comes before `install/index.md`, then
-    `install.html`, then `install/README.md`."""
+    """Return the names of a page with their ranks.
+
+    `install.md` comes before `install/index.md`, then `install.html`, then `install/README.md`.
+    """
     path = page.path
     yield 0, path, path
     yield from ((1, address.strip("/"), path) for address in page.addresses)
@@ -158,7 +162,7 @@ def _derive_addresses(path: str) -> Iterator[tuple[int, str]]:
 
 
 def _claim_folder(path: str) -> Iterator[tuple[int, str, str]]:
-    """The folder that a path is the front page of, with its rank among others."""
+    """Return the folder of which a path is the front page, if it is one, with its rank among others."""
     stem = _strip_extension(path)
     folder, _, name = stem.rpartition("/")
     if stem != path and (front := _FRONT_PAGE_RANKS.get(name.lower())) is not None:
@@ -167,21 +171,21 @@ def _claim_folder(path: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _wiki_names(path: str) -> Iterator[str]:
-    """What wiki links may call a document: its file name, with and without its folder; of a front page the folder's."""
+    """Return the names that wiki links can use: the file name, with and without its folder; for a front page the folder."""
     parts = _site_address(path).split("/")
     names = {_strip_extension(path).rpartition("/")[2], parts[-1], "/".join(parts[-2:])}
     yield from filter(None, names)
 
 
 def _site_address(path: str) -> str:
-    """Where a site shows a document: the folder of a front page, else the path without its ending."""
+    """Return the address of a document on a site: the folder of a front page, else the path without its extension."""
     return next((folder for _, folder, _ in _claim_folder(path)), _strip_extension(path))
 
 
 def _strip_extension(path: str) -> str:
-    """A path without the ending of a document; any other ending is part of the name."""
-    stem, _, ending = path.rpartition(".")
-    return stem if ending.lower() in _EXTENSION_RANKS and stem.rpartition("/")[2] else path
+    """Return a path without its document extension; any other extension is part of the name."""
+    stem, _, extension = path.rpartition(".")
+    return stem if extension.lower() in _EXTENSION_RANKS and stem.rpartition("/")[2] else path
 
 
 def _match_key(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Where a Markdown text points: every link a reader could follow, with its line."""
+"""Links of a Markdown text that a reader can follow, with their line numbers."""
 
 import html
 import re
@@ -18,25 +18,25 @@ _WIKI = re.compile(
     rb"(?<![\\!\[])\[\[(?!\^|_?TOC_?\]\])(?P<page>(?:[^\[\]|\\\r\n`]|\\[^|\[\]\r\n])+)"
     rb"(?:\\?\|(?P<alias>(?:[^\[\]\r\n`]|`[^`\r\n]*`)*))?\]\]"
 )
-"""`[[Page]]`, `[[Page|alias]]`, in a table `[[Page\\|alias]]`; not `[[^1]]`, a note, nor `[[_TOC_]]`, a command."""
+"""`[[Page]]`, `[[Page|alias]]`, in a table `[[Page\\|alias]]`; neither `[[^1]]`, a note, nor `[[_TOC_]]`, a command."""
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _BROKEN_BY_EMPHASIS = re.compile(rb"[*_~][^\s<>\"`\\\[\]|^{}]{1,2000}")
 
 
 def find_links(text: str, start: int = 0) -> tuple[Link, ...]:
-    """The links of a Markdown text from a character on; lines are those of the whole text.
+    """Return the links of a Markdown text from a character on; line numbers are those of the whole text.
 
-    Images, anchors within the page, mail addresses and whatever stands in code are not links. Targets
-    are as written; a wiki link's keeps its brackets, since `[[Page]]` is looked for elsewhere than `Page`.
+    Images, anchors within the page, mail addresses and text in code are not links. Targets are as
+    written. The target of a wiki link keeps its brackets, since `[[Page]]` is resolved differently from `Page`.
     """
     collector = _LinkCollector(text, start)
     for event, span in parse_markdown(text[start:]):
-        collector.see(event, span["start"], span["end"])
+        collector.handle(event, span["start"], span["end"])
     return tuple(collector.links)
 
 
 class _LinkCollector:
-    """Watches events go by and keeps the links among them."""
+    """Handles Markdown events and collects the links among them."""
 
     def __init__(self, text: str, start: int) -> None:
         self.links: list[Link] = []
@@ -50,14 +50,14 @@ class _LinkCollector:
         self._image_depth = 0
         self._wiki_end = 0
 
-    def see(self, event: Any, start: int, end: int) -> None:
-        """Take in the next event and where it stands."""
+    def handle(self, event: Any, start: int, end: int) -> None:
+        """Handle the next event, which stands between two byte offsets."""
         if isinstance(event, str):
             self._words.append(" ")
             return
         ((kind, value),) = event.items()
         if kind == "Text":
-            self._see_text(value, start, end)
+            self._handle_text(value, start, end)
         elif kind == "Start":
             self._start(value, start)
         elif kind == "End":
@@ -67,7 +67,7 @@ class _LinkCollector:
         elif kind == "Html":
             self._html.append((value, start))
         elif kind == "InlineHtml":
-            self._see_html([(value, start)])
+            self._handle_html([(value, start)])
 
     def _start(self, tag: Any, at: int) -> None:
         if "Link" in tag and not self._image_depth:
@@ -84,30 +84,30 @@ class _LinkCollector:
         elif tag == "CodeBlock":
             self._is_in_code = False
         elif tag == "HtmlBlock":
-            self._see_html(self._html)
+            self._handle_html(self._html)
             self._html.clear()
         if self._target is not None and (tag == "Link" or not is_inline(tag)):
             self._close()
 
-    def _see_text(self, text: str, start: int, end: int) -> None:
+    def _handle_text(self, text: str, start: int, end: int) -> None:
         if self._target is not None:
             self._words.append(text)
         elif not self._is_in_code and not self._image_depth:
-            # A page's name may look like emphasis: then what follows it comes as a text of its own.
+            # The name of a page may look like emphasis; the text after it then comes as a separate event.
             if "[[" in text or start < self._wiki_end:
-                start = self._see_wiki_links(max(start, self._wiki_end), end)
+                start = self._add_wiki_links(max(start, self._wiki_end), end)
                 text = _unescape(self._source[start:end])
-            self._see_bare_urls(text, start, end)
+            self._add_bare_urls(text, start, end)
 
-    def _see_wiki_links(self, start: int, end: int) -> int:
-        """Keep the wiki links that begin in a piece of text, with the addresses before each; where the last one ends.
+    def _add_wiki_links(self, start: int, end: int) -> int:
+        """Add the wiki links that begin in a piece of text and the URLs before each; return where the last one ends.
 
-        Read from the source, where a bracket that was escaped can still be told from one that was not.
+        This reads the source, since only there escaped brackets differ from others.
         """
         at = self._source.find(b"[[", start, end)
         while at >= 0:
             if match := _WIKI.match(self._source, at):
-                self._see_bare_urls(_unescape(self._source[start:at]), start, at)
+                self._add_bare_urls(_unescape(self._source[start:at]), start, at)
                 start = self._wiki_end = match.end()
                 page = _unescape(match["page"]).strip()
                 if not _NOT_FOLLOWED.match(page):
@@ -115,7 +115,7 @@ class _LinkCollector:
             at = self._source.find(b"[[", max(at + 1, start), end)
         return start
 
-    def _see_bare_urls(self, text: str, start: int, end: int) -> None:
+    def _add_bare_urls(self, text: str, start: int, end: int) -> None:
         for match in find_bare_urls(text):
             url = match[0]
             if match.end() == len(text) and (rest := _BROKEN_BY_EMPHASIS.match(self._source, end)):
@@ -124,8 +124,8 @@ class _LinkCollector:
                 target = url if "://" in url else f"http://{url}"
                 self._add(target, url, self._line_at(start))
 
-    def _see_html(self, pieces: list[tuple[str, int]]) -> None:
-        """Look for anchors in lines of HTML, each given with its place in the source."""
+    def _handle_html(self, pieces: list[tuple[str, int]]) -> None:
+        """Find `<a>` tags in lines of HTML, each given with its byte offset in the source."""
         ends = list(accumulate(len(markup) for markup, _ in pieces))
         for token in scan_tokens("".join(markup for markup, _ in pieces)):
             if token.kind == "open":
@@ -159,5 +159,5 @@ class _LinkCollector:
 
 
 def _unescape(source: bytes) -> str:
-    """What a piece of the source says, without escapes."""
+    """Return a piece of the source as text, with escapes and entities resolved."""
     return _ESCAPED.sub(r"\1", html.unescape(source.decode("utf-8", "ignore")))

@@ -1,4 +1,4 @@
-"""Pieces of Markdown, for the formats that become it."""
+"""Pieces of Markdown, for readers that convert other formats to it."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -7,22 +7,22 @@ _BLOCK_START = re.compile(r"^( {0,3})(?=#{1,6}(?:[ \t]|$)|>|```|~~~|<|(?:=+|-+)[
 _BACKTICKS = re.compile(r"`+")
 _MAX_HEADING_LEVEL = 6
 _MAX_COLUMNS = 64
-"""So that a head is not filled up to one endless row."""
+"""The header row is filled up to the longest row, but not beyond this."""
 
 
 def heading(level: int, text: str) -> str:
-    """A heading on one line; below the sixth level they are all the same."""
+    """Return a heading on one line; levels below the sixth become the sixth."""
     return f"{'#' * min(max(level, 1), _MAX_HEADING_LEVEL)} {' '.join(text.split())}"
 
 
 def code_block(code: str, language: str = "") -> str:
-    """A block of code, whatever fences it holds itself."""
+    """Return a fenced code block; the code may contain fences itself."""
     fence = "`" * max(3, _longest_run(code) + 1)
     return f"{fence}{language}\n{code}\n{fence}"
 
 
 def code_span(code: str) -> str:
-    """A few words of code in a line of text, whatever backticks they hold."""
+    """Return code for use in a line of text; the code may contain backticks."""
     if "`" not in code:
         return f"`{code}`" if code.strip() else code
     ticks = "`" * (_longest_run(code) + 1)
@@ -30,7 +30,7 @@ def code_span(code: str) -> str:
 
 
 def link(text: str, target: str) -> str:
-    """A link; a target that would end too early is put in brackets."""
+    """Return a link; a target with spaces or parentheses is put in angle brackets."""
     target = " ".join(target.split())
     if re.search(r"[\s()]", target):
         target = f"<{target}>"
@@ -38,7 +38,7 @@ def link(text: str, target: str) -> str:
 
 
 def table(rows: Iterable[Sequence[str]]) -> str:
-    """A table whose first row is its head; empty where it has no rows."""
+    """Return a table whose first row is the header; empty if there are no rows."""
     cells = [[" ".join(cell.split()).replace("|", "\\|") for cell in row] for row in rows if any(row)]
     if not cells:
         return ""
@@ -48,13 +48,13 @@ def table(rows: Iterable[Sequence[str]]) -> str:
 
 
 def paragraph(text: str) -> str:
-    """Text whose lines stay text, though one begins as a heading, a fence or HTML would."""
+    """Return text with each line escaped that would start a heading, a fence or HTML."""
     return _BLOCK_START.sub(r"\1\\", text)
 
 
-def indent(block: str, by: str) -> str:
-    """A block below a list item or in a quotation, each of its lines after the same characters."""
-    return "\n".join(f"{by}{line}" if line else by.rstrip() for line in block.split("\n"))
+def indent(block: str, prefix: str) -> str:
+    """Put a prefix before each line of a block, as for a list item or a quotation."""
+    return "\n".join(f"{prefix}{line}" if line else prefix.rstrip() for line in block.split("\n"))
 
 
 def _longest_run(code: str) -> int:

@@ -1,4 +1,4 @@
-"""MDX as the Markdown in it: modules and components gone, the words in them kept, every line in its place."""
+"""Reader of MDX, which becomes Markdown: code and components are removed, their text and all line numbers stay."""
 
 import re
 
@@ -8,7 +8,7 @@ from dowse.reading.markdown import read_markdown
 from dowse.reading.markdown_writer import link
 from dowse.types import Reading
 
-# Strings and braces end at the next one of their kind, so no text is read over and over.
+# Strings and braces end at the next one of their kind, so no text is scanned repeatedly.
 _BRACES = r"\{(?:[^{}]++|\{(?:[^{}]++|\{(?:[^{}]++|\{[^{}]*+\})*+\})*+\})*+\}"
 _PIECE = re.compile(
     rf"""
@@ -29,35 +29,35 @@ _TITLE_ATTRIBUTES = ("title", "label", "summary", "heading", "caption", "alt")
 _ADDRESS_ATTRIBUTES = ("href", "to", "link", "url")
 _MAX_DEPTH = 20
 _MAX_LINK_PIECES = 20
-"""So many pieces a link's text may be made of; whatever encloses more is not shown as a link."""
+"""The maximum number of pieces in the text of a link; a component with more is not shown as a link."""
 
 
 def read_mdx(data: bytes, path: str) -> Reading:
-    """Title, description, tags and links as of Markdown; the text as it is where there is nothing but Markdown."""
+    """Read MDX like Markdown; the text stays as it is if it contains only Markdown."""
     decoded = decode(data)
     source = re.sub(r"\r\n?", "\n", decoded.text)
     start = read_front_matter(source).end
-    text = source[:start] + _ComponentRemover(source[start:]).without()
+    text = source[:start] + _ComponentRemover(source[start:]).convert()
     return read_markdown(decoded if text == source else Decoded(text, decoded.encoding), path)
 
 
 class _ComponentRemover:
-    """Takes components apart and remembers which lines stood inside them, and so further to the right."""
+    """Removes components, and records the lines inside them, which are usually indented."""
 
     def __init__(self, source: str) -> None:
         self._source = source
         self._pieces: list[str] = []
         self._open: list[tuple[str | None, str, int, int]] = []
-        """Of each component that is open: its name, its address, its piece, its line."""
+        """For each open component: its name, its address, the index of its piece, and its line."""
         self._inside: list[tuple[int, int]] = []
         self._line = 0
 
-    def without(self) -> str:
-        """The source without modules, comments and components."""
+    def convert(self) -> str:
+        """Return the source without imports, exports, comments and components."""
         end = 0
         for match in _PIECE.finditer(self._source):
             self._add(self._source[end : match.start()])
-            self._add(self._shown(match))
+            self._add(self._replace(match))
             end = match.end()
         self._add(self._source[end:])
         return _dedent_components("".join(self._pieces), self._source, self._inside)
@@ -66,18 +66,18 @@ class _ComponentRemover:
         self._pieces.append(piece)
         self._line += piece.count("\n")
 
-    def _shown(self, match: re.Match[str]) -> str:
+    def _replace(self, match: re.Match[str]) -> str:
         if match["code"]:
             return match[0]
         if match["space"]:
             return " "
         shown = ""
         if match["tag"]:
-            shown = self._closed(match["name"]) if match["close"] else self._opened(match)
+            shown = self._close_tag(match["name"]) if match["close"] else self._open_tag(match)
         return shown + "\n" * match[0].count("\n")
 
-    def _opened(self, match: re.Match[str]) -> str:
-        """What a tag itself says: its title, and where it leads."""
+    def _open_tag(self, match: re.Match[str]) -> str:
+        """Return the title of an opening tag, as a link if the tag has an address."""
         attributes = _ATTRIBUTE.findall(match["attributes"] or "")
         found = {name: " ".join("".join(value).split()) for name, *value in attributes}
         title = next((found[name] for name in _TITLE_ATTRIBUTES if found.get(name)), "")
@@ -88,8 +88,8 @@ class _ComponentRemover:
             return link(title, address) if address else f"**{title}**"
         return link(address, address) if match["whole"] and address else ""
 
-    def _closed(self, name: str | None) -> str:
-        """The end of the link that a component was, if it was one."""
+    def _close_tag(self, name: str | None) -> str:
+        """Return the end of the link that a component is, if it is one."""
         names = [opened[0] for opened in self._open[-_MAX_DEPTH:]]
         if name not in names:
             return ""
@@ -106,15 +106,15 @@ class _ComponentRemover:
 
 
 def _dedent_components(text: str, source: str, inside: list[tuple[int, int]]) -> str:
-    """Lines inside components as far to the right as the components: Markdown would take them for code."""
+    """Dedent lines inside components to the components; Markdown would take indented lines for code."""
     if not inside:
         return text
     lines = source.split("\n")
-    by = [0] * len(lines)
+    dedents = [0] * len(lines)
     for start, end in reversed(inside):  # the outer ones first
         first = next((line for line in lines[start:end] if line.strip()), "")
-        by[start:end] = [by[start - 1] + max(0, _indent(first) - _indent(lines[start - 1]))] * (end - start)
-    return "\n".join(line[min(by[at], _indent(line)) :] for at, line in enumerate(text.split("\n")))
+        dedents[start:end] = [dedents[start - 1] + max(0, _indent(first) - _indent(lines[start - 1]))] * (end - start)
+    return "\n".join(line[min(dedents[index], _indent(line)) :] for index, line in enumerate(text.split("\n")))
 
 
 def _indent(line: str) -> int:

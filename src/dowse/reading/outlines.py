@@ -1,4 +1,4 @@
-"""How a Markdown text is divided: its headings, the sections below them, the anchors that lead there."""
+"""Outline of a Markdown text: its headings, their sections, and the anchors that lead to them."""
 
 import re
 import unicodedata
@@ -17,7 +17,7 @@ _BARE_MARKUP = re.compile(rb"(?:\s|<!--(?s:.*?)-->|</?[A-Za-z][^<>]*>)*")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading, its line, and the anchor that links name it by: stated, or made of its words."""
+    """A heading with its line and the anchor that links use: given by the author, or made from its text."""
 
     level: int
     text: str
@@ -26,7 +26,7 @@ class Heading:
 
 
 class Section(NamedTuple):
-    """The lines of a section, both ends included, and the headings it stands under, outermost first."""
+    """The first and last line of a section, and its headings, outermost first."""
 
     start_line: int
     end_line: int
@@ -34,23 +34,23 @@ class Section(NamedTuple):
 
 
 def find_section(text: str, anchor: str) -> Section | None:
-    """The section of a text that an anchor leads to."""
+    """Return the section of a text that an anchor leads to."""
     return Outline(text).section(anchor)
 
 
-def make_slug(words: str) -> str:
-    """The anchor that GitHub makes of a heading's words."""
-    lowered = words.lower()
+def make_slug(text: str) -> str:
+    """Return the anchor that GitHub makes from the text of a heading."""
+    lowered = text.lower()
     if lowered.isascii():
         return _NON_SLUG.sub("", lowered).replace(" ", "-")
     return "".join(filter(_is_slug_character, lowered)).replace(" ", "-")
 
 
 class Outline:
-    """The headings of a text, and whatever a link can lead to in it.
+    """The headings of a text, and the sections that links can lead to.
 
-    Headings in quotations and lists divide nothing; like anchors in running text they can be led to.
-    Those in code are code.
+    Headings in quotations and lists do not begin a section, but links can lead to them, as to anchors in
+    running text. Headings in code are ignored.
     """
 
     def __init__(self, text: str) -> None:
@@ -58,41 +58,40 @@ class Outline:
         self._offset = len(text[:body].encode("utf-8"))
         self._source = text.encode("utf-8")
         self._starts = line_starts(self._source)
-        marks = find_anchors(text[body:])
+        anchors = find_anchors(text[body:])
         slugs = _Slugs()
-        named = [(mark, self._heading(mark, slugs)) for mark in marks if mark.level]
-        self._dividing = [mark for mark, _ in named if not mark.is_nested]
-        self._inner = [(mark, heading) for mark, heading in named if mark.is_nested]
-        self._anchors = [mark for mark in marks if not mark.level]
-        self.headings = tuple(heading for mark, heading in named if not mark.is_nested)
-        """Those that divide the text, in order."""
+        headings = [(anchor, self._make_heading(anchor, slugs)) for anchor in anchors if anchor.level]
+        self._top_anchors = [anchor for anchor, _ in headings if not anchor.is_nested]
+        self._nested = [(anchor, heading) for anchor, heading in headings if anchor.is_nested]
+        self._explicit_anchors = [anchor for anchor in anchors if not anchor.level]
+        self.headings = tuple(heading for anchor, heading in headings if not anchor.is_nested)
+        """The headings that begin a section, in order."""
 
     def section(self, anchor: str) -> Section | None:
-        """The section an anchor leads to; `a-b`, `a_b` and `A b` are one, as each site joins words its own way.
+        """Return the section that an anchor leads to.
 
-        A heading's goes to the next one of the same or a higher level, that of an anchor in running
-        text to the next heading or anchor. `Part#Detail` is a heading below another.
+        `a-b`, `a_b` and `A b` are equal, since each site joins words in its own way. The section of a
+        heading ends at the next heading of the same or a higher level; the section of an anchor in running
+        text ends at the next heading or anchor. `Part#Detail` is a heading below another one.
         """
         anchor = anchor.removeprefix("#").partition(":~:")[0]
-        found = self._sections.get(anchor) or self._spelled_otherwise.get(
-            _match_key(anchor.removeprefix("user-content-"))
-        )
-        return self._below(anchor) if found is None and "#" in anchor else found
+        found = self._sections.get(anchor) or self._by_match_key.get(_match_key(anchor.removeprefix("user-content-")))
+        return self._find_below(anchor) if found is None and "#" in anchor else found
 
-    def _heading(self, mark: Anchor, slugs: "_Slugs") -> Heading:
-        made = slugs.make(mark.words)
-        return Heading(mark.level, " ".join(mark.words.split()), self._line(mark), mark.id or made)
+    def _make_heading(self, anchor: Anchor, slugs: "_Slugs") -> Heading:
+        slug = slugs.make(anchor.text)
+        return Heading(anchor.level, " ".join(anchor.text.split()), self._line(anchor), anchor.id or slug)
 
-    def _line(self, mark: Anchor) -> int:
-        return line_number_at(self._starts, self._offset + mark.start)
+    def _line(self, anchor: Anchor) -> int:
+        return line_number_at(self._starts, self._offset + anchor.start)
 
     @cached_property
-    def _lines(self) -> list[int]:
+    def _heading_lines(self) -> list[int]:
         return [heading.line for heading in self.headings]
 
     @cached_property
     def _parents(self) -> list[int]:
-        """The number of the heading that each stands below; -1 for none."""
+        """For each heading the index of its parent heading, -1 if it has none."""
         parents, path = list[int](), list[int]()
         for index, heading in enumerate(self.headings):
             while path and self.headings[path[-1]].level >= heading.level:
@@ -101,7 +100,7 @@ class Outline:
             path.append(index)
         return parents
 
-    def _path(self, index: int) -> tuple[str, ...]:
+    def _heading_path(self, index: int) -> tuple[str, ...]:
         path = list[str]()
         while index >= 0:
             path.append(self.headings[index].text)
@@ -109,115 +108,115 @@ class Outline:
         return tuple(filter(None, reversed(path)))
 
     @cached_property
-    def _by_heading(self) -> list[Section]:
-        """The section of each heading, in their order."""
+    def _heading_sections(self) -> list[Section]:
+        """The section of each heading, in order."""
         sections, following = list[Section](), list[Heading]()
         for index, heading in reversed(list(enumerate(self.headings))):
             while following and following[-1].level > heading.level:
                 following.pop()
-            sections.append(self._lines_from(heading.line, following[-1].line if following else None, index))
+            sections.append(self._make_section(heading.line, following[-1].line if following else None, index))
             following.append(heading)
         return sections[::-1]
 
-    def _lines_from(self, line: int, following: int | None, index: int) -> Section:
-        # Two headings of HTML can stand on one line, which then is part of both sections.
+    def _make_section(self, line: int, following: int | None, index: int) -> Section:
+        # Two HTML headings can stand on one line, which is then part of both sections.
         end = len(self._starts) if following is None else max(line, following - 1)
-        return Section(line, end, self._path(index))
+        return Section(line, end, self._heading_path(index))
 
     @cached_property
     def _sections(self) -> dict[str, Section]:
-        """Where each anchor leads; those the author stated come first."""
-        sections = dict(self._by_stated_anchor)
-        for heading, section in zip(self.headings, self._by_heading, strict=True):
+        """The section of each anchor; anchors that the author gave take precedence."""
+        sections = dict(self._by_explicit_anchor)
+        for heading, section in zip(self.headings, self._heading_sections, strict=True):
             sections.setdefault(heading.anchor, section)
-        for mark, heading in self._inner:
-            sections.setdefault(heading.anchor, self._passage(mark, mark))
+        for anchor, heading in self._nested:
+            sections.setdefault(heading.anchor, self._section_of_anchor(anchor, anchor))
         sections.pop("", None)
         return sections
 
     @cached_property
-    def _spelled_otherwise(self) -> dict[str, Section]:
+    def _by_match_key(self) -> dict[str, Section]:
         sections = dict[str, Section]()
         for anchor, section in self._sections.items():
             sections.setdefault(_match_key(anchor), section)
-        for heading, section in zip(self.headings, self._by_heading, strict=True):
+        for heading, section in zip(self.headings, self._heading_sections, strict=True):
             sections.setdefault(_match_key(heading.text), section)
         sections.pop("", None)
         return sections
 
     @cached_property
-    def _by_stated_anchor(self) -> dict[str, Section]:
+    def _by_explicit_anchor(self) -> dict[str, Section]:
         sections = dict[str, Section]()
         for run in self._runs:
-            place = self._marked(run)
-            for mark in run:
-                section = self._passage(mark, run[-1]) if place is None else self._by_heading[place]
-                sections.setdefault(mark.id, section)
+            index = self._heading_of_run(run)
+            for anchor in run:
+                section = self._section_of_anchor(anchor, run[-1]) if index is None else self._heading_sections[index]
+                sections.setdefault(anchor.id, section)
         return sections
 
     @cached_property
     def _runs(self) -> list[list[Anchor]]:
-        """The anchors, together where they mark the same: one right before the other."""
+        """The explicit anchors, grouped where one directly follows another, since they then mark the same place."""
         runs = list[list[Anchor]]()
-        for mark in self._anchors:
-            if runs and self._is_bare(runs[-1][-1].start, mark.start):
-                runs[-1].append(mark)
+        for anchor in self._explicit_anchors:
+            if runs and self._is_only_markup(runs[-1][-1].start, anchor.start):
+                runs[-1].append(anchor)
             else:
-                runs.append([mark])
+                runs.append([anchor])
         return runs
 
-    def _marked(self, run: list[Anchor]) -> int | None:
-        """The number of the heading that anchors stand in or right before."""
+    def _heading_of_run(self, run: list[Anchor]) -> int | None:
+        """Return the index of the heading that a run of anchors stands in or directly before."""
         at = bisect_right(self._heading_starts, run[-1].start)
-        if at and run[-1].start < self._dividing[at - 1].end:
+        if at and run[-1].start < self._top_anchors[at - 1].end:
             return at - 1
-        is_before = at < len(self._dividing) and self._is_bare(run[-1].start, self._heading_starts[at])
+        is_before = at < len(self._top_anchors) and self._is_only_markup(run[-1].start, self._heading_starts[at])
         return at if is_before else None
 
-    def _is_bare(self, start: int, end: int) -> bool:
-        """Whether nothing but tags and white space stands between two places."""
+    def _is_only_markup(self, start: int, end: int) -> bool:
+        """Return whether there are only tags, comments and white space between two offsets."""
         gap = _BARE_MARKUP.match(self._source, self._offset + start, self._offset + end)
         return gap is not None and gap.end() == self._offset + end
 
     @cached_property
     def _heading_starts(self) -> list[int]:
-        return [mark.start for mark in self._dividing]
+        return [anchor.start for anchor in self._top_anchors]
 
     @cached_property
-    def _cuts(self) -> list[int]:
-        """The lines at which a passage of running text ends."""
-        anchors = (self._line(run[0]) for run in self._runs if self._marked(run) is None)
-        return sorted({*self._lines, *anchors, *(self._line(mark) for mark, _ in self._inner)})
+    def _boundaries(self) -> list[int]:
+        """The lines before which the section of an anchor in running text ends."""
+        anchors = (self._line(run[0]) for run in self._runs if self._heading_of_run(run) is None)
+        return sorted({*self._heading_lines, *anchors, *(self._line(anchor) for anchor, _ in self._nested)})
 
-    def _passage(self, first: Anchor, last: Anchor) -> Section:
-        """The text from an anchor to whatever can be led to next."""
-        line, at = self._line(first), bisect_right(self._cuts, self._line(last))
-        following = self._cuts[at] if at < len(self._cuts) else None
-        return self._lines_from(line, following, bisect_right(self._lines, line) - 1)
+    def _section_of_anchor(self, first: Anchor, last: Anchor) -> Section:
+        """Return the section from an anchor to the next heading or anchor."""
+        line, at = self._line(first), bisect_right(self._boundaries, self._line(last))
+        following = self._boundaries[at] if at < len(self._boundaries) else None
+        return self._make_section(line, following, bisect_right(self._heading_lines, line) - 1)
 
-    def _below(self, anchor: str) -> Section | None:
+    def _find_below(self, anchor: str) -> Section | None:
         *above, last = map(_match_key, anchor.split("#"))
         for index, heading in enumerate(self.headings):
-            path = map(_match_key, self._path(self._parents[index]))
+            path = map(_match_key, self._heading_path(self._parents[index]))
             if last and _match_key(heading.text) == last and all(part in path for part in above):
-                return self._by_heading[index]
+                return self._heading_sections[index]
         return None
 
 
 class _Slugs:
-    """The anchors of one text, in which equal headings get `-1`, `-2` and so on."""
+    """The slugs of one text, in which equal headings get `-1`, `-2` and so on."""
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
 
-    def make(self, words: str) -> str:
-        """The anchor of the next heading; none where its words leave nothing."""
-        first = made = make_slug(words)
-        while made and made in self._counts:
+    def make(self, text: str) -> str:
+        """Return the slug of the next heading; empty if its text has no characters for a slug."""
+        first = slug = make_slug(text)
+        while slug and slug in self._counts:
             self._counts[first] += 1
-            made = f"{first}-{self._counts[first]}"
-        self._counts[made] = 0
-        return made
+            slug = f"{first}-{self._counts[first]}"
+        self._counts[slug] = 0
+        return slug
 
 
 def _is_slug_character(letter: str) -> bool:
@@ -226,5 +225,5 @@ def _is_slug_character(letter: str) -> bool:
 
 
 def _match_key(anchor: str) -> str:
-    """Letters and digits alone, which all ways to make an anchor of words leave as they are."""
+    """Return only the letters and digits of an anchor, which every way of making slugs keeps."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", anchor).casefold()))

@@ -1,4 +1,4 @@
-"""Titles and keywords that a program may have put into a file by itself."""
+"""Titles and keywords from the properties of a file, without placeholders of the program that made it."""
 
 import re
 
@@ -12,7 +12,7 @@ _PRINTED = re.compile(r"Microsoft (?:Word|PowerPoint|Excel) - (?P<title>.*)")
 
 
 def clean_title(title: str) -> str:
-    """A title from a file's properties, empty where nobody gave it: `Word Document`, `report_v2.docx`."""
+    """Return a title from file properties; empty for a placeholder such as `Word Document` or `report_v2.docx`."""
     title = " ".join(title.split())
     printed = _PRINTED.fullmatch(title)
     title = printed["title"] if printed else title
@@ -20,6 +20,6 @@ def clean_title(title: str) -> str:
 
 
 def split_keywords(keywords: str) -> tuple[str, ...]:
-    """Keywords, which are separated by semicolons or commas."""
+    """Split keywords at semicolons and commas."""
     words = (" ".join(word.split()) for word in re.split(r"[;,]", keywords[:2000]))
     return tuple(dict.fromkeys(filter(None, words)))

@@ -1,4 +1,4 @@
-"""Title and description of plain text, and the title of prose in other markups."""
+"""Readers of plain text, and of prose in other markup languages."""
 
 import re
 from itertools import islice
@@ -18,15 +18,15 @@ _TITLE_PATTERNS = {
 
 
 def read_plain(decoded: Decoded, path: str) -> Reading:
-    """The first line as title, the next three as description."""
-    # A line of signs above or below a heading is an ornament, not the heading.
+    """Read plain text: the first line is the title, the next three are the description."""
+    # A line of signs above or below a heading is a decoration, not the heading.
     lines = (match[1] for match in _LINE.finditer(decoded.text[:_HEAD_CHARS]) if not _RULE.match(match[1]))
     title, *following = islice(lines, 4)
-    return decoded.reading(shorten(title) or file_name(path), shorten(" ".join(following)))
+    return decoded.to_reading(shorten(title) or file_name(path), shorten(" ".join(following)))
 
 
 def read_prose(decoded: Decoded, path: str, language: str) -> Reading:
-    """The heading of a text in another markup language as title, else the file's name."""
-    title = _TITLE_PATTERNS.get(language)
-    match = title.search("\n".join(decoded.text[:_HEAD_CHARS].splitlines())) if title else None
-    return decoded.reading(shorten(match["title"] if match else "") or file_name(path))
+    """Read a text in another markup language: its heading is the title, else the file name."""
+    pattern = _TITLE_PATTERNS.get(language)
+    match = pattern.search("\n".join(decoded.text[:_HEAD_CHARS].splitlines())) if pattern else None
+    return decoded.to_reading(shorten(match["title"] if match else "") or file_name(path))

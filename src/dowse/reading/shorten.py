@@ -1,29 +1,29 @@
-"""Titles and descriptions of a length that fits a list."""
+"""Shortening of titles and descriptions to a length that fits a list."""
 
 from pathlib import PurePosixPath
 
 _DESCRIPTION_CHARS = 150
 MAX_TITLE_CHARS = 300
-"""Longer than any real heading; a title is searched whole, so it is cut only against abuse."""
+"""Longer than any real heading: the whole title is searchable, so only abuse is cut."""
 
 
 def shorten(text: str, limit: int = _DESCRIPTION_CHARS) -> str:
-    """Text on one line, cut at a word with `…` where it is longer than the limit."""
+    """Return text on one line, cut at a word and ended with `…` if it is longer than the limit."""
     line = " ".join(text.split())
     if len(line) <= limit:
         return line
     cut = line[:limit]
     at_word = cut.rpartition(" ")[0]
-    # A language without spaces, or one endless word, is cut where it stands.
+    # A language without spaces, or one very long word, is cut at the limit.
     kept = at_word if len(at_word) > limit // 2 else cut[:-1]
     return kept.rstrip(" ,;:.-") + "…"
 
 
 def file_name(path: str) -> str:
-    """The last part of a path."""
+    """Return the last part of a path."""
     return PurePosixPath(path).name
 
 
 def file_stem(path: str) -> str:
-    """The last part of a path, without its extension."""
+    """Return the last part of a path, without its extension."""
     return PurePosixPath(path).stem

@@ -1,4 +1,4 @@
-"""What a site puts before the addresses of its pages, learned from the links between them."""
+"""Prefixes that a site puts before the addresses of its pages, learned from the links between them."""
 
 import re
 from collections import Counter
@@ -15,28 +15,27 @@ _MIN_DOCUMENTS = 5
 
 
 def find_site_prefixes(links: Iterable[tuple[str, str]], paths: LinkTargets) -> tuple[str, ...]:
-    """The bases, such as `/en-US/docs/`, of a site whose links are given as source path and target.
+    """Return the prefixes, such as `/en-US/docs/`, of a site; links are pairs of source path and target.
 
-    One is believed where most links that begin with it lead to a document without it, and to more than a few.
+    A prefix is accepted if at least half of the links that begin with it lead to a document without it, and
+    if these are at least `_MIN_DOCUMENTS` documents.
     """
-    left = [
-        dict(_split_address(source, address, paths))
-        for source, address in islice(_unresolved_addresses(links, paths), _MAX_SAMPLE_LINKS)
-    ]
-    bases = list[str]()
-    while left and len(bases) < _MAX_PREFIXES:
-        tried = Counter(base for splits in left for base in splits)
-        found = Counter(base for splits in left for base, path in splits.items() if path)
-        base, count = next(iter(found.most_common(1)), ("", 0))
-        if count * 2 < tried[base] or len({splits.get(base) for splits in left} - {None}) < _MIN_DOCUMENTS:
+    unresolved = islice(_unresolved_addresses(links, paths), _MAX_SAMPLE_LINKS)
+    left = [dict(_split_address(source, address, paths)) for source, address in unresolved]
+    prefixes = list[str]()
+    while left and len(prefixes) < _MAX_PREFIXES:
+        tried = Counter(prefix for splits in left for prefix in splits)
+        found = Counter(prefix for splits in left for prefix, path in splits.items() if path)
+        prefix, count = next(iter(found.most_common(1)), ("", 0))
+        if count * 2 < tried[prefix] or len({splits.get(prefix) for splits in left} - {None}) < _MIN_DOCUMENTS:
             break
-        bases.append(base)
-        left = [splits for splits in left if base not in splits]
-    return tuple(bases)
+        prefixes.append(prefix)
+        left = [splits for splits in left if prefix not in splits]
+    return tuple(prefixes)
 
 
 def _unresolved_addresses(links: Iterable[tuple[str, str]], paths: LinkTargets) -> Iterator[tuple[str, str]]:
-    """Addresses from the root that lead nowhere as they stand, each once."""
+    """Return the addresses from the root that do not resolve as written, each once, with their sources."""
     seen = set[str]()
     for source, target in links:
         address = re.split("[?#]", target, maxsplit=1)[0]
@@ -47,12 +46,12 @@ def _unresolved_addresses(links: Iterable[tuple[str, str]], paths: LinkTargets) 
 
 
 def _split_address(source: str, address: str, paths: LinkTargets) -> Iterator[tuple[str, str | None]]:
-    """The bases that an address may begin with, and the document that the rest leads to."""
-    base, rest = "/", address[1:]
+    """Return the prefixes that an address may begin with, each with the document that the rest leads to."""
+    prefix, rest = "/", address[1:]
     for _ in range(_MAX_PREFIX_PARTS):
         part, _, rest = rest.partition("/")
         if not rest:
             break
-        base += f"{part}/"
+        prefix += f"{part}/"
         found = resolve_link(f"/{rest}", source, paths)
-        yield base, found.path if isinstance(found, Internal) else None
+        yield prefix, found.path if isinstance(found, Internal) else None

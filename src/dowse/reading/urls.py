@@ -1,4 +1,4 @@
-"""Addresses that stand in running text without any markup."""
+"""URLs in running text without markup."""
 
 import re
 from collections.abc import Iterator
@@ -11,12 +11,12 @@ _TRAILING = "?!.,:;*_~'…"
 
 
 def find_bare_urls(text: str) -> Iterator[re.Match[str]]:
-    """Where addresses begin in a text; their ends still have to be trimmed."""
+    """Return matches of the URLs in a text; pass each to `trim_url` to remove trailing punctuation."""
     return _BARE.finditer(text) if "://" in text or "www." in text else iter(())
 
 
 def trim_url(url: str) -> str:
-    """An address without the punctuation of the sentence around it; empty when nothing is left."""
+    """Return a URL without the punctuation of the sentence around it; empty if nothing is left."""
     while url and (url[-1] in _TRAILING or (url[-1] == ")" and url.count(")") > url.count("("))):
         url = url[:-1]
     host = url.partition("://")[2] if "://" in url else url.partition(".")[2]

@@ -1,4 +1,4 @@
-"""AsciiDoc as Markdown; nothing is included from other files."""
+"""Reader of AsciiDoc, which becomes Markdown; nothing is included from other files."""
 
 import re
 
@@ -10,9 +10,9 @@ from dowse.types import Reading
 
 
 def read_asciidoc(data: bytes, path: str) -> Reading:
-    """The text with its sections, lists, tables, code and links in Markdown, and what its attributes state."""
+    """Read AsciiDoc: sections, lists, tables, code and links as Markdown, and metadata from its attributes."""
     decoded = decode(data)
-    matter = read_front_matter(decoded.text)  # some site generators put it before the document
+    matter = read_front_matter(decoded.text)  # some site generators allow it before the document
     source = re.sub(r"\r\n?", "\n", decoded.text[matter.end :])
     blocks = AsciiDocBlocks([line.rstrip() for line in source.split("\n")])
     text = "\n\n".join(blocks.convert())
@@ -20,7 +20,7 @@ def read_asciidoc(data: bytes, path: str) -> Reading:
 
 
 def _read_metadata(blocks: AsciiDocBlocks, matter: FrontMatter) -> FrontMatter:
-    """Front matter first, then attributes."""
+    """Return the metadata of a document: from front matter, else from attributes."""
     keywords = (word.strip() for word in blocks.attributes.get("keywords").split(","))
     return FrontMatter(
         matter.title or blocks.attributes.get("doctitle"),

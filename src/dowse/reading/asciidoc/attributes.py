@@ -1,4 +1,4 @@
-"""Attributes of AsciiDoc: what a document sets with `:name: value` and puts in with `{name}`."""
+"""Attributes of AsciiDoc, which a document sets with `:name: value` and refers to with `{name}`."""
 
 import re
 import tomllib
@@ -8,38 +8,38 @@ from pathlib import Path
 _ENTRY = re.compile(r":!?(?P<name>\w[\w-]{0,80})!?:(?:[ \t]+(?P<value>.*))?$")
 _REFERENCE = re.compile(r"(?<!\\)\{(?P<name>\w[\w-]{0,80})\}")
 _MAX_ADDED_CHARS = 1_000_000
-"""Attributes can be made to double again and again; they add no more characters than this."""
+"""The maximum number of characters that attributes add; attributes can refer to each other and grow exponentially."""
 
 
 class Attributes:
-    """What has been set so far."""
+    """The attributes set so far."""
 
     def __init__(self) -> None:
         self._values = dict(_predefined_attributes())
-        self._room = _MAX_ADDED_CHARS
+        self._chars_left = _MAX_ADDED_CHARS
 
     def is_entry(self, line: str) -> bool:
-        """Whether a line sets an attribute."""
+        """Return whether a line sets an attribute."""
         return _ENTRY.match(line) is not None
 
-    def take(self, line: str) -> None:
-        """Set what a line sets."""
+    def set_from(self, line: str) -> None:
+        """Set the attribute that a line sets."""
         if match := _ENTRY.match(line):
-            self._values[match["name"].lower()] = self.put_in(match["value"] or "")
+            self._values[match["name"].lower()] = self.substitute(match["value"] or "")
 
     def get(self, name: str) -> str:
-        """The value of a name, empty when nobody set it."""
+        """Return the value of an attribute; empty if it is not set."""
         return self._values.get(name, "")
 
-    def put_in(self, text: str) -> str:
-        """Text with values in place of names; names nobody set stay."""
+    def substitute(self, text: str) -> str:
+        """Replace references with the values of attributes; references to unset attributes stay."""
         return _REFERENCE.sub(self._value, text) if "{" in text else text
 
     def _value(self, match: re.Match[str]) -> str:
         value = self._values.get(match["name"].lower())
-        if value is None or len(value) > self._room:
+        if value is None or len(value) > self._chars_left:
             return match[0]
-        self._room -= len(value)
+        self._chars_left -= len(value)
         return value
 
 

@@ -1,4 +1,4 @@
-"""Text of AsciiDoc as Markdown: links, references, quotes, code, emphasis."""
+"""Conversion of inline markup of AsciiDoc to Markdown: links, references, quotes, code, emphasis."""
 
 import re
 
@@ -26,7 +26,7 @@ _ATTRIBUTES = re.compile(r"(?:^|,)\s*[\w-]+=.*$|\^$", re.DOTALL)
 
 
 def convert_inline(text: str) -> str:
-    """A text in Markdown."""
+    """Return a text with its inline markup in Markdown."""
     return _MARKUP.sub(_convert_match, text)
 
 
@@ -45,13 +45,13 @@ def _convert_match(match: re.Match[str]) -> str:
         return f"**{match['bold']}**"
     if match["slanted"]:
         return f"*{match['slanted']}*"
-    if match["unset"]:  # a link whose address is an attribute of another file
+    if match["unset"]:  # a link whose address is an attribute set in another file
         return macro_label(match["unset"])
     return match["plain"] or match["marked"] or match["term"] or ""
 
 
 def macro_label(words: str) -> str:
-    """What stands in the brackets of a macro, without its attributes."""
+    """Return the text in the brackets of a macro, without its attributes."""
     label = _ATTRIBUTES.sub("", words.strip()).strip()
     return label[1:-1] if len(label) > 1 and label[0] == label[-1] == '"' else label
 
@@ -76,10 +76,10 @@ def _convert_macro(name: str, target: str, label: str) -> str:
             return ""
         case "btn" | "pass":
             return label
-    return label or code_span(target.lstrip(":"))  # a macro that some site defines for itself
+    return label or code_span(target.lstrip(":"))  # a custom macro of some site
 
 
 def _convert_reference(target: str, label: str) -> str:
-    """A link to another document, or to a place in this one."""
+    """Return a link to another document, or to an anchor in this one."""
     is_here = "#" not in target and not re.search(r"\.\w{1,10}$", target)
     return link(label.strip() or target.lstrip("#"), f"#{target}" if is_here else target)

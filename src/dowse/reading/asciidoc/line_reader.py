@@ -1,4 +1,4 @@
-"""The lines of an AsciiDoc document, taken one after the other or block by block."""
+"""Reading of an AsciiDoc document line by line or block by block."""
 
 import re
 
@@ -11,7 +11,7 @@ PREPROCESSOR = re.compile(r"(?:ifdef|ifndef|ifeval|endif)::[^\[]{0,300}\[.*\]$")
 
 
 class LineReader:
-    """What is left of the lines."""
+    """The lines of a document, with the position of the next one."""
 
     def __init__(self, lines: list[str]) -> None:
         self._lines = lines
@@ -22,37 +22,37 @@ class LineReader:
 
     @property
     def next(self) -> str:
-        """The line that comes next, empty at the end."""
+        """The next line; empty at the end."""
         return self._lines[self._at] if self else ""
 
     @property
     def is_after_plus(self) -> bool:
-        """Whether a lone plus sign makes the line that was taken a part of the list item above."""
+        """Whether a lone plus sign attaches the line just taken to the list item above."""
         return self._lines[max(0, self._at - 2) : self._at - 1] == ["+"]
 
     def take(self) -> str:
-        """The next line, which is then behind."""
+        """Return the next line and advance."""
         line = self.next
         self._at += 1
         return line
 
-    def until(self, delimiter: str) -> list[str]:
-        """The lines up to the one that ends a block, or to the very end."""
+    def take_until(self, delimiter: str) -> list[str]:
+        """Take the lines up to a delimiter, or up to the end; the delimiter is skipped."""
         start = self._at
         while self and self.next != delimiter:
             self._at += 1
         self._at += 1
         return self._lines[start : self._at - 1]
 
-    def going_on(self, *, is_in_list: bool = False) -> list[str]:
-        """The lines that go on with the text that has begun."""
+    def take_continuation(self, *, is_in_list: bool = False) -> list[str]:
+        """Take the lines that continue the current text, without comments."""
         start = self._at
         while (line := self.next) and line != "+" and not starts_block(line) and not (is_in_list and match_item(line)):
             self._at += 1
         return [line for line in self._lines[start : self._at] if not line.startswith("//")]
 
-    def next_item(self) -> str:
-        """Take the next item of a list, after blank lines too; empty when something else comes."""
+    def take_next_item(self) -> str:
+        """Take the next item of a list, skipping blank lines; empty if something else comes next."""
         at = self._at
         while at < len(self._lines) and not self._lines[at]:
             at += 1
@@ -63,5 +63,5 @@ class LineReader:
 
 
 def starts_block(line: str) -> bool:
-    """Whether a line ends the text above it even without a blank line between."""
+    """Return whether a line ends the text above it even without a blank line."""
     return any(pattern.match(line) for pattern in (DELIMITER, STYLE, MACRO, PREPROCESSOR))

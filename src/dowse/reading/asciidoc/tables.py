@@ -1,10 +1,10 @@
-"""Tables of AsciiDoc as Markdown."""
+"""Conversion of tables of AsciiDoc to Markdown."""
 
 import csv
 import re
 
 from dowse.reading.asciidoc.inline import convert_inline
-from dowse.reading.markdown_writer import table as written
+from dowse.reading.markdown_writer import table
 
 _CELL = re.compile(r"(?:(?:^|(?<=\s))(?:\d{1,3}\*|[\d.]{1,6}\+)?[<^>.]{0,3}[aehlmdsv]?)?(?<!\\)\|", re.MULTILINE)
 _COLUMNS = re.compile(r"""\bcols\s*=\s*(?:"(?P<quoted>[^"]*)"|(?P<bare>[^,\s\]]+))""")
@@ -13,15 +13,18 @@ _MAX_COLUMNS = 64
 
 
 def convert_table(lines: list[str], style: str, sign: str) -> str:
-    """The cells in rows, by the columns stated or those of the first line; the first row is the head."""
+    """Return a table in Markdown; the number of columns is the declared one, else that of the first line.
+
+    The first row is the header.
+    """
     if sign in ",:":
-        return written(_split_csv_rows(lines, sign))
+        return table(_split_csv_rows(lines, sign))
     if sign == "!":
         lines = [line.replace("!", "|") for line in lines]
     cells = [convert_inline(cell.strip()) for cell in _CELL.split("\n".join(lines))[1:]]
     first = next((line for line in lines if line), "")
     width = _count_columns(style) or len(_CELL.findall(first)) or 1
-    return written([cells[at : at + width] for at in range(0, len(cells), width)])
+    return table([cells[at : at + width] for at in range(0, len(cells), width)])
 
 
 def _split_csv_rows(lines: list[str], sign: str) -> list[list[str]]:

@@ -1,4 +1,7 @@
-"""Word documents as Markdown: headings, lists, tables, links and notes; no macros, nothing from outside."""
+"""Reader of Word documents, which become Markdown: headings, lists, tables, links and notes.
+
+Macros are not run, and nothing outside the file is read.
+"""
 
 from dowse.reading.docx.body import Body
 from dowse.reading.docx.paragraphs import ParagraphConverter, join_blocks
@@ -11,32 +14,32 @@ from dowse.types import Reading
 
 
 def read_docx(data: bytes, path: str) -> Reading:
-    """What a document says; one that cannot be opened, as when it is encrypted, says nothing."""
+    """Read a document; one that cannot be opened, for example because it is encrypted, has no text."""
     package = open_package(data)
     if package is None:
         return read_converted("", path)
-    start = package.relations("")
-    main = _find_target(start, "officeDocument") or "word/document.xml"
+    relations = package.relations("")
+    main = _find_target(relations, "officeDocument") or "word/document.xml"
     text = _convert_parts(package, main)
     properties = _PropertyHandler()
-    package.watch(_find_target(start, "core-properties"), properties)
-    stated = FrontMatter(
+    package.parse_part(_find_target(relations, "core-properties"), properties)
+    metadata = FrontMatter(
         clean_title(properties.found.get("title", "")), tags=split_keywords(properties.found.get("keywords", ""))
     )
-    return read_converted(text, path, stated=stated)
+    return read_converted(text, path, metadata=metadata)
 
 
 def _convert_parts(package: Package, main: str) -> str:
     relations = package.relations(main)
     styles, lists = Styles(), Lists()
-    package.watch(_find_target(relations, "styles"), styles)
-    package.watch(_find_target(relations, "numbering"), lists)
-    setting = ParagraphConverter(styles, lists)
+    package.parse_part(_find_target(relations, "styles"), styles)
+    package.parse_part(_find_target(relations, "numbering"), lists)
+    converter = ParagraphConverter(styles, lists)
     blocks = []
     for part in (main, _find_target(relations, "footnotes"), _find_target(relations, "endnotes")):
         links = {relation.id: relation.target for relation in package.relations(part) if relation.kind == "hyperlink"}
-        body = Body(setting, links)
-        package.watch(part, body)
+        body = Body(converter, links)
+        package.parse_part(part, body)
         blocks += body.blocks
     text = join_blocks(blocks)
     return text + "\n" if text else ""
@@ -47,21 +50,21 @@ def _find_target(relations: list[Relation], kind: str) -> str:
 
 
 class _PropertyHandler:
-    """Watches the part that holds title and keywords."""
+    """Handles the part with the title and the keywords."""
 
     def __init__(self) -> None:
         self.found: dict[str, str] = {}
         self._name = ""
 
-    def start(self, name: str, attributes: dict[str, str]) -> None:  # noqa: ARG002 - they have none that matter
-        """Take in the beginning of a property."""
+    def start(self, name: str, attributes: dict[str, str]) -> None:  # noqa: ARG002 - no attribute matters here
+        """Handle the start of a property."""
         self._name = name
 
-    def end(self, name: str) -> None:  # noqa: ARG002 - no property holds another
-        """Take in the end of a property."""
+    def end(self, name: str) -> None:  # noqa: ARG002 - no property contains another
+        """Handle the end of a property."""
         self._name = ""
 
     def text(self, text: str) -> None:
-        """Take in a part of its value."""
+        """Handle a piece of the value of a property."""
         if self._name in ("title", "keywords"):
             self.found[self._name] = (self.found.get(self._name, "") + text)[:2000]

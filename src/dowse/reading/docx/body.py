@@ -1,4 +1,4 @@
-"""The text of a Word document, as its elements go by."""
+"""Text of a Word document, collected from its XML elements."""
 
 import re
 from collections.abc import Mapping
@@ -8,43 +8,43 @@ from dowse.reading.docx.styles import parse_small_int
 from dowse.reading.markdown_writer import indent, link, table
 
 _INVISIBLE = {
-    *("w:del", "w:moveFrom", "w:pPrChange", "w:rPrChange"),  # no longer there, or no longer so
-    *("mc:Fallback", "w:sdtPr", "w:tblPr", "w:tabs"),  # there twice, for older programs; or not text
+    *("w:del", "w:moveFrom", "w:pPrChange", "w:rPrChange"),  # deleted text, moved text, and former formatting
+    *("mc:Fallback", "w:sdtPr", "w:tblPr", "w:tabs"),  # duplicates for older programs, and elements that are not text
 }
 _HYPERLINK_FIELD = re.compile(r"""\s*HYPERLINK\s+(?:\\[a-z]\s+)*"([^"]+)\"""", re.IGNORECASE)
 _FALSE_VALUES = {"0", "false", "off"}
 _CHARACTER_ELEMENTS = {"w:tab": " ", "w:br": "\n", "w:cr": "\n", "w:noBreakHyphen": "-"}
 _MAX_CHARS = 5_000_000
-"""That of a book of two thousand pages."""
+"""The maximum length of the text: that of a book of two thousand pages."""
 _BLOCK_CHARS = 50
-"""For how many an empty paragraph, row or cell is counted."""
+"""The number of characters that each paragraph, row or cell counts for, even if it is empty."""
 _MAX_FIELD_CHARS = 2000
 
 
 class Body:
-    """Watches the main part, or that of the footnotes, and collects its blocks."""
+    """Handles the main part, or the part with footnotes, and collects its blocks."""
 
-    def __init__(self, setting: ParagraphConverter, addresses: Mapping[str, str]) -> None:
+    def __init__(self, converter: ParagraphConverter, addresses: Mapping[str, str]) -> None:
         self.blocks: list[DocxBlock] = []
-        self._setting = setting
+        self._converter = converter
         self._addresses = addresses
-        self._unseen = 0
+        self._invisible_depth = 0
         self._chars = 0
         self._paragraphs: list[Paragraph] = []
-        """Those that are open: a text box stands inside a paragraph."""
+        """The open paragraphs; there can be several, since a text box stands inside a paragraph."""
         self._tables = 0
         self._rows: list[list[list[str]]] = []
         self._links: list[tuple[Paragraph, int, str]] = []
         self._fields: list[str | None] = []
-        """What the open fields are to do; None once they show what came of it."""
+        """The instructions of the open fields; None for a field whose result is being read."""
         self._inside = ""
         self._is_hidden = False
         self._note = ("", 0)
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Take in the beginning of an element."""
-        if self._unseen or name in _INVISIBLE or self._chars > _MAX_CHARS:
-            self._unseen += 1
+        """Handle the start of an element."""
+        if self._invisible_depth or name in _INVISIBLE or self._chars > _MAX_CHARS:
+            self._invisible_depth += 1
             return
         match name:
             case "w:p":
@@ -61,12 +61,12 @@ class Body:
             case "w:footnote" | "w:endnote":
                 self._note = (f"{name[2]}{attributes.get('id', '')}", len(self.blocks))
             case _ if self._paragraphs:
-                self._see(self._paragraphs[-1], name, attributes)
+                self._handle_in_paragraph(self._paragraphs[-1], name, attributes)
 
     def end(self, name: str) -> None:
-        """Take in the end of an element."""
-        if self._unseen:
-            self._unseen -= 1
+        """Handle the end of an element."""
+        if self._invisible_depth:
+            self._invisible_depth -= 1
             return
         match name:
             case "w:p" if self._paragraphs:
@@ -83,16 +83,16 @@ class Body:
                 self._close_note()
 
     def text(self, text: str) -> None:
-        """Take in characters; only those of text are shown."""
-        if self._unseen:
+        """Handle characters; only those inside text elements are shown."""
+        if self._invisible_depth:
             return
         if self._inside == "text":
             self._add(text)
         elif self._inside == "field" and self._fields and self._fields[-1] is not None:
             self._fields[-1] = (self._fields[-1] + text)[:_MAX_FIELD_CHARS]
 
-    def _see(self, current: Paragraph, name: str, attributes: dict[str, str]) -> None:
-        """What an element inside a paragraph says of it, or adds to it."""
+    def _handle_in_paragraph(self, current: Paragraph, name: str, attributes: dict[str, str]) -> None:
+        """Handle an element inside a paragraph, which describes the paragraph or adds to its text."""
         value = attributes.get("val", "")
         match name:
             case "w:pStyle":
@@ -111,7 +111,7 @@ class Body:
             case "w:fldSimple":
                 self._open_link(_field_address(attributes.get("instr", "")))
             case "w:fldChar":
-                self._see_field(attributes.get("fldCharType", ""))
+                self._handle_field(attributes.get("fldCharType", ""))
             case "w:footnoteReference" | "w:endnoteReference":
                 self._add(f"[^{name[2]}{attributes.get('id', '')}]")
             case _ if name in _CHARACTER_ELEMENTS and self._inside == "run" and attributes.get("type") != "page":
@@ -122,8 +122,8 @@ class Body:
             self._paragraphs[-1].pieces.append(text)
             self._chars += len(text)
 
-    def _see_field(self, kind: str) -> None:
-        """A field begins, has said what it is to do, or ends; a link is one of the things it can be."""
+    def _handle_field(self, kind: str) -> None:
+        """Handle the start of a field, the end of its instruction, or its end; a field can be a link."""
         if kind == "begin":
             self._fields.append("")
         elif kind == "separate" and self._fields and self._fields[-1] is not None:
@@ -134,7 +134,7 @@ class Body:
 
     def _open_link(self, address: str) -> None:
         current = self._paragraphs[-1]
-        is_inside = any(place[2] for place in self._links[-1:])
+        is_inside = any(outer[2] for outer in self._links[-1:])
         self._links.append((current, len(current.pieces), "" if is_inside else address))
 
     def _close_link(self) -> None:
@@ -149,10 +149,10 @@ class Body:
         if self._rows and self._rows[-1]:
             self._rows[-1][-1].append("".join(current.pieces))
         else:
-            self.blocks.append(self._setting.block(current))
+            self.blocks.append(self._converter.convert(current))
 
     def _open_cell(self, name: str) -> None:
-        """A row or a cell; tables inside of it are part of its text."""
+        """Open a row or a cell; tables inside a cell become part of its text."""
         self._chars += _BLOCK_CHARS
         if name == "w:tr":
             self._rows.append([])

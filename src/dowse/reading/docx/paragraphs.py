@@ -1,4 +1,4 @@
-"""Paragraphs of a Word document as Markdown: headings, items, code, text."""
+"""Conversion of paragraphs of a Word document to Markdown: headings, list items, code, text."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -9,13 +9,13 @@ from dowse.reading.docx.styles import Lists, Styles, parse_small_int
 from dowse.reading.markdown_writer import code_block, heading, paragraph
 
 _INDENT = "   "
-"""Enough to stand below a bullet as well as below a number, and not so much as to be code."""
+"""Enough indentation for below a bullet and below a number, and too little for code."""
 _MAX_LIST_DEPTH = 8
 
 
 @dataclass(slots=True)
 class Paragraph:
-    """A paragraph as it is read: its properties and the pieces of its text."""
+    """A paragraph that is being read: its properties and the pieces of its text."""
 
     style: str = ""
     outline: int | None = None
@@ -26,39 +26,39 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class DocxBlock:
-    """A piece of the text; neighbours of a kind other than `text` belong together."""
+    """A block of Markdown; neighbouring blocks of the kind `code` or `list` are joined."""
 
     kind: str
     text: str
 
 
 class ParagraphConverter:
-    """Makes blocks of paragraphs, by the styles and lists of the document."""
+    """Converts paragraphs to blocks, with the styles and lists of the document."""
 
     def __init__(self, styles: Styles, lists: Lists) -> None:
         self._styles = styles
         self._lists = lists
         self._numbers: Counter[tuple[str, int]] = Counter()
 
-    def block(self, read: Paragraph) -> DocxBlock:
-        """The paragraph in Markdown; empty where it says nothing, or repeats."""
-        text = "".join(read.pieces)
-        chain = self._styles.chain(read.style)
+    def convert(self, source: Paragraph) -> DocxBlock:
+        """Return a paragraph in Markdown; empty if it has no text or belongs to a table of contents."""
+        text = "".join(source.pieces)
+        chain = self._styles.chain(source.style)
         if chain[0].is_code:
             return DocxBlock("code", text)
         text = text.strip()
         if not text or chain[0].is_contents:
             return DocxBlock("text", "")
-        outlines = [read.outline, *(style.outline for style in chain)]
+        outlines = [source.outline, *(style.outline for style in chain)]
         level = next((style.level for style in chain if style.level), 0)
         outline = next((found for found in outlines if found is not None), 9)
         if level or outline < 9:
             return DocxBlock("text", heading(level or outline + 1, text))
-        listed = read if read.list_id else next((style for style in chain if style.list_id), None)
+        listed = source if source.list_id else next((style for style in chain if style.list_id), None)
         if listed is None or listed.list_id == "0":
             return DocxBlock("text", paragraph(text))
         return DocxBlock(
-            "list", self._item(listed.list_id, parse_small_int(read.list_depth or listed.list_depth, 0), text)
+            "list", self._item(listed.list_id, parse_small_int(source.list_depth or listed.list_depth, 0), text)
         )
 
     def _item(self, identifier: str, depth: int, text: str) -> str:
@@ -72,7 +72,7 @@ class ParagraphConverter:
 
 
 def join_blocks(blocks: list[DocxBlock]) -> str:
-    """All blocks as one text: items of a list one below the other, code in one fence."""
+    """Join blocks to one text, with list items on consecutive lines and code in one fence."""
     return "\n\n".join(_merge_blocks(blocks))
 
 

@@ -1,4 +1,4 @@
-"""What the styles and lists of a Word document mean."""
+"""Styles and lists of a Word document."""
 
 import re
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ _MAX_CHAIN = 10
 
 @dataclass(slots=True)
 class Style:
-    """A style as it is written; what it leaves open it has from the one it is based on."""
+    """A style as defined in the file; it inherits the other properties from the style it is based on."""
 
     name: str = ""
     based_on: str = ""
@@ -22,31 +22,31 @@ class Style:
 
     @property
     def level(self) -> int:
-        """The level of the headings of this style, 0 for others."""
+        """The heading level of this style; 0 if it is not a heading style."""
         if match := _HEADING.fullmatch(self.name):
             return int(match[1])
         return 1 if _TITLE.fullmatch(self.name) else 0
 
     @property
     def is_code(self) -> bool:
-        """Whether it is for code."""
+        """Whether this is a style for code."""
         return bool(_CODE.search(self.name))
 
     @property
     def is_contents(self) -> bool:
-        """Whether it is for tables of contents, which repeat what stands below."""
+        """Whether this is a style for tables of contents, which repeat the headings of the document."""
         return bool(_CONTENTS.fullmatch(self.name))
 
 
 class Styles:
-    """Watches the part that defines the styles; afterwards knows them by their ids."""
+    """Handles the part that defines styles, and then returns them by their ids."""
 
     def __init__(self) -> None:
         self._styles: dict[str, Style] = {}
         self._current = Style()
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Take in an element."""
+        """Handle the start of an element."""
         value = attributes.get("val", "")
         match name:
             case "w:style":
@@ -70,7 +70,7 @@ class Styles:
         """Nothing to do."""
 
     def chain(self, identifier: str) -> list[Style]:
-        """A style and those it is based on; one that is nowhere defined goes by its id."""
+        """Return a style and the styles it is based on; an undefined style has its id as name."""
         found = [self._styles.get(identifier) or Style(name=identifier)]
         while found[-1].based_on in self._styles and len(found) < _MAX_CHAIN:
             found.append(self._styles[found[-1].based_on])
@@ -79,7 +79,7 @@ class Styles:
 
 @dataclass(slots=True)
 class Lists:
-    """Watches the part that defines lists; afterwards knows which are numbered."""
+    """Handles the part that defines lists, and then returns which are numbered."""
 
     _kinds: dict[tuple[str, str], str] = field(default_factory=dict)
     _definitions: dict[str, str] = field(default_factory=dict)
@@ -88,7 +88,7 @@ class Lists:
     _list: str = ""
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Take in an element."""
+        """Handle the start of an element."""
         match name:
             case "w:abstractNum":
                 self._definition = attributes.get("abstractNumId", "")
@@ -108,11 +108,11 @@ class Lists:
         """Nothing to do."""
 
     def is_numbered(self, identifier: str, depth: int) -> bool:
-        """Whether the items of a list at some depth have numbers."""
+        """Return whether the items of a list are numbered at a given depth."""
         kind = self._kinds.get((self._definitions.get(identifier, ""), str(depth)), "bullet")
         return kind not in ("bullet", "none")
 
 
 def parse_small_int(text: str, default: int) -> int:
-    """A small number that was written down; the default for anything else."""
+    """Parse a number of at most four digits; return the default for anything else."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 5 else default

@@ -1,4 +1,4 @@
-"""The text of PDF files, page by page."""
+"""Reader of PDF files: the text of their pages."""
 
 import json
 import re
@@ -22,7 +22,7 @@ _SIGNATURE = b"%PDF-"
 _PROGRAM = Path(__file__).with_name("page_text.py")
 _KILL_SECONDS = MAX_READ_SECONDS + 10
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
-"""Among them the mark that PDFium leaves where a word was broken at the end of a line."""
+"""Control characters; PDFium leaves one where a word was hyphenated at the end of a line."""
 _MISSING_PARSER = "PDF files are read with pypdfium2, which is not installed: pip install 'dowse[documents]'"
 _WORD = re.compile(r"[^\W\d_]{2}")
 
@@ -36,50 +36,50 @@ class _Properties:
 
 
 def read_pdf(data: bytes, path: str) -> Reading:
-    """Each page a section; nothing of a file that is encrypted, damaged or made of images.
+    """Read a PDF, each page as a section; a file that is encrypted, damaged or made of images has no text.
 
-    Raises NotReadable where no parser is installed.
+    Raises FormatNotReadable if the parser is not installed.
     """
-    stated, pages = _parse_pdf(data)
+    properties, pages = _parse_pdf(data)
     lines = [line for page in pages[:3] for line in page.splitlines() if _WORD.search(line)]
-    title = clean_title(stated.title)
+    title = clean_title(properties.title)
     following = lines[0 if title else 1 :][:4]
-    shown = FrontMatter(
+    metadata = FrontMatter(
         title or next(iter(lines), file_stem(path)),
-        stated.subject or " ".join(following),
-        split_keywords(stated.keywords),
+        properties.subject or " ".join(following),
+        split_keywords(properties.keywords),
     )
-    return read_converted(_join_pages(pages, stated.pages), path, stated=shown)
+    return read_converted(_join_pages(pages, properties.pages), path, metadata=metadata)
 
 
 def _join_pages(pages: list[str], total: int) -> str:
-    """The pages below their numbers, where there are several."""
-    shown = [
+    """Return the text of all pages, each below its number if there are several."""
+    sections = [
         "\n\n".join([*([heading(2, f"Page {number}")] if total > 1 else []), paragraph(page)])
         for number, page in enumerate(pages, 1)
         if page
     ]
     if len(pages) < total:
-        shown.append(f"*(Pages {len(pages) + 1} to {total} were not read.)*")
-    return "\n\n".join(shown) + "\n" if shown else ""
+        sections.append(f"*(Pages {len(pages) + 1} to {total} were not read.)*")
+    return "\n\n".join(sections) + "\n" if sections else ""
 
 
 def _parse_pdf(data: bytes) -> tuple["_Properties", list[str]]:
-    """What a PDF states of itself, and the text of its pages as far as they could be read."""
+    """Return the properties of a PDF, and the text of its pages as far as they can be read."""
     if find_spec("pypdfium2") is None:
         raise FormatNotReadable(_MISSING_PARSER)
     if _SIGNATURE not in data[:1024]:
         return _Properties(), []
-    # -P keeps the folder of the program, and the working directory, out of the import path.
+    # -P keeps the folder of the program and the working directory out of the import path.
     command = [sys.executable, "-P", str(_PROGRAM)]
     no_window = getattr(subprocess, "CREATE_NO_WINDOW", 0)
     try:
-        done = subprocess.run(  # noqa: S603 - our own program
+        process = subprocess.run(  # noqa: S603 - our own program
             command, input=data, capture_output=True, timeout=_KILL_SECONDS, creationflags=no_window, check=False
         )
-        output, code = done.stdout, done.returncode
-    except subprocess.TimeoutExpired as late:
-        output, code = late.stdout or b"", 0
+        output, code = process.stdout, process.returncode
+    except subprocess.TimeoutExpired as timeout:
+        output, code = timeout.stdout or b"", 0
     except OSError as error:
         raise FormatNotReadable(f"the program that reads PDF files did not start: {error.strerror}") from error
     if code == EXIT_NO_PARSER:
@@ -88,17 +88,17 @@ def _parse_pdf(data: bytes) -> tuple["_Properties", list[str]]:
 
 
 def _read_output(output: bytes) -> tuple["_Properties", list[str]]:
-    """What the program said; its last line may be cut off."""
-    stated, pages = _Properties(), list[str]()
+    """Parse the output of the program, whose last line may be incomplete."""
+    properties, pages = _Properties(), list[str]()
     for line in output.splitlines():
         with suppress(ValueError, TypeError, KeyError):
-            told = json.loads(line)
-            if "page" in told:
-                pages.append(_clean_text(told["text"]))
+            record = json.loads(line)
+            if "page" in record:
+                pages.append(_clean_text(record["text"]))
             else:
-                title, subject, keywords = (_clean_text(told[name]) for name in ("title", "subject", "keywords"))
-                stated = _Properties(title, subject, keywords, told["pages"])
-    return stated, pages
+                title, subject, keywords = (_clean_text(record[name]) for name in ("title", "subject", "keywords"))
+                properties = _Properties(title, subject, keywords, record["pages"])
+    return properties, pages
 
 
 def _clean_text(text: str) -> str:

@@ -1,7 +1,7 @@
-"""A program of its own: a PDF comes in, a line of JSON for what it states and one for each page go out.
+"""A separate program that reads a PDF from stdin and writes lines of JSON: its properties, then each page.
 
-It runs apart because the parser is not ours, is not written in Python and may be fed anything: here it can crash,
-hang or grow without harm. It is started by its path and imports nothing of ours.
+It runs in its own process because the parser is native code that gets untrusted files: here it can crash,
+hang or run out of memory without harm. It is started by its path and imports nothing from dowse.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ _MAX_MEMORY_BYTES = 2 * 1024**3
 
 
 def main() -> int:
-    """Read a PDF from stdin, as far as the limits allow."""
+    """Read a PDF from stdin as far as the limits allow; return the exit status."""
     _limit_resources()
     try:
         parser: Any = importlib.import_module("pypdfium2")
@@ -27,33 +27,33 @@ def main() -> int:
         return EXIT_NO_PARSER
     deadline = time.monotonic() + MAX_READ_SECONDS
     document = parser.PdfDocument(sys.stdin.buffer.read())
-    stated = {name.lower(): document.get_metadata_value(name) for name in ("Title", "Subject", "Keywords")}
-    _write_line({**stated, "pages": len(document)})
-    room = MAX_CHARS
+    properties = {name.lower(): document.get_metadata_value(name) for name in ("Title", "Subject", "Keywords")}
+    _write_line({**properties, "pages": len(document)})
+    chars_left = MAX_CHARS
     for number in range(min(len(document), MAX_PAGES)):
-        if room <= 0 or time.monotonic() > deadline:
+        if chars_left <= 0 or time.monotonic() > deadline:
             break
-        text = _page_text(document, number, room)
-        room -= len(text)
+        text = _page_text(document, number, chars_left)
+        chars_left -= len(text)
         _write_line({"page": number + 1, "text": text})
     return 0
 
 
-def _page_text(document: Any, number: int, room: int) -> str:
-    """The text of a page; one that is broken has none."""
+def _page_text(document: Any, number: int, chars_left: int) -> str:
+    """Return the text of a page; empty if the page is broken."""
     with contextlib.suppress(Exception):
         page = document[number].get_textpage()
-        return str(page.get_text_range(0, min(page.count_chars(), room)))
+        return str(page.get_text_range(0, min(page.count_chars(), chars_left)))
     return ""
 
 
-def _write_line(what: dict[str, object]) -> None:
-    sys.stdout.write(json.dumps(what) + "\n")
+def _write_line(record: dict[str, object]) -> None:
+    sys.stdout.write(json.dumps(record) + "\n")
     sys.stdout.flush()
 
 
 def _limit_resources() -> None:
-    """Memory, time and what may be written, where the system knows such limits."""
+    """Limit memory, processor time and written files, on systems that support it."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 

@@ -1,4 +1,4 @@
-"""Text of reStructuredText as Markdown: literals, roles, links, substitutions."""
+"""Conversion of inline markup of reStructuredText to Markdown: literals, roles, links, substitutions."""
 
 import re
 from collections.abc import Iterator
@@ -28,81 +28,81 @@ _OTHER_TARGET = re.compile(r"`?(?P<name>[^`]+?)`?_$")
 
 @dataclass(slots=True)
 class Names:
-    """What names in a document stand for, wherever in it they are given."""
+    """The names that a document defines: link targets and substitutions."""
 
     suffix: str
-    """That of the document's own name, which those it refers to without one are taken to have."""
+    """The suffix of the document's file name, which is added to references without a suffix."""
     targets: dict[str, str] = field(default_factory=dict)
     substitutions: dict[str, str] = field(default_factory=dict)
     anonymous: list[str] = field(default_factory=list)
-    used: int = 0
+    used_anonymous: int = 0
 
-    def learn(self, line: str) -> None:
-        """Take in a line that gives a name a meaning."""
+    def add_from(self, line: str) -> None:
+        """Add the name that a line defines, if it defines one."""
         if match := _TARGET.match(line):
             self.targets[_normalize_name(match["name"].strip("`"))] = (match["target"] or "").strip()
         elif match := _ANONYMOUS.match(line):
             self.anonymous.append(match["target"].strip())
         elif match := _SUBSTITUTION.match(line):
-            shown = {"replace": match["value"], "image": f"![{match['name']}]({match['value']})"}
-            self.substitutions[_normalize_name(match["name"])] = shown.get(match["directive"], match["name"])
+            texts = {"replace": match["value"], "image": f"![{match['name']}]({match['value']})"}
+            self.substitutions[_normalize_name(match["name"])] = texts.get(match["directive"], match["name"])
 
     def target(self, name: str) -> str:
-        """Where a name leads, also by way of another; empty when nobody said."""
+        """Return the target of a name, also if it refers to another name; empty if it has none."""
         target = self.targets.get(_normalize_name(name), "")
         other = _OTHER_TARGET.match(target)
         return self.targets.get(_normalize_name(other["name"]), "") if other and "/" not in target else target
 
     def next_anonymous(self) -> str:
-        """Where the next link without a name leads."""
-        self.used += 1
-        return self.anonymous[self.used - 1] if self.used <= len(self.anonymous) else ""
+        """Return the target of the next anonymous link."""
+        self.used_anonymous += 1
+        return self.anonymous[self.used_anonymous - 1] if self.used_anonymous <= len(self.anonymous) else ""
 
 
 def collect_names(lines: Iterator[str], suffix: str) -> Names:
-    """The names that all lines of a document give."""
-    known = Names(suffix)
+    """Collect the names that the lines of a document define."""
+    names = Names(suffix)
     for line in lines:
         if "_" in line or "|" in line:
-            known.learn(line)
-    return known
+            names.add_from(line)
+    return names
 
 
-def convert_inline(text: str, known: Names) -> str:
-    """A text in Markdown."""
+def convert_inline(text: str, names: Names) -> str:
+    """Return a text with its inline markup in Markdown."""
 
-    def shown(match: re.Match[str]) -> str:
+    def convert_match(match: re.Match[str]) -> str:
         kind = match.lastgroup
         if match["phrase"]:
-            return _convert_phrase(match, known)
+            return _convert_phrase(match, names)
         if kind == "role_text":
-            return _convert_role(match["role"].rpartition(":")[2].lower(), match["role_text"], known)
+            return _convert_role(match["role"].rpartition(":")[2].lower(), match["role_text"], names)
         if kind == "literal":
             return code_span(match["literal"])
         if kind == "substitution":
-            return known.substitutions.get(_normalize_name(match["substitution"]), match[0])
+            return names.substitutions.get(_normalize_name(match["substitution"]), match[0])
         if kind == "note":
             return f"[^{match['note'].lstrip('#') or 'note'}]"
-        return _convert_word(match, known) if match["name"] else ""
+        return _convert_word(match, names) if match["name"] else ""
 
-    return _MARKUP.sub(shown, text) if any(sign in text for sign in "`_|\\") else text
+    return _MARKUP.sub(convert_match, text) if any(sign in text for sign in "`_|\\") else text
 
 
-def document_link(entry: str, known: Names) -> str:
-    """A link to another document, named as in a toctree: `path` or `Title <path>`."""
+def document_link(entry: str, names: Names) -> str:
+    """Return a link to another document, given as in a toctree: `path` or `Title <path>`."""
     match = _TITLED.match(entry)
     title, target = (match["title"], match["target"]) if match else (entry, entry)
-    return link(title or target, _add_suffix(target, known))
+    return link(title or target, _add_suffix(target, names))
 
 
-def _add_suffix(target: str, known: Names) -> str:
-    """A document's name with its suffix, which `:doc:` leaves out; addresses and file names as they are."""
-    return target if "://" in target or target.endswith((known.suffix, "/")) else target + known.suffix
+def _add_suffix(target: str, names: Names) -> str:
+    """Add the suffix to the name of a document, which `:doc:` leaves out; URLs and full file names stay."""
+    return target if "://" in target or target.endswith((names.suffix, "/")) else target + names.suffix
 
 
-def _convert_role(role: str, text: str, known: Names) -> str:
+def _convert_role(role: str, text: str, names: Names) -> str:
     if role == "doc":
-        return document_link(" ".join(text.split()), known)
+        return document_link(" ".join(text.split()), names)
     roles = directive_tables()["roles"]
     match = _TITLED.match(text)
     title, target = (match["title"], match["target"]) if match else ("", text)
@@ -112,32 +112,32 @@ def _convert_role(role: str, text: str, known: Names) -> str:
         return link(title or label.format(number=number), address.format(number=number.strip()) + sign + section)
     if role in roles["text"]:
         return title or target
-    # `~a.b.c` is shown as `c` by Sphinx; the whole name says more, and is what people search for.
+    # Sphinx shows `~a.b.c` as `c`; the whole name says more, and people search for it.
     return code_span((title or target).lstrip("!~"))
 
 
-def _convert_phrase(match: re.Match[str], known: Names) -> str:
+def _convert_phrase(match: re.Match[str], names: Names) -> str:
     text = match["phrase"]
     if not match["reference"]:
         return text if match[0].startswith("_") else match[0]
     if titled := _TITLED.match(text):
         target = "".join(titled["target"].split())
         if titled["title"]:
-            known.targets.setdefault(_normalize_name(titled["title"]), target)
-        return link(titled["title"] or target, known.target(target[:-1]) if target.endswith("_") else target)
-    target = known.next_anonymous() if match["reference"] == "__" else known.target(text)
+            names.targets.setdefault(_normalize_name(titled["title"]), target)
+        return link(titled["title"] or target, names.target(target[:-1]) if target.endswith("_") else target)
+    target = names.next_anonymous() if match["reference"] == "__" else names.target(text)
     return link(text, target) if target else text
 
 
-def _convert_word(match: re.Match[str], known: Names) -> str:
-    """A single word as a link; many that end in `_` are none."""
+def _convert_word(match: re.Match[str], names: Names) -> str:
+    """Convert a single word that may be a link; many words that end in `_` are not."""
     name = match["name"]
-    is_anonymous = match["end"] == "__" and known.used < len(known.anonymous)
-    if not is_anonymous and _normalize_name(name) not in known.targets:
+    is_anonymous = match["end"] == "__" and names.used_anonymous < len(names.anonymous)
+    if not is_anonymous and _normalize_name(name) not in names.targets:
         return match[0]
-    return link(name, known.next_anonymous() if is_anonymous else known.target(name))
+    return link(name, names.next_anonymous() if is_anonymous else names.target(name))
 
 
 def _normalize_name(name: str) -> str:
-    """A name as names are compared: without regard to case, white space and backslashes."""
+    """Return a name in a form for comparison that ignores case, white space and backslashes."""
     return " ".join(name.replace("\\", "").split()).lower()

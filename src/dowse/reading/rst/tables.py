@@ -1,10 +1,9 @@
-"""Tables of reStructuredText, drawn with lines, as Markdown."""
+"""Conversion of tables of reStructuredText, which are drawn with lines, to Markdown."""
 
 import re
 from itertools import pairwise
 
-from dowse.reading.markdown_writer import code_block
-from dowse.reading.markdown_writer import table as written
+from dowse.reading.markdown_writer import code_block, table
 from dowse.reading.rst.inline import Names, convert_inline
 
 _GRID = re.compile(r"\+(?:[-=]+\+)+$")
@@ -13,12 +12,12 @@ _MAX_COLUMNS = 100
 
 
 def is_border(line: str) -> bool:
-    """Whether a line is the upper edge of a table."""
+    """Return whether a line is the upper border of a table."""
     return bool(_GRID.match(line) or _SIMPLE.match(line))
 
 
 def table_end(lines: list[str], at: int) -> int:
-    """The line after a table that begins here."""
+    """Return the index of the line after the table that begins here."""
     is_grid = lines[at].startswith("+")
     borders = 1
     for number in range(at + 1, len(lines)):
@@ -32,24 +31,24 @@ def table_end(lines: list[str], at: int) -> int:
     return len(lines) if is_grid else next(blank, len(lines))
 
 
-def convert_table(lines: list[str], known: Names) -> str:
-    """A table; one whose cells span several columns or rows is shown as it was drawn."""
+def convert_table(lines: list[str], names: Names) -> str:
+    """Return a table in Markdown; a table with cells that span columns or rows is shown as drawn."""
     rows = _grid_rows(lines) if lines[0].startswith("+") else _simple_rows(lines)
-    cells = [[convert_inline("\n".join(cell), known) for cell in row] for row in rows]
-    return written(cells) or code_block("\n".join(lines))
+    cells = [[convert_inline("\n".join(cell), names) for cell in row] for row in rows]
+    return table(cells) or code_block("\n".join(lines))
 
 
 Row = list[list[str]]
-"""Of each cell, its lines."""
+"""A row of a table: for each cell, its lines."""
 
 
 def _grid_rows(lines: list[str]) -> list[Row]:
-    edges = [place for place, sign in enumerate(lines[0]) if sign == "+"][: _MAX_COLUMNS + 1]
+    edges = [column for column, sign in enumerate(lines[0]) if sign == "+"][: _MAX_COLUMNS + 1]
     rows: list[Row] = [[[] for _ in edges[1:]]]
     for line in lines[1:]:
         if _GRID.match(line) and len(line) == len(lines[0]):
             rows.append([[] for _ in edges[1:]])
-        elif any(line[place : place + 1] != "|" for place in edges):
+        elif any(line[column : column + 1] != "|" for column in edges):
             return []
         else:
             _add_lines(rows[-1], [line[left + 1 : right] for left, right in pairwise(edges)])
@@ -62,7 +61,7 @@ def _simple_rows(lines: list[str]) -> list[Row]:
     for line in lines[1:]:
         if not line.strip("=- "):
             continue
-        if line[: starts[1]].strip() or not rows:  # one that leaves the first column empty goes on with the row above
+        if line[: starts[1]].strip() or not rows:  # a line with an empty first column continues the row above
             rows.append([[] for _ in starts])
         _add_lines(rows[-1], [line[left:right] for left, right in pairwise([*starts, None])])
     return rows
