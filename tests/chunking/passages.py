@@ -1,4 +1,4 @@
-"""Texts to cut, and what must hold of every cut."""
+"""Texts to cut, and assertions that hold for the chunks of every text."""
 
 import re
 from itertools import pairwise
@@ -34,7 +34,7 @@ _FRAGMENTS = [
     "é",
     "漢字。",
     "😀",
-    "A sentence. Another one. ",
+    "A sentence. Another chunk. ",
     "w " * 700,
     "x" * 900,
     "é" * 2500,
@@ -45,29 +45,29 @@ texts = st.lists(st.sampled_from(_FRAGMENTS) | st.text(max_size=40), max_size=25
 
 
 def assert_exact(text: str, chunks: tuple[Chunk, ...], longest: int) -> None:
-    """Each chunk is the very slice that it says, in order, not too long, on the lines that it says."""
+    """Assert that each chunk has the text of its bytes and of its lines, is not too long, and follows the one before."""
     data = text.encode()
-    for one in chunks:
-        assert data[one.start_byte : one.end_byte].decode() == one.text
-        assert len(one.text) <= longest
-        assert one.text.strip()
-        assert one.start_line == _line(text, data, one.start_byte)
-        assert one.end_line == _line(text, data, one.end_byte - 1)
+    for chunk in chunks:
+        assert data[chunk.start_byte : chunk.end_byte].decode() == chunk.text
+        assert len(chunk.text) <= longest
+        assert chunk.text.strip()
+        assert chunk.start_line == _line(text, data, chunk.start_byte)
+        assert chunk.end_line == _line(text, data, chunk.end_byte - 1)
     for first, second in pairwise(chunks):
         assert first.start_byte < second.start_byte
         assert first.end_byte < second.end_byte
 
 
 def assert_nothing_lost(text: str, chunks: tuple[Chunk, ...]) -> None:
-    """Between the chunks there is only white space."""
+    """Assert that there is only white space between the chunks."""
     data, done = text.encode(), 0
-    for one in chunks:
-        assert not data[done : max(done, one.start_byte)].decode().strip()
-        done = max(done, one.end_byte)
+    for chunk in chunks:
+        assert not data[done : max(done, chunk.start_byte)].decode().strip()
+        done = max(done, chunk.end_byte)
     assert not data[done:].decode().strip()
 
 
 def _line(text: str, data: bytes, byte: int) -> int:
-    """Lines counted in characters, one by one: another way than the one under test."""
+    """Return the line of a byte, counted in characters: a different way from the tested code."""
     position = len(data[:byte].decode(errors="ignore"))
     return 1 + sum(match.end() <= position for match in re.finditer("\r\n|\n|\r", text))

@@ -17,7 +17,7 @@ def sample(language: str) -> str:
 
 
 def long_sample(language: str) -> str:
-    """The sample with its line of filler made so long that the file does not fit into one chunk."""
+    """Return the sample with its filler line repeated so that the file does not fit into one chunk."""
 
     def lengthened(line: re.Match[str]) -> str:
         return "\n\n".join(f"{line[1]} {number} {'x' * 80}" for number in range(20))

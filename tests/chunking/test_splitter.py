@@ -11,8 +11,8 @@ SMALL = ChunkSize(size=20, overlap=6, separators=("\n\n", "\n", " "))
 measures = st.sampled_from([CODE_SIZE, DOCS_SIZE, SMALL, ChunkSize(1, 0, ()), ChunkSize(7, 6, ("\n", " "))])
 
 
-def pieces(text: str, measure: ChunkSize = SMALL) -> list[str]:
-    return [text[span.start : span.end] for span in split_text(text, measure)]
+def pieces(text: str, chunk_size: ChunkSize = SMALL) -> list[str]:
+    return [text[span.start : span.end] for span in split_text(text, chunk_size)]
 
 
 def test_sizes_and_overlaps_are_those_of_the_specification() -> None:
@@ -22,13 +22,13 @@ def test_sizes_and_overlaps_are_those_of_the_specification() -> None:
 
 @settings(max_examples=300)
 @given(texts, measures)
-def test_nothing_is_lost_and_nothing_is_too_long(text: str, measure: ChunkSize) -> None:
-    spans = list(split_text(text, measure))
-    assert all(0 < span.end - span.start <= measure.size for span in spans)
+def test_nothing_is_lost_and_nothing_is_too_long(text: str, chunk_size: ChunkSize) -> None:
+    spans = list(split_text(text, chunk_size))
+    assert all(0 < span.end - span.start <= chunk_size.size for span in spans)
     assert (spans[0].start, spans[-1].end) == (0, len(text)) if text else spans == []
     for first, second in pairwise(spans):
         assert first.start < second.start <= first.end < second.end
-        assert first.end - second.start <= measure.overlap
+        assert first.end - second.start <= chunk_size.overlap
 
 
 def test_a_short_text_is_one_piece() -> None:
@@ -61,15 +61,15 @@ def test_a_heading_before_a_long_block_is_no_piece_of_its_own() -> None:
     assert pieces("head\n\nline of text\nline of text\n")[0] == "head\n\nline of text\n"
 
 
-@pytest.mark.parametrize("measure", [CODE_SIZE, DOCS_SIZE])
-def test_a_line_of_20000_characters_comes_to_an_end(measure: ChunkSize) -> None:
+@pytest.mark.parametrize("chunk_size", [CODE_SIZE, DOCS_SIZE])
+def test_a_line_of_20000_characters_comes_to_an_end(chunk_size: ChunkSize) -> None:
     text = "x" * 20_000
-    assert "".join(pieces(text, ChunkSize(measure.size, 0, measure.separators))) == text
-    assert len(pieces(text, measure)) <= 7
+    assert "".join(pieces(text, ChunkSize(chunk_size.size, 0, chunk_size.separators))) == text
+    assert len(pieces(text, chunk_size)) <= 7
 
 
 class Watched(str):
-    """A text that counts the characters that searches may look at."""
+    """A text that counts the characters that its searches may look at."""
 
     __slots__ = ("looked_at",)
     looked_at: int
@@ -93,12 +93,12 @@ class Watched(str):
 @pytest.mark.parametrize(
     "pattern", ["x", "\n", "\n\n", " ", ". ", "x\n\n", "word ", "a. b\n", "é" * 3999 + "\n", "x" * 4001 + " "]
 )
-@pytest.mark.parametrize("measure", [CODE_SIZE, DOCS_SIZE])
-def test_twice_the_text_is_twice_the_work(pattern: str, measure: ChunkSize) -> None:
+@pytest.mark.parametrize("chunk_size", [CODE_SIZE, DOCS_SIZE])
+def test_twice_the_text_is_twice_the_work(pattern: str, chunk_size: ChunkSize) -> None:
     def work(length: int) -> int:
         text = Watched((pattern * (length // len(pattern) + 1))[:length])
         text.looked_at = 0
-        list(split_text(text, measure))
+        list(split_text(text, chunk_size))
         return text.looked_at
 
     assert work(400_000) <= 2.2 * work(200_000)
