@@ -1,7 +1,7 @@
 """Glob patterns over relative paths: `**`, `*`, `?`, `[…]`, `{a,b}`, dotfiles included.
 
-A pattern becomes one regular expression whose cost is bounded, because patterns come from
-users: length and alternatives are limited, and a star never gives back what it took.
+A pattern becomes one regular expression. Patterns come from users, so the cost is bounded: the
+length and the number of alternatives are limited, and a star never backtracks.
 """
 
 import re
@@ -16,7 +16,7 @@ MAX_ALTERNATIVES = 256
 
 @lru_cache(maxsize=512)
 def compile_glob(pattern: str) -> re.Pattern[str]:
-    """The expression that matches whole relative paths, or UsageError saying what is wrong."""
+    """Return the expression that matches whole relative paths, or raise UsageError with the problem."""
     if not pattern:
         raise _invalid_pattern(pattern, "it is empty")
     if len(pattern) > MAX_PATTERN_CHARACTERS:
@@ -28,7 +28,7 @@ def compile_glob(pattern: str) -> re.Pattern[str]:
 
 
 def to_path_glob(pattern: str) -> str:
-    """A pattern of a settings file as a whole-path glob: without a slash it means the name at any depth."""
+    """Turn a pattern of a settings file into a glob over whole paths; without a slash it matches names at any depth."""
     bare = pattern.removesuffix("/")
     return bare.removeprefix("/") if "/" in bare else f"**/{bare}"
 
@@ -38,7 +38,7 @@ def _invalid_pattern(pattern: str, why: str) -> UsageError:
 
 
 def _expand_braces(pattern: str, whole: str) -> list[str]:
-    """`a{b,c}d` as `abd` and `acd`; braces without a comma are literal."""
+    """Expand `a{b,c}d` to `abd` and `acd`; braces without a comma are literal."""
     results, pending = [], [pattern]
     while pending:
         current = pending.pop()
@@ -54,7 +54,7 @@ def _expand_braces(pattern: str, whole: str) -> list[str]:
 
 
 def _find_group(text: str, whole: str) -> tuple[int, int, list[str]] | None:
-    """The first innermost `{…,…}`: where it starts and ends, and its options."""
+    """Return the start, the end and the options of the first innermost `{…,…}`."""
     position, opened, cuts = 0, -1, list[int]()
     while position < len(text):
         character = text[position]
@@ -78,7 +78,7 @@ def _find_group(text: str, whole: str) -> tuple[int, int, list[str]] | None:
 
 
 def _find_class_end(text: str, start: int, whole: str) -> int:
-    """The position after the `]` that closes the class opened at `start`."""
+    """Return the position after the `]` that closes the class opened at `start`."""
     position = start + 1
     if text[position : position + 1] in ("!", "^"):
         position += 1
@@ -89,11 +89,11 @@ def _find_class_end(text: str, start: int, whole: str) -> int:
 
 
 def _translate(glob: str, whole: str) -> str:
-    """One brace-free glob as a regular expression without catastrophic backtracking.
+    """Translate a glob without braces to a regular expression without catastrophic backtracking.
 
-    Of several stars, all but the last take the earliest place where what follows them fits and
-    never give it back (atomic groups): an earlier place is never worse for the stars to come.
-    The same holds for `**` among whole components.
+    Every star but the last matches up to the earliest place where the rest of the pattern fits, and
+    never backtracks (atomic groups): an earlier place is never worse for the following stars. The
+    same holds for `**` between whole components.
     """
     runs: list[list[str]] = [[]]
     for component in _split_components(glob, whole):
@@ -111,7 +111,7 @@ def _translate(glob: str, whole: str) -> str:
 
 
 def _split_components(glob: str, whole: str) -> list[list[str]]:
-    """The glob cut at slashes; each component as stars and expressions for one character."""
+    """Split the glob at slashes; each component is a list of stars and of expressions for one character."""
     components: list[list[str]] = [[]]
     position = 0
     while position < len(glob):

@@ -1,6 +1,6 @@
-"""What differs between Linux, macOS and Windows: opening files, locks, durability, signals.
+"""The differences between Linux, macOS and Windows: opening files, locks, durability, signals.
 
-Everything else in the package is written once for all three.
+The rest of the package is the same for all three systems.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from dowse.types import Stat
 
 IS_WINDOWS = sys.platform == "win32"
 NAMES_FOLD_CASE = sys.platform in ("win32", "darwin")
-"""The usual file system finds `.env` when asked for `.ENV`."""
+"""True where the usual file system ignores the case of names and finds `.env` under `.ENV`."""
 
 _FILE_FLAGS = (
     os.O_RDONLY
@@ -35,30 +35,29 @@ _FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOL
 
 
 def storage_root() -> Path:
-    """Where all indexes live: `DOWSE_HOME`, or `~/.mcp/search`."""
+    """Return the folder that holds all indexes: `DOWSE_HOME`, or `~/.mcp/search`."""
     named = os.environ.get("DOWSE_HOME")
     return Path(named).expanduser().absolute() if named else Path.home() / ".mcp" / "search"
 
 
 def stat_of(result: os.stat_result) -> Stat:
-    """The part of a stat that tells whether a file may have changed."""
+    """Return the part of a stat that shows whether a file may have changed."""
     numbers = (result.st_size, result.st_mtime_ns, result.st_ino, result.st_ctime_ns)
     return Stat(*map(_to_signed_64_bits, numbers))
 
 
 def _to_signed_64_bits(number: int) -> int:
-    """A number as 64 bits with a sign hold it: times after 2262 and huge inodes do not fit otherwise."""
+    """Wrap a number into 64 signed bits; times after 2262 and very large inodes would not fit otherwise."""
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 @contextlib.contextmanager
 def open_beneath(root: Path, relative: str) -> Iterator[int]:
-    """Open a regular file below `root` for reading, following no symlink on the way.
+    """Open a regular file below `root` for reading without following symlinks.
 
-    Each folder is opened relative to the one before, so that nothing swapped in between check
-    and read can lead outside. Raises OSError: ELOOP or ENOTDIR where a symlink stands, EINVAL
-    for what is not a regular file. `root` itself may be reached through symlinks: the user
-    named it.
+    Each folder is opened relative to its parent, so a symlink that appears between check and read
+    cannot lead outside. Raise OSError: ELOOP or ENOTDIR for a symlink, EINVAL for anything that
+    is not a regular file. The path of `root` itself may contain symlinks, because the user named it.
     """
     parts = relative.split("/")
     if not relative or any(part in ("", ".", "..") or "\0" in part for part in parts):
@@ -86,7 +85,7 @@ def _open_by_parts(root: Path, parts: list[str]) -> int:
 
 
 def _open_checked(root: Path, parts: list[str]) -> int:
-    """Windows has no openat: check every component, open, and check that it is the same file."""
+    """Check every component, open the file, and check that it is the same file. Windows has no openat."""
     path = root
     for part in parts:
         path = path / part
@@ -118,7 +117,7 @@ def _is_below(path: str, root: str) -> bool:
 
 
 def read_at_most(descriptor: int, limit: int) -> bytes:
-    """Up to `limit` bytes from an open file."""
+    """Read up to `limit` bytes from an open file."""
     pieces = []
     while limit > 0 and (piece := os.read(descriptor, min(limit, 1 << 20))):
         pieces.append(piece)
@@ -127,14 +126,14 @@ def read_at_most(descriptor: int, limit: int) -> bytes:
 
 
 def make_private_folder(path: Path) -> None:
-    """Make a folder, and its parents, that only the user can enter."""
+    """Create a folder and its missing parents; only the user can enter them."""
     missing = [path, *path.parents]
     for folder in reversed([p for p in missing if not p.exists()]):
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Replace a file so that a crash leaves the old or the new content, never a part of it."""
+    """Replace a file. After a crash it has either the old or the new content, never a part of it."""
     with disk_errors(path):
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
         try:
@@ -151,7 +150,7 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make renames in a folder durable; Windows does so by itself."""
+    """Make renames in a folder durable. Windows does this by itself."""
     if IS_WINDOWS:
         return
     descriptor = os.open(folder, os.O_RDONLY)
@@ -163,7 +162,7 @@ def sync_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def disk_errors(where: Path) -> Iterator[None]:
-    """Turn "no space" into an error that says so and what to do."""
+    """Turn the system's "no space" error into DiskFull."""
     try:
         yield
     except OSError as error:
@@ -175,10 +174,10 @@ def disk_errors(where: Path) -> Iterator[None]:
 
 
 class Lock:
-    """An exclusive lock between processes that dies with its owner.
+    """An exclusive lock between processes, which the system releases when its owner ends.
 
-    The lock is on a byte range of an open file, never on the file's existence, so there is no
-    stale lock to clean up. The file holds who has it, for the message of whoever waits.
+    The lock is on a byte range of an open file and does not depend on the file's existence, so no
+    stale lock can remain. The file names the owner, for the error messages of waiting processes.
     """
 
     def __init__(self, path: Path) -> None:
@@ -190,14 +189,14 @@ class Lock:
         return self._descriptor is not None
 
     def owner(self) -> str:
-        """Who holds or last held it, as written by them."""
+        """Return the name of the process that holds or last held the lock, as it wrote it."""
         try:
             return self.path.read_text(encoding="utf-8", errors="replace").strip() or "another process"
         except OSError:
             return "another process"
 
     def try_acquire(self) -> bool:
-        """Take the lock if it is free."""
+        """Take the lock if it is free, and return whether it was."""
         if self._descriptor is not None:
             return False
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
@@ -206,7 +205,7 @@ class Lock:
         except OSError:
             os.close(descriptor)
             return False
-        with contextlib.suppress(OSError):  # the note is a courtesy; the lock is held without it
+        with contextlib.suppress(OSError):  # the name is for messages only; the lock is held without it
             os.ftruncate(descriptor, 0)
             os.lseek(descriptor, 0, os.SEEK_SET)
             os.write(descriptor, f"process {os.getpid()}".encode())
@@ -214,7 +213,7 @@ class Lock:
         return True
 
     def is_taken(self) -> bool:
-        """Whether some process, or this one, holds the lock now; those who ask do not get in each other's way."""
+        """Return whether any process holds the lock now. Several processes can ask at the same time."""
         if self.is_held:
             return True
         try:
@@ -230,7 +229,7 @@ class Lock:
         return False
 
     def acquire(self, wait_seconds: float) -> None:
-        """Take the lock within a bounded time or raise StoreBusy, naming the owner."""
+        """Take the lock within `wait_seconds`, or raise StoreBusy with the name of the owner."""
         deadline = time.monotonic() + wait_seconds
         pause = 0.002
         while not self.try_acquire():
@@ -242,7 +241,7 @@ class Lock:
             pause = min(pause * 1.5, 0.05)
 
     def release(self) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -261,7 +260,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def _lock_descriptor(descriptor: int, *, is_shared: bool = False) -> None:  # noqa: ARG001 - Windows has none
-        # A byte far beyond the owner's note, so that the note can be read while it is locked.
+        # Lock a byte far beyond the owner's name, so that the name stays readable.
         os.lseek(descriptor, 1 << 20, os.SEEK_SET)
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         os.lseek(descriptor, 0, os.SEEK_SET)
@@ -274,9 +273,9 @@ else:
 
 
 def start_in_background(command: list[str]) -> int:
-    """Start a program that goes on when we end, quietly and at low priority; its process id."""
+    """Start a program that outlives this process, without input and output, and return its process id."""
     flags = {"creationflags": 0x00000008 | 0x00000200} if IS_WINDOWS else {"start_new_session": True}
-    # Detached on purpose: nobody waits for it, and its handle must not complain about that.
+    # The program is detached and never waited for; a return code keeps Popen from warning about that.
     process = subprocess.Popen(  # noqa: S603 - our own program, no shell
         command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, close_fds=True, **flags
     )
@@ -285,7 +284,7 @@ def start_in_background(command: list[str]) -> int:
 
 
 def lower_priority() -> None:
-    """Give way to whatever else runs on the machine."""
+    """Lower the priority of this process."""
     if hasattr(os, "nice"):
         os.nice(5)
 
@@ -294,7 +293,7 @@ POWER_SUPPLIES = Path("/sys/class/power_supply")
 
 
 def is_on_battery(supplies: Path = POWER_SUPPLIES) -> bool:
-    """Whether the machine runs on its battery; no, where nobody can tell."""
+    """Return whether the machine runs on its battery; false where the system does not tell."""
     try:
         if sys.platform == "darwin":
             return _mac_is_on_battery()
@@ -307,7 +306,7 @@ def _linux_is_on_battery(supplies: Path) -> bool:
     found = [_read_supply(folder) for folder in supplies.iterdir()]
     if any(supply["type"] != "Battery" and supply["online"] == "1" for supply in found):
         return False
-    # The battery of a mouse says `Device`, and empties beside any wall socket.
+    # The battery of a mouse has the scope `Device`; it discharges whatever powers the machine.
     return any(
         supply["type"] == "Battery" and supply["scope"] != "Device" and supply["status"] == "Discharging"
         for supply in found
@@ -327,33 +326,33 @@ def _mac_is_on_battery() -> bool:
 
     power = ctypes.CDLL("/System/Library/Frameworks/IOKit.framework/IOKit")
     power.IOPSGetTimeRemainingEstimate.restype = ctypes.c_double
-    unlimited = -2.0  # what it says at a wall socket
+    unlimited = -2.0  # the value on mains power
     return bool(power.IOPSGetTimeRemainingEstimate() != unlimited)
 
 
 def _windows_is_on_battery() -> bool:
     import ctypes
 
-    status = (ctypes.c_ubyte * 12)()  # SYSTEM_POWER_STATUS; its first byte is 0 away from a wall socket
+    status = (ctypes.c_ubyte * 12)()  # SYSTEM_POWER_STATUS; its first byte is 0 on battery
     known = ctypes.windll.kernel32.GetSystemPowerStatus(ctypes.byref(status))  # type: ignore[attr-defined,unused-ignore]
     return bool(known) and status[0] == 0
 
 
 def is_arm() -> bool:
-    """Whether this processor is an ARM."""
+    """Return whether this processor is an ARM."""
     return platform.machine().lower() in ("aarch64", "arm64")
 
 
 def interrupt_on_terminate() -> None:
-    """Let a polite kill end a command the way Ctrl-C does: what is done is kept."""
+    """Handle SIGTERM like Ctrl-C, so that an interrupted command keeps its finished work."""
     if hasattr(signal, "SIGTERM"):
         signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def release_memory() -> None:
-    """Give memory that was used for a moment back to the system, where the C library would keep it (glibc does)."""
+    """Return freed memory to the system; the C library glibc would keep it."""
     if sys.platform == "linux":
-        import ctypes  # here because hardly anybody needs it
+        import ctypes  # here because few commands need it
 
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).malloc_trim(0)

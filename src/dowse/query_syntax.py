@@ -1,7 +1,7 @@
-"""The query syntax: words, `+must`, `-not`, `"a phrase"`, `-"not this phrase"`. Knows nothing of indexes.
+"""The query syntax: words, `+must`, `-not`, `"a phrase"`, `-"not this phrase"`.
 
-Anything can be parsed: a lone sign and an empty phrase are ignored, a sign inside a word is part of it, and a quote
-that does not close, or that follows a word at once (5" pipe), is not there.
+Every text is a valid query. A lone sign, an empty phrase, a quote that does not close and a quote directly after a
+word (5" pipe) are ignored. A sign inside a word is part of the word.
 """
 
 import re
@@ -12,7 +12,7 @@ _PIECE = re.compile(r'(?<!\w)(?P<sign>[+-]?)"(?P<phrase>[^"]*)"|(?P<word>[^\s"]+
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query taken apart, everything as it was written."""
+    """A parsed query; all parts are as the user wrote them."""
 
     terms: tuple[str, ...] = ()
     must: tuple[str, ...] = ()
@@ -21,7 +21,7 @@ class Query:
     not_phrases: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, list[str]]:
-        """The query as users are shown it."""
+        """Return the query in the form that replies show."""
         return {
             "terms": list(self.terms),
             "must": list(self.must),
@@ -31,7 +31,7 @@ class Query:
 
 
 def parse_query(text: str) -> Query:
-    """Take a query apart."""
+    """Parse a query."""
     found: dict[str, list[str]] = {"terms": [], "must": [], "must_not": [], "phrases": [], "not_phrases": []}
     for piece in _PIECE.finditer(text):
         if piece["phrase"] is not None:

@@ -25,7 +25,7 @@ def test_a_path_that_changed_while_it_was_worked_on_stays() -> None:
     dirty.add(["a.py", "b.py"], 1.0)
     taken = dirty.pending()
     dirty.add(["a.py"], 2.0)
-    dirty.done(taken)
+    dirty.remove(taken)
     assert list(dirty.pending()) == ["a.py"]
     assert dirty.pending()["a.py"] == (1.0, 2.0)
 
@@ -34,7 +34,7 @@ def test_what_is_done_is_gone_from_the_file_too(tmp_path: Path) -> None:
     dirty = PendingPaths(tmp_path)
     dirty.add(["a.py"], 1.0)
     dirty.save()
-    dirty.done(dirty.pending())
+    dirty.remove(dirty.pending())
     dirty.save()
     assert read_pending_paths(tmp_path) == []
 
@@ -65,5 +65,5 @@ def test_threads_may_add_and_take_at_once(tmp_path: Path) -> None:
     while any(thread.is_alive() for thread in threads) or dirty.pending():
         some = dirty.pending()
         taken |= set(some)
-        dirty.done(some)
+        dirty.remove(some)
     assert len(taken) == 2000

@@ -13,7 +13,7 @@ GIT = replace(REALTIME, indexing_strategy="git")
 
 def test_nothing_pending_is_never_due() -> None:
     for settings in (REALTIME, LAZY, GIT):
-        assert due_paths(settings, {}, 100.0, head_moved=True, asked=True) == {}
+        assert due_paths(settings, {}, 100.0, has_head_moved=True, is_searching=True) == {}
 
 
 def test_realtime_waits_until_a_path_rests() -> None:
@@ -36,10 +36,10 @@ def test_lazy_waits_for_its_idle_time_which_every_event_restarts() -> None:
 
 def test_lazy_does_not_wait_when_somebody_searches() -> None:
     pending = {"a.py": ChangeTimes(0.0, 0.0)}
-    assert due_paths(LAZY, pending, 0.1, asked=True) == pending
+    assert due_paths(LAZY, pending, 0.1, is_searching=True) == pending
 
 
 def test_git_waits_for_head_and_for_nothing_else() -> None:
     pending = {"a.py": ChangeTimes(0.0, 0.0)}
-    assert due_paths(GIT, pending, 10_000.0, asked=True) == {}
-    assert due_paths(GIT, pending, 0.1, head_moved=True) == pending
+    assert due_paths(GIT, pending, 10_000.0, is_searching=True) == {}
+    assert due_paths(GIT, pending, 0.1, has_head_moved=True) == pending

@@ -1,11 +1,11 @@
-"""File systems whose events cannot be relied on: another machine, or another layer, may change files unseen."""
+"""File systems whose change events are unreliable, because another machine or another layer may change files."""
 
 import os
 from pathlib import Path
 
 NETWORK_POLL_SECONDS = 5.0
 LAYERED_POLL_SECONDS = 60.0
-"""How often everything is looked at: on a network often, on layers, where most changes are seen, seldom."""
+"""How often all files are checked: often on a network, seldom on layers, which report most changes."""
 
 _NETWORK = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "vboxsf", "virtiofs", "drvfs"}
 _LAYERED = {"overlay", "aufs", "unionfs"}
@@ -13,7 +13,7 @@ _MOUNTS = Path("/proc/self/mounts")
 
 
 def poll_seconds(root: Path) -> float:
-    """How often a root has to be looked at though it is watched; 0 where events can be relied on."""
+    """Return how often the files of a watched root have to be checked; 0 where events are reliable."""
     kind = file_system_of(root)
     if kind in _NETWORK or kind.startswith("fuse"):
         return NETWORK_POLL_SECONDS
@@ -21,16 +21,16 @@ def poll_seconds(root: Path) -> float:
 
 
 def file_system_of(root: Path, mounts: Path = _MOUNTS) -> str:
-    """The kind of file system that a folder is on; empty where that is not known."""
+    """Return the type of the file system that a folder is on; empty where it is unknown."""
     try:
         lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
         return ""
     path, best = os.path.realpath(root), ("", "")
     for line in lines:
-        _, place, kind, *_ = (*line.split(" "), "", "", "")
-        place = place.replace("\\040", " ")
-        is_around = path == place or path.startswith(place.rstrip("/") + "/")
-        if is_around and len(place) >= len(best[0]):
-            best = place, kind
+        _, mount_point, kind, *_ = (*line.split(" "), "", "", "")
+        mount_point = mount_point.replace("\\040", " ")
+        is_around = path == mount_point or path.startswith(mount_point.rstrip("/") + "/")
+        if is_around and len(mount_point) >= len(best[0]):
+            best = mount_point, kind
     return best[1]

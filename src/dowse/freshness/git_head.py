@@ -1,41 +1,41 @@
-"""Where git's HEAD is: what changes on commit, merge, rebase, checkout and reset, by files alone.
+"""The state of git's HEAD, read from files; it changes on commit, merge, rebase, checkout and reset.
 
-Works in worktrees and submodules, whose `.git` is a file, and with packed references.
+This works in worktrees and submodules, whose `.git` is a file, and with packed references.
 """
 
 import os
 from pathlib import Path
 
 Head = tuple[object, ...]
-"""Something that is another one after HEAD was moved."""
+"""A fingerprint that differs after HEAD has moved."""
 
 _MAX_BYTES = 1_000_000
 
 
 def read_head(root: Path) -> Head | None:
-    """Where HEAD is now; None outside of a repository."""
+    """Return the current state of HEAD; None outside of a repository."""
     folder = _find_git_folder(root)
     if folder is None:
         return None
     head = _read(folder / "HEAD")
     common = folder / (_read(folder / "commondir") or ".")
     commit = _resolve_reference(folder, common, head.removeprefix("ref: ")) if head.startswith("ref: ") else head
-    # A reset to the same commit moves nothing, but is written down.
+    # A reset to the same commit changes only the log.
     return head, commit, _file_stamp(folder / "logs" / "HEAD"), _file_stamp(folder / "ORIG_HEAD")
 
 
 def _find_git_folder(root: Path) -> Path | None:
     for folder in (root, *root.parents):
-        place = folder / ".git"
-        if place.is_dir():
-            return place
-        if place.is_file():
-            return folder / _read(place).removeprefix("gitdir: ")
+        marker = folder / ".git"
+        if marker.is_dir():
+            return marker
+        if marker.is_file():
+            return folder / _read(marker).removeprefix("gitdir: ")
     return None
 
 
 def _resolve_reference(folder: Path, common: Path, reference: str) -> str:
-    """What a reference points at: in a file of its own, or in the packed ones."""
+    """Return the commit of a reference, from its own file or from the packed references."""
     loose = _read(folder / reference) or _read(common / reference)
     if loose:
         return loose
@@ -53,7 +53,7 @@ def _read(file: Path) -> str:
 
 def _file_stamp(file: Path) -> tuple[int, int] | None:
     try:
-        seen = os.stat(file)  # noqa: PTH116 - looked at every second
+        seen = os.stat(file)  # noqa: PTH116 - runs every second
     except OSError:
         return None
     return seen.st_mtime_ns, seen.st_size

@@ -1,4 +1,4 @@
-"""Makes the store equal to the files, in batches that each leave a usable index."""
+"""Indexing: bring the store up to date with the files, in batches that each leave a usable index."""
 
 import time
 from collections import Counter
@@ -28,24 +28,24 @@ from dowse.types import (
 
 FIRST_BATCH_FILES = 60
 FIRST_BATCH_SECONDS = 0.3
-"""The first batch is small, so that the first answers come at once; on a machine where each grammar
-is still to be unpacked, which takes 0.3 s, it is smaller still."""
+"""The first batch is small, so that the first results come at once. It is smaller still on a machine
+that has to unpack each grammar first, which takes 0.3 s."""
 BATCH_GROWTH = 4
 BATCH_FILES = 2000
 BATCH_CHARACTERS = 16_000_000
-"""A batch is one transaction and one commit of the lexical index. Each next one is larger: eight
-of the same size are merged, which on 5,600 files took as long as a seventh of the whole run."""
+"""A batch is one transaction and one commit of the lexical index. Each batch is larger than the one
+before: eight commits of the same size are merged, which took a seventh of the run on 5,600 files."""
 
 MAX_MOVED_FILES = 5000
-"""Of a folder that was moved, so many files are not cut again; the rest is."""
+"""The number of files of a moved folder that are not chunked again; the rest is."""
 
 RECIPE = f"policy {sources.VERSION}, reading {reading.VERSION}, chunking {chunking.VERSION}"
-"""How files become chunks; an index made by another recipe is made anew."""
+"""The versions of the code that makes chunks of files. An index with another recipe is built again."""
 
 
 @dataclass(slots=True)
 class IndexReport:
-    """What a run did."""
+    """The counts and the duration of an indexing run."""
 
     added: int = 0
     updated: int = 0
@@ -54,28 +54,28 @@ class IndexReport:
     skipped: list[Verdict] = field(default_factory=list)
     seconds: float = 0.0
     is_complete: bool = True
-    """False when the run was interrupted; what it did is kept."""
+    """False when the run was interrupted; its finished work is kept."""
 
     @property
     def changed_anything(self) -> bool:
         return bool(self.added or self.updated or self.removed)
 
     def skipped_by_reason(self) -> dict[Reason, int]:
-        """How many were left out for each reason, most first."""
+        """Return the number of skipped files for each reason, highest first."""
         return dict(Counter(verdict.reason for verdict in self.skipped if verdict.reason).most_common())
 
 
 def find_drift(
     source: FileSource, store: DocumentReader, *, distrust_before_ns: int = 0, on_folder: FolderCallback | None = None
 ) -> Drift:
-    """What has to be done; every known file that was last read before `distrust_before_ns` counts as changed."""
+    """Compare all files with the store. A known file that was last read before `distrust_before_ns` counts as changed."""
     return scan(source, store, RECIPE, distrust_before_ns=distrust_before_ns, on_folder=on_folder)
 
 
 def find_drift_at(
     source: FileSource, store: DocumentReader, paths: Iterable[str], on_folder: FolderCallback | None = None
 ) -> Drift:
-    """What has to be done about some paths, whatever stands there now."""
+    """Compare some paths with the store, whether they are files, folders or gone."""
     return scan_paths(source, store, RECIPE, paths, on_folder=on_folder)
 
 
@@ -88,7 +88,7 @@ def update_index(
     first: str = "",
     encoder: Encoder | None = None,
 ) -> IndexReport:
-    """Apply the drift, or find it first; Ctrl-C ends it with what is done kept.
+    """Apply a drift, which is found first if none is given. Ctrl-C ends the run and keeps its finished work.
 
     Files whose path has words of `first` come before the others. Chunks get the encoder's vectors at once.
     """
@@ -107,7 +107,7 @@ def update_index(
 
 
 def reindex(source: FileSource, store: Store, paths: Iterable[str], encoder: Encoder | None = None) -> IndexReport:
-    """Bring single paths up to date now; the files are read, whatever their stat says."""
+    """Bring single paths up to date now. The files are read even if their stat is unchanged."""
     drift = scan_paths(source, store, RECIPE, paths, distrust_before_ns=time.time_ns())
     report = IndexReport(unchanged=drift.unchanged, skipped=drift.skipped)
     apply_drift(source, store, drift, report, encoder=encoder)
@@ -123,11 +123,11 @@ def apply_drift(
     *,
     encoder: Encoder | None = None,
 ) -> None:
-    """Apply what a scan found; a file whose content is the same is not chunked again."""
+    """Apply the result of a scan. A file with the same content is not chunked again."""
     pending = _PendingBatch(store, report, encoder)
     pending.remember(drift.gone if drift.new else [])
     for path in drift.gone:
-        if not isinstance(source.entry_at(path), Entry):  # it may have come back since we looked
+        if not isinstance(source.entry_at(path), Entry):  # it may have come back since the scan
             pending.drop(path)
     known = {entry.path for entry in drift.changed}
     total = len(drift.new) + len(drift.changed)
@@ -150,13 +150,13 @@ def _sort_by_path_words(drift: Drift, words: str) -> None:
 
 
 def make_put(document: Document) -> Put:
-    """Cut a document into chunks."""
+    """Cut a document into chunks and return the change for the store."""
     chunks, is_truncated = chunking.chunk(document.reading.text, document.language, document.kind)
     return Put(document, chunks, is_truncated, RECIPE)
 
 
 def _make_put_like(document: Document, twin: StoredDocument, chunks: Iterable[StoredChunk]) -> Put:
-    """Cut a document as another one with the same content was cut."""
+    """Return the change for a document with the chunks of another document that has the same content."""
     data = document.reading.text.encode()
     cut = tuple(
         Chunk(
@@ -181,7 +181,7 @@ def _index_entry(
         pending.report.skipped.append(read)
         if is_known:
             pending.drop(entry.path)
-        if read.reason in (Reason.BINARY, Reason.DENIED):  # for what it holds: it need not be read again
+        if read.reason in (Reason.BINARY, Reason.DENIED):  # refused for its content, so it need not be read again
             pending.refuse(entry.stat, read)
         return
     stored = store.document(entry.path) if is_known else None
@@ -193,33 +193,33 @@ def _index_entry(
 
 
 def _is_same(stored: StoredDocument, read: Document) -> bool:
-    """Whether a file would become the very chunks that are stored."""
-    made = (stored.content_hash, stored.kind, stored.language, stored.recipe)
-    return made == (read.content_hash, read.kind, read.language, RECIPE)
+    """Return whether a file would give the same chunks as are stored."""
+    key = (stored.content_hash, stored.kind, stored.language, stored.recipe)
+    return key == (read.content_hash, read.kind, read.language, RECIPE)
 
 
 class _PendingBatch:
-    """The batch being gathered."""
+    """The batch that is being collected."""
 
     def __init__(self, store: Store, report: IndexReport, encoder: Encoder | None) -> None:
         self.report = report
         self._store, self._encoder = store, encoder
         self._limit = FIRST_BATCH_FILES
         self._began = time.monotonic()
-        self._going: dict[bytes, tuple[StoredDocument, list[StoredChunk]]] = {}
+        self._removed: dict[bytes, tuple[StoredDocument, list[StoredChunk]]] = {}
         self._clear()
 
     def remember(self, paths: Iterable[str]) -> None:
-        """Keep how files that are going were cut: one that was moved is known by its content."""
+        """Keep the chunks of files that will be removed; a moved file is recognized by its content."""
         for path in islice(paths, MAX_MOVED_FILES):
             if document := self._store.document(path):
-                self._going[document.content_hash] = document, self._store.chunks(document.id)
+                self._removed[document.content_hash] = document, self._store.chunks(document.id)
 
     def find_duplicate(self, read: Document) -> tuple[StoredDocument, list[StoredChunk]] | None:
-        """A document with the same content, and how it was cut."""
-        going = self._going.get(read.content_hash)
-        if going and (going[0].kind, going[0].language, going[0].recipe) == (read.kind, read.language, RECIPE):
-            return going
+        """Return a document with the same content, and its chunks."""
+        removed = self._removed.get(read.content_hash)
+        if removed and (removed[0].kind, removed[0].language, removed[0].recipe) == (read.kind, read.language, RECIPE):
+            return removed
         twin = self._store.find_twin(read, RECIPE)
         return (twin, self._store.chunks(twin.id)) if twin else None
 
@@ -245,7 +245,7 @@ class _PendingBatch:
             self.flush()
 
     def flush(self) -> None:
-        """Apply what is gathered and count it once it is kept."""
+        """Apply the batch, and count its changes once they are stored."""
         batch = Batch(self._puts, self._drops, self._touches, self._refusals)
         if not batch:
             return
@@ -266,7 +266,7 @@ class _PendingBatch:
 
 
 def _add_vectors(batch: Batch, encoder: Encoder) -> Batch:
-    """A batch whose chunks have vectors."""
+    """Return the batch with vectors for its chunks."""
     vectors = encoder.encode(
         [encoder_input(put.document.path, chunk.text) for put in batch.puts for chunk in put.chunks]
     )
@@ -279,7 +279,7 @@ def _add_vectors(batch: Batch, encoder: Encoder) -> Batch:
 
 
 def text_reader(source: FileSource) -> ReadText:
-    """Reads texts for a store that has to rebuild what is derived from them."""
+    """Return a function that reads texts for a store that has to rebuild its derived parts."""
 
     def read_text(document: StoredDocument) -> str | None:
         read = source.read_path(document.path)

@@ -1,4 +1,4 @@
-"""Checks an index against the files and against itself, and says exactly what is wrong."""
+"""The check of an index against the files and against itself."""
 
 import time
 
@@ -7,11 +7,11 @@ from dowse.protocols import DocumentReader, FileSource, Store
 from dowse.types import Entry, Finding, Progress, Verdict
 
 MAX_LISTED_FINDINGS = 20
-"""Findings of one sort that are named; the rest is counted."""
+"""The number of findings of one kind that are listed; the rest is counted."""
 
 
 def check_index(source: FileSource, store: Store, progress: Progress | None = None) -> list[Finding]:
-    """Everything that is wrong with an index; each file's content is read and compared."""
+    """Return everything that is wrong with an index. The content of every file is read and compared."""
     return [*store.check(), *_check_files(source, store, progress)]
 
 
@@ -32,7 +32,7 @@ def _check_files(source: FileSource, store: DocumentReader, progress: Progress |
 
 
 def _differs(source: FileSource, store: DocumentReader, entry: Entry) -> bool:
-    """Whether the index has something else of a file than there is now."""
+    """Return whether the index differs from a file's current content."""
     read, stored = source.read(entry), store.document(entry.path)
     if isinstance(read, Verdict):
         return stored is not None

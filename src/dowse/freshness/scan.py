@@ -1,4 +1,4 @@
-"""Compares the files with the store: what is new, changed or gone, without reading what is the same."""
+"""Comparison of the files with the store: new, changed and removed files, without reading unchanged ones."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,27 +14,27 @@ _COARSE_CLOCK_NS = 2_000_000_000
 
 @dataclass(slots=True)
 class Drift:
-    """How the files differ from the store."""
+    """The differences between the files and the store."""
 
     new: list[Entry] = field(default_factory=list)
     changed: list[Entry] = field(default_factory=list)
-    """Files whose stat differs; their content may turn out to be the same."""
+    """Files whose stat differs; their content may be the same."""
     gone: list[str] = field(default_factory=list)
     unchanged: int = 0
     skipped: list[Verdict] = field(default_factory=list)
 
     @property
     def pending(self) -> int:
-        """How many files the store has to be told of."""
+        """The number of files that differ from the store."""
         return len(self.new) + len(self.changed) + len(self.gone)
 
     @property
     def files(self) -> int:
-        """How many files there are to be indexed."""
+        """The number of files to be indexed in all."""
         return len(self.new) + len(self.changed) + self.unchanged
 
     def add(self, other: "Drift") -> None:
-        """Take in what another look found."""
+        """Add the differences of another scan."""
         self.new += other.new
         self.changed += other.changed
         self.gone += other.gone
@@ -43,7 +43,7 @@ class Drift:
 
 
 class _TrustRule(NamedTuple):
-    """Which documents are believed to be what their file's stat says."""
+    """The rule for stored documents that need not be read again when the stat of their file is unchanged."""
 
     recipe: str
     distrust_before_ns: int = 0
@@ -63,7 +63,7 @@ def scan(
 ) -> Drift:
     """Compare every file, or those below a folder (`src/`), by its stat.
 
-    What another recipe made counts as changed, and so does what was last read before `distrust_before_ns`.
+    Documents of another recipe count as changed, and so do those that were last read before `distrust_before_ns`.
     """
     known = _Documents(store, below)
     refused = {} if distrust_before_ns else store.refusals()
@@ -78,17 +78,17 @@ def scan(
 
 
 class _Documents:
-    """The documents of a store beside a walk: both go by path, so neither has to be held in memory."""
+    """The documents of a store, read in step with a walk. Both are sorted by path, so neither has to be in memory."""
 
     def __init__(self, store: DocumentReader, below: str) -> None:
         self._documents = store.documents(below)
         self._next = next(self._documents, None)
-        self._passed: list[str] = []
+        self._unvisited: list[str] = []
 
     def at(self, path: str) -> StoredDocument | None:
-        """The document of a path that comes after all that were asked for before."""
+        """Return the document at a path. Calls must come in the order of paths."""
         while self._next is not None and self._next.path < path:
-            self._pass()
+            self._skip()
         found = self._next
         if found is None or found.path != path:
             return None
@@ -96,14 +96,14 @@ class _Documents:
         return found
 
     def unvisited_paths(self) -> list[str]:
-        """The paths of documents that nobody asked for."""
+        """Return the paths of the documents that `at` did not return."""
         while self._next is not None:
-            self._pass()
-        return self._passed
+            self._skip()
+        return self._unvisited
 
-    def _pass(self) -> None:
+    def _skip(self) -> None:
         if self._next is not None:
-            self._passed.append(self._next.path)
+            self._unvisited.append(self._next.path)
         self._next = next(self._documents, None)
 
 
@@ -116,12 +116,12 @@ def scan_paths(
     distrust_before_ns: int = 0,
     on_folder: FolderCallback | None = None,
 ) -> Drift:
-    """Compare what stands at some paths: files, folders with all below them, or nothing any more."""
+    """Compare some paths: files, folders with everything below them, or paths that no longer exist."""
     drift, refused = Drift(), store.refusals()
-    how: Any = {"distrust_before_ns": distrust_before_ns, "on_folder": on_folder}
+    options: Any = {"distrust_before_ns": distrust_before_ns, "on_folder": on_folder}
     for path in _outermost(paths):
         if not path:
-            return scan(source, store, recipe, **how)
+            return scan(source, store, recipe, **options)
         found = source.entry_at(path)
         document = store.document(path)
         if isinstance(found, Entry):
@@ -130,14 +130,14 @@ def scan_paths(
         else:
             drift.gone += [path] if document else []
             if found.is_allowed:
-                drift.add(scan(source, store, recipe, below=f"{path}/", **how))
+                drift.add(scan(source, store, recipe, below=f"{path}/", **options))
             else:
                 drift.gone += [below.path for below in store.documents(f"{path}/")]
     return drift
 
 
 def _outermost(paths: Iterable[str]) -> list[str]:
-    """The paths without those that lie below another of them."""
+    """Return the paths without those that lie below another of them."""
     kept: set[str] = set()
     for path in sorted(paths):
         parts = path.split("/")
@@ -171,11 +171,11 @@ def _is_unchanged(document: StoredDocument, entry: Entry) -> bool:
 
 
 def _is_racy(document: StoredDocument) -> bool:
-    """Whether the file could have changed after it was read without its time showing it.
+    """Return whether the file could have changed after it was read without a change of its time.
 
-    A file system's clock ticks every few milliseconds, some only every two seconds; those show
-    times without a fraction. A program may set the time of the content, back or forth; that of the
-    change, which cannot be set, tells.
+    The clock of a file system ticks every few milliseconds, or only every two seconds; the slow ones
+    have times without a fraction. Programs can set the modification time, so the change time, which
+    they cannot set, is used.
     """
     stat = document.stat
     changed_ns = stat.mtime_ns if IS_WINDOWS else stat.ctime_ns

@@ -1,8 +1,8 @@
-"""What the system says has changed below a root. A hint only: the truth is what a look at the files finds.
+"""File change events below a root. They are only hints: a scan of the files decides what has changed.
 
-watchfiles says nothing of events that were lost, so a burst counts as "look everywhere" (DESIGN: of
-300 files written into fresh nested folders it missed 114; we watch each folder by itself and look
-into every new one).
+watchfiles does not report lost events, so after a burst of events all files are scanned. (Of 300 files
+written into new nested folders, its recursive watch missed 114, so each folder gets its own watch and
+every new folder is scanned.)
 """
 
 import contextlib
@@ -20,53 +20,54 @@ if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
 
 EVERYWHERE = ""
-"""The path of the root: whatever is below it may have changed."""
+"""The path of the root: anything below it may have changed."""
 
 BURST_PATHS = 1000
-"""With more paths than this at once some were probably lost; looking everywhere takes less time, too."""
+"""With more paths at once, some were probably lost, and a full scan also takes less time."""
 
 STEP_SECONDS = 0.1
-"""How often watchfiles wakes up; at 100 ms that takes 0.25% of a core. What it tells happened a step ago, or longer."""
+"""How often watchfiles wakes up; 100 ms take 0.25% of a core. Its events are at least one step old."""
 _DRAIN_MS = 1
-"""The same for somebody who waits for an answer: what happened 2 ms ago is known."""
+"""The same for a caller that waits for an answer; events up to 2 ms ago are included."""
 
 _LINGER_SECONDS = 1.0
 _MAX_REPLACED = 4
-"""How long, and how many of, those that were replaced are still listened to: they tell what they saw with a delay."""
+"""How long, and how many, replaced watches are still read: they report their events with a delay."""
 _START_ATTEMPTS = 20
-"""How often watching is tried while folders go away at that very moment."""
+"""How often starting a watch is tried while folders disappear."""
 
 _WATCHES_RECURSIVELY = sys.platform in ("darwin", "win32")
-"""There a whole tree is one watch. On Linux each folder is one, and folders that are never read get none."""
+"""On these systems one watch covers a whole tree. On Linux each folder has a watch; folders that are never read have
+none."""
 
 
 class Watcher:
-    """Watches the folders of one root, those that a walk enters."""
+    """A watch on the folders of one root that a walk enters."""
 
     def __init__(self, root: Path, folders: Iterable[str]) -> None:
         self._root = str(root)
         self._lock = threading.Lock()
         self.folders = set(folders)
-        self._told: set[str] = set()
-        """What was told since folders were last added."""
+        self._reported: set[str] = set()
+        """The paths that were reported since folders were last added."""
         self._replaced: list[tuple[float, RustNotify]] = []
         self._is_closed = False
         self._notify = self._start(self.folders)
 
     def wait(self, seconds: float, stop: threading.Event) -> list[str]:
-        """The paths that changed, as soon as some did; none when the time is over or `stop` is set."""
+        """Wait for changes and return their paths; none when the time is over or `stop` is set."""
         return self._changed(round(STEP_SECONDS * 1000), round(seconds * 1000), stop)
 
     def drain(self) -> list[str]:
-        """The paths that changed up to now, without waiting."""
+        """Return the paths that have changed up to now, without waiting."""
         return self._changed(_DRAIN_MS, _DRAIN_MS, None)
 
     def extend(self, folders: Iterable[str]) -> bool:
-        """Watch more folders; whether there was one that is new. Whatever happened in it before has to be looked for."""
+        """Watch more folders, and return whether one of them is new. The caller has to scan new folders for earlier changes."""
         with self._lock:
             new = set(folders) - self.folders
             wanted = self.folders | new
-            self._told.clear()
+            self._reported.clear()
         if not new:
             return False
         started = self._start(wanted)
@@ -74,7 +75,7 @@ class Watcher:
             self._replaced.append((time.monotonic(), self._notify))
             self._notify = started
             self.folders |= new
-            self._forget(self._told)
+            self._forget(self._reported)
         return True
 
     def close(self) -> None:
@@ -87,21 +88,21 @@ class Watcher:
                 notify.close()
 
     def _start(self, folders: Iterable[str]) -> "RustNotify":
-        from watchfiles._rust_notify import RustNotify  # 70 ms and 5 MB, for servers alone
+        from watchfiles._rust_notify import RustNotify  # here because only servers need it; it takes 70 ms and 5 MB
 
         for attempt in range(_START_ATTEMPTS):
-            paths = [self._root] if _WATCHES_RECURSIVELY else self._there(folders)
+            paths = [self._root] if _WATCHES_RECURSIVELY else self._readable_paths(folders)
             try:
-                # Told to ignore what may not be read, watchfiles ignores an exhausted limit as well.
+                # With its option to ignore unreadable folders, watchfiles would also ignore an exhausted limit.
                 return RustNotify(paths, False, False, 300, _WATCHES_RECURSIVELY, False)  # noqa: FBT003 - its signature
-            except (OSError, RuntimeError, UnicodeError) as error:  # a path of ours may be no Unicode
+            except (OSError, RuntimeError, UnicodeError) as error:  # a path may not be Unicode
                 is_gone = isinstance(error, FileNotFoundError | PermissionError)
                 if not is_gone or attempt == _START_ATTEMPTS - 1:
                     raise CannotWatch(str(error)) from error
         raise AssertionError
 
-    def _there(self, folders: Iterable[str]) -> list[str]:
-        """The folders that are there and can be read: others cannot be watched."""
+    def _readable_paths(self, folders: Iterable[str]) -> list[str]:
+        """Return the paths of the folders that exist and can be read; others cannot be watched."""
         paths = (f"{self._root}/{folder}" for folder in sorted(folders))
         return [path for path in paths if os.access(f"{path}/", os.R_OK)]
 
@@ -110,18 +111,18 @@ class Watcher:
             notify = self._notify
         try:
             changes = _read_changes(notify, step_ms, timeout_ms, stop)
-        except RuntimeError:  # closed meanwhile; or, after a name that is no Unicode, of no use any more
-            self._begin_anew(notify)
+        except RuntimeError:  # closed meanwhile, or broken by a name that is not Unicode
+            self._replace_broken(notify)
             changes = {self._root}
-        changes |= self._last_words()
+        changes |= self._drain_replaced()
         paths = [EVERYWHERE] if len(changes) > BURST_PATHS else self._relative(changes)
         with self._lock:
-            self._told.update(paths)
+            self._reported.update(paths)
             self._forget(paths)
         return paths
 
-    def _begin_anew(self, broken: "RustNotify") -> None:
-        """Replace one that fails, unless that was done already."""
+    def _replace_broken(self, broken: "RustNotify") -> None:
+        """Replace a broken watch, unless another thread has done so."""
         with self._lock:
             if self._is_closed:
                 raise CannotWatch("Watching has ended.")
@@ -129,13 +130,13 @@ class Watcher:
                 self._notify = self._start(self.folders)
                 broken.close()
 
-    def _last_words(self) -> set[str]:
-        """What those have seen that were replaced a moment ago."""
+    def _drain_replaced(self) -> set[str]:
+        """Return the changes that recently replaced watches report, and close the old ones."""
         with self._lock:
             replaced = list(self._replaced)
         changes = set[str]()
-        for at, (since, notify) in enumerate(replaced):
-            is_old = time.monotonic() - since > _LINGER_SECONDS or at < len(replaced) - _MAX_REPLACED
+        for number, (since, notify) in enumerate(replaced):
+            is_old = time.monotonic() - since > _LINGER_SECONDS or number < len(replaced) - _MAX_REPLACED
             try:
                 changes |= _read_changes(notify, _DRAIN_MS, _DRAIN_MS, None)
             except RuntimeError:
@@ -143,12 +144,12 @@ class Watcher:
                 is_old = True
             if is_old:
                 with self._lock:
-                    self._replaced = [one for one in self._replaced if one[1] is not notify]
+                    self._replaced = [pair for pair in self._replaced if pair[1] is not notify]
                 notify.close()
         return changes
 
     def _forget(self, paths: Iterable[str]) -> None:
-        """A folder that something happened to may be another one by now, and is to be watched anew."""
+        """Stop counting changed folders as watched: they may have been replaced and need a new watch."""
         for path in self.folders.intersection(paths):
             beginning = f"{path}/" if path else ""
             self.folders = {folder for folder in self.folders if not f"{folder}/".startswith(beginning)}

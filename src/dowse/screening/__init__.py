@@ -1,1 +1,1 @@
-"""What of a found text is not shown, and what of it a reader is warned of."""
+"""Screening of text before it is shown: secrets are masked, suspicious content gets a warning."""

@@ -1,4 +1,4 @@
-"""Text that speaks to an assistant, and characters that hide text from people: what a reader is warned of."""
+"""Content warnings: detection of text that addresses an assistant, and of characters that hide text from people."""
 
 import re
 import tomllib
@@ -12,26 +12,26 @@ from dowse.screening.keyword_matcher import KeywordMatcher
 FlagKind = Literal["instructions", "hidden-characters"]
 
 _SEPARATOR = r"""(?:[\s"'*_>#/|`~-]{1,12})"""
-"""What may stand between two words: white space, marks of emphasis, and what begins a line of a comment."""
+"""The characters between two words: white space, emphasis, and the beginning of a comment line."""
 
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]"
 )
 _HIDDEN = re.compile(
-    "(?P<flag>\U0001f3f4[\U000e0020-\U000e007e]{1,8}\U000e007f)"  # the flag of Scotland is spelled like that
-    "|[\U000e0000-\U000e007f]+"  # letters without a shape: whole sentences can be written in them
-    "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{3,}"  # no sign has so many variants; bytes are hidden in them
-    "|[\u00ad\u200b-\u200d\u2060-\u2064\ufeff]{4,}"  # joiners stand alone, within a word or an emoji
-    "|(?P<turn>[\u202a-\u202e\u2066-\u2069])"  # turns the order of letters around
+    "(?P<flag>\U0001f3f4[\U000e0020-\U000e007e]{1,8}\U000e007f)"  # flags such as that of Scotland
+    "|[\U000e0000-\U000e007f]+"  # invisible letters, which can spell whole sentences
+    "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{3,}"  # no character has this many variants; they can hide bytes
+    "|[\u00ad\u200b-\u200d\u2060-\u2064\ufeff]{4,}"  # legitimate joiners stand alone, within a word or an emoji
+    "|(?P<turn>[\u202a-\u202e\u2066-\u2069])"  # changes the direction of the text
 )
 _RIGHT_TO_LEFT_LETTERS = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
-"""Letters that are written from right to left; beside them a sign of direction is as usual as a comma."""
+"""Letters that are written from right to left; on a line with them, direction characters are normal."""
 
 
 class Flag(NamedTuple):
-    """What a text is to be read with care for, and on which of its lines, from 1."""
+    """A content warning, and the line of the text that it is about, from 1."""
 
     kind: FlagKind
     line: int
@@ -43,7 +43,7 @@ class _Phrases(NamedTuple):
 
 
 def find_flags(text: str) -> tuple[Flag, ...]:
-    """What is to be said of a text, by line; the text itself is shown as it is."""
+    """Return the content warnings of a text, by line. The text itself does not change."""
     found = {
         Flag("instructions", line)
         for line in _find_instruction_lines(text if text.isascii() else _INVISIBLE.sub("", text))
@@ -54,7 +54,7 @@ def find_flags(text: str) -> tuple[Flag, ...]:
 
 
 def _hides_text(line: str) -> bool:
-    """Whether characters of a line hide something."""
+    """Return whether a line contains characters that hide text."""
     if line.isascii():
         return False
     kinds = {"flag" if found["flag"] else "turn" if found["turn"] else "hidden" for found in _HIDDEN.finditer(line)}
@@ -62,25 +62,25 @@ def _hides_text(line: str) -> bool:
 
 
 def _find_instruction_lines(text: str) -> Iterator[int]:
-    """The lines that speak to an assistant; words that were torn apart by unseen letters are whole again."""
-    known, places = _load_phrases(), list[int]()
-    for phrase in {one for word in known.words.find_in(text) for one in known.by_word[word]}:
+    """Yield the lines that address an assistant. The text has no invisible characters, which could split words."""
+    phrases, offsets = _load_phrases(), list[int]()
+    for phrase in {phrase for word in phrases.words.find_in(text) for phrase in phrases.by_word[word]}:
         expression = _compile_phrase(phrase)
-        places += [found.start() + len(found[0]) - len(found[0].lstrip()) for found in expression.finditer(text)]
-    at, line = 0, 1
-    for place in sorted(places):
-        line += text.count("\n", at, place)
-        at = place
+        offsets += [match.start() + len(match[0]) - len(match[0].lstrip()) for match in expression.finditer(text)]
+    position, line = 0, 1
+    for offset in sorted(offsets):
+        line += text.count("\n", position, offset)
+        position = offset
         yield line
 
 
 @cache
 def _load_phrases() -> "_Phrases":
-    listed = tomllib.loads(Path(__file__).with_name("instructions.toml").read_text(encoding="utf-8"))["phrase"]
+    phrases = tomllib.loads(Path(__file__).with_name("instructions.toml").read_text(encoding="utf-8"))["phrase"]
     by_word: dict[str, list[str]] = {}
-    for one in listed:
-        for word in one["words"]:
-            by_word.setdefault(word, []).append(one["is"])
+    for phrase in phrases:
+        for word in phrase["words"]:
+            by_word.setdefault(word, []).append(phrase["is"])
     return _Phrases(KeywordMatcher(by_word), by_word)
 
 
@@ -93,5 +93,5 @@ def _compile_phrase(phrase: str) -> re.Pattern[str]:
 
 
 def _allow_separators(phrase: str) -> str:
-    """A phrase whose spaces, outside of brackets, are anything that separates words."""
+    """Return a phrase in which every space outside of brackets matches anything that separates words."""
     return re.sub(r"(\[[^\]]*\])| ", lambda found: found[1] or _SEPARATOR, phrase)

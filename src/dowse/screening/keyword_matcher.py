@@ -1,4 +1,4 @@
-"""Which of many words a text has, found in one pass: most texts have none that matters, and need no closer look."""
+"""Search for many words in one pass over a text. Most texts contain none of them and need no further check."""
 
 from collections.abc import Iterable
 from functools import cached_property
@@ -6,13 +6,13 @@ from typing import Any
 
 
 class KeywordMatcher:
-    """Some words, in small letters."""
+    """A set of words in lower case."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self._words = frozenset(words)
 
     def find_in(self, text: str) -> set[str]:
-        """Those that stand in a text, in any letter case, also within other words."""
+        """Return the words that a text contains, in any letter case, also within other words."""
         return {word for _, word in self._automaton.iter(text.lower())}
 
     @cached_property

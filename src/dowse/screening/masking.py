@@ -1,4 +1,4 @@
-"""Found text as it may be shown: secrets masked, and what is to be said of the rest."""
+"""Masking of secrets in text that is shown, together with its content warnings."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,22 +10,22 @@ from dowse.screening.instructions import Flag, find_flags
 from dowse.screening.secrets import Secret, find_secrets
 
 UNCHECKED = "unchecked"
-"""What is masked because it could not be found out in time whether it is a secret."""
+"""The kind of text that is masked because the check for secrets took too long."""
 MIN_PART_CHARACTERS = 8
-"""Fewer characters of a secret that was cut do not give it away, and stand in other words as well."""
+"""A shorter part of a secret that was cut does not reveal it, and occurs in other words as well."""
 MIN_LINE_CHARACTERS = 16
-"""A line of a secret of several lines that is shorter may be only a bracket."""
+"""A shorter line of a secret with several lines may be only a bracket."""
 PRIVATE_KEY_CHARACTERS = 8000
-"""How far around a text a private key is looked for that it is a part of: one of 8192 bits has 6,400."""
+"""How far around a text to search for a private key that it is a part of; a key of 8192 bits has 6,400 characters."""
 SURROUNDING_CHARACTERS = 500
-"""How far around a text that was cut within a word its secrets are looked for."""
+"""How far around a text that was cut within a word to search for secrets."""
 
 _PRIVATE_KEY_MARKER = "PRIVATE KEY"
 _LINES = re.compile(r"[^\r\n]+")
 
 
 class Mask(NamedTuple):
-    """What was masked, and on which line of the text, from 1."""
+    """The kind of a masked secret, and its line in the text, from 1."""
 
     kind: str
     line: int
@@ -33,34 +33,34 @@ class Mask(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Screened:
-    """A text as it may be shown."""
+    """A text with its secrets masked, and its content warnings."""
 
     text: str
     masked: tuple[Mask, ...] = ()
     flags: tuple[Flag, ...] = ()
 
     def notes(self, first_line: int = 1) -> dict[str, Any]:
-        """What a reply says of it, for a text that begins on this line; nothing where there is nothing to say."""
+        """Return the fields of a reply about this text, which begins on `first_line`; empty when there are none."""
         return warning_fields([(self, first_line)])
 
 
-def warning_fields(every: Iterable[tuple[Screened, int]]) -> dict[str, Any]:
-    """What a reply says of several texts, each with the line it begins on."""
-    each = list(every)
-    flags = [(flag.kind, flag.line + first - 1) for one, first in each for flag in one.flags]
-    said: dict[str, Any] = {
-        "masked": sorted({mask.kind for one, _ in each for mask in one.masked}),
+def warning_fields(screened: Iterable[tuple[Screened, int]]) -> dict[str, Any]:
+    """Return the fields of a reply about several texts, each with the line on which it begins."""
+    texts = list(screened)
+    flags = [(flag.kind, flag.line + first_line - 1) for text, first_line in texts for flag in text.flags]
+    fields: dict[str, Any] = {
+        "masked": sorted({mask.kind for text, _ in texts for mask in text.masked}),
         "flags": sorted({kind for kind, _ in flags}),
         "flaggedLines": sorted({line for _, line in flags}),
     }
-    return {name: value for name, value in said.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
 def screen_text(text: str, *, around: str = "", path: str = "", masks: bool = True) -> Screened:
-    """A text with its secrets masked, line by line.
+    """Return a text with its secrets masked, line by line.
 
-    `around` is what it was cut from, for secrets that only a part of is in it; see `surroundings`. With
-    `masks` false, the user wants to see secrets.
+    `around` is the larger text that it was cut from, to find secrets of which it contains only a part; see
+    `surroundings`. With `masks` false, secrets stay visible.
     """
     flags = find_flags(text)
     if not masks:
@@ -77,12 +77,12 @@ def screen_text(text: str, *, around: str = "", path: str = "", masks: bool = Tr
 
 
 def mask_label(kind: str) -> str:
-    """What stands where a secret was."""
+    """Return the text that replaces a secret."""
     return f"[masked: {kind}]"
 
 
 def find_hidden(text: str, *, around: str = "", path: str = "") -> list[Secret]:
-    """What of a text is to be hidden, none of it longer than a line; all of it where no answer comes in time."""
+    """Return the parts of a text to mask, each within one line; all of the text when the check takes too long."""
     try:
         found = [piece for secret in find_secrets(text, path) for piece in _split_by_line(text, secret)]
         if around:
@@ -94,7 +94,7 @@ def find_hidden(text: str, *, around: str = "", path: str = "") -> list[Secret]:
 
 
 def surroundings(text: str, start: int, end: int) -> str:
-    """As much of a text around a part of it as tells whether a secret in there was cut; empty where none was."""
+    """Return enough of a text around a part of it to find secrets that were cut; empty when none was."""
     first = max(0, start - PRIVATE_KEY_CHARACTERS)
     if _PRIVATE_KEY_MARKER in text[first : end + PRIVATE_KEY_CHARACTERS]:
         return text[first : end + PRIVATE_KEY_CHARACTERS]
@@ -108,7 +108,7 @@ def _is_between_words(text: str, at: int) -> bool:
 
 
 def _split_by_line(text: str, secret: Secret) -> Iterator[Secret]:
-    """A secret as its pieces on each line, without the white space around them, so that lines stay lines."""
+    """Split a secret into one part for each line, without surrounding white space, so that line breaks stay."""
     for line in _LINES.finditer(text, secret.start, secret.end):
         piece = line[0].strip()
         if piece:
@@ -117,7 +117,7 @@ def _split_by_line(text: str, secret: Secret) -> Iterator[Secret]:
 
 
 def _find_parts(value: str, kind: str, text: str) -> Iterator[Secret]:
-    """Where the lines of a secret, or what was cut of one, stand in a text."""
+    """Yield the positions in a text of the lines of a secret, and of parts of lines that were cut."""
     lines = [line.strip() for line in _LINES.findall(value)]
     for line in lines:
         if len(lines) > 1 and len(line) < MIN_LINE_CHARACTERS:
@@ -126,7 +126,7 @@ def _find_parts(value: str, kind: str, text: str) -> Iterator[Secret]:
         while at >= 0:
             yield Secret(at, at + len(line), kind)
             at = text.find(line, at + len(line))
-        # What was cut begins with the end of the secret, or ends with its beginning; dots may stand at the cut.
+        # A cut text begins with the end of the secret, or ends with its beginning; dots may mark the cut.
         begin = len(text) - len(text.lstrip(".…"))
         end = len(text.rstrip(".…"))
         for length in range(len(line) - 1, MIN_PART_CHARACTERS - 1, -1):
@@ -139,11 +139,11 @@ def _find_parts(value: str, kind: str, text: str) -> Iterator[Secret]:
                 break
 
 
-def _merge_overlapping(found: Sequence[Secret]) -> list[Secret]:
-    result: list[Secret] = []
-    for one in found:
-        if result and one.start < result[-1].end:
-            result[-1] = Secret(result[-1].start, max(result[-1].end, one.end), result[-1].kind)
+def _merge_overlapping(secrets: Sequence[Secret]) -> list[Secret]:
+    merged: list[Secret] = []
+    for secret in secrets:
+        if merged and secret.start < merged[-1].end:
+            merged[-1] = Secret(merged[-1].start, max(merged[-1].end, secret.end), merged[-1].kind)
         else:
-            result.append(one)
-    return result
+            merged.append(secret)
+    return merged

@@ -1,4 +1,4 @@
-"""Where documents come from, behind one policy."""
+"""The sources of documents, and the policy that decides which files may be read."""
 
 from dowse.sources.project_files import ProjectFiles
 from dowse.sources.roots import DetectedRoot, detect_root
@@ -6,4 +6,5 @@ from dowse.sources.roots import DetectedRoot, detect_root
 __all__ = ["VERSION", "DetectedRoot", "ProjectFiles", "detect_root"]
 
 VERSION = 1
-"""Changes whenever the policy would refuse a file for what it holds that it let in before; all are then read again."""
+"""The version of the policy. Raise it when the policy refuses more files because of their content; all files are then
+read again."""

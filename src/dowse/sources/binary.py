@@ -1,4 +1,4 @@
-"""Whether a file is binary: by the ending of its name, or by its first bytes."""
+"""Detection of binary files, by the extension or by the first bytes."""
 
 import codecs
 from functools import cache
@@ -15,19 +15,19 @@ def _suffixes() -> frozenset[str]:
 
 
 def binary_suffix(name: str) -> str | None:
-    """The ending of a name that only binary files have."""
+    """Return the extension of a name if only binary files have it."""
     dot = name.rfind(".")
     suffix = name[dot:].lower() if dot > 0 else ""
     return suffix if suffix in _suffixes() else None
 
 
 def has_wide_bom(data: bytes) -> bool:
-    """Whether a mark says that the text is UTF-16 or UTF-32, in which NUL bytes are nothing odd."""
+    """Return whether a byte order mark declares UTF-16 or UTF-32, in which NUL bytes are normal."""
     return data.startswith(_WIDE_BOMS)
 
 
 def find_nul_byte(data: bytes) -> int | None:
-    """Where the first 8 KB hold a NUL byte, unless a mark says that it is UTF-16 or UTF-32."""
+    """Return the position of a NUL byte in the first 8 KB; None also for UTF-16 and UTF-32 with a byte order mark."""
     if has_wide_bom(data):
         return None
     position = data.find(b"\0", 0, HEAD_BYTES)

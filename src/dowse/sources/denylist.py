@@ -1,4 +1,4 @@
-"""The deny list: what is never read, whatever the settings say."""
+"""The deny list: files and folders that are never read, whatever the settings say."""
 
 import re
 import tomllib
@@ -17,12 +17,12 @@ from dowse.types import Rule
 _STAR = "[^/]*"
 _STORAGE_ORIGIN = "built-in deny list (dowse's own storage)"
 _MAX_BACKUPS = 4
-"""How often a name may be that of a backup of a backup."""
+"""The number of backup affixes that are removed from a name, for backups of backups."""
 
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """Patterns that are denied for one reason."""
+    """A group of patterns that are denied for one reason."""
 
     name: str
     is_always_on: bool
@@ -31,11 +31,11 @@ class Category:
 
     @property
     def origin(self) -> str:
-        """Where a rule of this category stands."""
+        """The origin of the rules of this category, as users read it."""
         return f"built-in deny list ({self.name})"
 
     def rule_for(self, path: str, *, folds_case: bool) -> Rule | None:
-        """The pattern that the last parts of a path fit; the path of a folder ends in a slash."""
+        """Return the rule that the last parts of a path match. The path of a folder ends in a slash."""
         flags = re.DOTALL | (re.IGNORECASE if folds_case else re.NOFLAG)
         for pattern in (*self.patterns, *self.files):
             if re.fullmatch(f"(?:.*/)?{self.expression(pattern)}", path, flags):
@@ -43,14 +43,14 @@ class Category:
         return None
 
     def expression(self, pattern: str, part: str | None = None) -> str:
-        """What matches a pattern, or a part of it."""
+        """Return the regular expression for a pattern, or for a part of it."""
         ends_alike = pattern.endswith("/") or pattern in self.files
         return _STAR.join(map(re.escape, (part or pattern).split("*"))) + ("" if ends_alike else "/?")
 
 
 @cache
 def categories() -> tuple[Category, ...]:
-    """The categories of `deny.toml`."""
+    """Return the categories of `deny.toml`."""
     return tuple(
         Category(name, entry.get("always", False), tuple(entry["patterns"]), tuple(entry.get("files", ())))
         for name, entry in _load_table().items()
@@ -64,10 +64,11 @@ def _load_table() -> dict[str, Any]:
 
 
 class DenyList:
-    """The categories that hold for a source: those that are always on, and those it names.
+    """The categories that apply to a source: those that are always on, and those that it names.
 
-    A path is first asked whether its name fits any pattern in any letter case, which nearly all
-    deny; patterns that begin with a star share it there. Only then it is asked which one.
+    One expression first tests whether the last part of a path matches any pattern in any letter case.
+    Nearly all paths match none. Patterns that begin with a star share it in that expression. Only when
+    it matches, the patterns are tested one by one.
     """
 
     def __init__(
@@ -90,14 +91,14 @@ class DenyList:
         self._any = re.compile(f"(?:{'|'.join(plain)}|{_STAR}(?:{'|'.join(starred)}))\\Z", re.DOTALL)
 
     def rule_against(self, path: str, *, is_folder: bool = False) -> Rule | None:
-        """The pattern that denies a path below the root, or a folder on the way to it."""
+        """Return the rule that denies a path below the root, or a folder above it."""
         for folder in accumulate(path.split("/")[:-1], "{}/{}".format):
             if rule := self.rule_against_last_part(folder, is_folder=True):
                 return rule
         return self.rule_against_last_part(path, is_folder=is_folder)
 
     def rule_against_last_part(self, path: str, *, is_folder: bool) -> Rule | None:
-        """The same for whoever has asked about the folders on the way already."""
+        """Return the rule that denies a path, without a check of the folders above it."""
         spelled = normalize_path(path)
         if self._storage and (spelled.casefold() if self._folds_case else spelled) == self._storage:
             return Rule(f"{path}/", _STORAGE_ORIGIN)
@@ -108,7 +109,7 @@ class DenyList:
         )
 
     def rule_against_content(self, data: bytes) -> Rule | None:
-        """The mark by which a file is known as a private key, under whatever name."""
+        """Return the rule that denies a file with this content: it is a private key, whatever its name."""
         marker = find_private_key(data)
         return Rule(marker, "built-in deny list (secrets)") if marker else None
 
@@ -119,21 +120,21 @@ class DenyList:
         return next(filter(None, (self._category_rule(category, spelled) for category in chosen)), None)
 
     def _category_rule(self, category: Category, spelled: str) -> Rule | None:
-        if category.is_always_on:  # counts the folders above the root too: `credentials` in the root `.aws`
+        if category.is_always_on:  # the folders above the root count, too: `credentials` in the root `.aws`
             return category.rule_for(self._above + spelled, folds_case=True)
         return category.rule_for(spelled, folds_case=self._folds_case)
 
 
 def rule_against_root(root: Path, storage: Path) -> Rule | None:
-    """What forbids to name a root, an absolute path: it is, or lies in, a folder that is never read.
+    """Return the rule that denies an absolute path as a root, because it is or lies in a folder that is never read.
 
-    Only what is a folder by its nature counts: a project may well lie below one named `prod.env`.
+    Only patterns for folders count: a project may lie below a folder named `prod.env`.
     """
     if _storage_below_root(root, storage, folds_case=NAMES_FOLD_CASE) == "":
         return Rule(f"{storage.as_posix()}/", _STORAGE_ORIGIN)
     folders = [f"{folder}/" for folder in accumulate(_normalize_root(root).split("/"), "{}/{}".format)]
-    barring = [_keep_folder_patterns(category) for category in categories() if category.is_always_on]
-    rules = (category.rule_for(folder, folds_case=True) for folder in folders for category in barring)
+    denied_folders = [_keep_folder_patterns(category) for category in categories() if category.is_always_on]
+    rules = (category.rule_for(folder, folds_case=True) for folder in folders for category in denied_folders)
     return next(filter(None, rules), None)
 
 
@@ -145,13 +146,13 @@ def _keep_folder_patterns(category: Category) -> Category:
 
 @cache
 def _load_backup_affixes() -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """The endings of a backup's name, and what surrounds the original's."""
+    """Return the suffixes of backup names, and the prefix and suffix that each backup pattern adds to a name."""
     around = tuple((before, after) for before, _, after in (p.partition("*") for p in _load_table()["backups"]))
     return tuple(after for _, after in around), around
 
 
 def _backup_originals(path: str) -> Iterator[str]:
-    """What a path would be the backup of: `.env` for `.env~`, `#.env#` and vim's `..env.swp`."""
+    """Yield the paths that a path may be a backup of: `.env` for `.env~`, `#.env#` and vim's `..env.swp`."""
     endings, around = _load_backup_affixes()
     for _ in range(_MAX_BACKUPS):
         if not path.lower().endswith(endings):
@@ -167,7 +168,7 @@ def _backup_originals(path: str) -> Iterator[str]:
 
 
 def _storage_below_root(root: Path | None, storage: Path | None, *, folds_case: bool) -> str | None:
-    """How the storage lies below the root; empty when the root is or lies in it, None when apart."""
+    """Return the path from the root to the storage; empty when the root is or lies in the storage, None when unrelated."""
     if root is None or storage is None:
         return None
     top, kept = _normalize_root(root) + "/", _normalize_root(storage) + "/"
@@ -183,5 +184,5 @@ def _normalize_root(path: Path) -> str:
 
 
 def _last_part(path: str) -> str:
-    """`c/` of the folder `a/b/c/`, `c` of the file `a/b/c`."""
+    """Return `c/` for the folder `a/b/c/`, `c` for the file `a/b/c`."""
     return path[path.rfind("/", 0, -1) + 1 :]

@@ -1,4 +1,4 @@
-"""A folder of documents as a source: its pages and texts behind the same policy, each as a reader gets it."""
+"""The files of a folder of documents: pages and texts, converted by the readers."""
 
 import hashlib
 from pathlib import Path
@@ -11,16 +11,16 @@ from dowse.sources.project_files import ProjectFiles
 from dowse.types import Document, Entry, Kind, Reason, Rule, Verdict
 
 MAX_CONVERTED_BYTES = 20 * 1024 * 1024
-"""The largest PDF or Word file that is read: most of it is pictures, not text."""
+"""The largest PDF or Word file that is read; most of such a file is pictures, not text."""
 
 _CONVERTED_SUFFIXES = (".pdf", ".docx")
 
 
 class DocumentPolicy(Policy):
-    """The rules of a folder of documents: what is no document is left out, and a PDF is no binary file."""
+    """The policy of a folder of documents: it allows documents only, and PDF and Word files among them."""
 
     def kind_of(self, path: str, size: int) -> Kind | Verdict:
-        """Documents are all of one kind."""
+        """Return the kind of a document, which is always `docs`, or the verdict against the file."""
         if suffix_of(path) not in DOCUMENT_EXTENSIONS:
             return Verdict(path, Reason.NOT_INCLUDED, Rule(" ".join(sorted(DOCUMENT_EXTENSIONS)), "kinds of documents"))
         if size > self.max_bytes_for(path):
@@ -30,11 +30,11 @@ class DocumentPolicy(Policy):
         return "docs"
 
     def max_bytes_for(self, path: str) -> int:
-        """The largest size of a document of this sort."""
+        """Return the maximum size of a document with this extension."""
         return MAX_CONVERTED_BYTES if path.lower().endswith(_CONVERTED_SUFFIXES) else self.settings.max_file_bytes
 
     def content_refusal(self, path: str, data: bytes, size: int) -> Verdict | None:
-        """What speaks against a document once its bytes are known; a PDF may hold any bytes."""
+        """Return the verdict against a document with these bytes, or None. PDF and Word files may hold any bytes."""
         if not path.lower().endswith(_CONVERTED_SUFFIXES):
             return super().content_refusal(path, data, size)
         return self.too_large_verdict(path, max(size, len(data))) if len(data) > MAX_CONVERTED_BYTES else None
@@ -49,11 +49,11 @@ class DocumentFiles(ProjectFiles):
         super().__init__(root, settings)
 
     def read(self, entry: Entry) -> Document | Verdict:
-        """Read one document now that the walk gave, or say why not."""
-        found = self._read_allowed(entry.path)
-        if isinstance(found, Verdict):
-            return found
-        data, stat = found
+        """Read one document that the walk returned, or return the verdict against it."""
+        content = self._read_allowed(entry.path)
+        if isinstance(content, Verdict):
+            return content
+        data, stat = content
         try:
             reading = read_document(data, entry.path)
         except FormatNotReadable as error:
@@ -63,6 +63,6 @@ class DocumentFiles(ProjectFiles):
 
 
 def suffix_of(path: str) -> str:
-    """The ending of a document's name, with its dot, in small letters."""
+    """Return the extension of a path with its dot, in lower case."""
     name = path.rpartition("/")[2]
     return name[name.rfind(".") :].lower() if "." in name[1:] else ""

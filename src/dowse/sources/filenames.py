@@ -1,4 +1,4 @@
-"""Names as a file system may take them: characters that are not seen, forms that mean the same."""
+"""Normalization of file names: invisible characters, and forms that mean the same name."""
 
 import unicodedata
 
@@ -7,17 +7,17 @@ from dowse.visible_text import strip_invisible
 
 
 def normalize_path(path: str) -> str:
-    """The one spelling under which the deny list knows a path."""
+    """Return the form of a path that the deny list matches."""
     if not path.isascii():
         path = unicodedata.normalize("NFC", strip_invisible(path))
     return strip_windows_suffixes(path)
 
 
 def strip_windows_suffixes(path: str) -> str:
-    """The path that is opened: Windows finds `.env` when asked for `.env. ` or `.env::$DATA`."""
+    """Remove the endings that Windows ignores when it opens a file: it finds `.env` under `.env. ` and `.env::$DATA`."""
     return "/".join(name.partition(":")[0].rstrip(". ") or name for name in path.split("/")) if IS_WINDOWS else path
 
 
 def printable_path(path: str) -> str:
-    """A path that can be written out, even when its bytes are not UTF-8."""
+    """Return a path that can be printed, even when its bytes are not UTF-8."""
     return path.encode(errors="backslashreplace").decode()

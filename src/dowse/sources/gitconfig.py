@@ -1,4 +1,4 @@
-"""As much of git's configuration as is needed, read and never executed."""
+"""The parts of git's configuration that dowse needs. Nothing in it is executed."""
 
 import os
 import re
@@ -13,13 +13,13 @@ _GIT_TIMEOUT_SECONDS = 2.0
 
 
 def submodule_paths(text: str) -> frozenset[str]:
-    """The paths of the submodules that a `.gitmodules` names, relative to its folder."""
+    """Return the paths of the submodules in a `.gitmodules` file, relative to its folder."""
     values = (value for section, key, value in _parse_values(text) if (section, key) == ("submodule", "path"))
     return frozenset(os.path.normpath(value).replace(os.sep, "/") for value in values if value)
 
 
 def _parse_values(text: str) -> Iterator[tuple[str, str, str]]:
-    """Every section, key and value, in order; names in lower case."""
+    """Yield every section, key and value in order, with names in lower case."""
     section = ""
     for line in re.sub(r"\\\r?\n", "", text).split("\n"):
         rest = line.strip()
@@ -31,7 +31,7 @@ def _parse_values(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _unquote_value(raw: str) -> str:
-    """A value without its quotes, escapes and comment."""
+    """Return a value without its quotes, escapes and comment."""
     value, is_quoted, position = "", False, 0
     while position < len(raw):
         character = raw[position]
@@ -49,10 +49,10 @@ def _unquote_value(raw: str) -> str:
 
 
 def global_excludes_file() -> Path | None:
-    """The user's own ignore file, whether or not it exists.
+    """Return the path of the user's own ignore file, whether or not it exists.
 
-    Only the user's and the system's configuration are asked: a repository must not be able to
-    point us at a file.
+    Only the user's and the system's configuration count, so that a repository cannot make dowse
+    read a file.
     """
     for scope, value in reversed(_read_git_setting("core.excludesFile")):
         if scope in ("global", "system"):
@@ -65,14 +65,14 @@ def global_excludes_file() -> Path | None:
 
 
 def _read_git_setting(key: str) -> list[tuple[str, str]]:
-    """Every value of a path in git's configuration with its scope, the strongest last."""
+    """Return the scope and the value of every setting of a path key; the last one takes precedence."""
     git = shutil.which("git")
-    if git is None or not Path(git).is_absolute():  # Windows looks into the current folder first
+    if git is None or not Path(git).is_absolute():  # Windows searches the current folder first
         return []
     command = [git, "config", "--show-scope", "-z", "--type=path", "--get-all", key]
     try:
-        # Started from the top of the file system, where no repository's configuration is in reach.
-        answer = subprocess.run(  # noqa: S603 - fixed words, no shell, a program from the user's PATH
+        # Run at the top of the file system, outside of any repository.
+        completed = subprocess.run(  # noqa: S603 - fixed words, no shell, a program from the user's PATH
             command,
             cwd=Path(git).anchor,
             stdin=subprocess.DEVNULL,
@@ -82,5 +82,5 @@ def _read_git_setting(key: str) -> list[tuple[str, str]]:
         )
     except (OSError, subprocess.SubprocessError):
         return []
-    fields = os.fsdecode(answer.stdout).split("\0")
+    fields = os.fsdecode(completed.stdout).split("\0")
     return list(zip(fields[0::2], fields[1::2], strict=False))

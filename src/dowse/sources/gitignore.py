@@ -1,7 +1,7 @@
-"""One ignore file: its rules with their lines, and which of them decides about a path.
+"""The rules of one ignore file, and the decision about a path.
 
-A rule speaks of one path only, never of what lies below it; whoever walks asks level by level,
-as git does.
+A rule matches single paths and not the files below them. As git does, a walk checks every level
+on the way down.
 """
 
 import re
@@ -14,12 +14,13 @@ from dowse.errors import TooManyRules
 from dowse.sources.wildmatch import STAR, is_literal, name_expression, parent_folder_expressions, path_expression
 
 MAX_RULES = 100_000
-"""Rules of one file; the largest public collections have some 2,000, lists made by programs more."""
+"""The most rules in one file. The largest public collections have about 2,000; generated lists have more."""
 MAX_WILD_RULES = 10_000
 MAX_WILD_BYTES = 256 * 1024
-"""Rules with wildcards have to be compiled: 1 MB of hostile ones took 20 s, this much 5 s."""
+"""The most bytes of rules with wildcards, which have to be compiled. Compiling 1 MB of hostile rules took 20 s, this
+much 5 s."""
 MAX_PATTERN_BYTES = 4096
-"""The longest path that systems open: a longer pattern with wildcards is no honest one."""
+"""The longest path that systems open; no honest pattern with wildcards is longer."""
 _LARGE_FILE_BYTES = 16 * 1024
 
 _BOM = "\ufeff".encode()
@@ -27,7 +28,7 @@ _BOM = "\ufeff".encode()
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRule:
-    """One line of an ignore file, understood."""
+    """One parsed line of an ignore file."""
 
     text: str
     line: int
@@ -38,15 +39,16 @@ class IgnoreRule:
 
     @property
     def expression(self) -> bytes | None:
-        """What matches a path, closed by a NUL when it is a folder's; None for a broken pattern."""
+        """The regular expression for paths; a folder's path ends in a NUL. None for a broken pattern."""
         expression = path_expression(self.pattern) if self.has_slash else name_expression(self.pattern)
         return None if expression is None else expression + (b"\\x00" if self.is_for_folders else b"\\x00?")
 
 
 def parse_ignore_file(data: bytes, *, folds_case: bool = False) -> "RuleSet":
-    """The rules of an ignore file; the same content is understood only once.
+    """Parse an ignore file. Results are cached by content.
 
-    Raises TooManyRules: to drop some would be to read what git ignores.
+    Raise TooManyRules for a file with too many rules: without some of them, files that git ignores
+    would be read.
     """
     return (_parse_large if len(data) > _LARGE_FILE_BYTES else _parse_small)(data, folds_case)
 
@@ -66,7 +68,7 @@ def _parse(data: bytes, folds_case: bool) -> "RuleSet":
 
 
 _parse_small = lru_cache(maxsize=256)(_parse)
-_parse_large = lru_cache(maxsize=8)(_parse)  # the largest take some 30 MB each
+_parse_large = lru_cache(maxsize=8)(_parse)  # the largest take about 30 MB each
 
 
 def _parse_lines(data: bytes) -> Iterator[IgnoreRule]:
@@ -90,14 +92,14 @@ def _parse_rule(text: bytes, line: int) -> IgnoreRule:
 
 
 def _strip_trailing_spaces(line: bytes) -> bytes:
-    """The line without the spaces at its end, unless a backslash protects them."""
+    """Return the line without the spaces at its end, except one that a backslash escapes."""
     kept = line.rstrip(b" ")
     backslashes = len(kept) - len(kept.rstrip(b"\\"))
     return kept + b" " if backslashes % 2 and len(kept) < len(line) else kept
 
 
 class RuleSet:
-    """The rules of one file, ready to decide."""
+    """The compiled rules of one file."""
 
     def __init__(self, rules: Sequence[IgnoreRule], *, folds_case: bool) -> None:
         self.rules = rules
@@ -107,7 +109,7 @@ class RuleSet:
         self._paths = _Alternatives(((i, r) for i, r in enumerate(rules) if r.has_slash), folds_case=folds_case)
 
     def deciding_rule(self, path: bytes, name: bytes, *, is_folder: bool) -> IgnoreRule | None:
-        """The last rule that matches a path below the file's folder; `name` is its last part."""
+        """Return the last rule that matches a path below the file's folder; `name` is the last part of the path."""
         if is_folder:
             path, name = path + b"\0", name + b"\0"
         last = self._names.last_match(name)
@@ -118,20 +120,25 @@ class RuleSet:
     def ignoring_rule(
         self, path: bytes, name: bytes, *, is_folder: bool, above: int | None = None
     ) -> IgnoreRule | None:
-        """The last rule that ignores a path, among those above a line. Slow, for explanations."""
+        """Return the last rule that ignores a path, among those above a line. This is slow and meant for explanations."""
         for rule in reversed(self.rules):
-            is_asked = not rule.is_negated and (above is None or rule.line < above)
-            if is_asked and RuleSet([rule], folds_case=self._folds_case).deciding_rule(path, name, is_folder=is_folder):
+            is_candidate = not rule.is_negated and (above is None or rule.line < above)
+            if is_candidate and RuleSet([rule], folds_case=self._folds_case).deciding_rule(
+                path, name, is_folder=is_folder
+            ):
                 return rule
         return None
 
     def reaches_below(self, folder: bytes) -> bool:
-        """Whether a negated rule with a slash may match something below a folder."""
-        return any(_may_lead_to(way, folder.split(b"/")) for way in self._negated_parents)
+        """Return whether a negated rule with a slash may match something below a folder."""
+        return any(_may_lead_to(parents, folder.split(b"/")) for parents in self._negated_parents)
 
     @cached_property
     def _negated_parents(self) -> list[list[re.Pattern[bytes] | None]]:
-        """Level by level: the whole ways in one expression would grow with the square of their length."""
+        """For each negated rule with a slash, one expression for each parent folder.
+
+        A single expression for all levels would grow with the square of their number.
+        """
         negated = [rule.pattern for rule in self.rules if rule.is_negated and rule.has_slash]
         flags = _flags(folds_case=self._folds_case)
         return [
@@ -143,11 +150,11 @@ class RuleSet:
         ]
 
 
-def _may_lead_to(way: Sequence[re.Pattern[bytes] | None], folders: Sequence[bytes]) -> bool:
+def _may_lead_to(parents: Sequence[re.Pattern[bytes] | None], folders: Sequence[bytes]) -> bool:
     for level, folder in enumerate(folders):
-        if level == len(way):
+        if level == len(parents):
             return False
-        expression = way[level]
+        expression = parents[level]
         if expression is None:
             return True
         if not expression.fullmatch(folder):
@@ -160,11 +167,11 @@ def _flags(*, folds_case: bool) -> int:
 
 
 class _Alternatives:
-    """Numbered rules tried together: first whether any matches, then which is the last.
+    """Numbered rules that are matched together: first whether any matches, then which one is the last.
 
-    Rules without wildcards are looked up. Most paths match nothing: trying `*.a`, `*.b`, … behind
-    one common star makes that answer 26 times cheaper with 100 rules (0.5 µs against 13 µs), but
-    loses which rule it was.
+    Rules without wildcards are in a dictionary. Most paths match nothing. With 100 rules, one
+    expression in which `*.a`, `*.b`, … share a star finds that out 26 times faster (0.5 µs instead of
+    13 µs), but does not tell which rule matched.
     """
 
     def __init__(self, rules: Iterator[tuple[int, IgnoreRule]], *, folds_case: bool) -> None:
@@ -180,7 +187,7 @@ class _Alternatives:
         self._expressions = [expression for _, expression in reversed(wild)]
 
     def last_match(self, text: bytes) -> int:
-        """The highest number of a rule that matches, or -1."""
+        """Return the highest number of a rule that matches, or -1."""
         last = self._literal.get(text.lower() if self._folds_case else text, -1)
         if not self._expressions or not self._any.match(text):
             return last

@@ -1,7 +1,7 @@
-"""The ignore rules in force in a folder: git's, and those of `.dowseignore` above them.
+"""The ignore rules in force in a folder: those of git, and those of `.dowseignore`.
 
-`.dowseignore` decides first. It may take back what git ignores, a single file in an ignored
-folder too: `!generated/api.py` lets that file be seen and nothing else of `generated/`.
+`.dowseignore` takes precedence. It can re-include paths that git ignores, even a single file in an
+ignored folder: `!generated/api.py` re-includes that file and nothing else of `generated/`.
 """
 
 from collections.abc import Sequence
@@ -16,10 +16,10 @@ DOWSEIGNORE_FILE = ".dowseignore"
 
 @dataclass(frozen=True, slots=True)
 class PlacedRules:
-    """A file of rules and where it stands.
+    """The rules of one file, and the location of the file.
 
-    Rules see paths relative to their file: `lead` is put before a path of ours when the file
-    stands above the root, `cut` bytes are taken off when it stands below.
+    Rules match paths relative to the folder of their file. For a file above the root, `lead` is put
+    before a path; for a file below the root, `cut` bytes are removed from its beginning.
     """
 
     rules: RuleSet
@@ -28,26 +28,26 @@ class PlacedRules:
     cut: int = 0
 
     def deciding_rule(self, path: bytes, name: bytes, *, is_folder: bool) -> IgnoreRule | None:
-        """The rule of this file that decides about a path relative to the root."""
+        """Return the rule of this file that decides about a path relative to the root."""
         return self.rules.deciding_rule(self.lead + path[self.cut :], name, is_folder=is_folder)
 
     def ignoring_rule(self, path: bytes, name: bytes, *, is_folder: bool, above: int | None = None) -> Rule | None:
-        """The last rule of this file that ignores a path, among those above a line."""
+        """Return the last rule of this file that ignores a path, among those above a line."""
         rule = self.rules.ignoring_rule(self.lead + path[self.cut :], name, is_folder=is_folder, above=above)
         return self.to_rule(rule) if rule else None
 
     def to_rule(self, rule: IgnoreRule) -> Rule:
-        """A rule of this file as users know it."""
+        """Return a rule of this file with its origin and line, as users see it."""
         return Rule(rule.text, self.origin, rule.line)
 
     def reaches_below(self, folder: bytes) -> bool:
-        """Whether a rule may take back something below a folder."""
+        """Return whether a rule may re-include something below a folder."""
         return self.rules.reaches_below(self.lead + folder[self.cut :])
 
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """A path that is ignored, by which rule, and the folder above that the rule speaks of."""
+    """The reason and the rule by which a path is ignored, and the folder above it that the rule matches, if any."""
 
     reason: Reason
     rule: Rule
@@ -56,7 +56,7 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class Reinclusion:
-    """A negated rule that lets a path be seen, and the rule that would ignore it."""
+    """A negated rule that re-includes a path, and the rule that it overrules."""
 
     rule: Rule
     overruled: Rule
@@ -64,15 +64,15 @@ class Reinclusion:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreStack:
-    """All rules in force in one folder; of each kind the strongest last."""
+    """All rules in force in one folder; of each kind, the last file takes precedence."""
 
     git: tuple[PlacedRules, ...] = ()
     dowse: tuple[PlacedRules, ...] = ()
     folder: Ignored | None = None
-    """Git ignores the folder itself; only what `.dowseignore` takes back is seen in it."""
+    """Set when git ignores the folder itself; only paths that `.dowseignore` re-includes are visible in it."""
 
     def find_ignored(self, path: bytes, name: bytes, *, is_folder: bool) -> Ignored | None:
-        """Why a path is ignored; None also for a folder in which something is taken back."""
+        """Return why a path is ignored. None also for a folder in which a path may be re-included."""
         if self.dowse and (decided := _find_deciding_rule(self.dowse, path, name, is_folder=is_folder)):
             return _to_ignored(Reason.DOWSEIGNORED, *decided)
         by_git = self.folder or self._find_ignored_by_git(path, name, is_folder=is_folder)
@@ -81,7 +81,7 @@ class IgnoreStack:
         return by_git
 
     def find_reinclusion(self, path: bytes, name: bytes, *, is_folder: bool) -> Reinclusion | None:
-        """The rule that lets a path be seen which another one ignores; for explanations."""
+        """Return the rule that re-includes a path and the rule that it overrules, for explanations."""
         by_own = _find_deciding_rule(self.dowse, path, name, is_folder=is_folder)
         decided = by_own or (None if self.folder else _find_deciding_rule(self.git, path, name, is_folder=is_folder))
         if decided is None or not decided[1].is_negated:
@@ -93,7 +93,7 @@ class IgnoreStack:
         return Reinclusion(decided[0].to_rule(decided[1]), overruled) if overruled else None
 
     def enter_folder(self, path: bytes, name: bytes, shown: str) -> "IgnoreStack":
-        """The rules with which a folder is entered, before its own files are read."""
+        """Return the rules for a folder, before its own ignore files are read."""
         if not self.dowse:
             return self
         if _find_deciding_rule(self.dowse, path, name, is_folder=True):
@@ -118,7 +118,7 @@ def _find_deciding_rule(
 def _find_overruled_rule(
     files: Sequence[PlacedRules], decided: tuple[PlacedRules, IgnoreRule], path: bytes, name: bytes, *, is_folder: bool
 ) -> Rule | None:
-    """The strongest rule that ignores a path, of those weaker than the one that decided."""
+    """Return the strongest rule that ignores a path, of those weaker than the rule that decided."""
     placed, rule = decided
     if found := placed.ignoring_rule(path, name, is_folder=is_folder, above=rule.line):
         return found

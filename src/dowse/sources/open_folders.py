@@ -1,4 +1,4 @@
-"""Folders opened one below the other, so that none swapped for a symlink is ever listed."""
+"""Folders that are opened relative to their parent, so that a folder replaced by a symlink is never listed."""
 
 import errno
 import os
@@ -16,7 +16,7 @@ from dowse.sources.policy import Form
 Item = tuple[os.DirEntry[str], Form]
 
 _Handle = int | str
-"""An open folder: its descriptor, or its path where folders cannot be opened."""
+"""An open folder: its descriptor, or its path on systems that cannot open folders."""
 
 _CAN_OPEN_FOLDERS = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
 _ROOT_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -24,10 +24,10 @@ _FOLDER_FLAGS = _ROOT_FLAGS | getattr(os, "O_NOFOLLOW", 0)
 
 
 class OpenFolders:
-    """The root and the folders entered from it, each opened relative to the one before.
+    """The root and the folders entered below it, each opened relative to its parent.
 
-    The root may be reached through symlinks: the user named it. One that cannot be read is not an
-    empty project: Failed.
+    The path of the root may contain symlinks, because the user named it. Raise Failed for a root that
+    cannot be read: it must not look like an empty project.
     """
 
     def __init__(self, root: Path) -> None:
@@ -48,24 +48,24 @@ class OpenFolders:
             self.leave()
 
     def enter(self, name: str) -> None:
-        """Go down into a folder; OSError when it is not, or no longer, a folder."""
+        """Enter a folder; raise OSError when it is not, or no longer, a folder."""
         self._handles.append(_open_below(self._handles[-1], name))
 
     def leave(self) -> None:
-        """Go back up."""
+        """Return to the parent folder."""
         handle = self._handles.pop()
         if isinstance(handle, int):
             os.close(handle)
 
     def lstat(self, name: str) -> os.stat_result:
-        """What stands under a name in the folder entered last."""
+        """Return the stat of a name in the current folder, without following symlinks."""
         handle = self._handles[-1]
         if isinstance(handle, int):
             return os.stat(name, dir_fd=handle, follow_symlinks=False)
         return os.lstat(os.path.join(handle, name))  # noqa: PTH118
 
     def contains(self, name: str) -> bool:
-        """Whether anything stands under a name in the folder entered last."""
+        """Return whether a name exists in the current folder."""
         try:
             self.lstat(name)
         except OSError:
@@ -73,7 +73,7 @@ class OpenFolders:
         return True
 
     def list_items(self) -> list[Item]:
-        """What stands in the folder entered last, in the order of whole paths."""
+        """Return the items of the current folder, sorted by whole path."""
         with (
             self._root_errors() if len(self._handles) == 1 else nullcontext(),
             os.scandir(self._handles[-1]) as entries,
@@ -94,7 +94,7 @@ class OpenFolders:
 
 
 def form_of(seen: os.stat_result) -> Form:
-    """The form of what an lstat saw; Windows' junctions count as symlinks."""
+    """Return the form that an lstat describes; Windows junctions count as symlinks."""
     if stat.S_ISLNK(seen.st_mode) or getattr(seen, "st_reparse_tag", 0) != 0:
         return Form.SYMLINK
     if stat.S_ISDIR(seen.st_mode):
@@ -125,6 +125,6 @@ def _form_of_entry(entry: os.DirEntry[str]) -> Form:
 
 
 def _path_order(item: Item) -> str:
-    """A folder `a` sorts as what lies in it: after `a.py`, before `aa.py`."""
+    """Return the sort key of an item. A folder `a` sorts like the files in it: after `a.py`, before `aa.py`."""
     entry, form = item
     return f"{entry.name}/" if form is Form.FOLDER else entry.name

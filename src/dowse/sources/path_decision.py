@@ -1,4 +1,4 @@
-"""One path asked for by name: the decision that the walk would make, level by level."""
+"""The decision about a single path, made level by level as the walk would make it."""
 
 import errno
 from os import stat_result
@@ -16,20 +16,20 @@ PathDecision = Entry | Folder | Verdict
 _ABSENT_ERRNOS = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL)
 
 
-def decide_path(policy: Policy, spelled: str) -> PathDecision:
-    """What a path in any spelling is: a file, a folder that is entered, or refused.
+def decide_path(policy: Policy, path: str) -> PathDecision:
+    """Decide about a path in any spelling: return a file, an entered folder, or the verdict against it.
 
-    A path that exists as it is written is that path. Otherwise it is refused when any other way
-    to understand it leads outside or to what is denied.
+    A path that exists as it is written is taken literally. Any other path is refused when one of its other
+    spellings leads outside the root or to a denied file.
     """
-    answer = _decide_literally(policy, spelled)
-    if not _has_reason(answer, Reason.VANISHED):
-        return answer
-    others = [_decide_literally(policy, other) for other in other_spellings(spelled)]
+    decision = _decide_literally(policy, path)
+    if not _has_reason(decision, Reason.VANISHED):
+        return decision
+    others = [_decide_literally(policy, other) for other in other_spellings(path)]
     for reason in (Reason.OUTSIDE, Reason.DENIED):
         if refused := next((other for other in others if _has_reason(other, reason)), None):
             return refused
-    return next((other for other in others if not _has_reason(other, Reason.VANISHED)), answer)
+    return next((other for other in others if not _has_reason(other, Reason.VANISHED)), decision)
 
 
 def _decide_literally(policy: Policy, spelled: str) -> PathDecision:
@@ -40,7 +40,7 @@ def _decide_literally(policy: Policy, spelled: str) -> PathDecision:
 
 
 def decide_normalized_path(policy: Policy, path: str, *, means_folder: bool = False) -> PathDecision:
-    """What a relative path without dots is; one that does not exist may still be refused by a rule."""
+    """Decide about a relative path without dots. A rule may refuse a path that does not exist."""
     with OpenFolders(policy.root) as folders:
         descent = _Descent(policy, folders)
         names = path.split("/") if path else []
@@ -51,7 +51,7 @@ def decide_normalized_path(policy: Policy, path: str, *, means_folder: bool = Fa
 
 
 def find_reinclusion(policy: Policy, path: str) -> Reinclusion | None:
-    """The ignore rule by which a file is seen though another ignores it, or a folder on the way to it."""
+    """Return the ignore rule that re-includes a file, or a folder above it, which another rule ignores."""
     found = None
     with OpenFolders(policy.root) as folders:
         descent = _Descent(policy, folders)
@@ -64,7 +64,7 @@ def find_reinclusion(policy: Policy, path: str) -> Reinclusion | None:
 
 
 class _Descent:
-    """The way down to one path, for as long as nothing is refused."""
+    """The descent from the root to one path, until a verdict ends it."""
 
     def __init__(self, policy: Policy, folders: OpenFolders) -> None:
         self._policy = policy
@@ -73,7 +73,7 @@ class _Descent:
         self.folder = policy.open_root(self._rule_names())
 
     def enter(self, name: str) -> Verdict | None:
-        """Go into a folder, which need not exist; or say why not."""
+        """Enter a folder, which need not exist, or return the verdict against it."""
         seen = self._lstat(name)
         if isinstance(seen, Verdict):
             return seen
@@ -85,7 +85,7 @@ class _Descent:
         return self._enter_folder(name)
 
     def decide(self, name: str, *, means_folder: bool) -> PathDecision:
-        """What stands at the end of the way."""
+        """Decide about the last part of the path."""
         seen = self._lstat(name)
         if isinstance(seen, Verdict):
             return seen
@@ -111,14 +111,14 @@ class _Descent:
         return None
 
     def _lstat(self, name: str) -> stat_result | Verdict | None:
-        """What stands under a name; None when nothing does, a verdict when we may not know."""
+        """Return the stat of a name; None when it does not exist, a verdict when the system refuses the access."""
         try:
             if not self._is_absent:
                 return self._folders.lstat(name)
         except OSError as error:
             if error.errno not in _ABSENT_ERRNOS:
                 return verdict_for_os_error(self.folder.path + name, error)
-        except ValueError:  # a NUL, or characters that no file system takes
+        except ValueError:  # a NUL, or characters that no file system accepts
             pass
         self._is_absent = True
         return None
@@ -127,5 +127,5 @@ class _Descent:
         return [] if self._is_absent else [name for name in RULE_NAMES if self._folders.contains(name)]
 
 
-def _has_reason(answer: PathDecision, reason: Reason) -> bool:
-    return isinstance(answer, Verdict) and answer.reason is reason
+def _has_reason(decision: PathDecision, reason: Reason) -> bool:
+    return isinstance(decision, Verdict) and decision.reason is reason

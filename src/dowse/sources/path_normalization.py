@@ -1,4 +1,4 @@
-"""Paths as users and programs spell them, brought to the one form below the root."""
+"""Normalization of paths, as users and programs write them, to paths relative to the root."""
 
 import os
 import unicodedata
@@ -14,9 +14,9 @@ _NETWORK = ("//", os.sep * 2)
 
 
 def relative_to_root(root: Path, spelled: str) -> str | None:
-    """A path relative to the root with forward slashes and no dots; None when it leads outside.
+    """Return a path relative to the root, with forward slashes and without dots; None when it leads outside.
 
-    `..` is taken by the letter, which is safe because no symlink is ever followed.
+    `..` removes the part before it. That is safe because dowse never follows symlinks.
     """
     if spelled.startswith(_NETWORK):
         return None
@@ -28,10 +28,10 @@ def relative_to_root(root: Path, spelled: str) -> str | None:
 
 
 def other_spellings(path: str) -> list[str]:
-    """What else may be meant by a path that does not exist as it is written.
+    """Return the paths that may be meant by a path that does not exist as it is written.
 
-    Percent signs decoded, backslashes as slashes, characters that are not seen removed, composed
-    or decomposed; each of these on top of the others.
+    The changes are: percent signs decoded, backslashes turned into slashes, invisible characters
+    removed, characters composed or decomposed. All combinations are tried.
     """
     found = [path]
     for spelling in found:
@@ -52,15 +52,15 @@ _RESPELLINGS: tuple[Callable[[str], str], ...] = (
 
 
 def _relative_by_text(root: str, target: str) -> str | None:
-    """What follows the root in a path, by the letter."""
-    top, asked = os.path.normcase(root).rstrip(os.sep), os.path.normcase(target)
-    if asked == top:
+    """Return the rest of a path after the root, by comparing text."""
+    top, path = os.path.normcase(root).rstrip(os.sep), os.path.normcase(target)
+    if path == top:
         return ""
-    return target[len(top) + 1 :] if asked.startswith(top + os.sep) else None
+    return target[len(top) + 1 :] if path.startswith(top + os.sep) else None
 
 
 def _relative_by_folder_identity(root: Path, target: Path) -> str | None:
-    """The same where the path names the root in another way: another case, through a symlink."""
+    """Return the rest of a path that names the root differently: in another case, or through a symlink."""
     for folder in (target, *target.parents):
         try:
             if folder.samefile(root):

@@ -1,10 +1,10 @@
-"""The one policy in front of every file: what may be entered, what may be read, and why not.
+"""The policy that decides which folders are entered and which files are read, and gives the reason if not.
 
-In order: deny list, the user's exclude, ignore files, symlinks and special files, nested
-repositories, depth; for a file then binary by its name, size, include, docs. Content is looked at
-last, by whoever reads: binary, a private key. Rules speak of what lies below the root, never of
-the root itself; but a folder that holds nothing but secrets, a repository's own files or dowse's
-storage cannot be named as one.
+The checks run in this order: deny list, the user's `exclude`, ignore files, symlinks and special
+files, nested repositories, depth; then for files: binary by name, size, `include`, docs. The
+content is checked last, when a file is read: binary, a private key. The rules apply below the root
+and not to the root itself, but a folder of secrets, a repository's own folder or dowse's storage
+cannot be a root.
 """
 
 from collections.abc import Collection
@@ -25,17 +25,17 @@ from dowse.sources.setting_patterns import PatternList
 from dowse.types import Kind, Reason, Rule, Verdict
 
 MAX_DEPTH = 20
-"""Folders below the root that are entered on the way to a file."""
+"""The number of folders below the root that are entered on the way to a file."""
 
 
 RULE_NAMES = (".git", GITIGNORE_FILE, DOWSEIGNORE_FILE)
-"""What a folder holds that matters before it is entered."""
+"""The names in a folder that have to be known before the folder is entered."""
 
 _BECAUSE = "because of its folder"
 
 
 class Form(Enum):
-    """What stands under a name."""
+    """The form of a file system entry."""
 
     FILE = auto()
     FOLDER = auto()
@@ -45,7 +45,7 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder that was entered; its path is empty for the root and else ends in a slash."""
+    """A folder that was entered. Its path is empty for the root; other paths end in a slash."""
 
     path: str
     encoded: bytes
@@ -55,7 +55,7 @@ class Folder:
 
 
 class Policy:
-    """The rules of one root under its settings."""
+    """The rules for the files of one root, under its settings."""
 
     def __init__(self, root: Path, settings: Settings, deny_categories: Collection[str] | None = None) -> None:
         require_allowed_root(root)
@@ -68,7 +68,7 @@ class Policy:
         self._files = RuleFiles(self.root, respects_git=settings.respect_gitignore)
 
     def open_root(self, names: Collection[str]) -> Folder:
-        """The root, given which of the `RULE_NAMES` it holds."""
+        """Return the root as a folder; `names` are the `RULE_NAMES` that it contains."""
         repository = repository_around(self.root)
         try:
             ignores = self._files.add_folder_rules(self._files.read_above_root(repository), "", names)
@@ -77,7 +77,7 @@ class Policy:
         return Folder("", b"", 0, ignores, repository)
 
     def refusal(self, folder: Folder, name: str, form: Form) -> Verdict | None:
-        """What speaks against an entry of a folder by its name and form alone."""
+        """Return the verdict against an entry of a folder by its name and form alone, or None."""
         is_folder = form is Form.FOLDER
         path = folder.path + name
         try:
@@ -95,7 +95,7 @@ class Policy:
         return Verdict(path, Reason.SPECIAL) if form is Form.SPECIAL else None
 
     def enter(self, folder: Folder, name: str, names: Collection[str]) -> Folder | Verdict:
-        """Enter a folder that is not refused, given which of the `RULE_NAMES` it holds."""
+        """Enter a folder that is not refused; `names` are the `RULE_NAMES` that it contains."""
         path = f"{folder.path}{name}/"
         is_top = ".git" in names and is_repository(self.root / path)
         if is_top and folder.repository and not folder.repository.names_submodule(path[:-1]):
@@ -117,12 +117,12 @@ class Policy:
         return Folder(path, encoded, above.depth + 1, self._files.add_folder_rules(ignores, path, names), repository)
 
     def find_reinclusion(self, folder: Folder, name: str, *, is_folder: bool) -> Reinclusion | None:
-        """The ignore rule by which an entry of a folder is seen though another ignores it."""
+        """Return the ignore rule that re-includes an entry of a folder which another rule ignores."""
         encoded = name.encode()
         return folder.ignores.find_reinclusion(folder.encoded + encoded, encoded, is_folder=is_folder)
 
     def kind_of(self, path: str, size: int) -> Kind | Verdict:
-        """What a file that is not refused will be indexed as, without a look inside."""
+        """Return the kind of a file that is not refused, or the verdict against it, without reading it."""
         if suffix := binary_suffix(path[path.rfind("/") + 1 :]):
             return Verdict(path, Reason.BINARY, Rule(f"*{suffix}", "built-in list of binary files"))
         if size > self.settings.max_file_bytes:
@@ -134,26 +134,26 @@ class Policy:
         return "docs" if self.settings.index_docs else Verdict(path, Reason.DOCS_OFF, rule, "indexDocs is false")
 
     def content_refusal(self, path: str, data: bytes, size: int) -> Verdict | None:
-        """What speaks against a file once its bytes are known."""
+        """Return the verdict against a file with these bytes, or None."""
         if (position := find_nul_byte(data)) is not None:
             return Verdict(path, Reason.BINARY, detail=f"a NUL byte at offset {position}")
         if rule := self.deny.rule_against_content(data):
             return Verdict(path, Reason.DENIED, rule, "the file is a private key")
         return self.too_large_verdict(path, max(size, len(data))) if len(data) > self.settings.max_file_bytes else None
 
-    def max_bytes_for(self, path: str) -> int:  # noqa: ARG002 - other policies look at it
-        """The largest size of a file that is read."""
+    def max_bytes_for(self, path: str) -> int:  # noqa: ARG002 - other policies use the path
+        """Return the maximum size of a file at this path."""
         return self.settings.max_file_bytes
 
     def too_large_verdict(self, path: str, size: int) -> Verdict:
-        """The verdict on a file that is larger than the settings allow."""
+        """Return the verdict against a file that is larger than the settings allow."""
         limit = self.max_bytes_for(path)
         detail = f"{_format_size(size)}, the limit is {_format_size(limit)}"
         return Verdict(path, Reason.TOO_LARGE, Rule("maxFileSize", "config.json"), detail)
 
 
 def verdict_below_folder(path: str, folder: Verdict) -> Verdict:
-    """The verdict on a path below a folder that is left out."""
+    """Return the verdict against a path below a folder that is left out."""
     detail = folder.detail if folder.detail.startswith(_BECAUSE) else _because_of_folder(folder.path, folder.detail)
     return Verdict(path, folder.reason, folder.rule, detail)
 
@@ -167,7 +167,7 @@ def _make_verdict(path: str, form: Form, reason: Reason, rule: Rule | None = Non
 
 
 def _format_size(size: int) -> str:
-    """A size in bytes as people write it: 1 MB, 1.4 MB, 500 KB."""
+    """Format a number of bytes: 1 MB, 1.4 MB, 500 KB."""
     megabytes = size / 1024 / 1024
     text, unit = (f"{megabytes:.1f}", "MB") if megabytes >= 1 else (f"{size / 1024:.1f}", "KB")
     return f"{text.removesuffix('.0')} {unit}"

@@ -1,4 +1,4 @@
-"""A project as a source: its files behind the policy, read so that nothing else can be."""
+"""The files of a project that the policy allows, opened so that no other file can be read."""
 
 import hashlib
 import os
@@ -16,14 +16,15 @@ from dowse.sources.walk import verdict_for_os_error, walk
 from dowse.types import Document, Entry, FolderCallback, Reason, Rule, Stat, Verdict
 
 _READ_ATTEMPTS = 4
-"""How often a file that changes while it is read is read again; then its old stat tells that it did."""
+"""How often a file is read that changes meanwhile. The last attempt is kept with the stat from before it, so the next
+scan sees the change."""
 
 
 class ProjectFiles:
     """The files below one root.
 
-    A root that may not be named is refused at once (PathRefused). One that cannot be read, now or
-    any time later, is an error (Failed) and never looks like an empty project.
+    Raise PathRefused for a root that is not allowed. Raise Failed for a root that cannot be read, now or
+    later: it must never look like an empty project.
     """
 
     policy_type = Policy
@@ -31,45 +32,43 @@ class ProjectFiles:
     def __init__(self, root: Path, settings: Settings, deny_categories: Collection[str] | None = None) -> None:
         self._policy = self.policy_type(root, settings, deny_categories)
         self._allowed_names: set[str] = set()
-        """Paths that the deny list, which never changes, was asked about: a search asks for the same ones often."""
+        """Paths that the deny list allows. The list never changes, and searches read the same paths often."""
         self.root = self._policy.root
         self.settings = settings
 
     def entries(self, below: str = "", on_folder: FolderCallback | None = None) -> Iterator[Entry | Verdict]:
-        """Everything below the root, or below one path of it, by path; each folder on the way is told."""
-        answer = decide_path(self._policy, below)
-        if isinstance(answer, Folder):
-            yield from walk(self._policy, answer, on_folder)
+        """Yield everything below the root or below one path, sorted by path; call `on_folder` for each entered folder."""
+        decision = decide_path(self._policy, below)
+        if isinstance(decision, Folder):
+            yield from walk(self._policy, decision, on_folder)
         else:
-            yield answer
+            yield decision
 
     def entry(self, path: str) -> Entry | Verdict:
-        """One file as the walk would see it now; a folder gives its verdict."""
-        answer = decide_path(self._policy, path)
-        return Verdict(answer.path, None, detail="a folder") if isinstance(answer, Folder) else answer
+        """Return one file as the walk would see it now. A folder gives a verdict without a reason."""
+        decision = decide_path(self._policy, path)
+        return Verdict(decision.path, None, detail="a folder") if isinstance(decision, Folder) else decision
 
     def entry_at(self, path: str) -> Entry | Verdict:
-        """The same for a path that is spelled as the walk spells it, and no other."""
-        answer = decide_normalized_path(self._policy, path)
-        return Verdict(answer.path, None, detail="a folder") if isinstance(answer, Folder) else answer
+        """Return one file like `entry`, but accept only the spelling that the walk uses."""
+        decision = decide_normalized_path(self._policy, path)
+        return Verdict(decision.path, None, detail="a folder") if isinstance(decision, Folder) else decision
 
     def verdict(self, path: str) -> Verdict:
-        """What the policy says of one path in any spelling, with a look at what the file holds.
+        """Return the decision about a path in any spelling, including the check of the file's content.
 
-        The rule of an allowed file is the one that took it back from an ignore rule.
+        The rule of an allowed file is the one that re-includes it, if an ignore rule matches it.
         """
-        answer = self.entry(path)
-        if isinstance(answer, Verdict):
-            return answer
-        found = self._read_allowed(answer.path)
-        if isinstance(found, Verdict):
-            return found
-        back = find_reinclusion(self._policy, answer.path)
-        return (
-            Verdict(answer.path, None, back.rule, f"taken back from {_describe_rule(back.overruled)}")
-            if back
-            else Verdict(answer.path, None)
-        )
+        entry = self.entry(path)
+        if isinstance(entry, Verdict):
+            return entry
+        content = self._read_allowed(entry.path)
+        if isinstance(content, Verdict):
+            return content
+        reinclusion = find_reinclusion(self._policy, entry.path)
+        if reinclusion is None:
+            return Verdict(entry.path, None)
+        return Verdict(entry.path, None, reinclusion.rule, f"taken back from {_describe_rule(reinclusion.overruled)}")
 
     def read_path(self, path: str) -> Document | Verdict:
         """Read one file now by its path, if the whole policy allows it."""
@@ -77,22 +76,22 @@ class ProjectFiles:
         return entry if isinstance(entry, Verdict) else self.read(entry)
 
     def read(self, entry: Entry) -> Document | Verdict:
-        """Read one file now that the walk gave, or say why not."""
-        from dowse.reading import detect_language, read  # parsers that a walk alone does not need
+        """Read one file that the walk returned, or return the verdict against it."""
+        from dowse.reading import detect_language, read  # here because a walk does not need the parsers
 
-        found = self._read_allowed(entry.path)
-        if isinstance(found, Verdict):
-            return found
-        data, stat = found
+        content = self._read_allowed(entry.path)
+        if isinstance(content, Verdict):
+            return content
+        data, stat = content
         language = detect_language(entry.path, data[:HEAD_BYTES])
         reading = read(data, entry.path, language)
         return Document(entry.path, entry.kind, language, stat, hashlib.sha256(data).digest(), reading)
 
     def read_bytes(self, path: str) -> tuple[bytes, Stat]:
-        """A file's bytes, at most one more than the limit, and the stat they belong to.
+        """Return a file's bytes, at most one more than the limit, with their stat.
 
-        The path is one that the walk gave. Raises OSError when there is no such file any more,
-        or something else stands in its place; PathRefused for what is never read.
+        The path is one that the walk returned. Raise OSError when the file no longer exists or is no longer
+        a regular file, PathRefused when it is never read.
         """
         if path not in self._allowed_names:
             self._raise_if_denied(path, self._policy.deny.rule_against(path))
@@ -111,7 +110,7 @@ class ProjectFiles:
         try:
             data, stat = self._read_unchanged(path)
         except OSError as error:
-            OpenFolders(self.root).leave()  # is the root still there?
+            OpenFolders(self.root).leave()  # raises Failed when the root itself is gone
             return verdict_for_os_error(path, error)
         return self._policy.content_refusal(path, data, stat.size) or (data, stat)
 

@@ -1,4 +1,4 @@
-"""The git repository that a folder belongs to: where it begins, its submodules, its own excludes."""
+"""The git repository that contains a folder: its top folder, its submodules, its own excludes."""
 
 import os
 import stat
@@ -9,15 +9,15 @@ from dowse.platform import open_beneath, read_at_most
 from dowse.sources.gitconfig import submodule_paths
 
 MAX_RULE_BYTES = 1024 * 1024
-"""As much as is read of a file of rules; who understands it sets narrower limits to what is costly."""
+"""The largest rule file that is read; the parser has lower limits for rules that are costly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
     """A repository, seen from the root of a source.
 
-    The root lies below the repository (`lead` is the way down to it) or above it (`cut` is what
-    leads from the root to the repository); each ends in a slash, or is empty.
+    When the root lies below the repository, `lead` is the path from the repository to the root. When it
+    lies above, `cut` is the path from the root to the repository. Each ends in a slash, or is empty.
     """
 
     top: Path
@@ -26,17 +26,17 @@ class Repository:
     cut: str = ""
 
     def names_submodule(self, path: str) -> bool:
-        """Whether a folder, named relative to the root, is a submodule of this repository."""
+        """Return whether a folder, relative to the root, is a submodule of this repository."""
         return self.lead + path.removeprefix(self.cut) in self.submodules
 
 
 def repository_at(top: Path, *, lead: str = "", cut: str = "") -> Repository:
-    """The repository that begins at a folder."""
+    """Return the repository whose top is a folder."""
     return Repository(top, submodule_paths(read_rule_file(top, ".gitmodules").decode(errors="replace")), lead, cut)
 
 
 def repository_around(root: Path) -> Repository | None:
-    """The nearest repository that holds a folder, which may be its top."""
+    """Return the nearest repository that contains a folder; the folder may be its top."""
     for top in (root, *root.parents):
         if is_repository(top):
             below = root.relative_to(top).as_posix()
@@ -45,9 +45,9 @@ def repository_around(root: Path) -> Repository | None:
 
 
 def is_repository(folder: Path) -> bool:
-    """Whether git takes a folder for the top of a repository: an empty `.git` makes none.
+    """Return whether git treats a folder as the top of a repository; an empty `.git` is not enough.
 
-    A `.git` that is a symlink, or leads to another machine, is believed without a look.
+    A `.git` that is a symlink, or that points to another machine, counts without a check.
     """
     marker = folder / ".git"
     mode = _file_mode(marker)
@@ -64,7 +64,7 @@ def is_repository(folder: Path) -> bool:
 
 
 def _is_git_folder(folder: Path) -> bool:
-    """Whether a folder has what every repository has; a worktree has most of it in another place."""
+    """Return whether a folder has the files of a repository; a worktree keeps most of them in another folder."""
     shared = read_rule_file(folder, "commondir").decode(errors="surrogateescape").strip()
     common = _resolve_named_folder(folder, shared) if shared else folder
     return os.path.lexists(folder / "HEAD") and (
@@ -73,7 +73,7 @@ def _is_git_folder(folder: Path) -> bool:
 
 
 def common_folder(top: Path) -> Path | None:
-    """The folder with the `info/exclude` of a repository, also for a worktree or a submodule."""
+    """Return the folder with the `info/exclude` of a repository, also for a worktree or a submodule."""
     marker = top / ".git"
     if not stat.S_ISREG(_file_mode(marker)):
         return marker
@@ -88,9 +88,9 @@ def common_folder(top: Path) -> Path | None:
 
 
 def read_rule_file(folder: Path, name: str) -> bytes:
-    """What a file of rules holds; nothing when it is absent, no file or a symlink.
+    """Return the content of a rule file; empty when it is missing, a symlink or not a regular file.
 
-    One byte more than the limit tells that it is larger.
+    A larger file gives one byte more than the limit.
     """
     try:
         with open_beneath(folder, name) as descriptor:
@@ -100,7 +100,7 @@ def read_rule_file(folder: Path, name: str) -> bytes:
 
 
 def read_user_rule_file(file: Path) -> bytes:
-    """The same for the user's own file, which may well be a symlink to where it is kept."""
+    """Return the content of the user's own rule file, which may be a symlink."""
     try:
         real = file.resolve()
     except (OSError, RuntimeError):  # a loop of symlinks
@@ -109,7 +109,7 @@ def read_user_rule_file(file: Path) -> bytes:
 
 
 def _resolve_named_folder(folder: Path, named: str) -> Path | None:
-    """A folder that a file of git names; one on another machine would be asked over the network."""
+    """Return the folder that a file of git names; None for one on another machine, to avoid network access."""
     if "\0" in named or named.startswith(("//", "\\\\")):
         return None
     return Path(os.path.normpath(folder / named))

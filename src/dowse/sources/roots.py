@@ -1,4 +1,4 @@
-"""Where a project begins: the nearest folder upwards with a marker; and which folder none may be."""
+"""Detection of a project's root, the nearest folder upwards with a marker, and the folders that cannot be a root."""
 
 import os
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ MARKERS = (".git", "package.json", "pyproject.toml", "Cargo.toml", "go.mod")
 
 @dataclass(frozen=True, slots=True)
 class DetectedRoot:
-    """A project's root and what it was recognised by; no marker: it is where we were started."""
+    """A project's root and the marker that identifies it; without a marker it is the start folder."""
 
     path: Path
     marker: str | None
 
 
 def detect_root(start: Path) -> DetectedRoot:
-    """The project that a folder belongs to.
+    """Return the root of the project that contains a folder.
 
-    Never the file system's root, a drive or the home folder: these have to be named. Without a
-    marker it is the folder itself, unless the home folder lies in it.
+    It is never the root of the file system, a drive or the home folder: the user has to name these.
+    Without a marker it is the folder itself, unless that contains the home folder.
     """
     here, home = start.resolve(), _home_folder()
     for folder in (here, *here.parents):
@@ -41,13 +41,13 @@ def detect_root(start: Path) -> DetectedRoot:
 
 
 def is_too_wide(folder: Path) -> bool:
-    """Whether a folder is a whole disk, the home folder or above it: these are served only when named."""
+    """Return whether a folder is a whole disk, the home folder or above it; the user has to name such a root."""
     here, home = folder.resolve(), _home_folder()
     return here == here.parent or (home is not None and home.is_relative_to(here))
 
 
 def require_allowed_root(root: Path) -> None:
-    """Refuse a root that is, or lies in, a folder that is never read; by its name and where that leads."""
+    """Raise PathRefused for a root that is or lies in a folder that is never read, before or after resolving symlinks."""
     storage = resolve_storage()
     for path in (os.path.abspath(root), os.path.realpath(root)):  # noqa: PTH100 - Path.absolute keeps the dots
         if rule := rule_against_root(Path(path), storage):
@@ -57,7 +57,7 @@ def require_allowed_root(root: Path) -> None:
 
 
 def resolve_storage() -> Path:
-    """Where dowse's own files really lie; a loop of symlinks stays as it is written."""
+    """Return the real path of dowse's own files; a loop of symlinks stays as it is written."""
     return Path(os.path.realpath(storage_root()))
 
 

@@ -1,4 +1,4 @@
-"""Which files of ignore rules hold where: above the root, in each folder, at a repository's top."""
+"""The files with ignore rules and the folders they apply to: above the root, in each folder, in a whole repository."""
 
 import os
 from collections.abc import Collection
@@ -15,9 +15,9 @@ from dowse.sources.repository import MAX_RULE_BYTES, Repository, common_folder, 
 
 
 class RuleFiles:
-    """Reads the files of rules of one root, each time anew.
+    """The rule files of one root, which are read again each time.
 
-    Raises TooManyRules, naming the file, where one cannot be honoured as a whole.
+    Raise TooManyRules, with the name of the file, when a file is too large to apply as a whole.
     """
 
     def __init__(self, root: Path, *, respects_git: bool) -> None:
@@ -25,7 +25,7 @@ class RuleFiles:
         self._respects_git = respects_git
 
     def read_above_root(self, repository: Repository | None) -> IgnoreStack:
-        """The rules that hold in the root before its own files are read."""
+        """Return the rules for the root, before its own ignore files are read."""
         if repository is None:
             return IgnoreStack(git=self._read_user_rules())
         folders = list(reversed(self._root.parents[: repository.lead.count("/")]))
@@ -38,7 +38,7 @@ class RuleFiles:
         return IgnoreStack(self.read_repository_rules(repository) + _drop_missing(git), _drop_missing(own))
 
     def read_repository_rules(self, repository: Repository) -> tuple[PlacedRules, ...]:
-        """Git's rules that hold in a whole repository: the user's and those of `info/exclude`."""
+        """Return git's rules for a whole repository: the user's and those of `info/exclude`."""
         common = common_folder(repository.top) if self._respects_git else None
         if common is None:
             return self._read_user_rules()
@@ -48,7 +48,7 @@ class RuleFiles:
         return self._read_user_rules() + _drop_missing([placed])
 
     def add_folder_rules(self, ignores: IgnoreStack, path: str, names: Collection[str]) -> IgnoreStack:
-        """The rules with those that stand in a folder itself, given what names it holds."""
+        """Return the rules with those of a folder's own ignore files added; `names` are the names in the folder."""
         if GITIGNORE_FILE in names and self._respects_git:
             ignores = replace(ignores, git=ignores.git + self._read_folder_file(path, GITIGNORE_FILE))
         if DOWSEIGNORE_FILE in names:
@@ -78,7 +78,7 @@ class RuleFiles:
         return global_excludes_file()
 
     def _display_path(self, file: Path, near: Path) -> str:
-        """A file as a user would name it: from the root, or from home."""
+        """Return the path of a file as a user would write it: relative to the root, or to the home folder."""
         if file.is_relative_to(near) or file.is_relative_to(self._root):
             return Path(os.path.relpath(file, self._root)).as_posix()
         home = Path("~").expanduser()

@@ -1,4 +1,4 @@
-"""The patterns of the settings: what the user excludes, includes, or calls documentation."""
+"""The patterns of the settings `exclude`, `include` and `docPatterns`."""
 
 import re
 
@@ -9,7 +9,7 @@ _MATCH_ALL_PATTERNS = ("**", "**/*", "*")
 
 
 class PatternList:
-    """One list of patterns under the key it has in the settings."""
+    """The list of patterns under one key of the settings."""
 
     def __init__(self, patterns: tuple[str, ...], key: str) -> None:
         self._origin = f"config.json ({key})"
@@ -19,15 +19,15 @@ class PatternList:
         self.is_everything = any(pattern in _MATCH_ALL_PATTERNS for pattern in patterns)
 
     def rule_for_file(self, path: str) -> Rule | None:
-        """The first pattern that a file fits."""
+        """Return the first pattern that matches a file."""
         return self._first(self._files, path)
 
     def rule_for_folder(self, path: str) -> Rule | None:
-        """The first pattern that a folder fits with everything below it."""
+        """Return the first pattern that matches a folder with everything below it."""
         return self._first(self._folders, path)
 
     def as_one_rule(self) -> Rule:
-        """All patterns together, for what fits none of them."""
+        """Return all patterns as one rule, for a file that matches none of them."""
         return Rule(", ".join(self._patterns), self._origin)
 
     def _first(self, patterns: list[tuple[str, re.Pattern[str]]], path: str) -> Rule | None:
@@ -38,5 +38,5 @@ class PatternList:
 
 
 def _compile_for_files(pattern: str) -> re.Pattern[str]:
-    """A pattern that ends in a slash means the files in such a folder."""
+    """Compile a pattern for files; one that ends in a slash matches the files in such a folder."""
     return compile_glob(f"{to_path_glob(pattern)}/**" if pattern.endswith("/") else to_path_glob(pattern))

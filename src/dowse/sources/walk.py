@@ -1,4 +1,4 @@
-"""The walk: everything below a folder, by path, each file with its kind or the reason against it."""
+"""The walk through the files below a folder, sorted by path."""
 
 import errno
 import os
@@ -18,9 +18,9 @@ _REASON_BY_ERRNO = {
 
 
 def walk(policy: Policy, start: Folder, on_folder: FolderCallback | None = None) -> Iterator[Entry | Verdict]:
-    """All below a folder that was entered; one verdict stands for a folder that is left out.
+    """Yield everything below an entered folder; a folder that is left out gives one verdict.
 
-    Failed when the root itself cannot be read.
+    Raise Failed when the root itself cannot be read.
     """
     with OpenFolders(policy.root) as folders:
         try:
@@ -74,13 +74,13 @@ def _enter(policy: Policy, folders: OpenFolders, folder: Folder, name: str) -> t
 
 
 def classify_file(policy: Policy, path: str, seen: os.stat_result) -> Entry | Verdict:
-    """A file that is not refused, by what its stat tells."""
+    """Return the entry of a file that is not refused, or the verdict against it by its stat."""
     kind = policy.kind_of(path, seen.st_size)
     return kind if isinstance(kind, Verdict) else Entry(path, kind, stat_of(seen))
 
 
 def verdict_for_os_error(path: str, error: OSError) -> Verdict:
-    """The verdict on what the system does not let us open."""
+    """Return the verdict against a path that the system does not open."""
     return Verdict(path, _REASON_BY_ERRNO.get(error.errno or 0, Reason.UNREADABLE), detail=error.strerror or str(error))
 
 

@@ -1,11 +1,11 @@
-"""Git's wildcard patterns as regular expressions over bytes.
+"""Translation of git's wildcard patterns to regular expressions over bytes.
 
-Git compares bytes, so `?` is one byte and `é` needs two. Matching follows wildmatch.c of git,
-quirks included, and never backtracks without bound: of several stars, all but the last take the
-earliest place where what follows them fits and never give it back (atomic groups).
+Git compares bytes, so `?` matches one byte and `é` needs two. Matching follows git's wildmatch.c
+with all its quirks, and backtracking is bounded: every star but the last matches up to the earliest
+place where the rest of the pattern fits, and never backtracks (atomic groups).
 
-A NUL ends the path of a folder (no name can hold one), so that one expression serves rules for
-everything and rules for folders only.
+The path of a folder ends in a NUL, which no name can contain. So the same expressions serve rules
+for everything and rules for folders only.
 """
 
 import re
@@ -23,8 +23,8 @@ _DOUBLE_STAR = {
     b"/": (b"(?:.*?/)??", b"(?:.*/)?"),
     b"\\/": (b".*?/", b".*/"),
 }
-"""What a `**` takes by what follows it, lazily and greedily; git tries the empty match only
-before a slash that is not escaped."""
+"""The lazy and the greedy expression for a `**`, by the token after it. Git tries the empty match
+only before a slash that is not escaped."""
 
 _ITEM = re.compile(
     rb"""\[:(?P<named>[^\]]*):\]
@@ -42,20 +42,20 @@ _NAMED = {
     b"lower": string.ascii_lowercase,
     b"print": "".join(map(chr, range(32, 127))),
     b"punct": string.punctuation,
-    b"space": " \t\n\r",  # git's own ctype knows neither form feed nor vertical tab
+    b"space": " \t\n\r",  # git's own ctype has neither form feed nor vertical tab
     b"upper": string.ascii_uppercase,
     b"xdigit": string.hexdigits,
 }
 
 
 def name_expression(pattern: bytes) -> bytes | None:
-    """The expression for a pattern without slash, tried on a name; None when nothing matches."""
+    """Return the expression for a pattern without a slash, to match a name; None when nothing can match."""
     tokens = _tokenize(pattern)
     return None if tokens is None else _translate_segment(tokens)
 
 
 def path_expression(pattern: bytes) -> bytes | None:
-    """The expression for a pattern with a slash, tried on a path; None when nothing matches."""
+    """Return the expression for a pattern with a slash, to match a path; None when nothing can match."""
     tokens = _tokenize(pattern)
     if tokens is None:
         return None
@@ -70,21 +70,21 @@ def path_expression(pattern: bytes) -> bytes | None:
 
 
 def parent_folder_expressions(pattern: bytes) -> list[bytes | None]:
-    """Expressions for the folders on the way to what a path pattern matches, one for each level.
+    """Return one expression for each level of folders above the paths that a pattern matches.
 
-    None at the end stands for a `**`: whatever lies below is on the way. A pattern that begins
-    with one has no way at all, or every folder would lie on it.
+    None at the end stands for a `**`: every folder below may contain a match. A pattern that begins
+    with `**` gives an empty list, or every folder would match.
     """
-    way: list[bytes | None] = []
+    parents: list[bytes | None] = []
     for component in _split_components(_tokenize(pattern) or [])[:-1]:
         if component == [_STARS]:
-            return [*way, None] if way else []
-        way.append(_translate_component(component))
-    return way
+            return [*parents, None] if parents else []
+        parents.append(_translate_component(component))
+    return parents
 
 
 def is_literal(pattern: bytes) -> bool:
-    """Whether a pattern matches nothing but itself."""
+    """Return whether a pattern has no wildcards."""
     return _SPECIAL.search(pattern) is None
 
 
@@ -94,7 +94,7 @@ def _literal_length(pattern: bytes) -> int:
 
 
 def _tokenize(pattern: bytes) -> list[bytes] | None:
-    """Stars, slashes and expressions for one byte each; None for what git never matches."""
+    """Split a pattern into stars, slashes and expressions for one byte; None for a pattern that git never matches."""
     tokens: list[bytes] = []
     position = 0
     while position < len(pattern):
@@ -123,21 +123,21 @@ def _tokenize(pattern: bytes) -> list[bytes] | None:
 
 
 def _split_at_double_stars(tokens: list[bytes], literal_length: int) -> tuple[list[list[bytes]], list[bytes | None]]:
-    """The tokens cut at each `**` that crosses folders, and what follows each of these."""
+    """Split the tokens at each `**` that crosses folders; also return the token after each of them."""
     runs: list[list[bytes]] = [[]]
     leads: list[bytes | None] = []
     after_wide = False
     for position, token in enumerate(tokens):
         after = tokens[position + 1] if position + 1 < len(tokens) else None
-        # Git compares the literal beginning apart and looks at the rest as a pattern of its own:
-        # in `a**/b` nothing stands before the stars, so they cross folders.
+        # Git compares the literal beginning separately and treats the rest as a pattern of its own:
+        # in `a**/b` the stars begin that pattern, so they cross folders.
         begins = position == literal_length or (position > 0 and tokens[position - 1] in _SLASHES)
         if token == _STARS and begins and (after is None or after in _SLASHES):
             leads.append(after)
             runs.append([])
             after_wide = True
         elif after_wide:
-            after_wide = False  # the slash after the stars is part of what they take
+            after_wide = False  # the expression for the stars includes the slash after them
         else:
             runs[-1].append(token)
     return runs, leads
@@ -154,7 +154,7 @@ def _split_components(tokens: list[bytes]) -> list[list[bytes]]:
 
 
 def _translate_segment(tokens: list[bytes]) -> bytes:
-    """Whole components with stars that stay within them."""
+    """Translate whole components, whose stars do not cross folders."""
     return b"/".join(_translate_component(component) for component in _split_components(tokens))
 
 
@@ -172,7 +172,7 @@ def _translate_component(tokens: list[bytes]) -> bytes:
 
 
 def _translate_bracket(pattern: bytes, start: int) -> tuple[bytes, int] | None:
-    """The expression for the bracket opened before `start`, and where it ends."""
+    """Return the expression for the bracket opened before `start`, and the position after it."""
     is_negated = pattern[start : start + 1] in (b"!", b"^")
     first = position = start + is_negated
     members: set[int] = set()
@@ -191,7 +191,7 @@ def _members(item: re.Match[bytes]) -> set[int]:
     if item["one"] is not None:
         return {item["one"][-1]}
     first, last = item["first"][-1], item["last"][-1]
-    return {first, *range(first, last + 1)}  # a range that runs backwards is its first byte
+    return {first, *range(first, last + 1)}  # a backward range is its first byte
 
 
 def _byte_class(members: set[int], *, is_negated: bool) -> bytes:
