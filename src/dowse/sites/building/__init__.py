@@ -1,1 +1,1 @@
-"""An index built from what a site is made of: Markdown of six generators, or HTML."""
+"""Building an index from the sources of a site: the Markdown of six generators, or HTML."""

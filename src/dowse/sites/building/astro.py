@@ -1,4 +1,4 @@
-"""Astro: pages by their path, content collections by their ids, Starlight's documents at the top."""
+"""Astro: pages by path, content collections by id, Starlight documents at the top."""
 
 from dowse.errors import NotAPage
 from dowse.sites.building import slugs
@@ -9,13 +9,13 @@ _PAGES_FOLDER = "src/pages"
 
 
 class Astro(Generator):
-    """A site whose settings are in `astro.config.mjs` or the like."""
+    """A site with the settings file `astro.config.mjs`, or with another ending."""
 
     name = "astro"
     settings = tuple(f"astro.config.{ending}" for ending in ("mjs", "js", "ts", "mts", "cjs"))
 
-    def about(self) -> SiteFacts:
-        """What can be told of settings that are a program."""
+    def facts(self) -> SiteFacts:
+        """Return the facts that can be read from settings written in JavaScript."""
         config = self.config
         return SiteFacts(
             str(config.get("title", "")),
@@ -25,12 +25,12 @@ class Astro(Generator):
         )
 
     def folders(self) -> list[str]:
-        """Pages and collections."""
+        """Return the folders of pages and of content collections."""
         return [folder for folder in (_PAGES_FOLDER, _CONTENT_FOLDER) if self.tree.has_folder(folder)] or [""]
 
-    def address(self, source: PageSource) -> str:
-        """By path for pages, by `slug` or path for collections."""
-        parts = source.place.rpartition(".")[0].split("/")
+    def page_url(self, source: PageSource) -> str:
+        """Return the path of a page, or the `slug` or path of an entry in a collection."""
+        parts = source.relative_path.rpartition(".")[0].split("/")
         if any(part.startswith("_") for part in parts):
             raise NotAPage("its name begins with an underscore")
         if any(part.startswith("[") for part in parts):
@@ -41,8 +41,8 @@ class Astro(Generator):
         if not rest:
             raise NotAPage("it is in no collection")
         top = [] if collection == "docs" and self.config.get("starlight") else [collection]
-        if stated := source.matter.text("slug"):
-            return _join_parts([*top, *stated.strip("/").split("/")])
+        if slug := source.front_matter.text("slug"):
+            return _join_parts([*top, *slug.strip("/").split("/")])
         return _join_parts([*top, *map(slugs.github, rest)])
 
 

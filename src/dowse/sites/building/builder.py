@@ -1,4 +1,4 @@
-"""An index made of a folder: every page by its generator's rules, in the order of addresses."""
+"""The builder of an index from a folder: every page by the rules of its generator, in the order of URLs."""
 
 import json
 import os
@@ -24,20 +24,20 @@ from dowse.sites.page_urls import is_same_host
 from dowse.types import Progress
 
 ABSTRACT_CHARACTERS = 200
-"""Of a summary that is the page's own beginning."""
+"""Maximum length of an abstract that is taken from the beginning of the page."""
 _MORE_MARKER = re.compile(r"<!--\s*(?:more|truncate)\s*-->|\{/\*\s*truncate\s*\*/\}")
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltSite:
-    """An index, and what did not get into it."""
+    """A built index, and the files that were left out of it."""
 
     data: bytes
     generator: str
     identity: SiteIdentity
     pages: int
     skipped: dict[str, list[str]] = field(default_factory=dict)
-    """Files by the reason they were left out for."""
+    """The files that were left out, by reason."""
     warnings: tuple[str, ...] = ()
 
 
@@ -47,27 +47,29 @@ def build(
     progress: Progress = lambda *_: None,
     environment: Mapping[str, str] = os.environ,
 ) -> BuiltSite:
-    """The index of the site in a folder."""
+    """Build the index of the site in a folder."""
     tree = SourceTree(source)
     name = settings.generator or detect_generator(tree)
     now = _build_time(environment)
-    work = _PageCollector(settings, now.date().isoformat(), progress)
+    collector = _PageCollector(settings, now.date().isoformat(), progress)
     if name == HTML:
-        work.total = sum(1 for _ in tree.files("", HTML_ENDINGS))
-        work.take(_html_pages(tree, work, settings))
-        site = resolve_identity(settings, work.about)
+        collector.total = sum(1 for _ in tree.files("", HTML_ENDINGS))
+        collector.add_all(_html_pages(tree, collector, settings))
+        site = resolve_identity(settings, collector.facts)
     else:
         generator = make_generator(tree, name)
-        site = resolve_identity(settings, generator.about())
-        work.total = sum(1 for folder in generator.folders() for _ in tree.files(folder, generator.endings))
-        work.take(_markdown_pages(generator, work))
-    if not work.pages:
-        raise NoPagesFound(f"{source} has no page that can be built{_summarize_skipped(work.skipped)}.")
-    data = _serialize(site, work.ordered(site.base), now)
+        site = resolve_identity(settings, generator.facts())
+        collector.total = sum(1 for folder in generator.folders() for _ in tree.files(folder, generator.endings))
+        collector.add_all(_markdown_pages(generator, collector))
+    if not collector.pages:
+        raise NoPagesFound(f"{source} has no page that can be built{_summarize_skipped(collector.skipped)}.")
+    data = _serialize(site, collector.sorted_pages(site.base), now)
     problems = inspect_bytes(data).problems
-    if broken := [problem for problem in problems if problem.grade == "error"]:
-        raise Failed(f"The index would have an error: {broken[0]}")
-    return BuiltSite(data, name, site, len(work.pages), work.skipped, (*work.warnings, *map(str, problems)))
+    if errors := [problem for problem in problems if problem.grade == "error"]:
+        raise Failed(f"The index would have an error: {errors[0]}")
+    return BuiltSite(
+        data, name, site, len(collector.pages), collector.skipped, (*collector.warnings, *map(str, problems))
+    )
 
 
 def _summarize_skipped(skipped: Mapping[str, list[str]]) -> str:
@@ -76,21 +78,21 @@ def _summarize_skipped(skipped: Mapping[str, list[str]]) -> str:
 
 
 class _PageCollector:
-    """Pages as they come, each address once, and why others did not."""
+    """Collects the pages, one per URL, and the reasons why other files are left out."""
 
     def __init__(self, settings: GeneratorSettings, today: str, progress: Progress) -> None:
         self._progress = progress
         self.total = 0
-        """Files to be looked at, for whoever watches."""
+        """The number of files to read, for the progress."""
         self._settings = settings
         self._today = today
         self._excluded = [compile_glob(pattern) for pattern in settings.exclude or ()]
         self.pages: dict[str, Page] = {}
         self.skipped: dict[str, list[str]] = {}
         self.warnings: list[str] = []
-        self.about = SiteFacts()
+        self.facts = SiteFacts()
 
-    def take(self, pages: Iterator[tuple[str, Page | str]]) -> None:
+    def add_all(self, pages: Iterator[tuple[str, Page | str]]) -> None:
         for count, (path, page) in enumerate(pages, 1):
             self._progress(min(count, self.total), self.total)
             if isinstance(page, str):
@@ -104,16 +106,16 @@ class _PageCollector:
     def skip(self, path: str, reason: str) -> None:
         self.skipped.setdefault(reason, []).append(path)
 
-    def ordered(self, base: str) -> list[Page]:
-        """All pages by their addresses, which begin with the base."""
+    def sorted_pages(self, base: str) -> list[Page]:
+        """Return all pages in the order of their URLs, which begin with the base."""
         pages = [
             Page(_with_base(base, page.url), page.title, page.abstract, page.date, page.topics, page.body)
             for page in self.pages.values()
         ]
         return sorted(pages, key=lambda page: page.url)
 
-    def refusal(self, path: str, day: str, *, is_draft: bool) -> str:
-        """Why a page is not to be seen; empty where it is."""
+    def reason_to_skip(self, path: str, day: str, *, is_draft: bool) -> str:
+        """Return why a page is left out; empty if it is not."""
         if any(pattern.fullmatch(path) for pattern in self._excluded):
             return "it is excluded by the settings"
         if is_draft and not self._settings.drafts:
@@ -123,43 +125,43 @@ class _PageCollector:
         return ""
 
 
-def _markdown_pages(generator: Generator, work: _PageCollector) -> Iterator[tuple[str, Page | str]]:
+def _markdown_pages(generator: Generator, collector: _PageCollector) -> Iterator[tuple[str, Page | str]]:
     for source in generator.sources():
         if not isinstance(source, PageSource):
             yield source
             continue
         try:
-            yield source.path, _markdown_page(generator, source, work)
+            yield source.path, _markdown_page(generator, source, collector)
         except NotAPage as error:
             yield source.path, str(error)
 
 
-def _markdown_page(generator: Generator, source: PageSource, work: _PageCollector) -> Page | str:
-    url = _normalize_url(generator.address(source))
+def _markdown_page(generator: Generator, source: PageSource, collector: _PageCollector) -> Page | str:
+    url = _normalize_url(generator.page_url(source))
     day = generator.day(source)
-    if refusal := work.refusal(source.path, day, is_draft=generator.is_draft(source)):
-        return refusal
-    if source.matter.odd_day and not day:
-        work.warnings.append(
-            f"{source.path}: {source.matter.odd_day[:60]!r} is no date that can be read; it is left out."
+    if reason := collector.reason_to_skip(source.path, day, is_draft=generator.is_draft(source)):
+        return reason
+    if source.front_matter.unreadable_day and not day:
+        collector.warnings.append(
+            f"{source.path}: {source.front_matter.unreadable_day[:60]!r} is no date that can be read; it is left out."
         )
-    if source.has_broken_matter:
-        work.warnings.append(f"{source.path}: its front matter is neither YAML nor TOML that can be read.")
-    words = markdown_text(source.text)
-    stated = source.matter.text("description", "summary", "excerpt", "abstract", "subtitle")
+    if source.has_broken_front_matter:
+        collector.warnings.append(f"{source.path}: its front matter is neither YAML nor TOML that can be read.")
+    content = markdown_text(source.text)
+    summary = source.front_matter.text("description", "summary", "excerpt", "abstract", "subtitle")
     opening = (
-        markdown_text(_MORE_MARKER.split(source.text, 1)[0]).text if _MORE_MARKER.search(source.text) else words.text
+        markdown_text(_MORE_MARKER.split(source.text, 1)[0]).text if _MORE_MARKER.search(source.text) else content.text
     )
-    abstract = clean_text(stated) or first_paragraph(_without_heading(opening, words.heading), ABSTRACT_CHARACTERS)
-    title = clean_text(generator.title(source)) or words.heading or _title_from_file_name(source.stem)
-    body = words.text or abstract
+    abstract = clean_text(summary) or first_paragraph(_without_heading(opening, content.heading), ABSTRACT_CHARACTERS)
+    title = clean_text(generator.title(source)) or content.heading or _title_from_file_name(source.stem)
+    body = content.text or abstract
     if not body:
         return "it has no text"
     return Page(url, title, abstract, day, tuple(map(clean_text, generator.topics(source))), body)
 
 
 def _html_pages(
-    tree: SourceTree, work: _PageCollector, settings: GeneratorSettings
+    tree: SourceTree, collector: _PageCollector, settings: GeneratorSettings
 ) -> Iterator[tuple[str, Page | str]]:
     for path in tree.files("", HTML_ENDINGS):
         data = tree.read(path)
@@ -167,33 +169,33 @@ def _html_pages(
             yield path, "it cannot be read, or is too long for a page"
             continue
         try:
-            yield path, _html_page(HtmlPage(path, data), work, settings)
+            yield path, _html_page(HtmlPage(path, data), collector, settings)
         except NotAPage as error:
             yield path, str(error)
 
 
-def _html_page(page: HtmlPage, work: _PageCollector, settings: GeneratorSettings) -> Page | str:
+def _html_page(page: HtmlPage, collector: _PageCollector, settings: GeneratorSettings) -> Page | str:
     host = urlsplit(page.canonical).netloc
-    if host and not work.about.url:
-        work.about = SiteFacts(url=f"https://{host}")
-    domain = settings.domain or urlsplit(work.about.url).netloc
+    if host and not collector.facts.url:
+        collector.facts = SiteFacts(url=f"https://{host}")
+    domain = settings.domain or urlsplit(collector.facts.url).netloc
     if host and domain and not is_same_host(host.lower(), domain):
         return "it says that it belongs to another site"
-    if refusal := work.refusal(page.path, page.day, is_draft=False):
-        return refusal
-    body = page.words
+    if reason := collector.reason_to_skip(page.path, page.day, is_draft=False):
+        return reason
+    body = page.text
     if not body:
         return "it has no text"
     abstract = clean_text(page.abstract) or first_paragraph(_without_heading(body, page.title), ABSTRACT_CHARACTERS)
     title = clean_text(page.title) or _title_from_file_name(page.path.rpartition("/")[2].rpartition(".")[0])
-    return Page(_normalize_url(page.address), title, abstract, page.day, tuple(map(clean_text, page.topics)), body)
+    return Page(_normalize_url(page.url), title, abstract, page.day, tuple(map(clean_text, page.topics)), body)
 
 
-def _normalize_url(address: str) -> str:
-    """An address as the format wants it: a path from the top, without a slash at its end."""
-    if "://" in address or address.startswith("//"):
+def _normalize_url(url: str) -> str:
+    """Return a URL as the format requires it: a path from the root, without a slash at the end."""
+    if "://" in url or url.startswith("//"):
         raise NotAPage("its address is on another site")
-    path = re.sub(r"/{2,}", "/", "/" + address.partition("#")[0].partition("?")[0].strip())
+    path = re.sub(r"/{2,}", "/", "/" + url.partition("#")[0].partition("?")[0].strip())
     path = re.sub(r"(?<=/)index\.html?$", "", path)
     return "/" + re.sub(r"\s", "%20", path.strip("/"))
 
@@ -205,35 +207,35 @@ def _with_base(base: str, url: str) -> str:
 
 
 def _without_heading(text: str, heading: str) -> str:
-    """A text without the heading that it begins with, which its title repeats."""
+    """Remove the heading at the beginning of a text; the title has it already."""
     first, _, rest = text.partition("\n\n")
     return rest if rest and " ".join(first.split()) == heading else text
 
 
 def _title_from_file_name(stem: str) -> str:
-    """A title for a page that has none, of its file's name."""
+    """Make a title from the file name of a page that has none."""
     words = re.sub(r"[-_]+", " ", stem).strip()
     return words[:1].upper() + words[1:] or "Untitled"
 
 
 def _build_time(environment: Mapping[str, str]) -> datetime:
-    """The time, or the one that builds which are to be the same again state in SOURCE_DATE_EPOCH."""
-    stated = environment.get("SOURCE_DATE_EPOCH")
-    if not stated:
+    """Return the current time, or that of SOURCE_DATE_EPOCH, which reproducible builds set."""
+    epoch = environment.get("SOURCE_DATE_EPOCH")
+    if not epoch:
         return datetime.now(UTC)
     try:
-        return datetime.fromtimestamp(int(stated), UTC)
+        return datetime.fromtimestamp(int(epoch), UTC)
     except (ValueError, OverflowError, OSError) as error:
-        raise UsageError(f"SOURCE_DATE_EPOCH is {stated[:40]!r}; it has to be a number of seconds.") from error
+        raise UsageError(f"SOURCE_DATE_EPOCH is {epoch[:40]!r}; it has to be a number of seconds.") from error
 
 
 def _serialize(site: SiteIdentity, pages: list[Page], now: datetime) -> bytes:
-    """The index as JSON with a page on each line, so that a change of one page is a change of one line."""
-    about = {"name": site.name, "domain": site.domain, "description": site.description, "toolPrefix": site.prefix}
+    """Serialize the index as JSON with one page per line, so that a changed page changes one line."""
+    facts = {"name": site.name, "domain": site.domain, "description": site.description, "toolPrefix": site.prefix}
     head = {
         "version": FORMAT_VERSION,
         "generated": now.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        "site": {name: value for name, value in about.items() if value},
+        "site": {name: value for name, value in facts.items() if value},
         "pageCount": len(pages),
     }
     lines = ",\n".join(_dump_json(_page_values(page)) for page in pages)

@@ -1,4 +1,4 @@
-"""Docusaurus: documents below `/docs`, a blog whose posts are dated, and pages."""
+"""Docusaurus: documents below `/docs`, dated blog posts, and pages."""
 
 import json
 import re
@@ -12,70 +12,72 @@ _DATED = re.compile(r"^(?P<folder>.*?)(?P<date>\d{4}[-/]\d{1,2}[-/]\d{1,2})[-/]?
 
 
 class Docusaurus(Generator):
-    """A site whose settings are in `docusaurus.config.js` or the like."""
+    """A site with the settings file `docusaurus.config.js`, or with another ending."""
 
     name = "docusaurus"
     settings = tuple(f"docusaurus.config.{ending}" for ending in ("js", "ts", "mjs", "mts", "cjs"))
 
-    def about(self) -> SiteFacts:
-        """What can be told of settings that are a program."""
+    def facts(self) -> SiteFacts:
+        """Return the facts that can be read from settings written in JavaScript."""
         config = self.config
         return SiteFacts(
             str(config.get("title", "")), str(config.get("tagline", "")), str(config.get("url", "")), str(config.get("baseUrl", ""))
         )  # fmt: skip
 
     def folders(self) -> list[str]:
-        """Documents of the latest version, blog and pages."""
+        """Return the folders of documents (latest version), blog and pages."""
         wanted = (self._docs, self._blog, "src/pages")
         return [folder for folder in wanted if self.tree.has_folder(folder)] or [""]
 
-    def is_mdx(self, path: str) -> bool:  # noqa: ARG002 - the same for all
-        """All its Markdown may have components."""
+    def is_mdx(self, path: str) -> bool:  # noqa: ARG002 - the same for all files
+        """Return True: all Markdown files may have components."""
         return True
 
-    def address(self, source: PageSource) -> str:
-        """By the rules of the part of the site that a file is in."""
-        if any(part.startswith("_") for part in source.place.split("/")):
+    def page_url(self, source: PageSource) -> str:
+        """Return the path of a page, by the rules for documents, blog posts or pages."""
+        if any(part.startswith("_") for part in source.relative_path.split("/")):
             raise NotAPage("its name begins with an underscore")
-        if source.matter.flag("unlisted"):
+        if source.front_matter.is_true("unlisted"):
             raise NotAPage("it is not listed")
         if source.path.startswith("src/pages/"):
-            stated = source.matter.text("slug")
-            return stated or _join_parts([*source.folder.split("/"), "" if source.stem == "index" else source.stem])
+            slug = source.front_matter.text("slug")
+            return slug or _join_parts([*source.folder.split("/"), "" if source.stem == "index" else source.stem])
         if source.path.startswith(f"{self._blog}/"):
-            return self._of_post(source)
-        return self._of_document(source)
+            return self._post_url(source)
+        return self._document_url(source)
 
     def day(self, source: PageSource) -> str:
-        """The date, that of the file's name, or the last update that is stated."""
-        matter = source.matter
-        named = _DATED.match(source.place.rpartition(".")[0]) if source.path.startswith(f"{self._blog}/") else None
-        updated = matter.table("last_update").stated.get("date")
-        return matter.day or parse_day(named["date"].replace("/", "-") if named else None) or parse_day(updated)
+        """Return the day from the front matter, the name of a blog post or the stated last update."""
+        front_matter = source.front_matter
+        named = (
+            _DATED.match(source.relative_path.rpartition(".")[0]) if source.path.startswith(f"{self._blog}/") else None
+        )
+        updated = front_matter.table("last_update").values.get("date")
+        return front_matter.day or parse_day(named["date"].replace("/", "-") if named else None) or parse_day(updated)
 
-    def _of_document(self, source: PageSource) -> str:
+    def _document_url(self, source: PageSource) -> str:
         route = str(self.config.get("docsRoute", "docs"))
         folders = [slugs.strip_number(part) for part in source.folder.split("/") if part]
-        if stated := source.matter.text("slug"):
-            own = stated.strip("/").split("/") if stated.startswith("/") else [*folders, *_slug_parts(stated)]
+        if slug := source.front_matter.text("slug"):
+            own = slug.strip("/").split("/") if slug.startswith("/") else [*folders, *_slug_parts(slug)]
             return _join_parts([*route.split("/"), *own])
         stem = slugs.strip_number(source.stem)
-        name = source.matter.text("id") or stem
+        name = source.front_matter.text("id") or stem
         is_folder = stem.lower() in ("index", "readme") or (bool(folders) and stem.lower() == folders[-1].lower())
-        if is_folder and not source.matter.text("id"):
+        if is_folder and not source.front_matter.text("id"):
             return _join_parts([*route.split("/"), *folders])
         return _join_parts([*route.split("/"), *folders, name])
 
-    def _of_post(self, source: PageSource) -> str:
+    def _post_url(self, source: PageSource) -> str:
         route = str(self.config.get("blogRoute", "blog")).split("/")
-        if stated := source.matter.text("slug"):
-            return _join_parts([*route, *stated.strip("/").split("/")])
-        place = source.place.rpartition(".")[0]
-        if named := _DATED.match(place):
+        if slug := source.front_matter.text("slug"):
+            return _join_parts([*route, *slug.strip("/").split("/")])
+        path = source.relative_path.rpartition(".")[0]
+        if named := _DATED.match(path):
             year, month, day = re.split(r"[-/]", named["date"])
             folder = [part for part in named["folder"].split("/") if part]
             return _join_parts([*route, *folder, year, month.zfill(2), day.zfill(2), *named["name"].split("/")])
-        return _join_parts([*route, *re.sub(r"/index$", "", place).split("/")])
+        return _join_parts([*route, *re.sub(r"/index$", "", path).split("/")])
 
     @property
     def _blog(self) -> str:
@@ -83,7 +85,7 @@ class Docusaurus(Generator):
 
     @property
     def _docs(self) -> str:
-        """The folder of the version that people see; `docs` itself is the next one where there are versions."""
+        """The folder of the latest version; if there are versions, `docs` is the next, unreleased one."""
         try:
             versions = json.loads(self.tree.text("versions.json") or "[]")
         except ValueError:

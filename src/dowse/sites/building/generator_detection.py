@@ -1,4 +1,4 @@
-"""Which generator a folder belongs to, and what its settings say."""
+"""Detection of the generator of a site, and reading of its settings."""
 
 import json
 import re
@@ -21,7 +21,7 @@ GENERATORS: dict[str, type[Generator]] = {
 HTML = "html"
 GENERATOR_NAMES = (*GENERATORS, HTML)
 _BY_SETTINGS: tuple[type[Generator], ...] = (Docusaurus, Astro, MkDocs, Jekyll, Hugo)
-"""Asked in this order: `config.toml`, which may be Hugo's, may be anybody's."""
+"""Tried in this order. Hugo is last, because other tools have a `config.toml` too."""
 
 _PROGRAM_SETTING = re.compile(
     r"""\b(title|tagline|description|url|baseUrl|site|base)\s*:\s*(['"`])((?:(?!\2)[^\\\n])*)\2"""
@@ -30,7 +30,7 @@ _PROGRAM_ROUTE = r"""\b{part}\s*:\s*\{{(?:[^{{}}]|\{{[^{{}}]*\}})*?\brouteBasePa
 
 
 def detect_generator(tree: SourceTree) -> str:
-    """The name of the generator that the files speak for."""
+    """Return the name of the generator that the files of a folder belong to."""
     for kind in _BY_SETTINGS:
         if any(tree.has_file(name) for name in kind.settings) and (kind is not Hugo or _is_hugo(tree)):
             return kind.name
@@ -46,7 +46,7 @@ def detect_generator(tree: SourceTree) -> str:
 
 
 def make_generator(tree: SourceTree, name: str) -> Generator:
-    """The generator of a name with its settings."""
+    """Return the generator with this name, with its settings."""
     kind = GENERATORS[name]
     for file in kind.settings:
         if tree.has_file(file):
@@ -55,10 +55,10 @@ def make_generator(tree: SourceTree, name: str) -> Generator:
 
 
 def _is_hugo(tree: SourceTree) -> bool:
-    """Whether there is more of Hugo than a settings file of a common name."""
-    signs = ("content", "archetypes", "layouts", "themes")
+    """Return whether there is more of Hugo than a settings file with a common name."""
+    folders = ("content", "archetypes", "layouts", "themes")
     return any(tree.has_file(f"hugo.{ending}") for ending in ("toml", "yaml", "yml", "json")) or (
-        any(map(tree.has_folder, signs)) and any(tree.has_file(name) for name in Hugo.settings)
+        any(map(tree.has_folder, folders)) and any(tree.has_file(name) for name in Hugo.settings)
     )
 
 
@@ -70,26 +70,26 @@ def _read_settings(tree: SourceTree, file: str) -> dict[str, Any]:
         if file.endswith(".toml"):
             return tomllib.loads(text)
         if file.endswith(".json"):
-            found = json.loads(text)
-            return found if isinstance(found, dict) else {}
+            value = json.loads(text)
+            return value if isinstance(value, dict) else {}
     except (ValueError, RecursionError) as error:
         raise UsageError(
             f"{file} cannot be read ({error}). Correct it, or name another generator with --generator."
         ) from error
-    found = parse_yaml(text) if text.strip() else {}
-    if found is None:
+    settings = parse_yaml(text) if text.strip() else {}
+    if settings is None:
         raise UsageError(f"{file} cannot be read. Correct it, or name another generator with --generator.")
-    return found
+    return settings
 
 
 def _read_program_settings(text: str) -> dict[str, Any]:
-    """What settings that are a program state in plain words; it is read and never run."""
+    """Return the literal values of settings written in JavaScript. The program is searched, never run."""
     text = re.sub(r"^\s*//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL | re.MULTILINE)
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for match in _PROGRAM_SETTING.finditer(text):
-        found.setdefault(match[1], match[3])
+        settings.setdefault(match[1], match[3])
     for part in ("docs", "blog"):
         if route := re.search(_PROGRAM_ROUTE.format(part=part), text):
-            found[f"{part}Route"] = route[2].strip("/")
-    found["starlight"] = "starlight" in text
-    return found
+            settings[f"{part}Route"] = route[2].strip("/")
+    settings["starlight"] = "starlight" in text
+    return settings

@@ -1,4 +1,4 @@
-"""How a site is to be built: by the command line, the environment, `dowse-site.toml`, and the generator's own settings."""
+"""The settings of a build: command line, environment, `dowse-site.toml` and the generator's own settings."""
 
 import tomllib
 from collections.abc import Mapping
@@ -13,14 +13,14 @@ from dowse.sites.building.generator_detection import GENERATOR_NAMES
 
 SETTINGS_FILE = "dowse-site.toml"
 VARIABLE_PREFIX = "DOWSE_SITE_"
-"""`DOWSE_SITE_NAME` is the name, and so on."""
+"""`DOWSE_SITE_NAME` sets the name, and so on."""
 _FLAGS = ("drafts", "future")
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratorSettings:
-    """What was stated; None for what was not."""
+    """The settings that were stated; None for those that were not."""
 
     name: str | None = None
     domain: str | None = None
@@ -37,13 +37,13 @@ class GeneratorSettings:
 SETTING_NAMES = tuple(field.name for field in fields(GeneratorSettings))
 
 
-def gather_settings(source: Path, given: Mapping[str, Any], environment: Mapping[str, str]) -> GeneratorSettings:
-    """Each setting from the first that states it: what was given, the environment, the file beside the source."""
-    filed = _read_settings_file(source)
+def gather_settings(source: Path, options: Mapping[str, Any], environment: Mapping[str, str]) -> GeneratorSettings:
+    """Take each setting from the first that states it: the options, the environment, the settings file."""
+    file_settings = _read_settings_file(source)
     values: dict[str, Any] = {}
     for name in SETTING_NAMES:
-        stated = (given.get(name), _read_variable(name, environment), filed.get(name))
-        values[name] = next((value for value in stated if value is not None), None)
+        candidates = (options.get(name), _read_variable(name, environment), file_settings.get(name))
+        values[name] = next((value for value in candidates if value is not None), None)
     if values["generator"] not in (None, *GENERATOR_NAMES):
         raise UsageError(f"There is no generator {values['generator']!r}. Known: {', '.join(GENERATOR_NAMES)}.")
     return GeneratorSettings(**values)
@@ -73,39 +73,39 @@ def _read_settings_file(source: Path) -> dict[str, Any]:
     for name, value in stated.items():
         if name not in SETTING_NAMES:
             raise SettingsError(f"{file} has {name!r}, which is no setting. Known: {', '.join(SETTING_NAMES)}.")
-        wanted = bool if name in _FLAGS else list if name == "exclude" else str
-        is_texts = not isinstance(value, list) or all(isinstance(one, str) for one in value)
-        if not isinstance(value, wanted) or not is_texts:
-            kinds = {bool: "true or false", list: "a list of texts", str: "a text"}
-            raise SettingsError(f"{file}: {name} has to be {kinds[wanted]}.")
+        expected = bool if name in _FLAGS else list if name == "exclude" else str
+        has_texts_only = not isinstance(value, list) or all(isinstance(item, str) for item in value)
+        if not isinstance(value, expected) or not has_texts_only:
+            type_names = {bool: "true or false", list: "a list of texts", str: "a text"}
+            raise SettingsError(f"{file}: {name} has to be {type_names[expected]}.")
     return {name: tuple(value) if isinstance(value, list) else value for name, value in stated.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class SiteIdentity:
-    """The site as its index names it."""
+    """The site as its index describes it."""
 
     name: str
     domain: str
     description: str
     prefix: str
     base: str
-    """The path that all addresses begin with; empty or beginning with a slash."""
+    """The path that all URLs begin with; empty, or with a slash first."""
 
 
-def resolve_identity(settings: GeneratorSettings, about: SiteFacts) -> SiteIdentity:
-    """What the settings say of the site, and the generator where they are silent."""
-    url = urlsplit(about.url if "://" in about.url else f"//{about.url}")
-    name = settings.name or about.name
+def resolve_identity(settings: GeneratorSettings, facts: SiteFacts) -> SiteIdentity:
+    """Combine the settings with the facts of the generator, which fill the gaps."""
+    url = urlsplit(facts.url if "://" in facts.url else f"//{facts.url}")
+    name = settings.name or facts.name
     domain = _bare_domain(settings.domain) if settings.domain else (url.netloc or "")
-    missing = [flag for flag, value in (("--name", name), ("--domain", domain)) if not value]
+    missing = [option for option, value in (("--name", name), ("--domain", domain)) if not value]
     if missing:
         raise UsageError(
             f"The site needs {' and '.join(missing)}: give it, set it in {SETTINGS_FILE}, or in the generator's settings."
         )
-    base = settings.base if settings.base is not None else "/".join((url.path.strip("/"), about.base.strip("/")))
+    base = settings.base if settings.base is not None else "/".join((url.path.strip("/"), facts.base.strip("/")))
     base = base.strip("/")
-    description = settings.description if settings.description is not None else about.description
+    description = settings.description if settings.description is not None else facts.description
     return SiteIdentity(name, domain, " ".join(description.split()), settings.prefix or "", f"/{base}" if base else "")
 
 

@@ -1,4 +1,4 @@
-"""Pages of built HTML: the main content, without navigation and what stands around it on every page."""
+"""Pages from built HTML: the main content, without navigation and other boilerplate."""
 
 import json
 import re
@@ -24,7 +24,7 @@ _MAIN_SELECTORS = (
     ".content",
     "body",
 )
-"""Where the words of a page are; the first that there is."""
+"""Selectors of the main content; the first that matches is used."""
 _BOILERPLATE = (
     "script, style, template, noscript, svg, iframe, nav, footer, form, dialog, button, select, "
     "[role=navigation], [role=banner], [role=contentinfo], [role=search], [role=complementary], [hidden], "
@@ -32,7 +32,7 @@ _BOILERPLATE = (
     ".table-of-contents, .breadcrumb, .breadcrumbs, .pagination, .skip-link, .visually-hidden, .sr-only"
 )
 _BODY_BOILERPLATE = "header, aside"
-"""These are left out where a page does not say what its main content is."""
+"""Removed from pages that do not mark their main content."""
 _BLOCK_TAGS = frozenset(
     [
         "address",
@@ -77,7 +77,7 @@ _PARAGRAPH_TAGS = frozenset(
 
 
 class HtmlPage:
-    """One page as it is on the disk."""
+    """A page from an HTML file."""
 
     def __init__(self, path: str, data: bytes) -> None:
         from selectolax.lexbor import LexborHTMLParser
@@ -86,28 +86,28 @@ class HtmlPage:
         self.path = path
         self._page = LexborHTMLParser(decode(data, declared[1].decode("ascii", "replace") if declared else None).text)
         self._metas = {name: content for name, content in self._named_metas() if content}
-        self._refuse()
-        self._days = list(self._linked_days())  # in scripts, which are cleared away
-        self._main = self._cleared()
+        self._raise_if_not_a_page()
+        self._days = list(self._json_ld_days())  # before scripts are removed
+        self._main = self._find_main()
 
     @property
     def canonical(self) -> str:
-        """The address that the page says it has."""
+        """The canonical URL that the page states; empty if it states none."""
         for link in self._page.css("link[rel=canonical]"):
             if href := (link.attributes.get("href") or "").strip():
                 return href
         return ""
 
     @property
-    def address(self) -> str:
-        """The path of the page: its own word, else where its file is."""
+    def url(self) -> str:
+        """The path of the page: of its canonical URL, or else of its file."""
         if path := urlsplit(self.canonical).path:
             return unquote(path)
         return "/" + re.sub(r"(?:^|(?<=/))index\.x?html?$", "", self.path)
 
     @property
     def title(self) -> str:
-        """The main heading where the title has it too, else the title."""
+        """The main heading if the title contains it, or else the title."""
         heading = next((" ".join(node.text().split()) for node in self._main.css("h1")), "")
         titles = (node.text() for node in self._page.css("title") if node.parent is None or node.parent.tag != "svg")
         title = next((" ".join(text.split()) for text in titles if text.strip()), "")
@@ -117,12 +117,12 @@ class HtmlPage:
 
     @property
     def abstract(self) -> str:
-        """The description that the page states."""
+        """The description that the page states; empty if it states none."""
         return " ".join((self._metas.get("description") or self._metas.get("og:description") or "").split())
 
     @property
     def day(self) -> str:
-        """The day of publication."""
+        """The day of publication as YYYY-MM-DD; empty if it is unknown."""
         stated = (
             self._metas.get(name) for name in ("article:published_time", "date", "dc.date", "datepublished", "pubdate")
         )
@@ -131,18 +131,18 @@ class HtmlPage:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """Tags and keywords."""
+        """The tags and keywords."""
         tagged = [content for name, content in self._named_metas() if name == "article:tag"]
         linked = [" ".join(node.text().split()) for node in self._page.css("a[rel~=tag]")]
         words = [word.strip() for word in self._metas.get("keywords", "").split(",")]
         return tuple(dict.fromkeys(filter(None, (*tagged, *linked, *words))))
 
     @property
-    def words(self) -> str:
-        """The text of the main content in paragraphs."""
+    def text(self) -> str:
+        """The text of the main content, in paragraphs."""
         return clean_text("".join(_text_pieces(self._main)))
 
-    def _refuse(self) -> None:
+    def _raise_if_not_a_page(self) -> None:
         robots = ",".join(self._metas.get(name, "") for name in ("robots", "googlebot")).lower()
         if re.search(r"\b(?:noindex|none)\b", robots):
             raise NotAPage("it says noindex")
@@ -158,22 +158,22 @@ class HtmlPage:
             )
             yield name.strip().lower(), (meta.attributes.get("content") or "").strip()
 
-    def _linked_days(self) -> Iterator[str]:
+    def _json_ld_days(self) -> Iterator[str]:
         for script in self._page.css("script"):
             if (script.attributes.get("type") or "").lower() == "application/ld+json":
                 try:
-                    told = json.loads(script.text(deep=True))
+                    value = json.loads(script.text(deep=True))
                 except (ValueError, RecursionError):
                     continue
-                yield from (str(one["datePublished"]) for one in _json_ld_objects(told) if "datePublished" in one)
+                yield from (str(item["datePublished"]) for item in _json_ld_objects(value) if "datePublished" in item)
 
-    def _cleared(self) -> Any:
+    def _find_main(self) -> Any:
         for node in self._page.css(_BOILERPLATE):
             if node.tag not in ("body", "html", "main"):
                 node.decompose()
         for selector in _MAIN_SELECTORS:
             found = self._page.css(selector)
-            if selector == "article" and len(found) > 1:  # a list of posts
+            if selector == "article" and len(found) > 1:  # a list of posts has several
                 continue
             if found and found[0].text(deep=True).strip():
                 if found[0].tag == "body":
@@ -183,41 +183,41 @@ class HtmlPage:
         return self._page.body or self._page.root
 
 
-def _json_ld_objects(told: Any) -> Iterator[dict[str, Any]]:
-    for one in told if isinstance(told, list) else [told]:
-        if isinstance(one, dict):
-            yield one
-            graph = one.get("@graph")
+def _json_ld_objects(value: Any) -> Iterator[dict[str, Any]]:
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, dict):
+            yield item
+            graph = item.get("@graph")
             yield from (inner for inner in graph if isinstance(inner, dict)) if isinstance(graph, list) else ()
 
 
 def _text_pieces(node: Any) -> Iterator[str]:
-    """The words below a node; iterative, since pages can be nested deeper than Python's stack."""
+    """Yield the text below a node. Iterative, because pages can be nested deeper than Python's stack."""
     stack: list[Any] = [node]
     while stack:
-        one = stack.pop()
-        if isinstance(one, str):
-            yield one
-        elif one.tag == "-text":
-            text = one.text(deep=False)
-            yield text if _is_in_pre(one) else re.sub(r"\s+", " ", text)
-        elif one.tag == "br":
+        current = stack.pop()
+        if isinstance(current, str):
+            yield current
+        elif current.tag == "-text":
+            text = current.text(deep=False)
+            yield text if _is_in_pre(current) else re.sub(r"\s+", " ", text)
+        elif current.tag == "br":
             yield "\n"
-        elif one.tag == "img":
+        elif current.tag == "img":
             yield " "
-        elif one.tag is not None and not one.tag.startswith(("_", "-", "!")):
-            mark = (
+        elif current.tag is not None and not current.tag.startswith(("_", "-", "!")):
+            separator = (
                 "\n\n"
-                if one.tag in _PARAGRAPH_TAGS
+                if current.tag in _PARAGRAPH_TAGS
                 else "\n"
-                if one.tag in _BLOCK_TAGS
+                if current.tag in _BLOCK_TAGS
                 else " "
-                if one.tag in ("td", "th")
+                if current.tag in ("td", "th")
                 else ""
             )
-            stack.append(mark)
-            stack.extend(reversed(list(one.iter(include_text=True))))
-            stack.append(mark)
+            stack.append(separator)
+            stack.extend(reversed(list(current.iter(include_text=True))))
+            stack.append(separator)
 
 
 def _is_in_pre(node: Any) -> bool:

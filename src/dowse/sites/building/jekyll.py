@@ -1,4 +1,4 @@
-"""Jekyll: dated posts, collections, and pages that have front matter."""
+"""Jekyll: dated posts, collections, and pages with front matter."""
 
 import re
 from fnmatch import fnmatchcase
@@ -21,77 +21,79 @@ _DEFAULT_EXCLUDES = ("vendor", "node_modules", "Gemfile", "Gemfile.lock")
 
 
 class Jekyll(Generator):
-    """A site whose settings are in `_config.yml`."""
+    """A site with the settings file `_config.yml`."""
 
     name = "jekyll"
     endings = MARKDOWN_ENDINGS
     settings = ("_config.yml", "_config.yaml", "_config.toml")
 
-    def about(self) -> SiteFacts:
-        """Title, description, address and base path."""
+    def facts(self) -> SiteFacts:
+        """Return title, description, URL and base path."""
         config = self._config
         return SiteFacts(
             config.text("title", "name"), config.text("description"), config.text("url"), config.text("baseurl")
         )
 
     def folders(self) -> list[str]:
-        """The folder of sources."""
+        """Return the source folder."""
         source = self._config.text("source").strip("./")
         return [source if source and self.tree.has_folder(source) else ""]
 
-    def address(self, source: PageSource) -> str:
-        """By `permalink`, or by the style that is set for posts, collections and pages."""
-        if not source.has_matter:
+    def page_url(self, source: PageSource) -> str:
+        """Return the `permalink` of a page, or its path by the permalink style of posts, collections or pages."""
+        if not source.has_front_matter:
             raise NotAPage("it has no front matter")
-        if self._is_left_out(source.place):
+        if self._is_excluded(source.relative_path):
             raise NotAPage("it is left out by the settings")
-        post = _POST.search(source.place)
+        post = _POST.search(source.relative_path)
         if post:
-            return self._of_post(source, post[1])
-        name = source.place.partition("/")[0]
+            return self._post_url(source, post[1])
+        name = source.relative_path.partition("/")[0]
         if name.startswith("_"):
-            return self._of_collection(source, name[1:])
-        if any(part.startswith(("_", "#")) for part in source.place.split("/")):
+            return self._collection_url(source, name[1:])
+        if any(part.startswith(("_", "#")) for part in source.relative_path.split("/")):
             raise NotAPage("its name begins with an underscore")
-        return self._of_page(source)
+        return self._file_url(source)
 
     def day(self, source: PageSource) -> str:
-        """The date, or that of the file's name."""
-        return source.matter.day or parse_day(slugs.split_date(source.stem)[0])
+        """Return the date from the front matter or the file name."""
+        return source.front_matter.day or parse_day(slugs.split_date(source.stem)[0])
 
     def topics(self, source: PageSource) -> tuple[str, ...]:
-        """Tags and categories; these may be one text with spaces between."""
-        return tuple(dict.fromkeys((*self._spaced(source, "tags", "tag"), *self._categories(source))))
+        """Return tags and categories; each may be one text, separated by spaces."""
+        return tuple(dict.fromkeys((*self._space_separated(source, "tags", "tag"), *self._categories(source))))
 
-    def _of_post(self, source: PageSource, file: str) -> str:
+    def _post_url(self, source: PageSource, file: str) -> str:
         dated, name = slugs.split_date(file.rpartition(".")[0])
         if not dated:
             raise NotAPage("a post's name begins with its date: 2025-01-31-title.md")
-        style = source.matter.text("permalink") or self._config.text("permalink") or "date"
-        return self._filled(_PERMALINK_STYLES.get(style, style), source, source.matter.text("slug") or name)
+        style = source.front_matter.text("permalink") or self._config.text("permalink") or "date"
+        return self._expand_permalink(
+            _PERMALINK_STYLES.get(style, style), source, source.front_matter.text("slug") or name
+        )
 
-    def _of_page(self, source: PageSource) -> str:
-        if stated := source.matter.text("permalink"):
-            return self._filled(stated, source, source.stem)
+    def _file_url(self, source: PageSource) -> str:
+        if permalink := source.front_matter.text("permalink"):
+            return self._expand_permalink(permalink, source, source.stem)
         is_index = source.stem == "index"
         folder = f"/{source.folder}" if source.folder else ""
         is_pretty = self._config.text("permalink") == "pretty" or self._config.text("permalink").endswith("/")
         return folder or "/" if is_index else f"{folder}/{source.stem}{'' if is_pretty else '.html'}"
 
-    def _of_collection(self, source: PageSource, name: str) -> str:
+    def _collection_url(self, source: PageSource, name: str) -> str:
         collection = self._collections.get(name)
-        if not isinstance(collection, dict) or not PageFrontMatter(collection).flag("output"):
+        if not isinstance(collection, dict) or not PageFrontMatter(collection).is_true("output"):
             raise NotAPage("its folder is no collection that is put out")
         pattern = (
-            source.matter.text("permalink")
+            source.front_matter.text("permalink")
             or PageFrontMatter(collection).text("permalink")
             or "/:collection/:path:output_ext"
         )
-        return self._filled(pattern, source, source.matter.text("slug") or source.stem, name)
+        return self._expand_permalink(pattern, source, source.front_matter.text("slug") or source.stem, name)
 
-    def _filled(self, pattern: str, source: PageSource, name: str, collection: str = "") -> str:
+    def _expand_permalink(self, pattern: str, source: PageSource, name: str, collection: str = "") -> str:
         year, month, day = (self.day(source) or "0001-01-01").split("-")
-        path = source.place.partition("/")[2].rpartition(".")[0] if collection else name
+        path = source.relative_path.partition("/")[2].rpartition(".")[0] if collection else name
         values = {
             "categories": "/".join(filter(None, map(slugs.jekyll, self._categories(source)))),
             "year": year, "month": month, "day": day, "i_month": str(int(month)), "i_day": str(int(day)),
@@ -103,26 +105,26 @@ class Jekyll(Generator):
         return re.sub(r"/{2,}", "/", pattern)
 
     def _categories(self, source: PageSource) -> tuple[str, ...]:
-        above = source.place.partition("_posts/")[0].strip("/") if "_posts/" in source.place else ""
-        return (*filter(None, above.split("/")), *self._spaced(source, "categories", "category"))
+        above = source.relative_path.partition("_posts/")[0].strip("/") if "_posts/" in source.relative_path else ""
+        return (*filter(None, above.split("/")), *self._space_separated(source, "categories", "category"))
 
-    def _spaced(self, source: PageSource, plural: str, single: str) -> tuple[str, ...]:
-        value = source.matter.stated.get(plural)
+    def _space_separated(self, source: PageSource, plural: str, single: str) -> tuple[str, ...]:
+        value = source.front_matter.values.get(plural)
         if isinstance(value, str) and "," not in value:
             return tuple(value.split())
-        return source.matter.several(plural, single)
+        return source.front_matter.texts(plural, single)
 
-    def _is_left_out(self, place: str) -> bool:
-        patterns = [str(one).strip("/") for one in _as_list(self._config.stated.get("exclude"))] or list(
+    def _is_excluded(self, path: str) -> bool:
+        patterns = [str(pattern).strip("/") for pattern in _as_list(self._config.values.get("exclude"))] or list(
             _DEFAULT_EXCLUDES
         )
         return any(
-            place == pattern or place.startswith(f"{pattern}/") or fnmatchcase(place, pattern) for pattern in patterns
+            path == pattern or path.startswith(f"{pattern}/") or fnmatchcase(path, pattern) for pattern in patterns
         )
 
     @property
     def _collections(self) -> dict[str, Any]:
-        collections = self._config.stated.get("collections")
+        collections = self._config.values.get("collections")
         if isinstance(collections, list):
             return {str(name): {} for name in collections}
         return collections if isinstance(collections, dict) else {}

@@ -1,4 +1,4 @@
-"""MkDocs: addresses by path, titles by the navigation where it states them."""
+"""MkDocs: URLs by path, titles from the navigation or the page."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,35 +9,37 @@ from dowse.sites.building.page_front_matter import PageFrontMatter
 
 
 class MkDocs(Generator):
-    """A site whose settings are in `mkdocs.yml`."""
+    """A site with the settings file `mkdocs.yml`."""
 
     name = "mkdocs"
     endings = MARKDOWN_ENDINGS
     settings = ("mkdocs.yml", "mkdocs.yaml")
 
-    def about(self) -> SiteFacts:
-        """Name, description and address."""
+    def facts(self) -> SiteFacts:
+        """Return name, description and URL."""
         config = self._config
         return SiteFacts(config.text("site_name"), config.text("site_description"), config.text("site_url"))
 
     def folders(self) -> list[str]:
-        """The folder of documents."""
+        """Return the folder of documents."""
         folder = (self._config.text("docs_dir") or "docs").removeprefix("./").strip("/")
         return [folder] if self.tree.has_folder(folder) else [""]
 
-    def address(self, source: PageSource) -> str:
-        """The path, as a folder or as a page of HTML."""
-        top = source.path[: len(source.path) - len(source.place)]
+    def page_url(self, source: PageSource) -> str:
+        """Return the path of a page, with `.html` if `use_directory_urls` is false."""
+        top = source.path[: len(source.path) - len(source.relative_path)]
         folder = f"/{source.folder}" if source.folder else ""
         if source.stem == "README" and self.tree.has_file(f"{top}{source.folder}/index.md".replace("//", "/")):
             raise NotAPage("index.md stands in its place")
         if source.stem in ("index", "README"):
             return folder or "/"
-        return f"{folder}/{source.stem}" + (".html" if self._config.denies("use_directory_urls") else "")
+        return f"{folder}/{source.stem}" + (".html" if self._config.is_false("use_directory_urls") else "")
 
     def title(self, source: PageSource) -> str:
-        """That of the navigation, then its own."""
-        return dict(_nav_titles(self._config.stated.get("nav"))).get(source.place, "") or source.matter.text("title")
+        """Return the title from the navigation, or else from the page."""
+        return dict(_nav_titles(self._config.values.get("nav"))).get(
+            source.relative_path, ""
+        ) or source.front_matter.text("title")
 
     @property
     def _config(self) -> PageFrontMatter:
@@ -45,7 +47,7 @@ class MkDocs(Generator):
 
 
 def _nav_titles(nav: Any) -> Iterator[tuple[str, str]]:
-    """Files with the titles that the navigation gives them."""
+    """Yield files with their titles in the navigation."""
     for entry in nav if isinstance(nav, list) else ():
         for title, below in entry.items() if isinstance(entry, dict) else ():
             if isinstance(below, str):

@@ -1,4 +1,4 @@
-"""What a page states of itself before its text, read as generators read it."""
+"""The front matter of a page, read as site generators read it."""
 
 import re
 from collections.abc import Mapping
@@ -16,47 +16,47 @@ _DATE_KEYS = ("date", "pubDate", "publishDate", "publishdate", "published", "cre
 
 @dataclass(frozen=True, slots=True)
 class PageFrontMatter:
-    """Front matter; what is not there is empty."""
+    """The values of front matter, or of settings; missing values are empty."""
 
-    stated: Mapping[str, Any]
+    values: Mapping[str, Any]
 
     def text(self, *names: str) -> str:
-        """The first of these that says something."""
+        """Return the first of these values that is not empty, on one line."""
         for name in names:
-            value = self.stated.get(name)
+            value = self.values.get(name)
             if value is not None and not isinstance(value, list | dict | bool) and str(value).strip():
                 return " ".join(str(value).split())
         return ""
 
-    def flag(self, name: str) -> bool:
-        """Whether something is stated to be so."""
-        return str(self.stated.get(name)).strip().lower() in _TRUE
+    def is_true(self, name: str) -> bool:
+        """Return whether a value is true, `yes`, `on` or 1."""
+        return str(self.values.get(name)).strip().lower() in _TRUE
 
-    def denies(self, name: str) -> bool:
-        """Whether something is stated not to be so; `published` may also be a day."""
-        return str(self.stated.get(name)).strip().lower() in _FALSE
+    def is_false(self, name: str) -> bool:
+        """Return whether a value is false, `no`, `off` or 0. `published` may also be a day, which is neither."""
+        return str(self.values.get(name)).strip().lower() in _FALSE
 
-    def several(self, *names: str) -> tuple[str, ...]:
-        """All texts of these, each once."""
+    def texts(self, *names: str) -> tuple[str, ...]:
+        """Return all texts of these values, without duplicates."""
         found: dict[str, None] = {}
         for name in names:
-            for value in _flatten_texts(self.stated.get(name)):
+            for value in _flatten_texts(self.values.get(name)):
                 found[value] = None
         return tuple(found)
 
     def table(self, name: str) -> "PageFrontMatter":
-        """What is stated below a name."""
-        value = self.stated.get(name)
+        """Return the table with this name; empty if there is none."""
+        value = self.values.get(name)
         return PageFrontMatter(value if isinstance(value, dict) else {})
 
     @property
     def day(self) -> str:
         """The day of the page as YYYY-MM-DD."""
-        return next(filter(None, (parse_day(self.stated.get(name)) for name in _DATE_KEYS)), "")
+        return next(filter(None, (parse_day(self.values.get(name)) for name in _DATE_KEYS)), "")
 
     @property
-    def odd_day(self) -> str:
-        """What is stated as the day and is none that we can read."""
+    def unreadable_day(self) -> str:
+        """The text of a date that cannot be parsed; empty if there is none."""
         return "" if self.day else self.text(*_DATE_KEYS)
 
 
@@ -74,7 +74,7 @@ def _flatten_texts(value: Any) -> list[str]:
 
 
 def parse_day(value: Any) -> str:
-    """A day as YYYY-MM-DD, however it is written; empty for what is none. A time zone does not move it."""
+    """Parse a day in any common form into YYYY-MM-DD; empty if it is none. Ignore the time zone."""
     if isinstance(value, datetime):
         return value.date().isoformat()
     if isinstance(value, date):
@@ -84,13 +84,13 @@ def parse_day(value: Any) -> str:
         return ""
     if match := _ISO_DAY.match(text):
         return _iso_day(*map(int, match.groups()))
-    for way in _DATE_FORMATS:
+    for date_format in _DATE_FORMATS:
         try:
-            return datetime.strptime(text, way).date().isoformat()
+            return datetime.strptime(text, date_format).date().isoformat()
         except ValueError:
             continue
-    mailed = parsedate(text)
-    return _iso_day(*mailed[:3]) if mailed else ""
+    parsed = parsedate(text)
+    return _iso_day(*parsed[:3]) if parsed else ""
 
 
 def _iso_day(year: int, month: int, day: int) -> str:

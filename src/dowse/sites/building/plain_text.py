@@ -1,4 +1,4 @@
-"""The words of a page: clean text in paragraphs, without marks, addresses and what templates insert."""
+"""The plain text of a Markdown page, in paragraphs, without markup, link targets and template tags."""
 
 import re
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ from dowse.reading.html_scan import extract_text
 from dowse.reading.markdown_events import is_inline, parse_markdown
 
 _SHORTCODE = re.compile(r"\{\{[<%](?:[^}]|\}(?!\}))*\}\}|\{%(?:[^%]|%(?!\}))*%\}|\{\{(?:[^{}]|\{[^{}]*\})*\}\}")
-"""What Hugo, Jekyll and others replace: `{{< figure src="x" >}}`, `{% include x %}`, `{{ page.title }}`."""
+"""Template tags of Hugo, Jekyll and others: `{{< figure src="x" >}}`, `{% include x %}`, `{{ page.title }}`."""
 _FENCE = re.compile(r"^[ \t]*:::+[ \t]*(?:[\w-]+)?[ \t]*(?:\[([^\]\n]*)\]|([^\n{]*))[^\n]*$", re.MULTILINE)
 """`:::tip[Title]`, `:::note Title`, `:::`."""
 _ADMONITION = re.compile(
@@ -21,82 +21,84 @@ _BLANK = re.compile(r"\n{3,}")
 
 
 class PageText(NamedTuple):
-    """The text of a page, and its main heading, or the first where none is main."""
+    """The text of a page, and its first heading of level 1, or else its first heading."""
 
     text: str
     heading: str
 
 
 def markdown_text(markdown: str) -> PageText:
-    """The text of Markdown, a blank line between its blocks."""
+    """Return the plain text of Markdown, with a blank line between blocks."""
     source = _COMMENT.sub("", markdown)
     source = _SHORTCODE.sub("", source)
     source = _FENCE.sub(lambda found: f"\n{(found[1] or found[2] or '').strip()}\n", source)
     source = _flatten_admonitions(source)
-    blocks = _BlockCollector()
+    collector = _BlockCollector()
     for event, _ in parse_markdown(source):
-        blocks.see(event)
-    text = clean_text("\n\n".join(blocks.done()))
-    return PageText(text, " ".join((blocks.headings.get("H1") or next(iter(blocks.headings.values()), "")).split()))
+        collector.handle(event)
+    text = clean_text("\n\n".join(collector.finish()))
+    return PageText(
+        text, " ".join((collector.headings.get("H1") or next(iter(collector.headings.values()), "")).split())
+    )
 
 
 def clean_text(text: str) -> str:
-    """Text without control characters, needless spaces and rows of blank lines."""
+    """Remove control characters, repeated spaces and repeated blank lines."""
     text = _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     lines = (_SPACES.sub(" ", line).strip() for line in text.split("\n"))
     return _BLANK.sub("\n\n", "\n".join(lines)).strip()
 
 
-def first_paragraph(text: str, most: int) -> str:
-    """The beginning of a text, cut at a word."""
+def first_paragraph(text: str, max_characters: int) -> str:
+    """Return the first paragraph of more than 40 characters, or else the first, cut between words."""
     opening = next((block for block in text.split("\n\n") if len(block) > 40), text.partition("\n\n")[0])
     line = " ".join(opening.split())
-    if len(line) <= most:
+    if len(line) <= max_characters:
         return line
-    return line[:most].rpartition(" ")[0].rstrip(" ,;:.-") + "…"
+    return line[:max_characters].rpartition(" ")[0].rstrip(" ,;:.-") + "…"
 
 
 def _flatten_admonitions(source: str) -> str:
-    """Admonitions as their title and their text, which is indented and would be taken for code."""
+    """Replace admonitions by their title and dedented text, which would be parsed as code otherwise."""
     if "!!!" not in source and "???" not in source:
         return source
     lines: list[str] = []
-    inside = -1
+    indent = -1
     for line in source.split("\n"):
         if found := _ADMONITION.match(line):
-            inside = len(found["indent"]) + 4
+            indent = len(found["indent"]) + 4
             lines += ["", found["title"] or "", ""]
-        elif inside >= 0 and line.strip() and len(line) - len(line.lstrip()) < inside:
-            inside = -1
+        elif indent >= 0 and line.strip() and len(line) - len(line.lstrip()) < indent:
+            indent = -1
             lines.append(line)
         else:
-            lines.append(line[inside:] if inside >= 0 else line)
+            lines.append(line[indent:] if indent >= 0 else line)
     return "\n".join(lines)
 
 
 class _BlockCollector:
-    """Watches events go by and keeps the text of each block."""
+    """Collects the text of each block from parser events."""
 
     def __init__(self) -> None:
         self._blocks: list[str] = []
         self._words: list[str] = []
         self._is_html = False
         self.headings: dict[str, str] = {}
-        """The first of each level."""
+        """The first heading of each level."""
 
-    def see(self, event: Any) -> None:
+    def handle(self, event: Any) -> None:
         if isinstance(event, str):
             self._words.append({"SoftBreak": " ", "HardBreak": "\n"}.get(event, ""))
             return
         ((kind, value),) = event.items()
         if kind in ("Start", "End"):
-            self._bound(value, is_start=kind == "Start")
+            self._handle_boundary(value, is_start=kind == "Start")
         elif kind in ("Text", "Code") or kind == "Html":
             self._words.append(value)
         elif kind == "InlineHtml" and value.startswith(("<br", "<wbr")):
             self._words.append(" ")
 
-    def _bound(self, tag: Any, *, is_start: bool) -> None:
+    def _handle_boundary(self, tag: Any, *, is_start: bool) -> None:
         name = tag if isinstance(tag, str) else next(iter(tag))
         if is_inline(tag):
             return
@@ -106,10 +108,10 @@ class _BlockCollector:
         if name == "Heading" and not is_start:
             level = tag["Heading"] if isinstance(tag["Heading"], str) else tag["Heading"]["level"]
             self.headings.setdefault(level, _ATTRIBUTES.sub("", "".join(self._words)))
-        self._keep()
+        self._end_block()
         self._is_html = is_start and name == "HtmlBlock"
 
-    def _keep(self) -> None:
+    def _end_block(self) -> None:
         text = "".join(self._words)
         self._words.clear()
         if self._is_html:
@@ -118,6 +120,6 @@ class _BlockCollector:
         if text.strip():
             self._blocks.append(text)
 
-    def done(self) -> list[str]:
-        self._keep()
+    def finish(self) -> list[str]:
+        self._end_block()
         return self._blocks

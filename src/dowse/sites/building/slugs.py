@@ -1,4 +1,4 @@
-"""Names in addresses, as each generator makes them of titles and file names."""
+"""URL slugs, as each generator makes them from titles and file names."""
 
 import re
 import unicodedata
@@ -8,7 +8,7 @@ _DATED = re.compile(r"^(\d{4}-\d{1,2}-\d{1,2})-(.+)$")
 
 
 def hugo(path: str) -> str:
-    """Lower case, spaces as hyphens; letters, digits and a few signs stay."""
+    """Return a path in lower case, with hyphens for spaces; keep letters, digits and a few signs."""
     kept = (_hugo_character(character) for character in unicodedata.normalize("NFC", path.lower()))
     return re.sub(r"-{2,}", "-", "".join(kept)) if " " in path else "".join(kept)
 
@@ -21,23 +21,23 @@ def _hugo_character(character: str) -> str:
 
 
 def github(text: str) -> str:
-    """Lower case, spaces as hyphens, signs gone: what headings and content collections have."""
+    """Return a text in lower case, with hyphens for spaces and without signs, as in headings and content collections."""
     return re.sub(r"[^\w\- ]", "", text.lower().strip()).replace(" ", "-")
 
 
 def jekyll(text: str) -> str:
-    """Runs of anything but letters and digits as one hyphen; used for categories and titles."""
+    """Replace each run of other characters than letters and digits by one hyphen; for categories and titles."""
     return re.sub(r"[^\w]+|_+", "-", text.lower()).strip("-")
 
 
 def strip_number(name: str) -> str:
-    """A name without the number that orders it: `01-intro`; one that is a date or a version keeps it."""
+    """Remove the number that orders a name, as in `01-intro`; keep dates and versions."""
     if re.match(r"^\d+[-_.]\d+", name):
         return name
     return _NUMBERED.sub("", name)
 
 
 def split_date(name: str) -> tuple[str, str]:
-    """The date that a file's name begins with, and the rest."""
+    """Split a file name into the date at its beginning, empty if there is none, and the rest."""
     match = _DATED.match(name)
     return (match[1], match[2]) if match else ("", name)

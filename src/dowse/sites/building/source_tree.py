@@ -1,4 +1,4 @@
-"""The files of a site, read as far as they may be."""
+"""The source files of a site. Files outside the folder, hidden files and secrets are not read."""
 
 import os
 from collections.abc import Iterator
@@ -9,26 +9,26 @@ from dowse.platform import open_beneath
 from dowse.sources.denylist import DenyList
 
 MAX_FILE_BYTES = 16 << 20
-"""No page is longer; what is, is data under the name of one."""
+"""Maximum size of a page; a larger file is data, whatever its ending."""
 _SKIPPED_FOLDERS = frozenset({"node_modules", "bower_components", "vendor", "__pycache__"})
-"""Folders of other people's files."""
+"""Folders of third-party files."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceTree:
-    """A folder with the pages of a site; nothing outside it is read, whatever links in it say."""
+    """A folder with the sources of a site. Links that lead outside it are not followed."""
 
     root: Path
 
     def files(self, folder: str, endings: tuple[str, ...]) -> Iterator[str]:
-        """Paths below the root of all files in a folder with these endings, in order; hidden ones are not seen."""
+        """Yield the paths of the files in a folder that have these endings, in order; skip hidden and denied files."""
         denied = DenyList(())
         for path in self._walk(folder.strip("/")):
             if path.lower().endswith(endings) and not denied.rule_against(path):
                 yield path
 
     def read(self, path: str) -> bytes | None:
-        """A file's content; None where it cannot be read or is too long to be a page."""
+        """Return the content of a file; None if it cannot be read or is too large for a page."""
         try:
             with open_beneath(self.root, path) as descriptor, open(descriptor, "rb", closefd=False) as file:
                 data = file.read(MAX_FILE_BYTES + 1)
@@ -37,15 +37,15 @@ class SourceTree:
         return data if len(data) <= MAX_FILE_BYTES else None
 
     def text(self, path: str) -> str:
-        """A settings file as text; empty where there is none."""
+        """Return a settings file as text; empty if there is none."""
         return (self.read(path) or b"").decode("utf-8", "replace").removeprefix("\ufeff")
 
     def has_folder(self, path: str) -> bool:
-        """Whether there is a folder of this name."""
+        """Return whether there is a folder at this path."""
         return (self.root / path).is_dir() and not (self.root / path).is_symlink()
 
     def has_file(self, path: str) -> bool:
-        """Whether there is a file of this name."""
+        """Return whether there is a file at this path."""
         return (self.root / path).is_file()
 
     def _walk(self, folder: str) -> Iterator[str]:
