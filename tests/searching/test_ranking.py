@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from dowse.searching import ranking_constants
 from dowse.searching.path_kinds import kinds_of, unrequested_kinds
-from dowse.searching.ranking import Evidence, Leg, best_chunks, leg_scores, shortlist, rank_files, rarity
+from dowse.searching.ranking import Evidence, Leg, best_chunks, leg_scores, rank_files, rarity, shortlist
 from dowse.types import Scored
 
 
@@ -66,7 +66,7 @@ def test_paths_show_what_their_files_are() -> None:
 
 
 def test_every_kind_of_path_has_its_weight() -> None:
-    from dowse.searching.path_kinds import _REQUEST_STEMS, _KINDS
+    from dowse.searching.path_kinds import _KINDS, _REQUEST_STEMS
 
     assert set(_KINDS) == set(_REQUEST_STEMS) == set(ranking_constants.PENALTIES)
 

@@ -1,1 +1,1 @@
-"""Queries to hits."""
+"""Search: from a query to verified hits with passages."""

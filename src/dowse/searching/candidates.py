@@ -1,4 +1,4 @@
-"""Evidence for ranking, gathered from a store by every leg that applies."""
+"""Collection of the evidence for ranking: every search method that applies runs on the store."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -23,12 +23,12 @@ Mode = Literal["hybrid", "vector", "lexical"]
 _WORD = re.compile(r"\w+")
 
 MAX_TERMS = 64
-"""Terms of a query that count."""
+"""Number of terms of a query that count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where is searched: one kind, some documents, or everything."""
+    """The documents to search: one kind, some documents, or all."""
 
     kind: Kind | None = None
     among: frozenset[int] | None = None
@@ -36,25 +36,25 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class QueryVector:
-    """A query as an encoder sees it, and how much of the index it has seen the same way."""
+    """The vector of a query, and how much of the index its encoder has encoded."""
 
     encoder: str
     vector: "Vectors"
     coverage: float
-    """The share of chunks that have a vector."""
+    """The share of chunks that have a vector of this encoder."""
     is_model: bool = False
-    """It was made by the model, not by the table: where a file has both, this one counts."""
+    """Whether the model made it, not the table. Where a file has vectors of both, those of the model count."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchMethod:
-    """Which ways of searching count, and how much of it is meaning; without `alpha` as the constants say."""
+    """The search methods that count, and the share of meaning; without `alpha` the constants decide."""
 
     mode: Mode = "hybrid"
     alpha: float | None = None
 
     def balance(self, query: SearchQuery, kind: Kind | None, covered: float) -> ranking_constants.Balance:
-        """The weights, where the model has seen so much of the index."""
+        """Return the weights of words and meaning; `covered` is the share of chunks that the model has encoded."""
         if self.mode == "lexical":
             return ranking_constants.WORDS_ONLY
         if self.mode == "vector":
@@ -65,7 +65,7 @@ class SearchMethod:
             return ranking_constants.NAME_BALANCE
         model, table = ranking_constants.MODEL_BALANCE[kind or "code"], ranking_constants.TABLE_BALANCE[kind or "code"]
         return ranking_constants.Balance(
-            *(covered * one + (1 - covered) * other for one, other in zip(model, table, strict=True))
+            *(covered * by_model + (1 - covered) * by_table for by_model, by_table in zip(model, table, strict=True))
         )
 
 
@@ -73,23 +73,23 @@ def gather_evidence(
     store: Store,
     query: SearchQuery,
     scope: Scope,
-    meanings: Sequence[QueryVector] = (),
-    manner: SearchMethod | None = None,
+    vectors: Sequence[QueryVector] = (),
+    method: SearchMethod | None = None,
 ) -> Evidence | None:
-    """Everything found for a query; None when it cannot find anything."""
-    manner = manner or SearchMethod()
+    """Run the search methods for a query and return what they found; None when nothing can match."""
+    method = method or SearchMethod()
     terms = list(dict.fromkeys(terms_of(" ".join(query.positive))))[:MAX_TERMS]
     scope = _narrow_scope(store, query, scope)
     if not terms or (scope.among is not None and not scope.among):
         return None
-    extent = store.entry_count()
-    weights = {term: rarity(store.chunk_frequency(term), extent) for term in terms}
+    total = store.entry_count()
+    weights = {term: rarity(store.chunk_frequency(term), total) for term in terms}
     corrected = corrections(store, query.positive)
     words = (*query.positive, *corrected.values())
-    covered = max((meaning.coverage for meaning in meanings if meaning.is_model), default=0.0)
-    balance = manner.balance(query, scope.kind, covered) if meanings else ranking_constants.WORDS_ONLY
-    near = _near_legs(store, meanings, scope, balance.meaning) if balance.meaning else []
-    if manner.mode == "vector":
+    covered = max((vector.coverage for vector in vectors if vector.is_model), default=0.0)
+    balance = method.balance(query, scope.kind, covered) if vectors else ranking_constants.WORDS_ONLY
+    near = _near_legs(store, vectors, scope, balance.meaning) if balance.meaning else []
+    if method.mode == "vector":
         near = [_drop_distant(leg, ()) for leg in near]
         return Evidence(near, paths={}, definers=[], terms=weights, nearness=_best_nearness(near))
     by_words = store.find_chunks(_text_query(words, _field_weights(query), scope), ranking_constants.CHUNK_CANDIDATES)
@@ -100,12 +100,12 @@ def gather_evidence(
     definers = store.find_chunks(named, ranking_constants.DOCUMENT_CANDIDATES) if query.names else []
     found = {hit.document_id for hit in (*by_words, *by_path, *definers)}
     missing = 0.0
-    for asked, known in corrected.items():
-        for term in terms_of(asked):
+    for misspelled, correction in corrected.items():
+        for term in terms_of(misspelled):
             weight = weights.pop(term, 0.0)
             missing += weight * (1 - ranking_constants.CORRECTION_WEIGHT)
-            for stand_in in terms_of(known):
-                weights.setdefault(stand_in, weight * ranking_constants.CORRECTION_WEIGHT)
+            for corrected_term in terms_of(correction):
+                weights.setdefault(corrected_term, weight * ranking_constants.CORRECTION_WEIGHT)
     near = [_drop_distant(leg, found) for leg in near]
     return Evidence(
         legs=[Leg("words", by_words, balance.words), *near],
@@ -120,37 +120,37 @@ def gather_evidence(
     )
 
 
-def _near_legs(store: VectorStore, meanings: Sequence[QueryVector], scope: Scope, weight: float) -> list[Leg]:
-    """What is near in meaning: by the model where it has seen a file, by the table elsewhere."""
+def _near_legs(store: VectorStore, vectors: Sequence[QueryVector], scope: Scope, weight: float) -> list[Leg]:
+    """Search by meaning: with the model for files that it has encoded, with the table for the others."""
     legs: list[Leg] = []
-    by_model = next((meaning for meaning in meanings if meaning.is_model and meaning.coverage), None)
+    by_model = next((vector for vector in vectors if vector.is_model and vector.coverage), None)
     if by_model:
         legs.append(Leg("meaning", _nearest(store, by_model, scope), weight, is_near=True))
-    by_table = next((meaning for meaning in meanings if not meaning.is_model), None)
+    by_table = next((vector for vector in vectors if not vector.is_model), None)
     if by_table and (by_model is None or by_model.coverage < 1):
         hits = _nearest(store, by_table, scope)
         documents = frozenset(hit.document_id for hit in hits)
-        left = documents - store.encoded_documents(by_model.encoder, documents) if by_model else documents
-        legs.append(Leg("meaning by table", hits, weight, is_near=True, among=left))
+        remaining = documents - store.encoded_documents(by_model.encoder, documents) if by_model else documents
+        legs.append(Leg("meaning by table", hits, weight, is_near=True, among=remaining))
     return legs
 
 
-def _nearest(store: VectorStore, meaning: QueryVector, scope: Scope) -> list[Scored]:
+def _nearest(store: VectorStore, vector: QueryVector, scope: Scope) -> list[Scored]:
     return store.nearest(
-        meaning.encoder, meaning.vector, ranking_constants.NEAR_CANDIDATES, kind=scope.kind, among=scope.among
+        vector.encoder, vector.vector, ranking_constants.NEAR_CANDIDATES, kind=scope.kind, among=scope.among
     )
 
 
 def _drop_distant(leg: Leg, found: Collection[int]) -> Leg:
-    """Without documents that no word leads to and that are not near either."""
-    held = {
+    """Drop the documents of a leg that match no word and are below the minimum nearness."""
+    kept = {
         hit.document_id for hit in leg.hits if hit.score >= ranking_constants.MIN_NEARNESS or hit.document_id in found
     }
-    return replace(leg, among=frozenset(held if leg.among is None else held & leg.among))
+    return replace(leg, among=frozenset(kept if leg.among is None else kept & leg.among))
 
 
 def _best_nearness(legs: Iterable[Leg]) -> dict[int, float]:
-    """Of each document how near its nearest chunk is."""
+    """Return the nearness of the nearest chunk of each document."""
     nearness: dict[int, float] = {}
     for leg in legs:
         for hit in leg.hits:
@@ -160,7 +160,7 @@ def _best_nearness(legs: Iterable[Leg]) -> dict[int, float]:
 
 
 def corrections(store: TextSearcher, words: Iterable[str]) -> dict[str, str]:
-    """For words that are nowhere, the nearest known one, where one is near enough."""
+    """Return the most similar indexed word for each word that does not occur, if one is similar enough."""
     found: dict[str, str] = {}
     for word in unknown_words(store, words):
         for whole in whole_terms_of(word):
@@ -175,21 +175,23 @@ def corrections(store: TextSearcher, words: Iterable[str]) -> dict[str, str]:
 
 
 def unknown_words(store: TextSearcher, words: Iterable[str]) -> list[str]:
-    """Words none of whose parts is anywhere."""
-    each = dict.fromkeys(word for text in words for word in _WORD.findall(text))
-    return [word for word in each if terms_of(word) and not any(store.chunk_frequency(term) for term in terms_of(word))]
+    """Return the words of which no part occurs in the index."""
+    distinct = dict.fromkeys(word for text in words for word in _WORD.findall(text))
+    return [
+        word for word in distinct if terms_of(word) and not any(store.chunk_frequency(term) for term in terms_of(word))
+    ]
 
 
 def _closest_word(word: str, known: list[tuple[str, int]]) -> str | None:
-    """The known word with the fewest letters changed; of equals the more frequent one."""
-    # 25 ms, which only a misspelled query pays for.
+    """Return the known word with the fewest letters changed; of equals the more frequent one."""
+    # The import takes 25 ms, which only a misspelled query pays for.
     from rapidfuzz.distance import OSA
 
-    most = 1 if len(word) < 2 * ranking_constants.MIN_CORRECTED_LENGTH else 2
+    max_distance = 1 if len(word) < 2 * ranking_constants.MIN_CORRECTED_LENGTH else 2
     near = [
         (distance, -frequency, candidate)
         for candidate, frequency in known
-        if (distance := OSA.distance(word, candidate, score_cutoff=most)) <= most
+        if (distance := OSA.distance(word, candidate, score_cutoff=max_distance)) <= max_distance
     ]
     return min(near)[2] if near else None
 
@@ -203,18 +205,18 @@ def _field_weights(query: SearchQuery) -> "Mapping[Field, float]":
 
 
 def _narrow_scope(store: Store, query: SearchQuery, scope: Scope) -> Scope:
-    """The scope without documents that lack a required word or hold an excluded one.
+    """Remove documents from the scope that lack a required word or contain an excluded one.
 
-    A phrase is checked in the text itself before it is shown; here all its words must be there.
+    Here a document must contain all words of a phrase; the phrase itself is checked in the text before a hit is shown.
     """
     required = (*query.must, *(word for phrase in query.phrases for word in phrase.split()))
     among = scope.among
     for word in required:
         if terms_of(word):
-            held = store.documents_with_word(word)
-            among = held if among is None else among & held
+            documents = store.documents_with_word(word)
+            among = documents if among is None else among & documents
     excluded = frozenset[int]().union(*(store.documents_with_word(word) for word in query.must_not))
     if excluded:
-        every = frozenset(document.id for document in store.documents()) if among is None else among
-        among = every - excluded
+        candidates = frozenset(document.id for document in store.documents()) if among is None else among
+        among = candidates - excluded
     return replace(scope, among=among)

@@ -1,4 +1,4 @@
-"""Every occurrence of a text or pattern, in the files as they are now, within a time that holds."""
+"""Search for every occurrence of a text or pattern in the current files, within a time limit."""
 
 import time
 from bisect import bisect_right
@@ -15,28 +15,28 @@ from dowse.types import StoredDocument
 
 DEFAULT_SECONDS = 10.0
 _MAX_LINE_CHARACTERS = 400
-"""Of a longer line only the part around the match is shown."""
+"""Of a longer line, only the part around the match is shown."""
 
 FindMatches = Callable[[str, float], Iterator[tuple[int, int]]]
-"""Where a text matches, given the moment by which it has to end; TimeoutError when it does not."""
+"""Yields the start and end of each match in a text; raises TimeoutError after the deadline."""
 
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """One match: its line, the character in it where the match begins, both from 1, and the line's text."""
+    """One match: its line and its column in that line, both from 1, and the text of the line."""
 
     path: str
     line: int
     column: int
     text: str
     masked: tuple[str, ...] = ()
-    """The kinds of secrets that are masked in the line; its column is that in the file."""
+    """The kinds of secrets that are masked in the line. `column` is that in the file, before masking."""
     flags: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
 class Occurrences:
-    """A page of matches, and how many there are in all."""
+    """A page of matches, and the number of all matches."""
 
     offset: int = 0
     limit: int = 100
@@ -45,12 +45,12 @@ class Occurrences:
     total: int = 0
     files: int = 0
     is_complete: bool = True
-    """False when time ran out: there may be more than was counted."""
+    """False when the time limit was reached: there may be more matches."""
     seconds: float = 0.0
 
 
 def exact_matcher(needle: str) -> FindMatches:
-    """Finds a text letter by letter."""
+    """Return a function that finds an exact text."""
     if not needle:
         raise UsageError("There is no text to look for.")
 
@@ -64,8 +64,8 @@ def exact_matcher(needle: str) -> FindMatches:
 
 
 def pattern_matcher(expression: str) -> FindMatches:
-    """Finds a regular expression; `^` and `$` mean a line's ends."""
-    # The standard library's matcher cannot be stopped; this one takes a time limit.
+    """Return a function that finds a regular expression; `^` and `$` match at the ends of a line."""
+    # The matcher of the standard library cannot be interrupted; this one takes a time limit.
     import regex
 
     try:
@@ -74,10 +74,10 @@ def pattern_matcher(expression: str) -> FindMatches:
         raise UsageError(f"The pattern is not a regular expression: {error}.") from error
 
     def find(text: str, deadline: float) -> Iterator[tuple[int, int]]:
-        left = deadline - time.monotonic()
-        if left <= 0:
+        seconds_left = deadline - time.monotonic()
+        if seconds_left <= 0:
             raise TimeoutError
-        for match in compiled.finditer(text, timeout=left):
+        for match in compiled.finditer(text, timeout=seconds_left):
             if match.end() > match.start():
                 yield match.span()
 
@@ -93,7 +93,7 @@ def find_occurrences(
     offset: int = 0,
     seconds: float = DEFAULT_SECONDS,
 ) -> Occurrences:
-    """All matches in the indexed files, by path and line; listed are `limit` of them from `offset` on."""
+    """Find all matches in the indexed files, sorted by path and line, and list `limit` of them from `offset` on."""
     started = time.monotonic()
     deadline, result = started + seconds, Occurrences(offset, options.limit, options.masks_secrets)
     try:
@@ -140,16 +140,16 @@ def _search_document(path: str, text: str, find: FindMatches, deadline: float, r
 
 
 def _line_start_characters(text: str) -> list[int]:
-    """Where lines begin, in characters."""
+    """Return the positions where lines begin, in characters."""
     if text.isascii():
         return line_starts(text.encode())
     data = text.encode()
     positions = line_starts(data)
-    starts, at, characters = [], 0, 0
+    starts, previous, characters = [], 0, 0
     for position in positions:
-        characters += len(data[at:position].decode("utf-8", "replace"))
+        characters += len(data[previous:position].decode("utf-8", "replace"))
         starts.append(characters)
-        at = position
+        previous = position
     return starts
 
 

@@ -1,4 +1,4 @@
-"""Why a file stands where it stands: each signal with its number."""
+"""Explanation of the rank of a file: each signal with its value."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ from dowse.searching.ranking import leg_scores, rank_files, shortlist
 
 @dataclass(frozen=True, slots=True)
 class RankExplanation:
-    """Where a file came in for a query, and what put it there."""
+    """The rank of a file for a query, and the signals that led to it."""
 
     query: SearchQuery
     path: str
     rank: int | None
-    """From 1; None when nothing was found for it."""
+    """From 1; None when the query did not find the file."""
     of: int
     score: float = 0.0
     signals: dict[str, float] = field(default_factory=dict)
@@ -26,23 +26,23 @@ class RankExplanation:
     terms: dict[str, float] = field(default_factory=dict)
 
 
-def explain_ranking(store: Store, text: str, path: str, meanings: Sequence[QueryVector] = ()) -> RankExplanation:
-    """Rank for a query and look at one file."""
+def explain_ranking(store: Store, text: str, path: str, vectors: Sequence[QueryVector] = ()) -> RankExplanation:
+    """Rank the files for a query and explain the rank of one of them."""
     query = parse_search_query(text)
     document = store.document(path)
-    evidence = gather_evidence(store, query, Scope(), meanings)
+    evidence = gather_evidence(store, query, Scope(), vectors)
     if evidence is None or document is None:
         return RankExplanation(query, path, None, 0)
     scores = leg_scores(evidence.legs)
     ids = shortlist(evidence, scores, ranking_constants.RANKED_FILES)
     if document.id not in ids:
         ids.append(document.id)
-    paths = {number: held.path for number, held in store.documents_by_id(ids).items()}
+    paths = {document_id: stored.path for document_id, stored in store.documents_by_id(ids).items()}
     ranked = rank_files(evidence, scores, paths)
     position = next(index for index, file in enumerate(ranked) if file.document_id == document.id)
     own, best = ranked[position], ranked[0]
-    found = position + 1 if own.signals else None
+    own_rank = position + 1 if own.signals else None
     return RankExplanation(
-        query, path, found, len(ranked), own.score, dict(own.signals),
+        query, path, own_rank, len(ranked), own.score, dict(own.signals),
         paths[best.document_id], best.score, dict(evidence.terms),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The lines that matter: which part of which chunks is shown, and where the words stand in it."""
+"""Selection of passages: the lines of a chunk that are shown, and the positions of query words in them."""
 
 import re
 from bisect import bisect_right
@@ -11,21 +11,21 @@ from dowse.store.analysis import terms_of
 from dowse.types import StoredChunk
 
 MAX_LINES = 10
-"""Lines shown of one passage: a signature and the lines around the best match fit."""
+"""Maximum lines of a passage: a signature and the lines around the best match fit."""
 MIN_LINES = 6
-"""Fewer lines say too little, where the chunk has more."""
+"""Minimum lines of a passage, if the chunk has as many: fewer say too little."""
 CONTEXT_LINES = 2
 """Lines of context before the first and after the last match of a passage."""
 
 MAX_LINE_BYTES = 1000
-"""So much of a line is shown beyond the chunk it is cut into; a file of 900 KB in one line took a second."""
+"""Maximum bytes of a line that are read beyond the chunk; a file of 900 KB in one line took a second."""
 
 _TOKEN = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Some lines of a document, both ends included, with their text and what they define."""
+    """Some lines of a document, both ends included, with their text and the symbols they define."""
 
     start_line: int
     end_line: int
@@ -33,16 +33,16 @@ class Passage:
     symbols: tuple[str, ...] = ()
     headings: tuple[str, ...] = ()
     masked: tuple[str, ...] = ()
-    """The kinds of secrets that are masked in it."""
+    """The kinds of secrets that are masked."""
     flags: tuple[str, ...] = ()
     flagged_lines: tuple[int, ...] = ()
-    """What it is to be read with care for, and the lines of the document that say so."""
+    """The content warnings of the passage, and the lines of the document that caused them."""
 
 
 def select_passage(data: bytes, chunk: StoredChunk, terms: Mapping[str, float], names: Collection[str] = ()) -> Passage:
-    """The part of a chunk that answers: around its best lines, or where it defines what is asked for.
+    """Select the lines of a chunk around the best match, or where it defines one of the `names`.
 
-    `data` is the document's text in UTF-8.
+    `data` is the text of the document in UTF-8.
     """
     lines, first = _lines_of(data, chunk), chunk.start_line
     weights = _line_weights(lines, terms)
@@ -58,9 +58,9 @@ def select_passage(data: bytes, chunk: StoredChunk, terms: Mapping[str, float], 
 
 
 def merge_passages(passages: Iterable[Passage]) -> list[Passage]:
-    """Passages in the order of the text, those that touch or overlap as one."""
+    """Sort passages by line, and join those that touch or overlap."""
     result: list[Passage] = []
-    for passage in sorted(passages, key=lambda one: (one.start_line, one.end_line)):
+    for passage in sorted(passages, key=lambda passage: (passage.start_line, passage.end_line)):
         if result and passage.start_line <= result[-1].end_line + 1:
             result[-1] = _join_passages(result[-1], passage)
         else:
@@ -80,7 +80,7 @@ def _join_passages(first: Passage, second: Passage) -> Passage:
 
 
 def terms_in(text: str) -> set[str]:
-    """The terms of a text, word by word: most words were cut before."""
+    """Return the terms of a text, word by word: the terms of most words are cached."""
     return {term for word in _TOKEN.findall(text) for term in _terms_of_word(word)}
 
 
@@ -90,19 +90,19 @@ def _terms_of_word(word: str) -> tuple[str, ...]:
 
 
 def _lines_of(data: bytes, chunk: StoredChunk) -> list[str]:
-    """The whole lines that a chunk stands in, without their ends."""
+    """Return the whole lines that a chunk is in, without line ends."""
     first, last = max(0, chunk.start_byte - MAX_LINE_BYTES), min(len(data), chunk.end_byte + MAX_LINE_BYTES)
     start = max(first - 1, *(data.rfind(end, first, chunk.start_byte) for end in (b"\n", b"\r"))) + 1
     ends = [at for end in (b"\n", b"\r") if (at := data.find(end, max(start, chunk.end_byte - 1), last)) >= 0]
     lines = data[start : min(ends, default=last)].splitlines()
-    return [line.decode("utf-8", "ignore") for line in lines] or [""]  # a very long line may begin within a character
+    return [line.decode("utf-8", "ignore") for line in lines] or [""]  # a very long line may be cut within a character
 
 
 def _line_weights(lines: list[str], terms: Mapping[str, float]) -> list[float]:
-    """How much of a query each line holds; only words that may be meant are cut into terms."""
+    """Return the weight of the query terms in each line; only words that may match are analyzed."""
     text = "\n".join(lines)
     small = text.lower()
-    small = small if len(small) == len(text) else text  # a few letters grow when they are made small
+    small = small if len(small) == len(text) else text  # a few letters become two in lower case
     ends = list(accumulate(len(line) + 1 for line in lines))
     found: dict[int, set[str]] = {}
     for hint in _prefix_pattern(frozenset(terms)).finditer(small):
@@ -112,7 +112,7 @@ def _line_weights(lines: list[str], terms: Mapping[str, float]) -> list[float]:
 
 
 def _word_start(text: str, start: int) -> int:
-    """Where the word begins that goes on here."""
+    """Return where the word at a position begins."""
     while start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
         start -= 1
     return start
@@ -120,14 +120,13 @@ def _word_start(text: str, start: int) -> int:
 
 @lru_cache(maxsize=64)
 def _prefix_pattern(terms: frozenset[str]) -> re.Pattern[str]:
-    """What a line must hold for one of the terms to be in it, to the end of the word: cutting all lines into terms takes
-    ten times as long."""
-    beginnings = {term[:4] if len(term) > 4 else term[: max(1, len(term) - 1)] for term in terms}
-    return re.compile(rf"(?:{'|'.join(map(re.escape, sorted(beginnings))) or '(?!)'})\w*")
+    """Return a pattern for words that may contain one of the terms; analyzing all lines takes ten times as long."""
+    prefixes = {term[:4] if len(term) > 4 else term[: max(1, len(term) - 1)] for term in terms}
+    return re.compile(rf"(?:{'|'.join(map(re.escape, sorted(prefixes))) or '(?!)'})\w*")
 
 
 def holds_phrase(text: str, phrase: str) -> bool:
-    """Whether a text has the words of a phrase one after the other."""
+    """Return whether a text has the words of a phrase one after the other."""
     words = _TOKEN.findall(phrase.lower())
     if not words:
         return False
@@ -136,24 +135,24 @@ def holds_phrase(text: str, phrase: str) -> bool:
 
 
 def match_spans(line: str, terms: Mapping[str, float]) -> list[tuple[int, int]]:
-    """Where the words of a query stand in a line, for whoever makes them visible."""
+    """Return the start and end of each word of a line that matches the query, for highlighting."""
     return [word.span() for word in _TOKEN.finditer(line) if not terms.keys().isdisjoint(_terms_of_word(word[0]))]
 
 
 def first_match(line: str, terms: Mapping[str, float]) -> int | None:
-    """Where the first word of a query stands in a line; None where none does."""
+    """Return where the first matching word of a line begins; None if none matches."""
     found = (word.start() for word in _TOKEN.finditer(line) if not terms.keys().isdisjoint(_terms_of_word(word[0])))
     return next(found, None)
 
 
 def _best_window(weights: Sequence[float]) -> tuple[int, int]:
-    """The lines around the best run of matches; a chunk that is short enough is shown whole."""
+    """Return the first and last line around the best run of matches; a short chunk is shown whole."""
     last = len(weights) - 1
     if last < MAX_LINES:
         return 0, last
     before = list(accumulate(weights, initial=0.0))
-    gains = [after - start for start, after in zip(before, before[MAX_LINES:], strict=False)]
-    best = gains.index(max(gains))
+    window_weights = [after - start for start, after in zip(before, before[MAX_LINES:], strict=False)]
+    best = window_weights.index(max(window_weights))
     matching = [at for at in range(best, best + MAX_LINES) if weights[at]] or [0]
     start = max(0, matching[0] - CONTEXT_LINES)
     return start, min(last, max(matching[-1] + CONTEXT_LINES, start + MIN_LINES - 1))

@@ -1,4 +1,4 @@
-"""What a path says: its words, and whether it is a test, an example, generated or on its way out."""
+"""What a path tells about its file: its words, and whether it is a test, an example, generated or legacy code."""
 
 import re
 from functools import lru_cache
@@ -25,37 +25,37 @@ _REQUEST_STEMS = {
     "generated": {"generat", "gen", "protobuf", "minifi"},
     "declaration": {"declar", "type", "stub", "typ"},
 }
-"""Stems of words by which a query asks for such a file."""
+"""Stems of the words with which a query requests files of a kind."""
 
 
 @lru_cache(maxsize=20_000)
 def kinds_of(path: str) -> frozenset[str]:
-    """What a path shows its file to be."""
-    return frozenset(kind for kind, sign in _KINDS.items() if sign.search(path))
+    """Return the kinds of a file, judged by its path."""
+    return frozenset(kind for kind, pattern in _KINDS.items() if pattern.search(path))
 
 
 def unrequested_kinds(path: str, terms: frozenset[str]) -> frozenset[str]:
-    """The same without what the query asks for."""
+    """Return the kinds of a file that the query does not request."""
     return frozenset(kind for kind in kinds_of(path) if not terms & _REQUEST_STEMS[kind])
 
 
 @lru_cache(maxsize=20_000)
 def name_terms(path: str) -> frozenset[str]:
-    """The terms of a file's name and of the folder it stands in."""
+    """Return the terms of the name of a file and of its folder."""
     pure = PurePosixPath(path)
     return frozenset(terms_of(f"{pure.stem} {pure.parent.name}"))
 
 
 def is_term_in_names(term: str, names: frozenset[str]) -> bool:
-    """Whether a name holds a term, or either begins with the other where both are long enough."""
+    """Return whether the names contain a term, or one begins with the other and both have more than three letters."""
     if term in names:
         return True
     return len(term) > 3 and any(name.startswith(term) or (len(name) > 3 and term.startswith(name)) for name in names)
 
 
-def is_requested_path(asked: str | None, path: str) -> bool:
-    """Whether a path, or its end, is the one that was asked for."""
-    if not asked:
+def is_requested_path(requested: str | None, path: str) -> bool:
+    """Return whether a path, or its end, is the requested one."""
+    if not requested:
         return False
-    asked, path = asked.strip("./").lower(), path.lower()
-    return path == asked or path.endswith(f"/{asked}")
+    requested, path = requested.strip("./").lower(), path.lower()
+    return path == requested or path.endswith(f"/{requested}")

@@ -1,4 +1,4 @@
-"""What a person or an assistant asks: words, `+required`, `-excluded`, `"phrases"`, and its shape."""
+"""Parsing of a search query: words, `+required`, `-excluded`, `"phrases"`, and the shape of the query."""
 
 import re
 from dataclasses import asdict, dataclass
@@ -11,7 +11,7 @@ from dowse import query_syntax
 Shape = Literal["symbol", "path", "prose"]
 
 MAX_CHARACTERS = 10_000
-"""Of a longer query only the beginning counts."""
+"""Maximum length of a query; the rest of a longer one is ignored."""
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$@#][\w$@#!?]*(?:(?:\.|::|->|#|\\|/)[A-Za-z_$][\w$!?]*)*(?:\(\))?")
 _ENDINGS = (
@@ -25,21 +25,21 @@ _MIXED = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|\w_\w|^_+\w|\w\$|\$\w|[A-Za-z]
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery(query_syntax.Query):
-    """A query taken apart, and what it looks like."""
+    """A parsed query and its shape: a symbol, a path or prose."""
 
     text: str = ""
     shape: Shape = "prose"
 
     @property
     def positive(self) -> tuple[str, ...]:
-        """All words that score, in order; without those that say nothing, if others remain."""
+        """All words that score, in order; without stop words, if others remain."""
         words = (*self.terms, *self.must, *(word for phrase in self.phrases for word in phrase.split()))
-        telling = tuple(word for word in words if word.lower().strip("?!.,;:") not in stop_words())
-        return telling or words
+        content_words = tuple(word for word in words if word.lower().strip("?!.,;:") not in stop_words())
+        return content_words or words
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Words that look like the name of something defined; of a symbol its last part counts too."""
+        """Words that look like identifiers; of a query that is a symbol, all its parts, the last one first."""
         if self.shape == "symbol":
             parts = _NAME.findall(self.text)
             return tuple(dict.fromkeys(reversed(parts)))
@@ -48,14 +48,14 @@ class SearchQuery(query_syntax.Query):
 
 
 def parse_search_query(text: str) -> SearchQuery:
-    """Take a query apart."""
+    """Parse a query."""
     text = text[:MAX_CHARACTERS].replace("\0", " ")
     return SearchQuery(**asdict(query_syntax.parse_query(text)), text=text.strip(), shape=_shape(text.strip()))
 
 
 @cache
 def stop_words() -> frozenset[str]:
-    """Words that say nothing about what is looked for."""
+    """Return the stop words: words that say nothing about the subject of a query."""
     lines = (resources.files(__package__) / "stopwords.txt").read_text(encoding="utf-8").splitlines()
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 
@@ -67,5 +67,5 @@ def _shape(text: str) -> Shape:
 
 
 def _is_identifier(name: str) -> bool:
-    """Whether a name is written as nobody writes a word: `getUser`, `max_size`, `_private`, `Session`."""
+    """Return whether a word is written like an identifier: `getUser`, `max_size`, `_private`, `Session`."""
     return _MIXED.search(name) is not None

@@ -1,4 +1,4 @@
-"""From candidates to an order of files: pure functions over values."""
+"""Ranking of files by the evidence: pure functions over values."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,48 +11,48 @@ from dowse.types import Scored
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """What one way of searching found: chunks, best first, and how much it counts."""
+    """The result of one search method: chunks, best first, and their weight."""
 
     name: str
     hits: Sequence[Scored]
     weight: float = 1.0
     is_near: bool = False
-    """Scores are nearness in meaning: what counts is how far they are above the last one."""
+    """Whether scores are nearness in meaning; then their distance above the last one counts."""
     among: frozenset[int] | None = None
-    """Only these documents; the others are known better by another leg."""
+    """Only these documents count; another leg knows the others better."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Everything that ranking looks at."""
+    """Everything that ranking takes into account."""
 
     legs: Sequence[Leg]
     paths: Mapping[int, float]
-    """Documents by the words of their path."""
+    """Scores of documents by the words of their path."""
     definers: Sequence[Scored]
-    """Chunks that define a name that the query spells out."""
+    """Chunks that define a name in the query."""
     terms: Mapping[str, float]
-    """The query's terms and how rare each is."""
+    """The terms of the query, each with its rarity."""
     path: str | None = None
-    """The path that the query names, if it looks like one."""
+    """The query, if it looks like a path."""
     missing: float = 0.0
-    """The weight of what was asked for and is nowhere."""
+    """The weight of the words of the query that do not occur."""
     corrected: Mapping[str, str] = field(default_factory=dict)
-    """Terms that are nowhere, and those that stand in for them."""
+    """Words that do not occur, and the words that replaced them."""
     unknown: tuple[str, ...] = ()
-    """Words that are nowhere, and nothing near them is."""
+    """Words that do not occur and have no similar word."""
     nearness: Mapping[int, float] = field(default_factory=dict)
-    """Documents by how near in meaning their nearest chunk is, from 0 to 1."""
+    """The nearness in meaning of the nearest chunk of each document, from 0 to 1."""
 
     @property
     def defining_documents(self) -> frozenset[int]:
-        """Documents that define a name that the query spells out."""
+        """Documents that define a name in the query."""
         return frozenset(hit.document_id for hit in self.definers)
 
 
 @dataclass(frozen=True, slots=True)
 class RankedFile:
-    """A file in its place, with what put it there."""
+    """A file with its score and the signals that make it up."""
 
     document_id: int
     score: float
@@ -60,16 +60,16 @@ class RankedFile:
 
 
 def rarity(frequency: int, total: int) -> float:
-    """How much a term says that so many of all chunks hold."""
+    """Return the weight of a term that occurs in `frequency` of `total` chunks."""
     return log(1 + (total - frequency + 0.5) / (frequency + 0.5))
 
 
 LegScores = Mapping[int, Mapping[str, float]]
-"""Of each document, what each leg says of it."""
+"""The scores of each document, by leg."""
 
 
 def shortlist(evidence: Evidence, scores: LegScores, limit: int) -> list[int]:
-    """The documents worth a closer look, by what is known without their paths."""
+    """Return the best documents by the signals that do not need their paths."""
     paths, definers = _scale(evidence.paths), evidence.defining_documents
     found = {*scores, *paths, *definers}
     rough = {
@@ -82,7 +82,7 @@ def shortlist(evidence: Evidence, scores: LegScores, limit: int) -> list[int]:
 
 
 def rank_files(evidence: Evidence, scores: LegScores, paths: Mapping[int, str]) -> list[RankedFile]:
-    """The documents whose paths are given, best first; equals by path."""
+    """Rank the documents whose paths are given, best first; ties by path."""
     by_path = _scale(evidence.paths)
     definers = evidence.defining_documents
     ranked = []
@@ -99,10 +99,10 @@ def rank_files(evidence: Evidence, scores: LegScores, paths: Mapping[int, str]) 
 def _rank_file(document: int, path: str, found: Mapping[str, float], evidence: Evidence) -> RankedFile:
     names = name_terms(path)
     total = sum(evidence.terms.values()) or 1.0
-    spelled = sum(weight for term, weight in evidence.terms.items() if is_term_in_names(term, names)) / total
+    named_share = sum(weight for term, weight in evidence.terms.items() if is_term_in_names(term, names)) / total
     signals = {
         **found,
-        "share of the query in the name": ranking_constants.PATH_SHARE * spelled,
+        "share of the query in the name": ranking_constants.PATH_SHARE * named_share,
         "the path itself": ranking_constants.EXACT_PATH * is_requested_path(evidence.path, path),
     }
     score = sum(signals.values())
@@ -113,7 +113,7 @@ def _rank_file(document: int, path: str, found: Mapping[str, float], evidence: E
 
 
 def leg_scores(legs: Sequence[Leg]) -> dict[int, dict[str, float]]:
-    """Of each document and leg: its best chunk and the mean of its best three, both scaled."""
+    """Return the scores of each document: for each leg its best chunk and the mean of its best three, both scaled."""
     scores: dict[int, dict[str, float]] = {}
     for leg in legs:
         for document, (best, three) in (_near_scores(leg) if leg.is_near else _word_scores(leg)).items():
@@ -141,7 +141,7 @@ def _near_scores(leg: Leg) -> dict[int, tuple[float, float]]:
 
 
 def _nearness_baseline(leg: Leg) -> float:
-    """From where on nearness counts: what just missed being a candidate, or nothing at all where all became one."""
+    """Return the score from which on nearness counts: that of the last candidate, or 0 if all chunks are candidates."""
     last = leg.hits[-1].score if leg.hits else 0.0
     return last if len(leg.hits) >= ranking_constants.NEAR_CANDIDATES else min(last, 0.0)
 
@@ -154,7 +154,7 @@ def _scores_by_document(hits: Sequence[Scored]) -> dict[int, list[float]]:
 
 
 def best_chunks(evidence: Evidence, documents: Collection[int]) -> dict[int, list[Scored]]:
-    """Of some documents the chunks that any leg found or that define what is asked for, best first."""
+    """Return the chunks of some documents that any leg found or that define a name in the query, best first."""
     wanted, combined = set(documents), dict[tuple[int, int], float]()
     for leg in (*evidence.legs, Leg("definition", evidence.definers, ranking_constants.DEFINITION)):
         lowest = _nearness_baseline(leg) if leg.is_near else 0.0
@@ -171,6 +171,6 @@ def best_chunks(evidence: Evidence, documents: Collection[int]) -> dict[int, lis
 
 
 def _scale(scores: Mapping[int, float]) -> dict[int, float]:
-    """Scores as shares of the highest."""
+    """Return scores as shares of the highest."""
     highest = max(scores.values(), default=0.0)
     return {key: score / highest if highest > 0 else 0.0 for key, score in scores.items()}

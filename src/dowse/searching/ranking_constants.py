@@ -1,7 +1,7 @@
-"""Every number that decides an order of hits, in one place, each with what it is worth.
+"""All numbers that decide the order of hits, each with its worth.
 
-"Worth" is what nDCG@10 on `eval/code-search` loses without the rule (docs/benchmarks.md has the
-table). Chosen by coordinate ascent; leaving one repository out gives the figure in that table.
+The worth of a rule is what nDCG@10 on `eval/code-search` loses without it (docs/benchmarks.md has the
+table). The numbers were chosen by coordinate ascent; leaving one repository out gives the figure in that table.
 """
 
 from collections.abc import Mapping
@@ -10,37 +10,38 @@ from typing import NamedTuple
 from dowse.types import Field, Kind
 
 CHUNK_CANDIDATES = 250
-"""Of 250, 400 and 1,500 none is better than another."""
+"""250, 400 and 1,500 are equally good."""
 DOCUMENT_CANDIDATES = 200
 RANKED_FILES = 120
-"""Files that are looked at closely; with 40 or 60 the figure is the same to four digits, but pages beyond the
+"""Files that are ranked with all signals. With 40 or 60 the figure is the same to four digits, but pages after the
 first have to come from the same pool."""
 
 CHUNK_WEIGHTS: Mapping[Field, float] = {"parts": 0.9, "words": 0.45, "symbols": 0.5, "headings": 0.15}
 SYMBOL_CHUNK_WEIGHTS: Mapping[Field, float] = {"parts": 0.3, "words": 0.6, "symbols": 0.2, "headings": 0.3}
-"""Identifiers in parts are worth 0.021, whole 0.007, names 0.004, headings 0.002; weights of their own for
-symbols 0.002. Headings at 0.3 instead of 0.15 cost SciFact 0.007."""
+"""Split identifiers are worth 0.021, whole ones 0.007, names 0.004, headings 0.002; separate weights for symbols
+0.002. Headings at 0.3 instead of 0.15 cost SciFact 0.007."""
 PATH_WEIGHTS: Mapping[Field, float] = {"path": 0.5, "stem": 0.5}
 
 TOP_THREE = 0.3
-"""Mean of a file's best three chunks, beside its best one. Worth 0.015."""
+"""Weight of the mean of a file's best three chunks, in addition to its best one. Worth 0.015."""
 PATH = 0.5
-"""Words of the path, by how rare they are among paths. Worth 0.028."""
+"""Weight of the words of the path, by how rare they are among paths. Worth 0.028."""
 DEFINITION = 1.0
-"""The file defines a name that the query spells out. Worth 0.007, of symbols 0.037."""
+"""Weight of a file that defines a name in the query. Worth 0.007, for symbols 0.037."""
 PATH_SHARE = 0.9
-"""Share of the query, by weight, that the file's name and folder spell out. Worth 0.009."""
+"""Weight of the share of the query that occurs in the names of the file and its folder. Worth 0.009."""
 
 EXACT_PATH = 3.0
-"""The query is this very path, or its end; more than all other signals together."""
+"""Weight of a file whose path, or the end of it, is the query: more than all other signals together."""
 
 PENALTIES: Mapping[str, float] = {"test": 0.8, "example": 0.3, "legacy": 0.3, "generated": 0.5, "declaration": 0.7}
-"""For what is rarely meant, unless the query asks for it. Together worth 0.002; legacy, generated and
-declaration alone nothing, since the judged corpora hold hardly any: there they follow the others."""
+"""Factors for kinds of files that are rarely meant, unless the query requests them. Together worth 0.002. Legacy,
+generated and declaration alone are worth nothing, since the judged corpora contain hardly any: their values follow the
+others."""
 
 
 class Balance(NamedTuple):
-    """How much words count and how much meaning."""
+    """The weights of words and of meaning."""
 
     words: float
     meaning: float
@@ -49,38 +50,38 @@ class Balance(NamedTuple):
 WORDS_ONLY = Balance(1.0, 0.0)
 MODEL_BALANCE: Mapping[Kind, Balance] = {"code": Balance(0.6, 1.8), "docs": Balance(1.0, 0.7)}
 TABLE_BALANCE: Mapping[Kind, Balance] = {"code": Balance(1.0, 0.5), "docs": Balance(1.0, 0.1)}
-"""For a question in words, by the encoder whose vectors there are. Worth 0.027 by the model, 0.012 by the table; on
-CosQA 0.204 and 0.051. Code with the weights of documents scores 0.877 and CosQA 0.54 instead of 0.595; documents with
-those of code 0.68 on SciFact instead of 0.725 (0.5 to 0.9 instead of 0.7 give 0.718 to 0.725), and the table at 0.5
-costs SciFact 0.027."""
+"""For a query in prose, by the encoder that made the vectors. Worth 0.027 with the model and 0.012 with the table; on
+CosQA 0.204 and 0.051. With the weights of documents, code scores 0.877 and CosQA 0.54 instead of 0.595. With the weights
+of code, documents score 0.68 on SciFact instead of 0.725 (0.5 to 0.9 instead of 0.7 give 0.718 to 0.725), and the table
+at 0.5 costs SciFact 0.027."""
 NAME_BALANCE = Balance(1.0, 0.3)
-"""For a name or a path. 0.6 instead of 0.3 costs symbols 0.013; nothing at all 0.004."""
+"""For a query that is a name or a path. 0.6 instead of 0.3 costs symbols 0.013; 0 costs 0.004."""
 NEAR_CANDIDATES = 400
-"""Chunks that are near in meaning; nearness counts from the last one on. With 250 and 600 code scores 0.883 and 0.879
-instead of 0.881, SciFact 0.721 and 0.724 instead of 0.725."""
+"""Number of chunks that are nearest in meaning; nearness counts above the last one. With 250 and 600, code scores 0.883
+and 0.879 instead of 0.881, SciFact 0.721 and 0.724 instead of 0.725."""
 MEANING_TOP_THREE = 0.3
-"""Mean of the nearest three chunks of a file, and the nearest one the rest; 0.5 is worth 0.003 less."""
+"""Weight of the mean of a file's nearest three chunks; the nearest one has the rest. 0.5 is worth 0.003 less."""
 MIN_NEARNESS = 0.35
-"""A file that no word leads to has to be at least that near. For questions of letters at random the nearest chunk of
-21 repositories is nearer in 11 of 100 cases by the model and in 7 by the table, for claims from medicine in 1 and 9;
-for judged questions it is in 99 and 97. With 0.4 files of a few lines are lost that answer in other words."""
+"""Minimum nearness of a file that matches no word. The nearest chunk of 21 repositories is above it in 11 of 100 cases
+with the model and 7 with the table for queries of random letters, in 1 and 9 for medical claims, and in 99 and 97 for
+judged queries. With 0.4, short files that answer in other words are lost."""
 FULL_NEARNESS = 0.8
-"""As near as anything that is asked in other words: the nearest hundredth of judged questions."""
+"""Nearness that counts fully: that of the nearest hundredth of judged queries."""
 
 MAX_SHOWN_CHUNKS = 2
 MIN_SHOWN_SHARE = 0.6
-"""A file's second chunk is shown when it scores at least this share of its first."""
+"""The second chunk of a file is shown if it has at least this share of the score of the first."""
 
 PASSAGE_RELEVANCE = 0.7
 NAME_RELEVANCE = 0.3
 MAX_MEANING_RELEVANCE = 0.8
-"""What is shown counts most: all words of a query in the passages give 0.7, in a name or heading too 1.0.
-Whatever is left of that, what is near in meaning gives its share of, up to 0.8: a hit is never wholly sure by that."""
+"""The shown passages count most: all words of a query in the passages give 0.7, in a name or heading as well 1.0.
+Nearness in meaning adds up to 0.8 of what is missing to 1, so meaning alone never gives full relevance."""
 
 CORRECTION_WEIGHT = 0.5
-"""A term that stands in for a misspelled one counts this much."""
+"""Weight of a term that replaces a misspelled one."""
 MIN_CORRECTED_LENGTH = 4
-"""Shorter terms are not corrected; from twice this length two letters may differ."""
+"""Minimum length of a word that is corrected; from twice this length on, two letters may differ."""
 CORRECTION_CANDIDATES = 20_000
-"""Words with the same first two letters that are compared: few people misspell the beginning, and
-on 90,000 chunks comparing all words with the same first letter takes 15 ms."""
+"""Maximum number of words that are compared, all with the same first two letters: few people misspell the beginning,
+and on 90,000 chunks comparing all words with the same first letter takes 15 ms."""

@@ -1,4 +1,4 @@
-"""Before a hit is shown: is it still what the file says?"""
+"""Verification of a hit before it is shown: its file must still have the indexed content."""
 
 import hashlib
 from dataclasses import dataclass
@@ -11,36 +11,36 @@ from dowse.types import Stat, StoredChunk, StoredDocument
 
 
 class ReadBytes(Protocol):
-    """Reads a file of the project now, behind the policy; OSError or PathRefused when it cannot."""
+    """Reads a file of the project, if the policy allows it; raises OSError or PathRefused otherwise."""
 
     def __call__(self, path: str) -> tuple[bytes, Stat]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """A document whose file is as it was indexed, with its text in UTF-8."""
+    """A document whose file is unchanged since it was indexed, with its text in UTF-8."""
 
     document: StoredDocument
     data: bytes
 
     def has(self, chunk: StoredChunk) -> bool:
-        """Whether the text still holds a chunk where it was."""
+        """Return whether the text still has a chunk at its position."""
         return text_hash(self.data[chunk.start_byte : chunk.end_byte]) == chunk.text_hash
 
 
 @dataclass(frozen=True, slots=True)
 class Outdated:
-    """A document whose file is gone or says something else by now."""
+    """A document whose file is gone or has changed since it was indexed."""
 
     document: StoredDocument
     is_gone: bool
 
 
 def verify(store: DocumentReader, read: ReadBytes, document: StoredDocument) -> Current | Outdated:
-    """A document's text, read now, if it is the one that was indexed.
+    """Read the file of a document and return its text, if it is the indexed one.
 
-    With the same stat the content is the same, and each chunk's bytes are compared before they
-    are shown; with another stat the whole content is.
+    With the same stat, the content is taken as unchanged, and the bytes of each chunk are compared
+    before they are shown. With another stat, the whole content is compared.
     """
     try:
         data, stat = read(document.path)
