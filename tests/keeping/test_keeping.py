@@ -15,7 +15,7 @@ from dowse.freshness.watcher import Watcher
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping import catch_up, index_updates, lost_events
 from dowse.keeping.indexing_run import IndexingRun, start_run
-from dowse.keeping.watch_status import watch_of
+from dowse.keeping.watch_status import read_watch_status
 from dowse.types import Document, Put
 from tests.freshness.test_githead import git
 from tests.keeping.conftest import Keep, Paths, eventually
@@ -29,7 +29,7 @@ def test_what_changed_while_no_server_ran_is_found_at_the_start(
     write_tree(root, {"src/plum.py": "def plum(): ...\n"})
     keeper = keep()
     assert eventually(lambda: paths() == {"src/pear.py", "src/plum.py", "docs/guide.md"})
-    assert eventually(lambda: keeper.watch(project).mode == "watching")
+    assert eventually(lambda: keeper.watch_status(project).mode == "watching")
 
 
 def test_saved_files_are_indexed_by_themselves(root: Path, project: ProjectIndex, keep: Keep, paths: Paths) -> None:
@@ -105,7 +105,7 @@ def test_before_an_answer_only_so_much_is_done_and_the_rest_is_named(
     keeper.catch_up(project)
     write_tree(root, {f"src/{number}.py": f"value = {number}\n" for number in range(12)})
     project = ProjectIndex(root)
-    assert eventually(lambda: len(keeper.watch(project).pending) == 12)
+    assert eventually(lambda: len(keeper.watch_status(project).pending) == 12)
     left = keeper.catch_up(project)
     assert set(left) <= {f"src/{number}.py" for number in range(12)}
     assert eventually(lambda: not keeper.catch_up(project))
@@ -121,7 +121,7 @@ def test_lazy_waits_and_a_search_does_not(root: Path, project: ProjectIndex, kee
     lazy, keeper = ProjectIndex(root), keep()
     keeper.catch_up(lazy)
     write_tree(root, {"src/fig.py": "def fig(): ...\n"})
-    assert eventually(lambda: keeper.watch(lazy).pending == ("src/fig.py",))
+    assert eventually(lambda: keeper.watch_status(lazy).pending == ("src/fig.py",))
     assert "src/fig.py" not in paths()
     keeper.catch_up(lazy)
     assert "src/fig.py" in paths()
@@ -143,13 +143,15 @@ def test_git_waits_for_a_commit(root: Path, project: ProjectIndex, keep: Keep, p
     keeper = keep()
     keeper.catch_up(ProjectIndex(root))
     write_tree(root, {"src/apple.py": "def cider(): ...\n"})
-    assert eventually(lambda: "src/apple.py" in keeper.watch(project).pending)
+    assert eventually(lambda: "src/apple.py" in keeper.watch_status(project).pending)
     assert keeper.catch_up(ProjectIndex(root)) == ["src/apple.py"]
     assert symbol_of(project, "src/apple.py") == "apple"
     git(root, "add", ".")
     git(root, *move)
     expected = "cider" if move[0] == "commit" else "apple"
-    assert eventually(lambda: not keeper.watch(project).pending and symbol_of(project, "src/apple.py") == expected)
+    assert eventually(
+        lambda: not keeper.watch_status(project).pending and symbol_of(project, "src/apple.py") == expected
+    )
 
 
 def test_pending_files_survive_a_restart(root: Path, project: ProjectIndex, keep: Keep) -> None:
@@ -157,10 +159,10 @@ def test_pending_files_survive_a_restart(root: Path, project: ProjectIndex, keep
     keeper = keep()
     keeper.catch_up(ProjectIndex(root))
     write_tree(root, {"src/fig.py": "def fig(): ...\n"})
-    assert eventually(lambda: keeper.watch(project).pending)
+    assert eventually(lambda: keeper.watch_status(project).pending)
     keeper.stop()
     assert read_pending_paths(project.folder) == ["src/fig.py"]
-    assert watch_of(project).pending == ("src/fig.py",)
+    assert read_watch_status(project).pending == ("src/fig.py",)
 
 
 def test_another_strategy_is_taken_up_and_the_old_one_flushed(
@@ -170,9 +172,9 @@ def test_another_strategy_is_taken_up_and_the_old_one_flushed(
     keeper = keep()
     keeper.catch_up(ProjectIndex(root))
     write_tree(root, {"src/fig.py": "def fig(): ...\n"})
-    assert eventually(lambda: keeper.watch(project).pending)
+    assert eventually(lambda: keeper.watch_status(project).pending)
     write_settings(project, indexingStrategy="git")
-    assert eventually(lambda: "src/fig.py" in paths() and keeper.watch(project).strategy == "git")
+    assert eventually(lambda: "src/fig.py" in paths() and keeper.watch_status(project).strategy == "git")
 
 
 def test_other_settings_are_taken_up_without_a_restart(
@@ -185,13 +187,13 @@ def test_other_settings_are_taken_up_without_a_restart(
 
 def test_a_second_keeper_waits_and_takes_over(root: Path, project: ProjectIndex, keep: Keep, paths: Paths) -> None:
     first = keep()
-    assert eventually(lambda: first.watch(project).mode == "watching")
+    assert eventually(lambda: first.watch_status(project).mode == "watching")
     second = keep()
     second.catch_up(project)
-    assert second.watch(project).mode == "elsewhere"
-    assert f"process {os.getpid()}" in second.watch(project).why
+    assert second.watch_status(project).mode == "elsewhere"
+    assert f"process {os.getpid()}" in second.watch_status(project).why
     first.stop()
-    assert eventually(lambda: second.watch(project).mode == "watching")
+    assert eventually(lambda: second.watch_status(project).mode == "watching")
     write_tree(root, {"src/fig.py": "def fig(): ...\n"})
     assert eventually(lambda: "src/fig.py" in paths())
 
@@ -202,10 +204,10 @@ def test_a_root_that_goes_away_and_comes_back_is_watched_again(
     keeper = keep()
     keeper.catch_up(project)
     root.rename(tmp_path / "away")
-    assert eventually(lambda: keeper.watch(project).mode != "watching")
+    assert eventually(lambda: keeper.watch_status(project).mode != "watching")
     assert len(paths()) == 3
     (tmp_path / "away").rename(root)
-    assert eventually(lambda: keeper.watch(project).mode == "watching")
+    assert eventually(lambda: keeper.watch_status(project).mode == "watching")
     write_tree(root, {"src/fig.py": "def fig(): ...\n"})
     assert eventually(lambda: "src/fig.py" in paths())
 
@@ -215,10 +217,10 @@ def test_an_index_that_is_forgotten_and_made_again_is_kept_again(root: Path, pro
     keeper.catch_up(project)
     project.close()
     shutil.rmtree(project.folder)
-    assert eventually(lambda: keeper.watch(ProjectIndex(root)).mode == "off")
+    assert eventually(lambda: keeper.watch_status(ProjectIndex(root)).mode == "off")
     again = ProjectIndex(root)
     again.update()
-    assert eventually(lambda: keeper.watch(again).mode == "watching")
+    assert eventually(lambda: keeper.watch_status(again).mode == "watching")
 
 
 def test_where_nothing_can_be_watched_it_is_looked_at_again_and_again(
@@ -231,7 +233,7 @@ def test_where_nothing_can_be_watched_it_is_looked_at_again_and_again(
     monkeypatch.setattr(lost_events, "POLL_SECONDS", 0.2)
     keeper = keep()
     keeper.catch_up(project)
-    watch = keeper.watch(project)
+    watch = keeper.watch_status(project)
     assert (watch.mode, "limit" in watch.why) == ("polling", True)
     write_tree(root, {"src/fig.py": "def fig(): ...\n"})
     assert eventually(lambda: "src/fig.py" in paths())
@@ -251,7 +253,7 @@ def test_a_part_that_fails_is_started_again(
 
     monkeypatch.setattr(Watcher, "wait", wait)
     keeper = keep()
-    assert eventually(lambda: not failures and keeper.watch(project).mode == "watching")
+    assert eventually(lambda: not failures and keeper.watch_status(project).mode == "watching")
     write_tree(root, {"src/fig.py": "def fig(): ...\n"})
     assert eventually(lambda: "src/fig.py" in paths())
     assert "crashed" in (project.folder / "logs/dowse.log").read_text(encoding="utf-8")
@@ -316,7 +318,7 @@ def test_an_empty_folder_on_another_device_is_a_disk_that_is_not_there(
     shutil.rmtree(root / "src")
     shutil.rmtree(root / "docs")
     keeper = keep()
-    assert eventually(lambda: "another device" in (keeper.watch(project).last_error or ""))
+    assert eventually(lambda: "another device" in (keeper.watch_status(project).last_error or ""))
     assert len(paths()) == 3
 
 
@@ -328,7 +330,7 @@ def test_another_process_that_indexes_is_not_interfered_with(
     turn = ProjectIndex(root)._turn
     turn.acquire(5.0)
     write_tree(root, {"src/fig.py": "def fig(): ...\n"})
-    assert eventually(lambda: keeper.watch(project).pending)
+    assert eventually(lambda: keeper.watch_status(project).pending)
     assert "src/fig.py" not in paths()
     turn.release()
     assert eventually(lambda: "src/fig.py" in paths())

@@ -32,7 +32,7 @@ class Kept:
         self.project = ProjectIndex(root)
         self.project.update()
         self.keeper = Keeper(root)
-        eventually(lambda: self.keeper.watch(self.project).mode in ("watching", "polling"))
+        eventually(lambda: self.keeper.watch_status(self.project).mode in ("watching", "polling"))
 
     def paths(self, below: str = "") -> set[str]:
         """What is indexed now."""
@@ -52,7 +52,7 @@ class Kept:
 
     def wait_until_settled(self) -> None:
         """Nothing is pending any more."""
-        eventually(lambda: not self.keeper.watch(self.project).pending)
+        eventually(lambda: not self.keeper.watch_status(self.project).pending)
 
     def sequence(self) -> int:
         """The number of the last change to the index."""
@@ -222,7 +222,7 @@ def test_names_that_are_no_unicode_do_not_end_the_watching(kept: Kept) -> None:
     for number in range(2):
         save(kept.root / f"src/after{number}.py", "after")
         kept.wait_for(f"src/after{number}.py", "after")
-    assert kept.keeper.watch(kept.project).mode == "watching"
+    assert kept.keeper.watch_status(kept.project).mode == "watching"
 
 
 # Bursts
@@ -310,7 +310,7 @@ def test_our_own_files_in_the_project_cause_no_loop(root: Path, monkeypatch: pyt
         kept.wait_until_settled()
         before, deadline = (kept.sequence(), fingerprints.stat().st_mtime_ns), time.monotonic() + QUIET_SECONDS
         while time.monotonic() < deadline:
-            assert not kept.keeper.watch(kept.project).pending
+            assert not kept.keeper.watch_status(kept.project).pending
             time.sleep(0.05)
         assert (kept.sequence(), fingerprints.stat().st_mtime_ns) == before
         assert kept.paths() == {"src/apple.py", "src/pear.py", "docs/guide.md"}
@@ -328,8 +328,8 @@ from dowse.keeping import lost_events
 from tests.storm.test_holes import Kept, eventually, save
 lost_events.POLL_SECONDS = 0.2
 kept = Kept(Path(sys.argv[1]))
-eventually(lambda: "first look" not in kept.keeper.watch(kept.project).why)
-watch = kept.keeper.watch(kept.project)
+eventually(lambda: "first look" not in kept.keeper.watch_status(kept.project).why)
+watch = kept.keeper.watch_status(kept.project)
 print(watch.mode, watch.why)
 save(kept.root / "src/pear.py", "pear")
 kept.wait_for("src/pear.py", "pear")

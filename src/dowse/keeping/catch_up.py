@@ -48,7 +48,7 @@ def pending_names(watched: WatchedIndex) -> tuple[str, ...]:
 
 
 def _due_paths(watched: WatchedIndex, project: ProjectIndex) -> dict[str, ChangeTimes]:
-    return due_paths(project.settings, watched.pending_paths.pending(), time.monotonic(), asked=True)
+    return due_paths(project.settings, watched.pending_paths.pending(), time.monotonic(), is_searching=True)
 
 
 def _apply_first_changes(watched: WatchedIndex, project: ProjectIndex, paths: dict[str, ChangeTimes]) -> None:
@@ -61,7 +61,7 @@ def _apply_first_changes(watched: WatchedIndex, project: ProjectIndex, paths: di
         watched.note_change()
         watched.note_success()
     if first.pending == drift.pending:
-        watched.pending_paths.done(paths)
+        watched.pending_paths.remove(paths)
     watched.watch_new_folders(folders)
 
 

@@ -43,7 +43,7 @@ class IndexUpdater:
                 return
             if not is_applied:
                 return
-            watched.pending_paths.done(paths)
+            watched.pending_paths.remove(paths)
             if EVERYWHERE in paths:
                 project.note_check()
             watched.note_success()
@@ -100,13 +100,13 @@ class IndexUpdater:
     def finish_run(self) -> None:
         """Take over the result of a process that has ended."""
         watched, run = self._watched, self._watched.run
-        if run is None or run.is_going_on:
+        if run is None or run.is_running:
             return
         watched.run = None
         if run.error:
             watched.note_failure(str(run.error))
         elif run.is_complete:
-            watched.pending_paths.done(self._run_paths)
+            watched.pending_paths.remove(self._run_paths)
             watched.note_success()
         watched.changed_at = time.monotonic()
 

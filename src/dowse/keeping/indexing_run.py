@@ -1,4 +1,4 @@
-"""Indexing as a server sees it: one run a project, in a process of its own, watched and stopped from here."""
+"""Indexing in a process of its own, as the server that starts, follows and stops it sees it."""
 
 import contextlib
 import json
@@ -17,12 +17,12 @@ VERIFY = "--verify"
 DOCUMENTS = "--documents"
 
 STOP_SECONDS = 1.0
-"""How long a run may take to keep what it has done before it is ended by force."""
+"""How long a run may take to save its work before it is killed."""
 
 
 @dataclass(slots=True)
 class IndexingRun:
-    """One run of the worker. What it tells is read by a thread; whoever is interested looks at the fields."""
+    """One run of the indexing process. A thread reads its messages and sets the fields."""
 
     process: "subprocess.Popen[bytes]"
     started: float = field(default_factory=time.monotonic)
@@ -30,26 +30,24 @@ class IndexingRun:
     total: int = 0
     is_complete: bool = False
     was_stopped: bool = False
-    """We ended it before it was done."""
+    """The run was stopped before it was complete."""
     seconds: float = 0.0
     error: DowseError | None = None
     warnings: list[str] = field(default_factory=list)
-    _is_stopped: bool = False
     _ended: threading.Event = field(default_factory=threading.Event)
 
     @property
-    def is_going_on(self) -> bool:
-        """Whether the process has more to tell."""
+    def is_running(self) -> bool:
+        """Whether the process still runs, or its messages are still being read."""
         return not self._ended.is_set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the end; whether it has come."""
+        """Wait until the run ends, at most this long; return whether it has ended."""
         return self._ended.wait(seconds)
 
     def stop(self) -> None:
-        """Let the process end, with what it has done kept."""
+        """Stop the process; it saves its work first."""
         self.was_stopped = True
-        self._is_stopped = True
         with contextlib.suppress(OSError):
             if self.process.stdin:
                 self.process.stdin.close()
@@ -58,18 +56,18 @@ class IndexingRun:
             self.wait(STOP_SECONDS)
 
     def listen(self) -> None:
-        """Take in what the process tells, until it ends."""
-        last_words = b""
+        """Read the messages of the process until it ends."""
+        last_output = b""
         try:
             for line in self.process.stdout or ():
                 try:
-                    self._take_in(json.loads(line))
+                    self._apply_message(json.loads(line))
                 except (ValueError, TypeError, AttributeError):
-                    last_words = line.strip() or last_words
+                    last_output = line.strip() or last_output
         finally:
             code = self.process.wait()
-            if code and not self.error and not self._is_stopped:
-                why = last_words.decode("utf-8", "replace").strip()
+            if code and not self.error and not self.was_stopped:
+                why = last_output.decode("utf-8", "replace").strip()
                 self.error = Failed(f"The indexing process ended with code {code}. {why}".strip())
             for stream in (self.process.stdin, self.process.stdout):
                 with contextlib.suppress(OSError):
@@ -77,19 +75,19 @@ class IndexingRun:
                         stream.close()
             self._ended.set()
 
-    def _take_in(self, told: dict[str, Any]) -> None:
-        self.done, self.total = told.get("done", self.done), told.get("total", self.total)
-        self.is_complete = told.get("is_complete", self.is_complete)
-        self.seconds = told.get("seconds", self.seconds)
-        self.warnings = told.get("warnings", self.warnings)
-        if "error" in told:
-            self.error = error_with(told["code"], told["error"])
+    def _apply_message(self, message: dict[str, Any]) -> None:
+        self.done, self.total = message.get("done", self.done), message.get("total", self.total)
+        self.is_complete = message.get("is_complete", self.is_complete)
+        self.seconds = message.get("seconds", self.seconds)
+        self.warnings = message.get("warnings", self.warnings)
+        if "error" in message:
+            self.error = error_with(message["code"], message["error"])
 
 
 def start_run(root: Path, how: str | None = None, what: str = "project") -> IndexingRun:
-    """Start indexing a root: what changed, all anew (REBUILD), or what differs when it is read (VERIFY)."""
+    """Start indexing a root: changed files, all files (REBUILD), or files whose content differs (VERIFY)."""
     options = [*([how] if how else []), *([DOCUMENTS] if what == "documents" else [])]
-    # -P keeps the working directory, which may be a stranger's project, out of the import path.
+    # -P keeps the working directory, which may be an untrusted project, out of the import path.
     command = [sys.executable, "-P", "-m", "dowse.keeping.indexing_worker", *options, str(root)]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT)  # noqa: S603 - our own program

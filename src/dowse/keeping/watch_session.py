@@ -139,7 +139,7 @@ class WatchSession:
         with watched.working, contextlib.suppress(DowseError):
             folders: list[str] = []
             if rested and not watched.project.drift_at(rested, folders.append).pending:
-                watched.pending_paths.done(rested)
+                watched.pending_paths.remove(rested)
             watched.watch_new_folders(folders)
             self._report_change()
             self._encode_when_quiet(now)
@@ -162,7 +162,9 @@ class WatchSession:
         is_checkout = settings.indexing_strategy == "git" and self._checkouts.has_just_ended(
             now, watched.lost_events.last_event_at
         )
-        if paths := due_paths(settings, pending, now, head_moved=is_checkout, asked=watched.is_search_waiting):
+        if paths := due_paths(
+            settings, pending, now, has_head_moved=is_checkout, is_searching=watched.is_search_waiting
+        ):
             watched.is_search_waiting = False
             self._updater.update(paths)
 

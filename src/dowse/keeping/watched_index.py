@@ -15,7 +15,7 @@ from dowse.freshness.watcher import EVERYWHERE, Watcher
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
 from dowse.keeping.lost_events import LostEventDetector
-from dowse.keeping.watch_status import WatchMode, WatchStatus, tell_watch, untell_watch
+from dowse.keeping.watch_status import WatchMode, WatchStatus, remove_watch_status, write_watch_status
 from dowse.sources.policy import RULE_NAMES
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class WatchedIndex:
             with contextlib.suppress(DowseError, OSError):
                 if not self.is_settled:
                     self.project.settle()
-            untell_watch(self.project)
+            remove_watch_status(self.project)
         self.project.close()
 
     # Settings
@@ -169,7 +169,7 @@ class WatchedIndex:
             why = f"this file system may not tell all; everything is looked at every {seconds:.0f} s as well"
         strategy = self.project.settings.indexing_strategy
         self.status = replace(self.status, mode=mode, strategy=strategy, why=why)
-        tell_watch(self.project, self.status)
+        write_watch_status(self.project, self.status)
 
 
 def changed_paths(drift: Drift) -> list[str]:
