@@ -78,8 +78,8 @@ def indexed() -> Iterator[Callable[[Path], ProjectIndex]]:
 def start() -> Iterator[StartEncoder]:
     started: list[EncodingClient] = []
 
-    def make(habits: WorkerOptions = USUAL, **more: Any) -> EncodingClient:
-        started.append(EncodingClient(habits, **more))
+    def make(options: WorkerOptions = USUAL, **more: Any) -> EncodingClient:
+        started.append(EncodingClient(options, **more))
         return started[-1]
 
     yield make

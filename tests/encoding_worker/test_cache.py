@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from dowse.encoding.cache import USED_SECONDS, VectorCache
+from dowse.encoding.cache import USE_INTERVAL_SECONDS, VectorCache
 
 if TYPE_CHECKING:
     from dowse.types import Vectors
@@ -36,7 +36,7 @@ class Clock:
         self.hours = 0
 
     def __call__(self) -> float:
-        return float(self.hours * USED_SECONDS)
+        return float(self.hours * USE_INTERVAL_SECONDS)
 
 
 def vectors(count: int, dimensions: int = 384) -> "Vectors":
@@ -136,7 +136,7 @@ def test_a_file_that_is_damaged_while_it_is_used_is_set_aside(file: Path) -> Non
 
 
 def test_nobody_waits_for_a_file_that_is_locked(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dowse.encoding.cache.BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("dowse.encoding.cache.BUSY_TIMEOUT_SECONDS", 0.05)
     cache = VectorCache(file, LARGE)
     cache.put("one", ["before"], vectors(1))
     other = sqlite3.connect(file, isolation_level=None)

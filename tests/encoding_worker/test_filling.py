@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dowse.encoding.cache import VectorCache
-from dowse.encoding_worker.backfill import BackfillOptions, fill
+from dowse.encoding_worker.backfill import BackfillOptions, fill_vectors
 from dowse.indexes.encoder_state import encoded_to, lacks
 from dowse.indexes.index import ProjectIndex
 from tests.encoding_worker.conftest import MANY, Lengths
@@ -34,7 +34,7 @@ def always() -> bool:
 
 def test_every_chunk_gets_the_vector_of_its_path_and_its_text(root: Path, indexed: Indexed) -> None:
     project, encoder = indexed(root), Lengths()
-    assert fill(project, encoder, BackfillOptions(always)) == "complete"
+    assert fill_vectors(project, encoder, BackfillOptions(always)) == "complete"
     assert sorted(encoder.seen)[0] == "apple.py\ndef peel_apple(): return 'red'"
     assert project.store.vector_counts("lengths-1") == (3, 3)
     assert not lacks(project.store, "lengths-1")
@@ -46,29 +46,29 @@ def test_every_chunk_gets_the_vector_of_its_path_and_its_text(root: Path, indexe
 
 def test_what_is_done_is_not_done_again(many: Path, indexed: Indexed) -> None:
     project, first, second = indexed(many), Lengths(), Lengths()
-    assert fill(project, first, BackfillOptions(Turns(7))) == "stopped"
+    assert fill_vectors(project, first, BackfillOptions(Turns(7))) == "stopped"
     assert 0 < len(first.seen) < MANY
     assert project.store.vector_counts("lengths-1")[0] == len(first.seen)
-    assert fill(project, second, BackfillOptions(always)) == "complete"
+    assert fill_vectors(project, second, BackfillOptions(always)) == "complete"
     assert sorted([*first.seen, *second.seen]) == sorted(set(first.seen) | set(second.seen))
     assert len(first.seen) + len(second.seen) == project.store.vector_counts("lengths-1")[1]
     third = Lengths()
-    assert fill(project, third, BackfillOptions(always)) == "complete"
+    assert fill_vectors(project, third, BackfillOptions(always)) == "complete"
     assert not third.seen
 
 
 def test_files_that_questions_reach_come_first(many: Path, indexed: Indexed) -> None:
     project, encoder = indexed(many), Lengths()
-    manner = BackfillOptions(always, lambda: ("file120.py", "no such file.py"))
-    assert fill(project, encoder, manner) == "complete"
+    options = BackfillOptions(always, lambda: ("file120.py", "no such file.py"))
+    assert fill_vectors(project, encoder, options) == "complete"
     assert encoder.seen[0] == "file120.py\nvalue = 120"
     assert len(encoder.seen) == MANY
 
 
 def test_a_file_may_become_urgent_in_the_middle(many: Path, indexed: Indexed) -> None:
     project, encoder = indexed(many), Lengths()
-    manner = BackfillOptions(always, lambda: ("file149.py",) if len(encoder.seen) >= 64 else ())
-    assert fill(project, encoder, manner) == "complete"
+    options = BackfillOptions(always, lambda: ("file149.py",) if len(encoder.seen) >= 64 else ())
+    assert fill_vectors(project, encoder, options) == "complete"
     assert encoder.seen.index("file149.py\nvalue = 149") == 64
     assert len(encoder.seen) == MANY
 
@@ -77,38 +77,38 @@ def test_a_file_that_has_changed_waits_for_the_index_to_follow(root: Path, index
     project, encoder = indexed(root), Lengths()
     (root / "pear.py").write_text("def cut_pear(): return 'sweet'\n", encoding="utf-8")
     (root / "guide.md").unlink()
-    assert fill(project, encoder, BackfillOptions(always)) == "stuck"
+    assert fill_vectors(project, encoder, BackfillOptions(always)) == "stuck"
     assert [text.partition("\n")[0] for text in encoder.seen] == ["apple.py"]
-    assert encoded_to(project.store, "lengths-1") < project.store.newest_chunk()
+    assert encoded_to(project.store, "lengths-1") < project.store.newest_chunk_id()
     project.update()
-    assert fill(project, encoder, BackfillOptions(always)) == "complete"
+    assert fill_vectors(project, encoder, BackfillOptions(always)) == "complete"
     assert encoder.seen[1:] == ["pear.py\ndef cut_pear(): return 'sweet'"]
 
 
 def test_a_changed_file_alone_is_encoded_again(root: Path, indexed: Indexed) -> None:
     project, encoder = indexed(root), Lengths()
-    fill(project, encoder, BackfillOptions(always))
+    fill_vectors(project, encoder, BackfillOptions(always))
     (root / "pear.py").write_text("def cut_pear(): return 'sweet'\n", encoding="utf-8")
     project.update()
     assert lacks(project.store, "lengths-1")
-    assert fill(project, encoder, BackfillOptions(always)) == "complete"
+    assert fill_vectors(project, encoder, BackfillOptions(always)) == "complete"
     assert len(encoder.seen) == 4
 
 
 def test_a_moved_file_is_encoded_under_its_new_path(root: Path, indexed: Indexed) -> None:
     project, encoder = indexed(root), Lengths()
-    fill(project, encoder, BackfillOptions(always))
+    fill_vectors(project, encoder, BackfillOptions(always))
     os.rename(root / "pear.py", root / "quince.py")
     project.update()
     assert project.store.vector_counts("lengths-1") == (3, 3)
-    assert fill(project, encoder, BackfillOptions(always)) == "complete"
+    assert fill_vectors(project, encoder, BackfillOptions(always)) == "complete"
     assert encoder.seen[3:] == ["quince.py\ndef peel_pear(): return 'green'"]
 
 
 def test_converted_text_is_what_is_encoded(tmp_path: Path, indexed: Indexed) -> None:
     root = write_tree(tmp_path / "latin", {"café.py": "word = 'déjà vu'\n".encode("latin-1")})
     project, encoder = indexed(root), Lengths()
-    assert fill(project, encoder, BackfillOptions(always)) == "complete"
+    assert fill_vectors(project, encoder, BackfillOptions(always)) == "complete"
     assert encoder.seen == ["café.py\nword = 'déjà vu'"]
 
 
@@ -118,9 +118,9 @@ def test_a_copy_of_a_project_costs_nothing(
     copy = shutil.copytree(root, tmp_path / "worktree")
     cache = VectorCache(tmp_path / "vectors.sqlite", 10_000_000)
     first, second = Lengths(), Lengths()
-    assert fill(indexed(root), first, BackfillOptions(always, cache=cache)) == "complete"
+    assert fill_vectors(indexed(root), first, BackfillOptions(always, cache=cache)) == "complete"
     project = indexed(copy)
-    assert fill(project, second, BackfillOptions(always, cache=cache)) == "complete"
+    assert fill_vectors(project, second, BackfillOptions(always, cache=cache)) == "complete"
     assert len(first.seen) == 3
     assert not second.seen
     assert project.store.vector_counts("lengths-1") == (3, 3)
@@ -132,7 +132,7 @@ def test_vectors_of_another_width_in_the_cache_are_not_taken(root: Path, tmp_pat
     cache = VectorCache(tmp_path / "vectors.sqlite", 10_000_000)
     encoder = Lengths()
     cache.put("lengths-1", ["apple.py\ndef peel_apple(): return 'red'"], np.ones((1, 9), np.float32))
-    assert fill(indexed(root), encoder, BackfillOptions(always, cache=cache)) == "complete"
+    assert fill_vectors(indexed(root), encoder, BackfillOptions(always, cache=cache)) == "complete"
     assert len(encoder.seen) == 3
 
 
@@ -140,5 +140,5 @@ def test_a_vector_is_kept_although_the_cache_is_not_there(root: Path, tmp_path: 
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     cache = VectorCache(tmp_path / "file" / "vectors.sqlite", 1000)
     project = indexed(root)
-    assert fill(project, Lengths(), BackfillOptions(always, cache=cache)) == "complete"
+    assert fill_vectors(project, Lengths(), BackfillOptions(always, cache=cache)) == "complete"
     assert project.store.vector_counts("lengths-1") == (3, 3)

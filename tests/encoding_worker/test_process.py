@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dowse.encoding.inputs import text_for
-from dowse.encoding.selection import second_version
-from dowse.encoding.shipped import MINILM_VERSION, MODELS, STATIC_VERSION, open_minilm
+from dowse.encoding.inputs import encoder_input
+from dowse.encoding.selection import model_version
+from dowse.encoding.shipped import MINILM_VERSION, MODELS_FOLDER, STATIC_VERSION, open_minilm
 from dowse.encoding_worker import client
 from dowse.encoding_worker.messages import IndexKey
 from dowse.encoding_worker.process import EncodingProcess
@@ -40,24 +40,24 @@ CRASHES = (sys.executable, "-c", "import sys; print('no memory is left'); sys.ex
 SERVER = """
 import sys, time
 from pathlib import Path
-from dowse.encoding_worker.client import QueryEncoder
-from dowse.encoding_worker.messages import Place
-encoder = QueryEncoder()
-encoder.work_on([Place(Path(sys.argv[1]))])
+from dowse.encoding_worker.client import EncodingClient
+from dowse.encoding_worker.messages import IndexKey
+encoder = EncodingClient()
+encoder.encode_indexes([IndexKey(Path(sys.argv[1]))])
 print(encoder.process_id, flush=True)
 time.sleep(600)
 """
 
 
 def noted_starts(monkeypatch: pytest.MonkeyPatch) -> list[WorkerOptions]:
-    """The habits of each process that is started."""
+    """The options of each process that is started."""
     starts: list[WorkerOptions] = []
 
-    def start(habits: WorkerOptions, *rest: Any) -> EncodingProcess:
-        starts.append(habits)
-        return EncodingProcess(habits, *rest)
+    def start(options: WorkerOptions, *rest: Any) -> EncodingProcess:
+        starts.append(options)
+        return EncodingProcess(options, *rest)
 
-    monkeypatch.setattr(client, "Running", start)
+    monkeypatch.setattr(client, "EncodingProcess", start)
     return starts
 
 
@@ -71,7 +71,7 @@ def test_all_chunks_get_their_vectors_and_questions_find_them(
     project, encoder = indexed(root), start()
     assert far(project).state == "waiting"
     assert encoder.encode_query(MINILM_VERSION, "fruit", 5.0) is None  # nothing is there yet: nobody waits for it
-    encoder.work_on([IndexKey(project.root)])
+    encoder.encode_indexes([IndexKey(project.root)])
     wait_until(lambda: is_complete(project))
     assert project.store.vector_counts(STATIC_VERSION) == project.store.vector_counts(MINILM_VERSION) == (3, 3)
     assert serving_version(project.store, project.settings) == MINILM_VERSION
@@ -82,17 +82,17 @@ def test_all_chunks_get_their_vectors_and_questions_find_them(
 
 def test_its_vectors_are_those_of_the_encoder(root: Path, indexed: Indexed, start: StartEncoder) -> None:
     project, encoder, ours = indexed(root), start(), open_minilm()
-    encoder.work_on([IndexKey(project.root)])
+    encoder.encode_indexes([IndexKey(project.root)])
     wait_until(lambda: is_complete(project))
     assert np.allclose(wait_for_query(encoder, "peel"), ours.encode(["peel"])[0], atol=1e-5)
-    apple = ours.encode([text_for("apple.py", "def peel_apple(): return 'red'")])[0]
+    apple = ours.encode([encoder_input("apple.py", "def peel_apple(): return 'red'")])[0]
     best = project.store.nearest(MINILM_VERSION, apple, 1)[0]
     assert best.score == pytest.approx(1.0, abs=0.01)
 
 
 def test_a_question_is_answered_in_the_middle_of_the_work(many: Path, indexed: Indexed, start: StartEncoder) -> None:
     project, encoder = indexed(many), start()
-    encoder.work_on([IndexKey(project.root)])
+    encoder.encode_indexes([IndexKey(project.root)])
     wait_for_query(encoder, "what is the value")
     assert not is_complete(project)
     wait_until(lambda: count(project) > 0)
@@ -137,7 +137,7 @@ def test_a_kill_in_the_middle_loses_little_and_the_rest_is_done(
 ) -> None:
     monkeypatch.setattr(client, "FIRST_DELAY_SECONDS", 0.01)
     project, encoder = indexed(many), start()
-    encoder.work_on([IndexKey(project.root)])
+    encoder.encode_indexes([IndexKey(project.root)])
     wait_until(lambda: 0 < count(project) < MANY)
     killed = encoder.process_id
     assert killed
@@ -147,7 +147,7 @@ def test_a_kill_in_the_middle_loses_little_and_the_rest_is_done(
     assert kept > 0
 
     def is_done() -> bool:
-        encoder.consider(project)  # as a server does from time to time
+        encoder.encode_if_needed(project)  # as a server does from time to time
         return is_complete(project)
 
     wait_until(is_done)
@@ -168,11 +168,11 @@ def test_it_leaves_when_nothing_is_to_be_done_and_the_next_question_wakes_it(
     root: Path, indexed: Indexed, start: StartEncoder
 ) -> None:
     project, encoder = indexed(root), start(WorkerOptions(idle_seconds=0.5))
-    encoder.work_on([IndexKey(project.root)])
+    encoder.encode_indexes([IndexKey(project.root)])
     wait_until(lambda: is_complete(project))
     wait_until(lambda: encoder.process_id is None)
     assert encoder.problem is None
-    encoder.consider(project)
+    encoder.encode_if_needed(project)
     assert encoder.process_id is None  # it is not started for nothing
     assert encoder.encode_query(MINILM_VERSION, "peel", 5.0) is None
     wait_for_query(encoder, "peel")
@@ -186,17 +186,17 @@ def test_a_process_that_always_crashes_is_given_up_with_its_reason(
     project, encoder = indexed(root), start(program=CRASHES)
 
     def is_given_up() -> bool:
-        encoder.consider(project)
+        encoder.encode_if_needed(project)
         assert encoder.encode_query(MINILM_VERSION, "peel", 0.1) is None
         return encoder.is_given_up
 
     wait_until(is_given_up)
-    assert len(starts) == client.TRIES
+    assert len(starts) == client.MAX_CRASHES
     found = far(project)
     assert found.state == "failed"
     assert found.problem == "The encoding process ended with code 7. no memory is left"
-    encoder.consider(project)
-    assert len(starts) == client.TRIES
+    encoder.encode_if_needed(project)
+    assert len(starts) == client.MAX_CRASHES
 
 
 def test_after_a_crash_batches_are_smaller(start: StartEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,7 +204,7 @@ def test_after_a_crash_batches_are_smaller(start: StartEncoder, monkeypatch: pyt
     starts = noted_starts(monkeypatch)
     encoder = start(program=CRASHES)
     wait_until(lambda: encoder.encode_query(MINILM_VERSION, "peel", 0.1) is None and encoder.is_given_up)
-    assert [habits.batch_texts for habits in starts] == [8, 4, 2, 1, 1]
+    assert [options.batch_texts for options in starts] == [8, 4, 2, 1, 1]
 
 
 def test_a_program_that_is_not_there_is_a_crash_like_any_other(
@@ -218,7 +218,7 @@ def test_a_program_that_is_not_there_is_a_crash_like_any_other(
 
 def test_a_process_that_does_not_listen_holds_nobody_up(start: StartEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "HUNG_SECONDS", 0.2)
-    monkeypatch.setattr(client, "WAITING_QUERIES", 3)
+    monkeypatch.setattr(client, "MAX_WAITING_QUERIES", 3)
     encoder = start()
     wait_for_query(encoder, "peel")
     stopped = encoder.process_id
@@ -248,9 +248,9 @@ def test_on_battery_only_questions_are_encoded(
 ) -> None:
     supplies = power(tmp_path / "power", is_discharging=True)
     project, encoder, place = indexed(root), start(WorkerOptions(supplies=str(supplies))), IndexKey(root)
-    encoder.consider(project)
+    encoder.encode_if_needed(project)
     assert encoder.process_id is None
-    encoder.work_on([place])
+    encoder.encode_indexes([place])
     wait_until(lambda: encoder.outcome(place)[0] == "paused")
     wait_for_query(encoder, "peel")
     found = encoding_of(project.store, project.settings, supplies)
@@ -267,15 +267,15 @@ def test_the_setting_goes_on_on_battery(
     (storage / "config.json").write_text('{"encodeOnBattery": true}', encoding="utf-8")
     project = indexed(root)
     encoder = start(WorkerOptions(supplies=str(power(tmp_path / "power", is_discharging=True))))
-    encoder.consider(project)
+    encoder.encode_if_needed(project)
     wait_until(lambda: is_complete(project))
 
 
 def test_two_servers_share_the_work_of_one_project(many: Path, indexed: Indexed, start: StartEncoder) -> None:
     project, first, second, place = indexed(many), start(), start(), IndexKey(many)
-    first.work_on([place])
+    first.encode_indexes([place])
     wait_until(lambda: encoding_lease(project.folder).is_taken())
-    second.work_on([place])
+    second.encode_indexes([place])
     wait_until(lambda: second.outcome(place)[0] == "elsewhere")
     wait_for_query(second, "both answer questions")
     wait_for_query(first, "both answer questions")
@@ -288,21 +288,21 @@ def test_nothing_is_encoded_while_the_project_is_being_indexed(
     root: Path, indexed: Indexed, start: StartEncoder
 ) -> None:
     project, encoder, place = indexed(root), start(), IndexKey(root)
-    project.store.note("state", "running")
-    encoder.consider(project)
+    project.store.set_fact("state", "running")
+    encoder.encode_if_needed(project)
     assert encoder.process_id is None
-    encoder.work_on([place])
+    encoder.encode_indexes([place])
     wait_until(lambda: encoder.outcome(place)[0] == "indexing")
     assert count(project) == 0
-    project.store.note("state", "complete")
+    project.store.set_fact("state", "complete")
     wait_until(lambda: is_complete(project))
 
 
 def test_an_index_is_let_go_of(many: Path, indexed: Indexed, start: StartEncoder) -> None:
     project, encoder = indexed(many), start()
-    encoder.work_on([IndexKey(project.root)])
+    encoder.encode_indexes([IndexKey(project.root)])
     wait_until(lambda: count(project) > 0)
-    encoder.leave(IndexKey(project.root))
+    encoder.release(IndexKey(project.root))
     wait_until(lambda: not encoding_lease(project.folder).is_taken())
     left = count(project)
     assert left < MANY
@@ -314,19 +314,19 @@ def test_a_folder_that_is_gone_disturbs_nobody(
     tmp_path: Path, root: Path, indexed: Indexed, start: StartEncoder
 ) -> None:
     project, encoder = indexed(root), start()
-    encoder.work_on([IndexKey(tmp_path / "nothing"), IndexKey(tmp_path), IndexKey(project.root)])
+    encoder.encode_indexes([IndexKey(tmp_path / "nothing"), IndexKey(tmp_path), IndexKey(project.root)])
     wait_until(lambda: is_complete(project))
 
 
 def test_files_that_questions_reach_are_encoded_first(many: Path, indexed: Indexed, start: StartEncoder) -> None:
     project, encoder = indexed(many), start()
-    encoder.front(project.root, ["file149.py"])
-    encoder.work_on([IndexKey(project.root)])
+    encoder.prioritize(project.root, ["file149.py"])
+    encoder.encode_indexes([IndexKey(project.root)])
     document = project.store.document("file149.py")
     assert document
     (chunk,) = project.store.chunks(document.id)
     wait_until(lambda: count(project) > 0)
-    wait_until(lambda: chunk.id not in project.store.without_vectors(MINILM_VERSION, MANY))
+    wait_until(lambda: chunk.id not in project.store.chunks_without_vectors(MINILM_VERSION, MANY))
     assert count(project) < MANY
 
 
@@ -334,14 +334,14 @@ def test_a_changed_file_is_encoded_when_the_index_has_followed(
     root: Path, indexed: Indexed, start: StartEncoder
 ) -> None:
     project, encoder = indexed(root), start()
-    encoder.work_on([IndexKey(project.root)])
+    encoder.encode_indexes([IndexKey(project.root)])
     wait_until(lambda: is_complete(project))
     (root / "kiwi.py").write_text("def peel_kiwi(): return 'green'\n", encoding="utf-8")
     project.update()
     assert far(project).state != "complete"
 
     def is_done() -> bool:
-        encoder.consider(project)
+        encoder.encode_if_needed(project)
         return is_complete(project)
 
     wait_until(is_done)
@@ -350,19 +350,19 @@ def test_a_changed_file_is_encoded_when_the_index_has_followed(
 
 def test_a_changed_encoder_serves_once_it_is_complete(many: Path, indexed: Indexed, start: StartEncoder) -> None:
     project, encoder, place = indexed(many), start(), IndexKey(many)
-    encoder.work_on([place])
+    encoder.encode_indexes([place])
     wait_until(lambda: is_complete(project))
     settings = json.loads((project.folder / "config.json").read_text(encoding="utf-8"))
-    settings |= {"encoder": "minilm", "encoderFolder": str(MODELS / "minilm")}
+    settings |= {"encoder": "minilm", "encoderFolder": str(MODELS_FOLDER / "minilm")}
     (project.folder / "config.json").write_text(json.dumps(settings), encoding="utf-8")
     changed = indexed(many)
-    new = second_version(changed.settings)
+    new = model_version(changed.settings)
     assert new not in (None, MINILM_VERSION)
     assert serving_version(changed.store, changed.settings) == MINILM_VERSION
     asked = list[str]()
 
     def is_done() -> bool:
-        encoder.consider(changed)
+        encoder.encode_if_needed(changed)
         done, total = changed.store.vector_counts(str(new))
         if serving_version(changed.store, changed.settings) == MINILM_VERSION:
             assert count(changed) == MANY

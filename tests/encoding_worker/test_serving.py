@@ -90,7 +90,7 @@ def test_without_an_encoder_there_is_no_process(root: Path, storage: Path, index
         (served,) = service.projects
         served.keep_fresh()
         wait_until(lambda: served.keeper is not None and served.keeper._session is not None)
-        service.encoder.consider(indexed(root))
+        service.encoder.encode_if_needed(indexed(root))
         assert service.encoder.process_id is None
     finally:
         service.close()
@@ -147,7 +147,7 @@ def test_ctrl_c_keeps_what_was_encoded(many: Path, indexed: Indexed) -> None:
         os.killpg(run.pid, signal.SIGINT)  # as a terminal does: to all processes
         _, said = run.communicate(timeout=60)
     assert run.returncode == 130
-    assert "what was done is kept" in said
+    assert "the work done so far is kept" in said
     assert 0 < far(project).done < MANY
     wait_until(lambda: not encoding_lease(project.folder).is_taken())
 

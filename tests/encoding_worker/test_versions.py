@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION
-from dowse.encoding_worker.backfill import BackfillOptions, fill
+from dowse.encoding_worker.backfill import BackfillOptions, fill_vectors
 from dowse.indexes.encoder_state import (
     lacking_version,
     note_begin,
@@ -42,14 +42,17 @@ def encode(project: ProjectIndex, settings: Settings, *, batches: int = 1000) ->
     """Do what the encoding process does."""
     left = batches
 
-    def may_go_on() -> bool:
+    def may_continue() -> bool:
         nonlocal left
         left -= 1
         return left >= 0
 
     note_begin(project.store, settings)
     while version := lacking_version(project.store, settings):
-        if fill(project, As(version), BackfillOptions(may_go_on, batch_texts=1, kept_chunks=1)) != "complete":
+        if (
+            fill_vectors(project, As(version), BackfillOptions(may_continue, batch_texts=1, save_chunks=1))
+            != "complete"
+        ):
             return
     note_complete(project.store, settings)
 

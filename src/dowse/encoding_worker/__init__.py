@@ -1,1 +1,1 @@
-"""The second phase: vectors that take long, made in a process of its own while everything else goes on."""
+"""The encoding process, which makes the vectors of a model in the background, and its client in the server."""

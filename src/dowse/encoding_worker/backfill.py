@@ -1,4 +1,4 @@
-"""Gives the chunks of an index the vectors they lack, a few at a time, so that it can be left off at any moment."""
+"""The backfill of missing vectors, in small batches, so that it can stop at any moment."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dowse.encoding.cache import VectorCache
-from dowse.encoding.inputs import text_for
+from dowse.encoding.inputs import encoder_input
 from dowse.freshness.indexer import text_reader
 from dowse.indexes.encoder_state import encoded_to, lacks, note_encoded_to
 from dowse.indexes.index import ProjectIndex
@@ -18,158 +18,162 @@ if TYPE_CHECKING:
     from dowse.types import Vectors
 
 BATCH_TEXTS = 8
-"""Encoded at once: 0.2 s on one core, the longest that a search waits for the processor."""
-KEPT_CHUNKS = 64
-KEPT_SECONDS = 2.0
-"""After so many, or so long, vectors are kept in the store: a kill loses no more."""
-SLICE_CHUNKS = 1024
-"""Taken from the store at once, in its order."""
+"""Texts encoded at once: 0.2 s on one core, the longest that a search waits for the processor."""
+SAVE_CHUNKS = 64
+SAVE_SECONDS = 2.0
+"""Vectors are saved in the store after this many chunks or seconds; a kill loses no more."""
+PAGE_CHUNKS = 1024
+"""Chunks read from the store at once, in its order."""
 
-Filled = Literal["complete", "stopped", "stuck"]
-"""How it ended. `stuck` is what is left when files have changed and the index has not followed yet."""
+BackfillOutcome = Literal["complete", "stopped", "stuck"]
+"""How a backfill ended. It is `stuck` when the files of the rest have changed and the index has not followed yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class BackfillOptions:
-    """How vectors are made: what is asked before each batch, and where one may have been made before."""
+    """The options of a backfill."""
 
-    may_go_on: Callable[[], bool]
-    """Waits while others need the processor; False ends it, with what is done kept."""
-    first: Callable[[], Sequence[str]] = lambda: ()
-    """Paths whose chunks come before all others."""
+    may_continue: Callable[[], bool]
+    """Called before each batch; waits while others need the processor. False ends the backfill and keeps its work."""
+    urgent_paths: Callable[[], Sequence[str]] = lambda: ()
+    """Returns the paths whose chunks come before all others."""
     cache: VectorCache | None = None
+    """Vectors that were made before, perhaps for another index."""
     batch_texts: int = BATCH_TEXTS
-    kept_chunks: int = KEPT_CHUNKS
+    save_chunks: int = SAVE_CHUNKS
 
 
-def fill(project: ProjectIndex, encoder: Encoder, manner: BackfillOptions) -> Filled:
-    """Make the vectors that lack, in the order of the chunks, those of urgent files before all others."""
+def fill_vectors(project: ProjectIndex, encoder: Encoder, options: BackfillOptions) -> BackfillOutcome:
+    """Make the missing vectors in the order of the chunks, those of urgent files before all others."""
     store, version = project.store, encoder.version
-    filling = _Filling(project, encoder, manner)
+    backfill = _Backfill(project, encoder, options)
     after = encoded_to(store, version)
     while True:
-        newest = store.newest_chunk()
-        page = store.without_vectors(version, SLICE_CHUNKS, after=after)
-        for part in _in_parts(page, manner.kept_chunks):
-            if not (filling.fill_urgent() and filling.fill(part)):
+        newest = store.newest_chunk_id()
+        page = store.chunks_without_vectors(version, PAGE_CHUNKS, after=after)
+        for batch in _batches(page, options.save_chunks):
+            if not (backfill.fill_urgent() and backfill.fill(batch)):
                 return "stopped"
-            after = part[-1]
-            if not filling.skipped:
+            after = batch[-1]
+            if not backfill.skipped:
                 note_encoded_to(store, version, after)
         if not page:
             break
-    if filling.skipped and lacks(store, version):
+    if backfill.skipped and lacks(store, version):
         return "stuck"
     note_encoded_to(store, version, newest)
     return "complete"
 
 
-class _Text(NamedTuple):
-    """What is encoded for a chunk: of its kind more or less of it counts."""
+class _ChunkText(NamedTuple):
+    """The text that is encoded for a chunk. An encoder may read more of one kind than of another."""
 
     text: str
     kind: Kind
 
 
-class _Filling:
-    """One encoder at work on one project."""
+class _Backfill:
+    """The backfill of one index with one encoder."""
 
-    def __init__(self, project: ProjectIndex, encoder: Encoder, manner: BackfillOptions) -> None:
-        self._project, self._encoder, self._manner = project, encoder, manner
+    def __init__(self, project: ProjectIndex, encoder: Encoder, options: BackfillOptions) -> None:
+        self._project, self._encoder, self._options = project, encoder, options
         self._read_text = text_reader(project.source)
         self._open_text: tuple[int, bytes | None] = (0, None)
         self._urgent: tuple[str, ...] = ()
-        self._done_before = set[int]()
-        """Chunks of urgent files, whose turn comes once more."""
+        self._done_chunks = set[int]()
+        """Chunks of urgent files, which are not encoded again in the regular order."""
         self.skipped = set[int]()
-        """Documents whose files are not any more what was indexed; the index will follow."""
+        """Documents whose files have changed since they were indexed; the index will follow."""
 
     def fill_urgent(self) -> bool:
-        """Encode what became urgent since this was last asked; False where it must end."""
-        urgent = tuple(self._manner.first())
+        """Encode the chunks that became urgent since the last call; return False to end the backfill."""
+        urgent = tuple(self._options.urgent_paths())
         if urgent == self._urgent:
             return True
         self._urgent = urgent
         store = self._project.store
-        documents = [document.id for path in urgent if (document := store.document(path))]
-        wanted = [one for one in documents if one not in self.skipped]
-        chunks = store.without_vectors(self._encoder.version, SLICE_CHUNKS, first=wanted, after=store.newest_chunk())
-        self._done_before.update(chunks)
-        return all(self._fill(part) for part in _in_parts(chunks, self._manner.kept_chunks))
+        document_ids = [document.id for path in urgent if (document := store.document(path))]
+        wanted = [document_id for document_id in document_ids if document_id not in self.skipped]
+        chunks = store.chunks_without_vectors(
+            self._encoder.version, PAGE_CHUNKS, first=wanted, after=store.newest_chunk_id()
+        )
+        self._done_chunks.update(chunks)
+        return all(self._fill(batch) for batch in _batches(chunks, self._options.save_chunks))
 
     def fill(self, chunks: Sequence[int]) -> bool:
-        """Encode chunks and keep their vectors; False where it must end, with what was done kept."""
-        return self._fill([chunk for chunk in chunks if chunk not in self._done_before])
+        """Encode chunks and save their vectors; return False to end the backfill."""
+        return self._fill([chunk for chunk in chunks if chunk not in self._done_chunks])
 
     def _fill(self, chunks: Sequence[int]) -> bool:
-        if not self._manner.may_go_on():
+        if not self._options.may_continue():
             return False
         texts = dict(self._texts(chunks))
         kinds = sorted({text.kind for text in texts.values()})
         return all(
-            self._fill_alike(kind, {at: one.text for at, one in texts.items() if one.kind == kind}) for kind in kinds
+            self._fill_kind(kind, {chunk: text.text for chunk, text in texts.items() if text.kind == kind})
+            for kind in kinds
         )
 
-    def _fill_alike(self, kind: Kind, texts: dict[int, str]) -> bool:
+    def _fill_kind(self, kind: Kind, texts: dict[int, str]) -> bool:
         """Encode texts of one kind."""
         known = dict(self._from_cache(kind, texts))
-        self._keep(known)
-        # Texts of one length are encoded together: a short one beside a long one costs as much as it.
+        self._save(known)
+        # Texts of similar length are encoded together: in a batch, a short text costs as much as the longest one.
         left = sorted((chunk for chunk in texts if chunk not in known), key=lambda chunk: len(texts[chunk]))
-        made, kept_at, is_wanted = dict[int, "Vectors"](), time.monotonic(), True
-        for some in _in_parts(left, self._manner.batch_texts):
-            is_wanted = self._manner.may_go_on()
-            if not is_wanted:
+        made, saved_at, may_continue = dict[int, "Vectors"](), time.monotonic(), True
+        for batch in _batches(left, self._options.batch_texts):
+            may_continue = self._options.may_continue()
+            if not may_continue:
                 break
-            made.update(zip(some, self._encoder.encode([texts[chunk] for chunk in some], kind), strict=True))
-            if time.monotonic() - kept_at >= KEPT_SECONDS:
-                self._keep_new(made, kind, texts)
-                made, kept_at = {}, time.monotonic()
-        self._keep_new(made, kind, texts)
-        return is_wanted
+            made.update(zip(batch, self._encoder.encode([texts[chunk] for chunk in batch], kind), strict=True))
+            if time.monotonic() - saved_at >= SAVE_SECONDS:
+                self._save_new(made, kind, texts)
+                made, saved_at = {}, time.monotonic()
+        self._save_new(made, kind, texts)
+        return may_continue
 
     def _from_cache(self, kind: Kind, texts: dict[int, str]) -> "Iterator[tuple[int, Vectors]]":
-        if self._manner.cache and texts:
-            found = self._manner.cache.get(f"{self._encoder.version} {kind}", list(texts.values()))
+        if self._options.cache and texts:
+            found = self._options.cache.get(f"{self._encoder.version} {kind}", list(texts.values()))
             for chunk, vector in zip(texts, found, strict=True):
                 if vector is not None and len(vector) == self._encoder.dimensions:
                     yield chunk, vector
 
-    def _keep_new(self, vectors: "dict[int, Vectors]", kind: Kind, texts: dict[int, str]) -> None:
-        self._keep(vectors)
-        if self._manner.cache and vectors:
+    def _save_new(self, vectors: "dict[int, Vectors]", kind: Kind, texts: dict[int, str]) -> None:
+        self._save(vectors)
+        if self._options.cache and vectors:
             import numpy as np
 
             known = [texts[chunk] for chunk in vectors]
-            self._manner.cache.put(f"{self._encoder.version} {kind}", known, np.stack(list(vectors.values())))
+            self._options.cache.put(f"{self._encoder.version} {kind}", known, np.stack(list(vectors.values())))
 
-    def _keep(self, vectors: "dict[int, Vectors]") -> None:
+    def _save(self, vectors: "dict[int, Vectors]") -> None:
         if vectors:
             self._project.store.put_vectors(self._encoder.version, list(vectors.items()))
 
-    def _texts(self, ids: Sequence[int]) -> Iterator[tuple[int, _Text]]:
-        """What is encoded for each chunk that still exists and whose file is still the same."""
+    def _texts(self, ids: Sequence[int]) -> Iterator[tuple[int, _ChunkText]]:
+        """Yield the text of each chunk that still exists and whose file has not changed."""
         chunks = self._project.store.chunks_by_id(ids)
         documents = self._project.store.documents_by_id({chunk.document_id for chunk in chunks.values()})
-        for chunk in (chunks[one] for one in ids if one in chunks):
+        for chunk in (chunks[chunk_id] for chunk_id in ids if chunk_id in chunks):
             document = documents.get(chunk.document_id)
             data = self._text_of(document) if document else None
             if document and data is None:
                 self.skipped.add(document.id)
             elif document and data is not None:
                 text = data[chunk.start_byte : chunk.end_byte].decode("utf-8", "replace")
-                yield chunk.id, _Text(text_for(document.path, text), document.kind)
+                yield chunk.id, _ChunkText(encoder_input(document.path, text), document.kind)
 
     def _text_of(self, document: StoredDocument) -> bytes | None:
-        """The text of a chunk's document, read once for all of its chunks in a row."""
+        """Return the text of a document; it is read once for consecutive chunks."""
         if self._open_text[0] != document.id:
-            kept = self._project.store.converted_text(document.id)
-            text = self._read_text(document) if kept is None else kept
+            converted = self._project.store.converted_text(document.id)
+            text = self._read_text(document) if converted is None else converted
             self._open_text = document.id, None if text is None else text.encode()
         return self._open_text[1]
 
 
-def _in_parts(values: Iterable[int], size: int) -> Iterator[list[int]]:
+def _batches(values: Iterable[int], size: int) -> Iterator[list[int]]:
     left = iter(values)
-    while part := list(islice(left, size)):
-        yield part
+    while batch := list(islice(left, size)):
+        yield batch

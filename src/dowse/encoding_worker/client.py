@@ -1,4 +1,4 @@
-"""The server's side of encoding: questions become vectors, indexes get theirs, and the process for that comes and goes."""
+"""The server's client of the encoding process: it encodes queries, requests vectors for indexes, starts the process."""
 
 import itertools
 import threading
@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dowse.encoding_worker.messages import QUERY_CHARACTERS, IndexKey, as_place, place_in, vector_in
-from dowse.encoding_worker.process import PROGRAM, EncodingProcess
+from dowse.encoding_worker.messages import QUERY_CHARACTERS, IndexKey, key_from_json, key_to_json, vector_from_text
+from dowse.encoding_worker.process import WORKER_COMMAND, EncodingProcess
 from dowse.encoding_worker.worker_options import WorkerOptions
 from dowse.indexes.encoder_state import note_complete, take_stock
 from dowse.indexes.encoding_progress import encoding_lease, is_paused, tell_problem
@@ -19,240 +19,242 @@ from dowse.indexes.index import ProjectIndex, What, folder_of
 if TYPE_CHECKING:
     from dowse.types import Vectors
 
-KNOWN_QUERIES = 300
-"""Vectors of questions that are remembered: 0.5 MB."""
-WAITING_QUERIES = 64
-"""Where so many wait for an answer, the next one goes without."""
+MAX_CACHED_QUERIES = 300
+"""Vectors of queries that are remembered: 0.5 MB."""
+MAX_WAITING_QUERIES = 64
+"""While this many queries wait for their vectors, the next one goes without."""
 HUNG_SECONDS = 60.0
-"""A process that has not answered for so long is ended."""
-FRONT_PATHS = 50
-"""Files of one question that come first."""
+"""A process that has not answered for this long is killed."""
+MAX_PRIORITY_PATHS = 50
+"""Files of one search that are encoded first."""
 VECTOR_CHECK_SECONDS = 5.0
-"""How often a process that runs is told to look at an index again."""
-TRIES = 5
-"""Crashes in a row after which it is given up for a while."""
+"""Time between two checks whether an index lacks vectors."""
+MAX_CRASHES = 5
+"""Crashes in a row after which the process is not started for a while."""
 FIRST_DELAY_SECONDS = 1.0
-"""After a crash; twice as long after each next one."""
+"""Time before a restart after the first crash; it doubles with each next one."""
 STEADY_SECONDS = 60.0
-"""After a life of so long a crash is the first one again."""
+"""After a run of this length a crash counts as the first one again."""
 GIVEN_UP_SECONDS = 3600.0
-LEAVE_SECONDS = 2.0
-"""How long it may take to let go of an index."""
+"""How long the process is not started after too many crashes."""
+RELEASE_SECONDS = 2.0
+"""How long the process may take to close the files of an index."""
 
 
 @dataclass(slots=True)
-class _Waiting:
-    """A question that was asked."""
+class _PendingQuery:
+    """A query that the process encodes now."""
 
-    of: EncodingProcess | None
+    process: EncodingProcess | None
     version: str
     text: str
-    asked_at: float
+    sent_at: float
     answered: threading.Event = field(default_factory=threading.Event)
     vector: "Vectors | None" = None
 
 
 class EncodingClient:
-    """One encoding process for all indexes of a server, started when it is needed; for any thread."""
+    """One encoding process for all indexes of a server, started when it is needed. Any thread may use it."""
 
     def __init__(
         self,
-        habits: WorkerOptions = WorkerOptions(),  # noqa: B008 - frozen
+        options: WorkerOptions = WorkerOptions(),  # noqa: B008 - frozen
         *,
-        program: Sequence[str] = PROGRAM,
+        program: Sequence[str] = WORKER_COMMAND,
         say: Callable[[str], None] = lambda _text: None,
     ) -> None:
-        self._habits, self._program, self._say = habits, program, say
+        self._options, self._program, self._say = options, program, say
         self._lock = threading.RLock()
-        self._running: EncodingProcess | None = None
-        self._is_over = False
-        self._known = OrderedDict[tuple[str, str], "Vectors"]()
-        self._numbers = itertools.count(1)
-        self._waiting = dict[int, _Waiting]()
-        self._places = dict[IndexKey, float]()
-        """The indexes that are served, and when the process was last told to look at each."""
+        self._process: EncodingProcess | None = None
+        self._is_stopped = False
+        self._cached_vectors = OrderedDict[tuple[str, str], "Vectors"]()
+        self._query_numbers = itertools.count(1)
+        self._queries = dict[int, _PendingQuery]()
+        self._indexes = dict[IndexKey, float]()
+        """The served indexes, and when the process was last asked to encode each."""
         self._outcomes = dict[IndexKey, tuple[str, str | None]]()
         self._stuck_at = dict[IndexKey, int]()
-        """States of indexes for which nothing more could be done when the process left."""
-        self._fronts = dict[IndexKey, list[str]]()
-        self._left = dict[IndexKey, threading.Event]()
+        """States of indexes for which nothing more could be done when the process ended."""
+        self._priority_paths = dict[IndexKey, list[str]]()
+        """Files to encode first, for the process that is not started yet."""
+        self._releases = dict[IndexKey, threading.Event]()
         self._crashes = 0
         self._not_before = 0.0
         self.problem: str | None = None
-        """Why there is no process, after crashes."""
+        """Why there is no process, after a crash."""
 
-    # Questions
+    # Queries
 
     def encode_query(self, version: str, text: str, seconds: float) -> "Vectors | None":
-        """A question's vector; None where nobody has it ready in time: the answer then goes without it."""
-        text = text[:QUERY_CHARACTERS].encode("utf-8", "replace").decode()  # half a character is none
+        """Return the vector of a query, or None if it is not ready in time."""
+        text = text[:QUERY_CHARACTERS].encode("utf-8", "replace").decode()  # replaces lone surrogates
         with self._lock:
-            if (known := self._known.get((version, text))) is not None:
-                self._known.move_to_end((version, text))
-                if self._is_there():
-                    self._tell({"hush": True})
-                return known
-            if not self._start() or len(self._waiting) >= WAITING_QUERIES:
-                self._end_if_hung()
+            if (cached := self._cached_vectors.get((version, text))) is not None:
+                self._cached_vectors.move_to_end((version, text))
+                if self._has_process():
+                    self._send({"hush": True})
+                return cached
+            if not self._start() or len(self._queries) >= MAX_WAITING_QUERIES:
+                self._kill_if_hung()
                 return None
-            if self._running is None or version not in self._running.loaded:
-                self._tell({"load": version})
+            if self._process is None or version not in self._process.loaded:
+                self._send({"load": version})
                 return None
-            number, waiting = next(self._numbers), _Waiting(self._running, version, text, time.monotonic())
-            self._waiting[number] = waiting
-            self._tell({"ask": number, "version": version, "text": text})
-        waiting.answered.wait(seconds)
-        return waiting.vector
+            number, query = next(self._query_numbers), _PendingQuery(self._process, version, text, time.monotonic())
+            self._queries[number] = query
+            self._send({"ask": number, "version": version, "text": text})
+        query.answered.wait(seconds)
+        return query.vector
 
-    def front(self, root: Path, paths: Iterable[str], what: What = "project") -> None:
-        """Let the files that a question reached be encoded before all others."""
-        place, chosen = IndexKey(root, what), list(itertools.islice(paths, FRONT_PATHS))
+    def prioritize(self, root: Path, paths: Iterable[str], what: What = "project") -> None:
+        """Encode the files that a search found before all others."""
+        key, chosen = IndexKey(root, what), list(itertools.islice(paths, MAX_PRIORITY_PATHS))
         with self._lock:
-            if chosen and self._is_there():
-                self._tell({"front": as_place(place), "paths": chosen})
-            elif chosen:  # for the process that is going to be started
-                self._fronts[place] = chosen
+            if chosen and self._has_process():
+                self._send({"front": key_to_json(key), "paths": chosen})
+            elif chosen:
+                self._priority_paths[key] = chosen
 
     # Indexes
 
-    def consider(self, project: ProjectIndex) -> None:
-        """See to it that an index gets the vectors it lacks; cheap where there is nothing to do."""
-        place, store = IndexKey(project.root, project.what), project.store
-        if time.monotonic() - self._places.get(place, -VECTOR_CHECK_SECONDS) < VECTOR_CHECK_SECONDS:
+    def encode_if_needed(self, project: ProjectIndex) -> None:
+        """Have the missing vectors of an index made; cheap where none is missing."""
+        key, store = IndexKey(project.root, project.what), project.store
+        if time.monotonic() - self._indexes.get(key, -VECTOR_CHECK_SECONDS) < VECTOR_CHECK_SECONDS:
             return
         if project.is_being_updated() or store.fact("state") != "complete":
             return
         if take_stock(store, project.settings) is None:
             note_complete(store, project.settings)
-        elif self._is_there() or not (self._is_paused(project) or self._is_in_vain(place, project)):
-            self.work_on([place])
+        elif self._has_process() or not (self._is_paused(project) or self._is_pointless(key, project)):
+            self.encode_indexes([key])
 
-    def work_on(self, places: Iterable[IndexKey]) -> None:
-        """Make the vectors of these indexes as well."""
+    def encode_indexes(self, keys: Iterable[IndexKey]) -> None:
+        """Have the missing vectors of these indexes made."""
         with self._lock:
-            now, new = time.monotonic(), list(places)
-            self._places.update(dict.fromkeys(new, now))
-            was_there = self._is_there()
-            if self._start() and was_there:
-                self._tell({"work": [as_place(place) for place in new]})
+            now, new = time.monotonic(), list(keys)
+            self._indexes.update(dict.fromkeys(new, now))
+            was_running = self._has_process()
+            if self._start() and was_running:
+                self._send({"work": [key_to_json(key) for key in new]})
 
-    def leave(self, place: IndexKey) -> None:
-        """Hold nothing of an index any more, so that it can be removed."""
+    def release(self, key: IndexKey) -> None:
+        """Close the files of an index, so that it can be deleted."""
         with self._lock:
-            if self._places.pop(place, None) is None or not self._is_there():
+            if self._indexes.pop(key, None) is None or not self._has_process():
                 return
-            left = self._left.setdefault(place, threading.Event())
-            self._tell({"leave": as_place(place)})
-        left.wait(LEAVE_SECONDS)
+            released = self._releases.setdefault(key, threading.Event())
+            self._send({"leave": key_to_json(key)})
+        released.wait(RELEASE_SECONDS)
 
-    def outcome(self, place: IndexKey) -> tuple[str, str | None]:
-        """What the process told last of an index, and its problem."""
-        return self._outcomes.get(place, ("", None))
+    def outcome(self, key: IndexKey) -> tuple[str, str | None]:
+        """Return the last outcome that the process reported for an index, and its problem."""
+        return self._outcomes.get(key, ("", None))
 
     @property
     def process_id(self) -> int | None:
-        """The process, if there is one."""
-        running = self._running
-        return running.process.pid if running and running.is_there else None
+        """The id of the process, if there is one."""
+        process = self._process
+        return process.process.pid if process and process.is_available else None
 
     @property
     def is_given_up(self) -> bool:
-        """Whether the process has crashed so often that it is left alone for long."""
+        """Whether the process has crashed so often that it is not started for a while."""
         return self._not_before - time.monotonic() > GIVEN_UP_SECONDS / 2
 
     def stop(self) -> None:
-        """End the process; nobody may ask any more."""
+        """Stop the process; the client cannot be used any more."""
         with self._lock:
-            self._is_over = True
-            running = self._running
-        if running:
-            running.stop()
+            self._is_stopped = True
+            process = self._process
+        if process:
+            process.stop()
 
     # The process
 
-    def _is_there(self) -> bool:
-        return self._running is not None and self._running.is_there
+    def _has_process(self) -> bool:
+        return self._process is not None and self._process.is_available
 
     def _start(self) -> bool:
-        """Whether there is a process, be it a new one."""
-        if self._is_there():
+        """Start the process if there is none; return whether there is one."""
+        if self._has_process():
             return True
-        if self._is_over or time.monotonic() < self._not_before:
+        if self._is_stopped or time.monotonic() < self._not_before:
             return False
-        habits = replace(self._habits, batch_texts=max(1, self._habits.batch_texts >> self._crashes))
+        options = replace(self._options, batch_texts=max(1, self._options.batch_texts >> self._crashes))
         try:
-            self._running = EncodingProcess(habits, self._take_in, self._take_leave, self._program)
+            self._process = EncodingProcess(options, self._handle_message, self._handle_exit, self._program)
         except OSError as error:
             self._note_crash(f"It cannot be started: {error.strerror or error}.")
             return False
-        self._tell({"work": [as_place(place) for place in self._places]})
-        for place, paths in self._fronts.items():
-            self._tell({"front": as_place(place), "paths": paths})
-        self._fronts.clear()
+        self._send({"work": [key_to_json(key) for key in self._indexes]})
+        for key, paths in self._priority_paths.items():
+            self._send({"front": key_to_json(key), "paths": paths})
+        self._priority_paths.clear()
         return True
 
-    def _tell(self, message: dict[str, Any]) -> None:
-        if self._running:
-            self._running.say(message)
+    def _send(self, message: dict[str, Any]) -> None:
+        if self._process:
+            self._process.send(message)
 
     def _is_paused(self, project: ProjectIndex) -> bool:
-        return not self._habits.ignores_battery and is_paused(project.settings, Path(self._habits.supplies))
+        return not self._options.ignores_battery and is_paused(project.settings, Path(self._options.supplies))
 
-    def _is_in_vain(self, place: IndexKey, project: ProjectIndex) -> bool:
-        """Whether a process of ours could do nothing: another one is at it, or what is left cannot be encoded yet."""
+    def _is_pointless(self, key: IndexKey, project: ProjectIndex) -> bool:
+        """Return whether our process could do nothing: another one encodes, or the rest cannot be encoded yet."""
         lease = encoding_lease(project.folder)
         is_elsewhere = lease.path.exists() and lease.is_taken()
-        return is_elsewhere or self._stuck_at.get(place) == project.store.sequence()
+        return is_elsewhere or self._stuck_at.get(key) == project.store.sequence()
 
-    def _end_if_hung(self) -> None:
-        oldest = min((waiting.asked_at for waiting in self._waiting.values()), default=time.monotonic())
-        if self._running and time.monotonic() - oldest >= HUNG_SECONDS:
-            self._running.kill()
+    def _kill_if_hung(self) -> None:
+        oldest = min((query.sent_at for query in self._queries.values()), default=time.monotonic())
+        if self._process and time.monotonic() - oldest >= HUNG_SECONDS:
+            self._process.kill()
 
-    def _take_in(self, running: EncodingProcess, message: dict[str, Any]) -> None:
-        """What the process told, on the thread that listens to it."""
+    def _handle_message(self, process: EncodingProcess, message: dict[str, Any]) -> None:
+        """Handle a message of the process, on the thread that reads them."""
         if "answer" in message:
-            self._take_answer(message)
+            self._handle_vector(message)
         if "outcome" in message:
-            self._outcomes[place_in(message["about"])] = message["outcome"], message.get("problem")
+            self._outcomes[key_from_json(message["about"])] = message["outcome"], message.get("problem")
             self.problem = None
-        if "left" in message and (left := self._left.pop(place_in(message["left"]), None)):
-            left.set()
+        if "left" in message and (released := self._releases.pop(key_from_json(message["left"]), None)):
+            released.set()
         if "said" in message:
             self._say(message["said"])
-        if running.is_leaving:
-            self._stuck_at.update({place_in(said): said[2] for said in message.get("leaving", ())})
+        if process.is_leaving:
+            self._stuck_at.update({key_from_json(stuck): stuck[2] for stuck in message.get("leaving", ())})
 
-    def _take_answer(self, message: dict[str, Any]) -> None:
+    def _handle_vector(self, message: dict[str, Any]) -> None:
         with self._lock:
-            waiting = self._waiting.pop(message["answer"], None)
-            if waiting and message["vector"] is not None:
-                waiting.vector = self._known[waiting.version, waiting.text] = vector_in(message["vector"])
-                while len(self._known) > KNOWN_QUERIES:
-                    self._known.popitem(last=False)
-        if waiting:
-            waiting.answered.set()
+            query = self._queries.pop(message["answer"], None)
+            if query and message["vector"] is not None:
+                query.vector = self._cached_vectors[query.version, query.text] = vector_from_text(message["vector"])
+                while len(self._cached_vectors) > MAX_CACHED_QUERIES:
+                    self._cached_vectors.popitem(last=False)
+        if query:
+            query.answered.set()
 
-    def _take_leave(self, running: EncodingProcess) -> None:
-        """The process has ended: those who wait go without, and a crash is not repeated at once."""
+    def _handle_exit(self, process: EncodingProcess) -> None:
+        """Release all threads that wait for a process that has ended, and delay a restart after a crash."""
         with self._lock:
-            asked = [number for number, waiting in self._waiting.items() if waiting.of is running]
-            waiting = [self._waiting.pop(number) for number in asked]
-            left, self._left = list(self._left.values()), {}
-            if not running.is_leaving:
-                if time.monotonic() - running.started >= STEADY_SECONDS:
+            numbers = [number for number, query in self._queries.items() if query.process is process]
+            queries = [self._queries.pop(number) for number in numbers]
+            releases, self._releases = list(self._releases.values()), {}
+            if not process.is_leaving:
+                if time.monotonic() - process.started >= STEADY_SECONDS:
                     self._crashes = 0
-                code = running.process.returncode
-                self._note_crash(f"The encoding process ended with code {code}. {running.last_words[:300]}".strip())
-        for event in (*(one.answered for one in waiting), *left):
+                code = process.process.returncode
+                self._note_crash(f"The encoding process ended with code {code}. {process.last_output[:300]}".strip())
+        for event in (*(query.answered for query in queries), *releases):
             event.set()
 
     def _note_crash(self, problem: str) -> None:
         self._crashes += 1
         self.problem = problem
         self._not_before = time.monotonic() + FIRST_DELAY_SECONDS * 2 ** (self._crashes - 1)
-        if self._crashes >= TRIES:
-            self._crashes = TRIES - 1
+        if self._crashes >= MAX_CRASHES:
+            self._crashes = MAX_CRASHES - 1
             self._not_before = time.monotonic() + GIVEN_UP_SECONDS
-            for place in self._places:
-                tell_problem(folder_of(*place), problem)
+            for key in self._indexes:
+                tell_problem(folder_of(*key), problem)

@@ -1,4 +1,4 @@
-"""For those who wait until an index has all its vectors: made by a process of our own, or by the one that is at it."""
+"""Encoding for a command that waits until an index has all its vectors."""
 
 import time
 from collections.abc import Callable
@@ -12,27 +12,28 @@ from dowse.indexes.index import ProjectIndex
 from dowse.types import Progress
 
 ENCODING_PROGRESS_SECONDS = 0.3
-"""How often it is looked how far it is."""
+"""Time between two checks of the progress."""
 
 
 def encode_now(project: ProjectIndex, progress: Progress, say: Callable[[str], None]) -> EncodingProgress:
-    """Make the vectors that an index lacks, on battery as well; how far that came.
+    """Make the missing vectors of an index, on battery as well; return the progress at the end.
 
-    All is done, or the files that are left change faster than they are indexed. Ctrl-C keeps what is done.
+    A process of ours makes them, or one that already does so. The result is incomplete only when files change
+    faster than they are indexed. Ctrl-C keeps the vectors made so far.
     """
-    place = IndexKey(project.root, project.what)
-    encoder = EncodingClient(WorkerOptions(ignores_battery=True), say=say)
+    key = IndexKey(project.root, project.what)
+    client = EncodingClient(WorkerOptions(ignores_battery=True), say=say)
     try:
         while True:
-            found = encoding_of(project.store, project.settings)
-            outcome, problem = encoder.outcome(place)
-            if found.state in ("complete", "off") or outcome == "stuck":
-                return found
-            if outcome == "failed" or encoder.is_given_up:
-                raise Failed(problem or encoder.problem or "The vectors could not be made.")
-            if encoder.process_id is None or outcome in ("complete", "gone"):
-                encoder.work_on([place])
-            progress(found.done, found.total)
+            status = encoding_of(project.store, project.settings)
+            outcome, problem = client.outcome(key)
+            if status.state in ("complete", "off") or outcome == "stuck":
+                return status
+            if outcome == "failed" or client.is_given_up:
+                raise Failed(problem or client.problem or "The vectors could not be made.")
+            if client.process_id is None or outcome in ("complete", "gone"):
+                client.encode_indexes([key])
+            progress(status.done, status.total)
             time.sleep(ENCODING_PROGRESS_SECONDS)
     finally:
-        encoder.stop()
+        client.stop()

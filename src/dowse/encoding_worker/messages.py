@@ -1,4 +1,4 @@
-"""What a server and its encoding process say to each other: a JSON object a line, vectors in base64."""
+"""The messages between a server and its encoding process: one JSON object a line, vectors in base64."""
 
 import base64
 import json
@@ -10,23 +10,23 @@ if TYPE_CHECKING:
     from dowse.types import Vectors
 
 QUERY_CHARACTERS = 2000
-"""Of a longer question only the beginning is encoded: it is more than any encoder reads."""
+"""Only the beginning of a longer query is encoded. No encoder reads more than this."""
 
 
 class IndexKey(NamedTuple):
-    """An index: the root it is of, and which of the two."""
+    """The identity of an index: its root, and which of the two indexes of that root it is."""
 
     root: Path
     what: "What" = "project"
 
 
-def as_line(message: dict[str, Any]) -> bytes:
-    """A message as a line of its own, whatever a library has printed before it."""
+def encode_message(message: dict[str, Any]) -> bytes:
+    """Return a message as a line of its own, even after output of a library."""
     return f"\n{json.dumps(message)}\n".encode()
 
 
-def message_in(line: bytes) -> dict[str, Any] | None:
-    """The message in a line; None for what is none, as the last words of a process that dies."""
+def parse_message(line: bytes) -> dict[str, Any] | None:
+    """Return the message in a line; None for other output, such as the error of a process that dies."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
@@ -34,23 +34,23 @@ def message_in(line: bytes) -> dict[str, Any] | None:
     return message if isinstance(message, dict) else None
 
 
-def as_place(place: IndexKey) -> list[str]:
-    """An index in a message."""
-    return [str(place.root), place.what]
+def key_to_json(key: IndexKey) -> list[str]:
+    """Return an index key as messages contain it."""
+    return [str(key.root), key.what]
 
 
-def place_in(said: list[Any]) -> IndexKey:
-    """An index of a message."""
-    return IndexKey(Path(said[0]), "documents" if said[1] == "documents" else "project")
+def key_from_json(value: list[Any]) -> IndexKey:
+    """Return the index key in a message."""
+    return IndexKey(Path(value[0]), "documents" if value[1] == "documents" else "project")
 
 
-def as_text(vector: "Vectors") -> str:
-    """A vector in a message."""
+def vector_to_text(vector: "Vectors") -> str:
+    """Return a vector as messages contain it."""
     return base64.b64encode(vector.astype("<f4").tobytes()).decode("ascii")
 
 
-def vector_in(text: str) -> "Vectors":
-    """A vector of a message."""
+def vector_from_text(text: str) -> "Vectors":
+    """Return the vector in a message."""
     import numpy as np
 
     return np.frombuffer(base64.b64decode(text), "<f4")

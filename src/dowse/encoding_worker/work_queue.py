@@ -1,123 +1,123 @@
-"""What a server has asked of its encoding process: written by the thread that listens, read by the one that works."""
+"""The work that a server has requested of its encoding process; one thread adds to it, another takes from it."""
 
 import threading
 import time
 from typing import Any
 
-from dowse.encoding_worker.messages import IndexKey, place_in
+from dowse.encoding_worker.messages import IndexKey, key_from_json
 
-URGENT_PATHS = 200
-"""Files of an index that questions reached last; the others have to wait for their turn."""
-QUIET_SECONDS = 0.5
-"""After a question nothing is encoded for so long: the next one often comes soon, and should be quick."""
-HELD_SECONDS = 2.0
-"""Longer than this nobody is given way to, or a busy server would never be done."""
+MAX_URGENT_PATHS = 200
+"""Files of an index that the latest queries found; they are encoded first."""
+QUERY_PAUSE_SECONDS = 0.5
+"""Encoding pauses this long after a query: the next one often follows soon, and should be quick."""
+MAX_PAUSE_SECONDS = 2.0
+"""The longest pause between two batches; otherwise a busy server would never finish."""
 
 
 class WorkQueue:
-    """Indexes to look at, files to begin with, encoders to load."""
+    """Indexes to encode, files to begin with, encoders to load."""
 
     def __init__(self) -> None:
-        self.is_over = threading.Event()
-        """Nobody wants anything any more."""
+        self.is_ended = threading.Event()
+        """Set when the server needs this process no more."""
         self._news = threading.Event()
         self._lock = threading.Lock()
-        self._places = dict[IndexKey, bool]()
-        """Whether each is still to be looked at."""
+        self._indexes = dict[IndexKey, bool]()
+        """The served indexes, and whether the server has asked to visit each since the last visit."""
         self._urgent = dict[IndexKey, dict[str, None]]()
         self._versions = dict[str, None]()
-        self._leaving = list[IndexKey]()
-        self._asked_at = -HELD_SECONDS
+        self._released = list[IndexKey]()
+        self._last_query_at = -MAX_PAUSE_SECONDS
 
-    # For the thread that listens
+    # For the thread that reads messages
 
-    def take(self, message: dict[str, Any]) -> None:
-        """Take in what the server says."""
+    def accept(self, message: dict[str, Any]) -> None:
+        """Add the work in a message of the server."""
         with self._lock:
-            for said in message.get("work", ()):
-                self._places[place_in(said)] = True
+            for value in message.get("work", ()):
+                self._indexes[key_from_json(value)] = True
             if "front" in message:
-                self._put_in_front(place_in(message["front"]), message["paths"])
+                self._put_in_front(key_from_json(message["front"]), message["paths"])
             if "load" in message:
                 self._versions[message["load"]] = None
             if "leave" in message:
-                place = place_in(message["leave"])
-                self._places.pop(place, None)
-                self._urgent.pop(place, None)
-                self._leaving.append(place)
+                key = key_from_json(message["leave"])
+                self._indexes.pop(key, None)
+                self._urgent.pop(key, None)
+                self._released.append(key)
         self._news.set()
 
-    def note_question(self) -> None:
-        """Somebody searches now."""
-        self._asked_at = time.monotonic()
+    def note_query(self) -> None:
+        """Record that a user searches now."""
+        self._last_query_at = time.monotonic()
 
     def end(self) -> None:
-        """Come to an end."""
-        self.is_over.set()
+        """End the work."""
+        self.is_ended.set()
         self._news.set()
 
-    def _put_in_front(self, place: IndexKey, paths: list[str]) -> None:
-        urgent = self._urgent.setdefault(place, {})
+    def _put_in_front(self, key: IndexKey, paths: list[str]) -> None:
+        urgent = self._urgent.setdefault(key, {})
         for path in reversed(paths):
             urgent.pop(path, None)
             urgent[path] = None
-        for path in list(urgent)[:-URGENT_PATHS]:
+        for path in list(urgent)[:-MAX_URGENT_PATHS]:
             del urgent[path]
 
-    # For the thread that works
+    # For the thread that encodes
 
     @property
-    def asked_at(self) -> float:
-        """When the last question came."""
-        return self._asked_at
+    def last_query_at(self) -> float:
+        """When the last query came."""
+        return self._last_query_at
 
-    def places(self) -> list[IndexKey]:
-        """The indexes that are served."""
+    def indexes(self) -> list[IndexKey]:
+        """Return the indexes that the server serves."""
         with self._lock:
-            return list(self._places)
+            return list(self._indexes)
 
-    def is_asked_for(self, place: IndexKey) -> bool:
-        """Whether an index is served, and was not let go of."""
-        return place in self._places
+    def is_served(self, key: IndexKey) -> bool:
+        """Return whether the server still serves an index."""
+        return key in self._indexes
 
-    def has_news_of(self, place: IndexKey) -> bool:
-        """Whether the server has asked to look at an index since it was begun with."""
-        return self._places.get(place, False)
+    def must_visit(self, key: IndexKey) -> bool:
+        """Return whether the server has asked to visit an index since the last visit."""
+        return self._indexes.get(key, False)
 
-    def begin(self, place: IndexKey) -> None:
-        """An index is looked at now."""
+    def note_visit(self, key: IndexKey) -> None:
+        """Record that an index is visited now."""
         with self._lock:
-            if place in self._places:
-                self._places[place] = False
+            if key in self._indexes:
+                self._indexes[key] = False
 
-    def urgent(self, place: IndexKey) -> tuple[str, ...]:
-        """Files of an index that questions reached, the last one first."""
+    def urgent_paths(self, key: IndexKey) -> tuple[str, ...]:
+        """Return the files of an index that queries found, the latest first."""
         with self._lock:
-            return tuple(reversed(self._urgent.get(place, {})))
+            return tuple(reversed(self._urgent.get(key, {})))
 
     def take_versions(self) -> list[str]:
-        """Encoders that are to be loaded."""
+        """Return the encoders to load, once."""
         with self._lock:
             versions, self._versions = list(self._versions), {}
             return versions
 
-    def take_leaving(self) -> list[IndexKey]:
-        """Indexes that nothing may be held of any more."""
+    def take_released(self) -> list[IndexKey]:
+        """Return, once, the indexes whose files must be closed."""
         with self._lock:
-            leaving, self._leaving = self._leaving, []
-            return leaving
+            released, self._released = self._released, []
+            return released
 
-    def give_way(self) -> None:
-        """Wait while questions come, but not for ever."""
-        deadline = time.monotonic() + HELD_SECONDS
-        while not self.is_over.is_set():
+    def pause_for_queries(self) -> None:
+        """Wait while queries come, up to a limit."""
+        deadline = time.monotonic() + MAX_PAUSE_SECONDS
+        while not self.is_ended.is_set():
             now = time.monotonic()
-            quiet_at = min(self._asked_at + QUIET_SECONDS, deadline)
+            quiet_at = min(self._last_query_at + QUERY_PAUSE_SECONDS, deadline)
             if now >= quiet_at:
                 return
-            self.is_over.wait(quiet_at - now)
+            self.is_ended.wait(quiet_at - now)
 
     def wait(self, seconds: float) -> None:
-        """Wait for news."""
+        """Wait for a message of the server, at most this long."""
         self._news.wait(seconds)
         self._news.clear()

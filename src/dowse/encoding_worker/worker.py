@@ -1,4 +1,4 @@
-"""The work of an encoding process: one index after the other, for as long as there is something to do."""
+"""The work of an encoding process: it backfills one index after the other for as long as vectors are missing."""
 
 import time
 from collections.abc import Callable
@@ -9,8 +9,8 @@ from typing import Any, Literal
 from dowse.encoding.cache import VectorCache
 from dowse.encoding.selection import open_version
 from dowse.encoding.shipped import STATIC_VERSION
-from dowse.encoding_worker.backfill import BackfillOptions, Filled, fill
-from dowse.encoding_worker.messages import IndexKey, as_place
+from dowse.encoding_worker.backfill import BackfillOptions, BackfillOutcome, fill_vectors
+from dowse.encoding_worker.messages import IndexKey, key_to_json
 from dowse.encoding_worker.work_queue import WorkQueue
 from dowse.encoding_worker.worker_options import WorkerOptions
 from dowse.errors import DowseError, StoreBusy, StoreDamaged
@@ -30,13 +30,13 @@ from dowse.settings import Settings, load_settings
 from dowse.store import storage_layout
 
 PAUSE_CHECK_SECONDS = 1.0
-"""How often the settings, the battery and whether an index is being made are looked at."""
+"""Time between two checks of what pauses encoding: settings, battery, indexing."""
 TURN_SECONDS = 60.0
-"""After so long it is another index's turn."""
+"""After this long another index gets its turn."""
 RETRY_SECONDS = 300.0
-"""How long what failed rests, unless the settings change: a model that could not be downloaded, a full disk."""
+"""Time before a failure is tried again, unless the settings change: a failed download, a full disk."""
 STATIC_CHUNKS = 1024
-"""From the static table so many are encoded and kept at once; it does them in a third of a second."""
+"""Chunks that the static table encodes and saves at once; this takes a third of a second."""
 
 Outcome = Literal["complete", "gone", "indexing", "paused", "elsewhere", "stopped", "stuck", "failed"]
 
@@ -50,89 +50,89 @@ REST_SECONDS: dict[Outcome, float] = {
     "stuck": 30.0,
     "failed": RETRY_SECONDS,
 }
-"""When an index is looked at again by itself."""
-_WAITS_FOR_NEWS: frozenset[Outcome] = frozenset(("complete", "gone", "stuck"))
-"""What the server says may have changed it."""
+"""Time before an index is visited again, by the outcome of the last visit."""
+_VISITED_ON_REQUEST: frozenset[Outcome] = frozenset(("complete", "gone", "stuck"))
+"""Outcomes after which a request of the server leads to a visit before the time is over."""
 
-Tell = Callable[[dict[str, Any]], None]
+Send = Callable[[dict[str, Any]], None]
 
 
 @dataclass(frozen=True, slots=True)
 class _Rest:
-    """Why an index is left alone, and until when."""
+    """Why an index rests, and until when."""
 
     outcome: Outcome
     until: float
     settings_stamp: Callable[[], tuple[int, ...]]
-    seen: tuple[int, ...]
+    seen_stamp: tuple[int, ...]
     sequence: int = 0
-    """The state of the index that nothing more could be done for."""
+    """The state of the index at the visit."""
 
     @property
     def has_new_settings(self) -> bool:
-        return self.settings_stamp() != self.seen
+        return self.settings_stamp() != self.seen_stamp
 
 
 class Worker:
-    """Loads encoders and fills indexes; `loaded` is for the thread that answers questions."""
+    """Loads encoders and backfills indexes; `loaded` is for the thread that encodes queries."""
 
-    def __init__(self, duties: WorkQueue, habits: WorkerOptions, tell: Tell) -> None:
-        self._duties, self._habits, self._tell = duties, habits, tell
+    def __init__(self, queue: WorkQueue, options: WorkerOptions, send: Send) -> None:
+        self._queue, self._options, self._send = queue, options, send
         self._encoders = dict[str, Encoder]()
         self._failed_loads = dict[str, float]()
         self._settings = dict[IndexKey, tuple[Settings, tuple[str | None, ...]]]()
-        """The settings of each index, and the encoders that it wants and that serve it."""
+        """The settings of each index, and the encoders that serve it now and later."""
         self._rests = dict[IndexKey, _Rest]()
         self._worked_at = time.monotonic()
 
     def loaded(self, version: str) -> Encoder | None:
-        """An encoder, if it is loaded."""
+        """Return an encoder, if it is loaded."""
         return self._encoders.get(version)
 
     def work(self) -> None:
-        """Do what there is to do, until it is over or there has been nothing for long."""
-        while not self._duties.is_over.is_set():
-            self._load_what_is_asked_for()
-            for left in self._duties.take_leaving():
-                self._rests.pop(left, None)
-                self._tell({"left": as_place(left)})
-            if place := self._next():
-                self._work_on(place)
-            elif time.monotonic() - max(self._worked_at, self._duties.asked_at) >= self._habits.idle_seconds:
-                stuck = [(place, rest.sequence) for place, rest in self._rests.items() if rest.outcome == "stuck"]
-                self._tell({"leaving": [[*as_place(place), sequence] for place, sequence in stuck]})
+        """Work until the queue ends or there has been nothing to do for long."""
+        while not self._queue.is_ended.is_set():
+            self._load_requested_encoders()
+            for released in self._queue.take_released():
+                self._rests.pop(released, None)
+                self._send({"left": key_to_json(released)})
+            if key := self._next_index():
+                self._visit(key)
+            elif time.monotonic() - max(self._worked_at, self._queue.last_query_at) >= self._options.idle_seconds:
+                stuck = [(key, rest.sequence) for key, rest in self._rests.items() if rest.outcome == "stuck"]
+                self._send({"leaving": [[*key_to_json(key), sequence] for key, sequence in stuck]})
                 return
             else:
-                self._duties.wait(min(PAUSE_CHECK_SECONDS, self._habits.idle_seconds))
+                self._queue.wait(min(PAUSE_CHECK_SECONDS, self._options.idle_seconds))
 
-    def _next(self) -> IndexKey | None:
-        """The index whose turn it is: of those that may have something to do, the one that rested longest."""
-        due = [place for place in self._duties.places() if self._is_due(place)]
-        return min(due, key=lambda place: self._rests[place].until if place in self._rests else 0.0, default=None)
+    def _next_index(self) -> IndexKey | None:
+        """Return the index whose turn it is: of those that are due, the one that rested longest."""
+        due = [key for key in self._queue.indexes() if self._is_due(key)]
+        return min(due, key=lambda key: self._rests[key].until if key in self._rests else 0.0, default=None)
 
-    def _is_due(self, place: IndexKey) -> bool:
-        rest = self._rests.get(place)
+    def _is_due(self, key: IndexKey) -> bool:
+        rest = self._rests.get(key)
         if rest is None or time.monotonic() >= rest.until or rest.has_new_settings:
             return True
-        return rest.outcome in _WAITS_FOR_NEWS and self._duties.has_news_of(place)
+        return rest.outcome in _VISITED_ON_REQUEST and self._queue.must_visit(key)
 
     # One index
 
-    def _work_on(self, place: IndexKey) -> None:
+    def _visit(self, key: IndexKey) -> None:
         problem: str | None = None
-        self._duties.begin(place)
+        self._queue.note_visit(key)
         try:
-            project = ProjectIndex(place.root, place.what)
+            project = ProjectIndex(key.root, key.what)
         except DowseError:
-            self._rests[place] = _Rest("gone", time.monotonic() + REST_SECONDS["gone"], tuple, ())
+            self._rests[key] = _Rest("gone", time.monotonic() + REST_SECONDS["gone"], tuple, ())
             return
-        seen, sequence = project.settings_stamp(), 0
+        settings_stamp, sequence = project.settings_stamp(), 0
         try:
-            outcome, sequence = self._fill(project, place)
+            outcome, sequence = self._backfill(project, key)
         except StoreBusy:
             outcome = "indexing"
         except StoreDamaged:
-            outcome = "gone"  # whoever serves it builds it again
+            outcome = "gone"  # its server builds it again
         except (DowseError, OSError, MemoryError) as error:
             outcome, problem = "failed", said_of(error)
             tell_problem(project.folder, problem)
@@ -141,17 +141,17 @@ class Worker:
         finally:
             project.close()
         until = time.monotonic() + REST_SECONDS[outcome]
-        self._rests[place] = _Rest(outcome, until, project.settings_stamp, seen, sequence)
-        self._tell({"about": as_place(place), "outcome": outcome, "problem": problem})
+        self._rests[key] = _Rest(outcome, until, project.settings_stamp, settings_stamp, sequence)
+        self._send({"about": key_to_json(key), "outcome": outcome, "problem": problem})
 
-    def _fill(self, project: ProjectIndex, place: IndexKey) -> tuple[Outcome, int]:
+    def _backfill(self, project: ProjectIndex, key: IndexKey) -> tuple[Outcome, int]:
         if not project.exists:
             return "gone", 0
         if project.is_being_updated() or project.store.fact("state") != "complete":
             return "indexing", 0
         store, settings = project.store, project.settings
         sequence = store.sequence()
-        self._settings[place] = settings, (serving_version(store, settings), second_wanted(store, settings))
+        self._settings[key] = settings, (serving_version(store, settings), second_wanted(store, settings))
         if take_stock(store, settings) is None:
             note_complete(store, settings)
             return "complete", sequence
@@ -161,20 +161,21 @@ class Worker:
         if not lease.try_acquire():
             return "elsewhere", sequence
         try:
-            return self._fill_with_lease(project, place), sequence
+            return self._backfill_with_lease(project, key), sequence
         finally:
             lease.release()
 
-    def _fill_with_lease(self, project: ProjectIndex, place: IndexKey) -> Outcome:
+    def _backfill_with_lease(self, project: ProjectIndex, key: IndexKey) -> Outcome:
         note_begin(project.store, project.settings)
         cache = VectorCache(storage_layout.vector_cache_file(), project.settings.vector_cache_bytes)
         try:
             while version := take_stock(project.store, project.settings):
-                encoder = self._opened(version, project.settings, project.folder)
+                encoder = self._open_encoder(version, project.settings, project.folder)
                 if encoder.version != version:
                     note_instead(project.store, version, encoder.version)
                     continue
-                outcome: Filled = fill(project, encoder, self._manner(project, place, version, cache))
+                options = self._backfill_options(project, key, version, cache)
+                outcome: BackfillOutcome = fill_vectors(project, encoder, options)
                 tell_problem(project.folder, None)
                 if outcome != "complete":
                     return outcome
@@ -183,61 +184,64 @@ class Worker:
         note_complete(project.store, project.settings)
         return "complete"
 
-    def _manner(self, project: ProjectIndex, place: IndexKey, version: str, cache: VectorCache) -> BackfillOptions:
-        began = looked = time.monotonic()
-        seen = project.settings_stamp()
+    def _backfill_options(
+        self, project: ProjectIndex, key: IndexKey, version: str, cache: VectorCache
+    ) -> BackfillOptions:
+        began_at = checked_at = time.monotonic()
+        settings_stamp = project.settings_stamp()
 
-        def may_go_on() -> bool:
-            nonlocal looked
-            self._load_what_is_asked_for()
-            self._duties.give_way()
-            if self._duties.is_over.is_set() or not self._duties.is_asked_for(place):
+        def may_continue() -> bool:
+            nonlocal checked_at
+            self._load_requested_encoders()
+            self._queue.pause_for_queries()
+            if self._queue.is_ended.is_set() or not self._queue.is_served(key):
                 return False
             self._worked_at = now = time.monotonic()
-            if now - looked < PAUSE_CHECK_SECONDS:
+            if now - checked_at < PAUSE_CHECK_SECONDS:
                 return True
-            looked = now
-            is_others_turn = now - began >= TURN_SECONDS and any(
-                other != place and self._is_due(other) for other in self._duties.places()
+            checked_at = now
+            if not project.is_in_place() or project.settings_stamp() != settings_stamp or project.is_being_updated():
+                return False
+            is_others_turn = now - began_at >= TURN_SECONDS and any(
+                other != key and self._is_due(other) for other in self._queue.indexes()
             )
-            is_same = project.is_in_place() and project.settings_stamp() == seen and not project.is_being_updated()
-            return is_same and not is_others_turn and not self._is_paused(project.settings)
+            return not is_others_turn and not self._is_paused(project.settings)
 
-        urgent = lambda: self._duties.urgent(place)  # noqa: E731
+        urgent_paths = lambda: self._queue.urgent_paths(key)  # noqa: E731
         if version == STATIC_VERSION:
-            return BackfillOptions(may_go_on, urgent, batch_texts=STATIC_CHUNKS, kept_chunks=STATIC_CHUNKS)
-        return BackfillOptions(may_go_on, urgent, cache, self._habits.batch_texts)
+            return BackfillOptions(may_continue, urgent_paths, batch_texts=STATIC_CHUNKS, save_chunks=STATIC_CHUNKS)
+        return BackfillOptions(may_continue, urgent_paths, cache, self._options.batch_texts)
 
     def _is_paused(self, settings: Settings) -> bool:
-        return not self._habits.ignores_battery and is_paused(settings, Path(self._habits.supplies))
+        return not self._options.ignores_battery and is_paused(settings, Path(self._options.supplies))
 
     # Encoders
 
-    def _load_what_is_asked_for(self) -> None:
-        for version in self._duties.take_versions():
+    def _load_requested_encoders(self) -> None:
+        for version in self._queue.take_versions():
             if time.monotonic() < self._failed_loads.get(version, 0.0):
                 continue
             try:
-                self._opened(version, self._settings_for(version))
+                self._open_encoder(version, self._settings_for(version))
             except (DowseError, OSError, MemoryError) as error:
                 self._failed_loads[version] = time.monotonic() + RETRY_SECONDS
-                self._tell({"said": said_of(error)})
+                self._send({"said": said_of(error)})
 
-    def _opened(self, version: str, settings: Settings, folder: Path | None = None) -> Encoder:
+    def _open_encoder(self, version: str, settings: Settings, folder: Path | None = None) -> Encoder:
         def say(text: str) -> None:
-            self._tell({"said": text})
+            self._send({"said": text})
             if folder:
                 open_log(folder).info("encoding: %s", text)
 
         if version not in self._encoders:
             encoder = open_version(version, settings, say)
             self._encoders[encoder.version] = encoder
-            self._tell({"loaded": encoder.version})
+            self._send({"loaded": encoder.version})
             return encoder
         return self._encoders[version]
 
     def _settings_for(self, version: str) -> Settings:
-        """The settings of an index that this encoder serves; those that hold for all where there is none."""
+        """Return the settings of an index that uses this encoder, or the global settings."""
         for settings, versions in self._settings.values():
             if version in versions:
                 return settings

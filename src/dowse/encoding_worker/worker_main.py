@@ -1,7 +1,7 @@
-"""A process of its own that encodes: questions at once, the chunks of its server's indexes whenever there is time.
+"""The encoding process: it encodes queries at once, and the chunks of its server's indexes when there is time.
 
-What it is told comes by stdin and what it says goes to stdout, a JSON object a line (`wire`). When stdin ends, its
-server is gone or does not want it any more: what is done is kept.
+Messages arrive on stdin and leave on stdout, one JSON object a line (`messages`). When stdin ends, the server is
+gone or needs the process no more: it saves its work and exits.
 """
 
 import os
@@ -10,54 +10,54 @@ import sys
 import threading
 from typing import Any
 
-from dowse.encoding_worker.messages import as_line, as_text, message_in
+from dowse.encoding_worker.messages import encode_message, parse_message, vector_to_text
 from dowse.encoding_worker.work_queue import WorkQueue
-from dowse.encoding_worker.worker import Worker
-from dowse.encoding_worker.worker_options import habits_in
+from dowse.encoding_worker.worker import Send, Worker
+from dowse.encoding_worker.worker_options import parse_options
 from dowse.errors import Failed
 from dowse.platform import lower_priority
 
-LEAVE_SECONDS = 5.0
-"""How long what is done may take to be kept once nobody wants us any more."""
+EXIT_SECONDS = 5.0
+"""How long saving may take after stdin has ended."""
 
 
 def main(arguments: list[str]) -> int:
-    """Encode with the habits of the arguments until stdin ends, or nobody has wanted anything for long."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for our parent, who then closes stdin
+    """Encode with the options in the arguments until stdin ends or there is no work for long."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then closes stdin
     lower_priority()
-    duties, told = WorkQueue(), threading.Lock()
+    queue, writing = WorkQueue(), threading.Lock()
 
-    def tell(message: dict[str, Any]) -> None:
-        with told:
+    def send(message: dict[str, Any]) -> None:
+        with writing:
             try:
-                os.write(1, as_line(message))
+                os.write(1, encode_message(message))
             except OSError:
-                duties.end()
+                queue.end()
 
-    worker = Worker(duties, habits_in(arguments[0]), tell)
-    threading.Thread(target=_listen, args=(duties, worker, tell), daemon=True, name="listens").start()
+    worker = Worker(queue, parse_options(arguments[0]), send)
+    threading.Thread(target=_listen, args=(queue, worker, send), daemon=True, name="listens").start()
     worker.work()
     return 0
 
 
-def _listen(duties: WorkQueue, worker: Worker, tell: Any) -> None:
-    """Take in what the server says, and answer its questions at once, whatever the worker is doing."""
+def _listen(queue: WorkQueue, worker: Worker, send: Send) -> None:
+    """Read the messages of the server, and encode its queries at once, whatever the worker is doing."""
     rest = b""
     while piece := _read():
         *lines, rest = (rest + piece).split(b"\n")
         for line in lines:
-            message = message_in(line)
+            message = parse_message(line)
             if message is None:
                 continue
             if "hush" in message or "ask" in message:
-                duties.note_question()
+                queue.note_query()
             if "ask" in message:
-                tell({"answer": message["ask"], "vector": _answer(worker, message)})
+                send({"answer": message["ask"], "vector": _encode_query(worker, message)})
             else:
-                duties.take(message)
-    duties.end()
-    # What hangs in a download or on a lock is not waited for: what is not kept by now is made again.
-    ending = threading.Timer(LEAVE_SECONDS, os._exit, (Failed.exit_code,))
+                queue.accept(message)
+    queue.end()
+    # Do not wait for a download or a lock that hangs: unsaved vectors are made again.
+    ending = threading.Timer(EXIT_SECONDS, os._exit, (Failed.exit_code,))
     ending.daemon = True
     ending.start()
 
@@ -69,13 +69,13 @@ def _read() -> bytes:
         return b""
 
 
-def _answer(worker: Worker, message: dict[str, Any]) -> str | None:
+def _encode_query(worker: Worker, message: dict[str, Any]) -> str | None:
     encoder = worker.loaded(message["version"])
     if encoder is None:
         return None
     try:
-        return as_text(encoder.encode([message["text"]])[0])
-    except Exception:  # whatever a library says to a strange text: this one goes without, the next one does not
+        return vector_to_text(encoder.encode([message["text"]])[0])
+    except Exception:  # a library fails on a strange text: this query goes without a vector
         return None
 
 

@@ -1,4 +1,4 @@
-"""How an encoding process behaves; what a server tells it when it starts it."""
+"""The options of an encoding process, which its server passes on the command line."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -7,26 +7,26 @@ from dowse.encoding_worker.backfill import BATCH_TEXTS
 from dowse.platform import POWER_SUPPLIES
 
 IDLE_SECONDS = 600.0
-"""After so long without a question and without anything to do it ends; it comes back within two seconds."""
+"""An encoding process ends after this long without work or queries; starting it again takes two seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerOptions:
-    """What differs from one encoding process to another."""
+    """The options of one encoding process."""
 
     idle_seconds: float = IDLE_SECONDS
     ignores_battery: bool = False
-    """Somebody waits for it."""
+    """Encode on battery as well, because a user waits for the result."""
     batch_texts: int = BATCH_TEXTS
-    """Smaller after each crash: memory may have been short."""
+    """Texts encoded at once. The client halves it after each crash, because memory may have been short."""
     supplies: str = str(POWER_SUPPLIES)
-    """Where the system tells whether it runs on battery."""
+    """The folder in which the system reports whether it runs on battery."""
 
-    def as_argument(self) -> str:
-        """For the command line of the process."""
+    def to_argument(self) -> str:
+        """Return the options as one command-line argument."""
         return json.dumps(asdict(self))
 
 
-def habits_in(argument: str) -> WorkerOptions:
-    """The habits that a command line names."""
+def parse_options(argument: str) -> WorkerOptions:
+    """Return the options in a command-line argument."""
     return WorkerOptions(**json.loads(argument))
