@@ -23,10 +23,10 @@ class Fault(StrEnum):
     """The reason why a link is broken; the value is the text that users read."""
 
     MISSING = "no such document"
-    AMBIGUOUS = "more than one document is spelled like this"
-    FOLDER = "a folder without a page of its own"
-    OUTSIDE = "outside the folder"
-    EMPTY = "empty"
+    AMBIGUOUS = "several documents match if case is ignored"
+    FOLDER = "a folder without an index page"
+    OUTSIDE = "outside the indexed folder"
+    EMPTY = "empty link target"
 
 
 @dataclass(frozen=True, slots=True)

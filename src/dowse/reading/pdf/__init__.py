@@ -23,7 +23,7 @@ _PROGRAM = Path(__file__).with_name("page_text.py")
 _KILL_SECONDS = MAX_READ_SECONDS + 10
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
 """Control characters; PDFium leaves one where a word was hyphenated at the end of a line."""
-_MISSING_PARSER = "PDF files are read with pypdfium2, which is not installed: pip install 'dowse[documents]'"
+_MISSING_PARSER = "PDF files need pypdfium2, which is not installed. Run: pip install 'dowse[documents]'"
 _WORD = re.compile(r"[^\W\d_]{2}")
 
 
@@ -81,7 +81,7 @@ def _parse_pdf(data: bytes) -> tuple["_Properties", list[str]]:
     except subprocess.TimeoutExpired as timeout:
         output, code = timeout.stdout or b"", 0
     except OSError as error:
-        raise FormatNotReadable(f"the program that reads PDF files did not start: {error.strerror}") from error
+        raise FormatNotReadable(f"the PDF reader process did not start: {error.strerror}") from error
     if code == EXIT_NO_PARSER:
         raise FormatNotReadable(_MISSING_PARSER)
     return _read_output(output)
