@@ -1,1 +1,1 @@
-"""Chunks to vectors."""
+"""The encoders, which turn texts into vectors."""

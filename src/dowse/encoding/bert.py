@@ -1,6 +1,7 @@
-"""BERT as a graph, from token numbers to one vector a text, built from the weights node by node.
+"""The BERT network as an ONNX graph, from token ids to one vector for each text.
 
-Exporters of other packages were seen to be silently wrong at other shapes than the one they were shown.
+The graph is built node by node from the weights. Exporters of other packages gave graphs that are silently wrong for
+input shapes other than the example's.
 """
 
 import json
@@ -12,12 +13,12 @@ from dowse.encoding.onnx_writer import MICROSOFT_DOMAIN, OnnxGraph, StoredWeight
 from dowse.errors import Failed
 
 MAX_HEADER_BYTES = 10_000_000
-"""More than any model of this kind needs to name its weights."""
+"""More than any model of this kind needs for the list of its weights."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelShape:
-    """What a model's `config.json` says of its network."""
+    """The shape of a network, from the model's `config.json`."""
 
     layers: int
     heads: int
@@ -26,20 +27,23 @@ class ModelShape:
 
     @classmethod
     def read(cls, file: Path) -> "ModelShape":
-        """The shape of a model that is a BERT as MiniLM is one."""
-        told = json.loads(file.read_text(encoding="utf-8"))
-        if (told["model_type"], told["hidden_act"]) != ("bert", "gelu"):
+        """Read the shape of a model, or raise Failed if it is not a BERT of MiniLM's kind."""
+        config = json.loads(file.read_text(encoding="utf-8"))
+        if (config["model_type"], config["hidden_act"]) != ("bert", "gelu"):
             raise Failed(f"{file} is not that of a BERT with GELU.")
         return cls(
-            told["num_hidden_layers"], told["num_attention_heads"], told["hidden_size"], float(told["layer_norm_eps"])
+            config["num_hidden_layers"],
+            config["num_attention_heads"],
+            config["hidden_size"],
+            float(config["layer_norm_eps"]),
         )
 
 
 class BertNetwork(ABC):
-    """The nodes; where the weights come from and in which precision is left to those who know."""
+    """The nodes of the network. Subclasses define the source and the precision of the weights."""
 
     gelu = "BiasGelu"
-    """The exact one."""
+    """The operator for the exact GELU."""
 
     def __init__(self, shape: ModelShape) -> None:
         self.graph = OnnxGraph()
@@ -47,22 +51,22 @@ class BertNetwork(ABC):
 
     @abstractmethod
     def add_weight(self, name: str) -> str:
-        """A weight in full precision."""
+        """Add a weight in full precision and return its name."""
 
     @abstractmethod
     def add_row_lookup(self, name: str, ids: str) -> str:
-        """Rows of a table, by their numbers."""
+        """Add a lookup of rows of a table by their ids and return the name of its output."""
 
     @abstractmethod
     def add_product(self, value: str, name: str) -> str:
-        """A value times a matrix that is stored with a row for each output."""
+        """Add the product of a value and a matrix, which has a row for each output, and return its name."""
 
     def build(self) -> bytes:
-        """The whole model: mean of the last layer's tokens, of length 1."""
+        """Return the whole model. Its output is the mean of the last layer's tokens, scaled to length 1."""
         import numpy as np
 
         g = self.graph
-        first, second = (g.add_weight(np.array([place], np.int64)) for place in (0, 1))
+        first, second = (g.add_weight(np.array([axis], np.int64)) for axis in (0, 1))
         length = g.add("Gather", g.add("Shape", "input_ids"), second, axis=0)
         places = g.add("Slice", self.add_weight("embeddings.position_embeddings.weight"), first, length, first)
         kind = g.add("Gather", self.add_weight("embeddings.token_type_embeddings.weight"), first, axis=0)
@@ -92,14 +96,14 @@ class BertNetwork(ABC):
         return self._add_residual(self.add_product(wide, f"{name}.output.dense.weight"), hidden, f"{name}.output")
 
     def _add_residual(self, value: str, to: str, name: str) -> str:
-        """A layer's result with its bias added to what went in, and normalised."""
+        """Add a layer's result and its bias to the layer's input, and normalize the sum."""
         rest = (self.add_weight(f"{name}.{part}") for part in ("LayerNorm.weight", "LayerNorm.bias", "dense.bias"))
         epsilon = self._shape.epsilon
         return self.graph.add("SkipLayerNormalization", value, to, *rest, domain=MICROSOFT_DOMAIN, epsilon=epsilon)
 
 
 class InPlaceNetwork(BertNetwork):
-    """In full precision, with weights that stay where they lie in a safetensors file."""
+    """A network in full precision whose weights stay in a safetensors file."""
 
     def __init__(self, shape: ModelShape, tensors: dict[str, StoredWeights]) -> None:
         super().__init__(shape)
@@ -116,7 +120,7 @@ class InPlaceNetwork(BertNetwork):
 
 
 def locate_tensors(file: Path) -> dict[str, StoredWeights]:
-    """What lies where in a safetensors file, by name."""
+    """Return the location of each weight in a safetensors file, by name."""
     with file.open("rb") as stream:
         size = int.from_bytes(stream.read(8), "little")
         if size > MAX_HEADER_BYTES:
@@ -136,6 +140,6 @@ def locate_tensors(file: Path) -> dict[str, StoredWeights]:
 
 
 def build_graph(weights: Path, config: Path) -> tuple[bytes, Path]:
-    """The graph of a safetensors file, and the folder that file really lies in (caches have links)."""
+    """Return the graph for a safetensors file, and the real folder of that file (caches contain symlinks)."""
     weights = weights.resolve()
     return InPlaceNetwork(ModelShape.read(config), locate_tensors(weights)).build(), weights.parent

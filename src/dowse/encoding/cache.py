@@ -1,7 +1,7 @@
-"""Vectors that were made before, for whatever project: one file that all processes share, and that does not grow for ever.
+"""A cache of vectors for all projects, in one file of limited size that all processes share.
 
-A vector is found by its encoder's version and the very text that was encoded. Nothing depends on the file: where
-it is damaged it is set aside, where it is locked or full one goes on without it.
+The key of a vector is the encoder's version and the text. Nothing depends on the cache: a damaged file is set aside,
+and a locked or full one is not used.
 """
 
 import contextlib
@@ -20,15 +20,16 @@ if TYPE_CHECKING:
     from dowse.types import Vectors
 
 ROW_OVERHEAD_BYTES = 100
-"""What a vector takes in the file beside its own bytes."""
+"""The size of a row in the file, without the bytes of its vector."""
 FILE_SIZE_FACTOR = 1.45
-"""The file is that much larger than its rows: their keys are random, so its pages are two thirds full."""
+"""The size of the file relative to its rows. The keys are random, so the pages are two thirds full."""
 KEPT_SHARE = 0.9
-"""Once it is full the oldest tenth goes, so that not every vector that comes makes another one go."""
+"""The share of the maximum size that is kept when the cache is full. The oldest tenth is removed at once, so that not
+every new vector removes another."""
 BUSY_TIMEOUT_SECONDS = 1.0
-"""How long another process is waited for; to make a vector anew takes less than 25 ms."""
+"""How long to wait for another process; computing a vector again takes less than 25 ms."""
 USE_INTERVAL_SECONDS = 3600
-"""The last use is known by the hour: a vector that is used often is not written each time."""
+"""The resolution of the time of the last use, so that a vector in frequent use is not written each time."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (
@@ -47,7 +48,7 @@ _Result = TypeVar("_Result")
 
 
 class VectorCache:
-    """The vectors in one file, up to a size; for one thread."""
+    """A cache of vectors in one file of limited size, for use by one thread."""
 
     def __init__(self, file: Path, max_bytes: int, clock: Callable[[], float] = time.time) -> None:
         self._file = file
@@ -57,20 +58,20 @@ class VectorCache:
         self._inode = 0
 
     def get(self, version: str, texts: Sequence[str]) -> "list[Vectors | None]":
-        """The vector of each text that is known; those that are used stay longest."""
+        """Return the vector of each text, or None where it is not cached. Recently used vectors are kept longest."""
         keys = [_key(version, text) for text in texts]
         nothing: dict[bytes, Vectors] = {}
         found = self._try(lambda connection: self._find(connection, keys), nothing)
         return [found.get(key) for key in keys]
 
     def put(self, version: str, texts: Sequence[str], vectors: "Vectors") -> None:
-        """Remember vectors, in eight bits a number."""
+        """Store vectors with eight bits for each number."""
         now = self._now()
         rows = [(_key(version, text), vector, now) for text, vector in zip(texts, pack_vectors(vectors), strict=True)]
         self._try(lambda connection: self._add(connection, rows), None)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with contextlib.suppress(sqlite3.Error):
@@ -86,7 +87,7 @@ class VectorCache:
                 if row[1] < now:
                     stale.append((now, key))
         if stale:
-            with contextlib.suppress(sqlite3.OperationalError):  # another process writes; the vectors are good
+            with contextlib.suppress(sqlite3.OperationalError):  # another process writes; the vectors are valid
                 _in_transaction(
                     connection, lambda: connection.executemany("UPDATE vectors SET used = ? WHERE key = ?", stale)
                 )
@@ -105,7 +106,7 @@ class VectorCache:
         _in_transaction(connection, add)
 
     def _forget_oldest(self, connection: sqlite3.Connection) -> None:
-        """Make room, the longest unused first; a tenth at a time, since vectors may be of several lengths."""
+        """Remove the vectors that were not used for the longest time, a tenth at a time because their sizes differ."""
         while self._stored_bytes(connection) > self._max_bytes * KEPT_SHARE:
             (count,) = connection.execute("SELECT count(*) FROM vectors").fetchone()
             if not count:
@@ -120,14 +121,14 @@ class VectorCache:
     def _now(self) -> int:
         return int(self._clock() // USE_INTERVAL_SECONDS)
 
-    # The file and what may be wrong with it
+    # Opening the file, and handling its errors
 
     def _try(self, work: Callable[[sqlite3.Connection], _Result], otherwise: _Result) -> _Result:
-        """Work with the file; with a new one where it is damaged, and without where that does not help."""
+        """Run `work` on the file, or on a new file if it is damaged. Return `otherwise` if that fails, too."""
         for _ in range(2):
             try:
                 return work(self._open())
-            except sqlite3.OperationalError:  # locked, full, not to be written: the next time may be better
+            except sqlite3.OperationalError:  # locked, full or read-only; the next call may succeed
                 return otherwise
             except (sqlite3.DatabaseError, TypeError, ValueError):
                 self._set_aside()
@@ -138,7 +139,7 @@ class VectorCache:
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             make_private_folder(self._file.parent)
-            os.close(os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite's other files get its mode
+            os.close(os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite's other files get the same mode
             self._inode = self._file.stat().st_ino
             connection = sqlite3.connect(self._file, timeout=BUSY_TIMEOUT_SECONDS, isolation_level=None)
             try:
@@ -157,14 +158,14 @@ class VectorCache:
         self._shrink(connection)
 
     def _shrink(self, connection: sqlite3.Connection) -> None:
-        """Follow a limit that was lowered."""
+        """Shrink the file if the limit was lowered."""
         if self._stored_bytes(connection) > self._max_bytes:
             _in_transaction(connection, lambda: self._forget_oldest(connection))
             with contextlib.suppress(sqlite3.OperationalError):
                 connection.execute("VACUUM")
 
     def _set_aside(self) -> None:
-        """Let the next opening make a new file, unless another process has made one."""
+        """Rename a damaged file so that the next call creates a new one, unless another process has done so."""
         self.close()
         with contextlib.suppress(OSError):
             if self._file.stat().st_ino == self._inode:

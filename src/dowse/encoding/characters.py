@@ -1,4 +1,4 @@
-"""What BERT makes of characters before it looks up words: none, a blank, a small letter, or a word of its own."""
+"""The normalization of characters in BERT: they are dropped, become a space or a lower-case letter, or stand alone."""
 
 import functools
 import tomllib
@@ -9,24 +9,24 @@ from dataclasses import dataclass
 from importlib import resources
 
 MAX_CACHED_CHARACTERS = 5_000
-"""Characters whose fate is remembered; the texts of a project have some hundred."""
+"""The number of cached characters; the texts of a project have a few hundred."""
 
 
 class CharacterSet:
-    """A set of characters, as the ranges it is written in."""
+    """A set of characters, stored as ranges."""
 
     def __init__(self, written: str) -> None:
         self.ranges = tuple(_parse_ranges(written))
         self._starts = [start for start, _ in self.ranges]
 
     def __contains__(self, code: int) -> bool:
-        place = bisect(self._starts, code) - 1
-        return place >= 0 and code <= self.ranges[place][1]
+        number = bisect(self._starts, code) - 1
+        return number >= 0 and code <= self.ranges[number][1]
 
 
 @dataclass(frozen=True, slots=True)
 class CharacterSets:
-    """The kinds of characters that BERT tells apart."""
+    """The sets of characters that BERT treats differently."""
 
     dropped: CharacterSet
     white: CharacterSet
@@ -36,15 +36,15 @@ class CharacterSets:
 
 
 class Folding:
-    """Texts without what does not count, in words; what counts is up to the flags of BERT's normalizer."""
+    """The normalization of a text into words, by the flags of BERT's normalizer."""
 
     def __init__(self, *, cleans: bool, strips_accents: bool, lowers: bool) -> None:
         self._cleans, self._strips_accents, self._lowers = cleans, strips_accents, lowers
-        self._kinds = character_sets()
+        self._sets = character_sets()
         self._clean, self._fold = _Table(self._cleaned), _Table(self._folded)
 
     def split_words(self, text: str) -> list[str]:
-        """The words of a text, and between them its punctuation, each character a word."""
+        """Return the words of a text. Each punctuation character is a word of its own."""
         if self._cleans:
             text = text.translate(self._clean)
         if self._strips_accents:
@@ -52,44 +52,44 @@ class Folding:
         return [word for word in text.translate(self._fold).split(" ") if word]
 
     def _cleaned(self, code: int) -> str | None:
-        if code in self._kinds.dropped:
+        if code in self._sets.dropped:
             return None
-        return " " if code in self._kinds.white else chr(code)
+        return " " if code in self._sets.white else chr(code)
 
     def _folded(self, code: int) -> str | None:
-        if code in self._kinds.white:
+        if code in self._sets.white:
             return " "
-        if code in self._kinds.punctuation:
+        if code in self._sets.punctuation:
             return f" {chr(code)} "
-        if self._strips_accents and code in self._kinds.marks:
+        if self._strips_accents and code in self._sets.marks:
             return None
-        # Each for itself: a sigma that ends a word is one like any other.
-        # Capitals that came after this Python have small letters that no BERT knows, so both are unknown.
+        # Single characters have no context: a sigma at the end of a word is like any other.
+        # Capitals newer than this Python stay capitals, but BERT knows neither them nor their lower case.
         return chr(code).lower() if self._lowers else chr(code)
 
 
 class _Table(dict[int, str | None]):
-    """What `str.translate` asks, found out for each character when it first comes."""
+    """A table for `str.translate` that is filled when a character first occurs."""
 
-    def __init__(self, fate: Callable[[int], str | None]) -> None:
+    def __init__(self, translate: Callable[[int], str | None]) -> None:
         super().__init__()
-        self._fate = fate
+        self._translate = translate
 
     def __missing__(self, code: int) -> str | None:
         if len(self) >= MAX_CACHED_CHARACTERS:
             self.clear()
-        found = self[code] = self._fate(code)
-        return found
+        replacement = self[code] = self._translate(code)
+        return replacement
 
 
 @functools.cache
 def character_sets() -> CharacterSets:
-    """The characters that `characters.toml` lists."""
+    """Return the sets of characters in `characters.toml`."""
     written = tomllib.loads((resources.files(__package__) / "characters.toml").read_text(encoding="utf-8"))
     return CharacterSets(**{name: CharacterSet(ranges) for name, ranges in written.items()})
 
 
 def _parse_ranges(written: str) -> Iterator[tuple[int, int]]:
-    for one in written.split():
-        first, _, last = one.partition("-")
+    for item in written.split():
+        first, _, last = item.partition("-")
         yield int(first, 16), int(last or first, 16)

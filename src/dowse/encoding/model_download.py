@@ -1,4 +1,4 @@
-"""Download the unchanged all-MiniLM-L6-v2 into the Hugging Face cache: once, whole or not at all."""
+"""The download of the unchanged all-MiniLM-L6-v2 into the Hugging Face cache."""
 
 import http.client
 import os
@@ -21,17 +21,17 @@ DONE_MESSAGE = "Done! Model cached for future use."
 ENDPOINT = "https://huggingface.co"
 ATTEMPTS = 3
 PAUSE_SECONDS = 1.0
-"""Before the second attempt; twice that before the third."""
+"""The pause before the second attempt; the pause before the third is twice as long."""
 TIMEOUT_SECONDS = 30
-"""Without a byte for so long, an attempt has failed."""
+"""An attempt fails when no byte arrives for this long."""
 LOCK_WAIT_SECONDS = 3600
-"""For another process that is downloading."""
+"""How long to wait for another process that downloads the model."""
 READ_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A file of the repository as it has to arrive."""
+    """A file of the repository, with its expected size and hash."""
 
     path: str
     size: int
@@ -43,18 +43,21 @@ FILES = (
     ModelFile("tokenizer.json", 711_661, "da0e79933b9ed51798a3ae27893d3c5fa4a201126cef75586296df9b4d2c62a0"),
     ModelFile("onnx/model.onnx", 90_387_606, "759c3cd2b7fe7e93933ad23c4c9181b7396442a2ed746ec7c1d46192c469c46e"),
 )
-"""Pinned: another file than these is refused, whoever serves it."""
+"""The pinned files; any other content is refused, whatever server it comes from."""
 
 
 def download_model(say: Callable[[str], object], files: tuple[ModelFile, ...] = FILES) -> Path:
-    """The folder that holds the files, or ModelMissing with what stood in the way. What was begun is gone on with."""
+    """Return the folder with the files, and download missing ones first. Interrupted downloads resume.
+
+    Raise ModelMissing with the problem if the download fails.
+    """
     folder = snapshot_folder()
     if os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on"):
         raise ModelMissing("HF_HUB_OFFLINE forbids to download the model.")
-    parts = folder.parents[1] / "blobs"  # where the Hugging Face tools have theirs
+    parts = folder.parents[1] / "blobs"  # the Hugging Face tools keep partial files here, too
     try:
-        for each in (folder, parts):
-            each.mkdir(parents=True, exist_ok=True)
+        for needed in (folder, parts):
+            needed.mkdir(parents=True, exist_ok=True)
         with Lock(parts.with_name(".dowse.lock")).held(LOCK_WAIT_SECONDS):
             missing = [file for file in files if not _is_downloaded(folder / file.path, file)]
             if missing:
@@ -70,16 +73,16 @@ def download_model(say: Callable[[str], object], files: tuple[ModelFile, ...] = 
     return folder
 
 
-def _is_downloaded(path: Path, wanted: ModelFile) -> bool:
-    return path.is_file() and path.stat().st_size == wanted.size and sha256(path) == wanted.sha256
+def _is_downloaded(path: Path, expected: ModelFile) -> bool:
+    return path.is_file() and path.stat().st_size == expected.size and sha256(path) == expected.sha256
 
 
-def _fetch_file(wanted: ModelFile, folder: Path, part: Path) -> None:
-    """One file, tried a few times; it stands under its name only when it is whole."""
-    url = f"{_endpoint()}/{REPOSITORIES[0]}/resolve/{REVISION}/{wanted.path}"
+def _fetch_file(expected: ModelFile, folder: Path, part: Path) -> None:
+    """Download one file in a few attempts; it gets its name only when it is complete."""
+    url = f"{_endpoint()}/{REPOSITORIES[0]}/resolve/{REVISION}/{expected.path}"
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            _resume_download(url, part, wanted)
+            _resume_download(url, part, expected)
         except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError, SSLError) as error:
             is_final = False
             if isinstance(error, urllib.error.HTTPError):
@@ -89,40 +92,40 @@ def _fetch_file(wanted: ModelFile, folder: Path, part: Path) -> None:
                 raise ModelMissing(f"{url}: {_describe_error(error)}") from error
             time.sleep(PAUSE_SECONDS * attempt)
         else:
-            (folder / wanted.path).parent.mkdir(exist_ok=True)
-            part.replace(folder / wanted.path)
+            (folder / expected.path).parent.mkdir(exist_ok=True)
+            part.replace(folder / expected.path)
             return
 
 
-def _resume_download(url: str, part: Path, wanted: ModelFile) -> None:
-    """Fetch what is still missing of a file, and compare the whole with what was expected."""
-    begun = part.stat().st_size if part.exists() else 0
-    if begun >= wanted.size:
-        begun = 0
-    request = urllib.request.Request(url, headers={"User-Agent": "dowse"} | _range_header(begun))  # noqa: S310 - _is_safe
+def _resume_download(url: str, part: Path, expected: ModelFile) -> None:
+    """Download the rest of a file, and compare the whole file with the expected hash."""
+    downloaded = part.stat().st_size if part.exists() else 0
+    if downloaded >= expected.size:
+        downloaded = 0
+    request = urllib.request.Request(url, headers={"User-Agent": "dowse"} | _range_header(downloaded))  # noqa: S310 - _is_safe
     with urllib.request.build_opener(_EncryptedRedirects).open(request, timeout=TIMEOUT_SECONDS) as reply:
-        is_rest = begun > 0 and reply.status == http.HTTPStatus.PARTIAL_CONTENT
-        with part.open("ab" if is_rest else "wb") as file:
-            while (piece := reply.read(READ_BYTES)) and file.tell() <= wanted.size:
+        is_resumed = downloaded > 0 and reply.status == http.HTTPStatus.PARTIAL_CONTENT
+        with part.open("ab" if is_resumed else "wb") as file:
+            while (piece := reply.read(READ_BYTES)) and file.tell() <= expected.size:
                 file.write(piece)
             file.flush()
             os.fsync(file.fileno())
             arrived = file.tell()
-    if arrived < wanted.size:
-        raise http.client.IncompleteRead(b"", wanted.size - arrived)
-    if arrived > wanted.size or sha256(part) != wanted.sha256:
+    if arrived < expected.size:
+        raise http.client.IncompleteRead(b"", expected.size - arrived)
+    if arrived > expected.size or sha256(part) != expected.sha256:
         part.unlink()
-        if is_rest:  # its beginning may be what is wrong, so all of it is fetched anew
+        if is_resumed:  # its beginning may be wrong, so the whole file is downloaded again
             raise http.client.HTTPException("it was damaged on the way")
         raise ModelMissing(f"{url} is not the file that was expected.")
 
 
-def _range_header(begun: int) -> dict[str, str]:
-    return {"Range": f"bytes={begun}-"} if begun else {}
+def _range_header(downloaded: int) -> dict[str, str]:
+    return {"Range": f"bytes={downloaded}-"} if downloaded else {}
 
 
 def _write_revision(folder: Path) -> None:
-    """Let the Hugging Face tools find the snapshot, unless they know a newer one."""
+    """Make the snapshot known to the Hugging Face tools, unless they have a newer one."""
     ref = folder.parents[1] / "refs" / "main"
     if not ref.exists():
         ref.parent.mkdir(exist_ok=True)
@@ -137,15 +140,15 @@ def _endpoint() -> str:
 
 
 def _is_safe(url: str) -> bool:
-    """Encrypted, or within this machine."""
+    """Return whether a URL is encrypted or on this machine."""
     parts = urlsplit(url)
     return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1", "::1"))
 
 
 class _EncryptedRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows, to where the bytes really lie, but never out of encryption."""
+    """Follow redirects, but never to an unencrypted URL."""
 
-    def redirect_request(  # noqa: PLR0917 - the library's
+    def redirect_request(  # noqa: PLR0917 - the signature of the library
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
     ) -> urllib.request.Request | None:
         if not _is_safe(newurl) or (req.full_url.startswith("https:") and not newurl.startswith("https:")):

@@ -1,4 +1,4 @@
-"""ONNX files, written field by field: a dozen fields of the format are enough, and the onnx package is large."""
+"""A writer of ONNX files. It needs only a dozen fields of the format, and the onnx package is large."""
 
 import struct
 from collections.abc import Sequence
@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TENSOR_TYPES = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7}
-"""The format's numbers for what a tensor holds."""
+"""The numbers of the tensor types in the format."""
 MICROSOFT_DOMAIN = "com.microsoft"
 """The domain of ONNX Runtime's own operators."""
 IR_VERSION, OPSET_VERSION, MICROSOFT_OPSET_VERSION = 9, 17, 1
-"""Versions that every ONNX Runtime of these years reads."""
+"""Versions that all current releases of ONNX Runtime read."""
 _EXTERNAL_LOCATION = 1
 _FLOAT, _INT, _INTS = 1, 2, 7
 
 
 @dataclass(frozen=True, slots=True)
 class StoredWeights:
-    """Numbers that lie in another file."""
+    """The location of weights in another file."""
 
     file: str
     offset: int
@@ -31,7 +31,7 @@ class StoredWeights:
 
 
 class OnnxGraph:
-    """Nodes and weights as they are added; a name stands for what it computes."""
+    """A graph of nodes and weights. A name refers to the output of a node or to a weight."""
 
     def __init__(self) -> None:
         self._nodes: list[bytes] = []
@@ -39,7 +39,7 @@ class OnnxGraph:
         self._count = 0
 
     def add(self, kind: str, *inputs: str, domain: str = "", **attributes: int | float | Sequence[int]) -> str:
-        """A node; the name of its output. An empty name is an input that is left out."""
+        """Add a node and return the name of its output. An empty input name leaves that input out."""
         name = self._name(kind)
         self.add_named(name, kind, *inputs, domain=domain, **attributes)
         return name
@@ -47,8 +47,8 @@ class OnnxGraph:
     def add_named(
         self, name: str, kind: str, *inputs: str, domain: str = "", **attributes: int | float | Sequence[int]
     ) -> None:
-        """A node whose output has a name that others know."""
-        fields = [_bytes_field(1, one.encode()) for one in inputs] + [
+        """Add a node whose output has a given name."""
+        fields = [_bytes_field(1, value.encode()) for value in inputs] + [
             _bytes_field(2, name.encode()),
             _bytes_field(4, kind.encode()),
         ]
@@ -56,7 +56,7 @@ class OnnxGraph:
         self._nodes.append(b"".join(fields) + _bytes_field(7, domain.encode()))
 
     def add_weight(self, value: "NDArray[np.generic] | np.generic") -> str:
-        """Numbers inside the file."""
+        """Add weights that are stored in the graph and return their name."""
         import numpy as np
 
         name, array = self._name("w"), np.asarray(value)
@@ -67,19 +67,17 @@ class OnnxGraph:
         return name
 
     def add_stored_weights(self, value: StoredWeights) -> str:
-        """Numbers that stay in the file they lie in."""
+        """Add weights that stay in another file and return their name."""
         name = self._name("w")
-        place = {"location": value.file, "offset": str(value.offset), "length": str(value.size)}
-        told = [
-            _bytes_field(13, _bytes_field(1, key.encode()) + _bytes_field(2, one.encode()))
-            for key, one in place.items()
-        ]
+        location = {"location": value.file, "offset": str(value.offset), "length": str(value.size)}
+        entries = [_bytes_field(1, key.encode()) + _bytes_field(2, item.encode()) for key, item in location.items()]
+        external = b"".join(_bytes_field(13, entry) for entry in entries)
         fields = _shape(value.shape) + _integer_field(2, TENSOR_TYPES[value.kind]) + _bytes_field(8, name.encode())
-        self._weights.append(fields + b"".join(told) + _integer_field(14, _EXTERNAL_LOCATION))
+        self._weights.append(fields + external + _integer_field(14, _EXTERNAL_LOCATION))
         return name
 
     def serialize(self, inputs: dict[str, str], outputs: dict[str, Sequence[str | int]]) -> bytes:
-        """The file: inputs of integers by name and kind, outputs of numbers by name and shape."""
+        """Return the file, with its integer inputs by name and type and its float outputs by name and shape."""
         rows = ("texts", "tokens")
         fields = [_bytes_field(1, node) for node in self._nodes] + [_bytes_field(2, b"encoder")]
         fields += [_bytes_field(5, weight) for weight in self._weights]
@@ -98,12 +96,12 @@ class OnnxGraph:
 
 
 def replace_attribute(model: bytes, name: str, old: int, new: int) -> bytes:
-    """Return a model in which every node's attribute of this name and value has another value."""
+    """Return a model in which all attributes of this name and value have a new value."""
     return model.replace(_bytes_field(5, _attribute(name, old)), _bytes_field(5, _attribute(name, new)))
 
 
 def _value_info(name: str, kind: str, shape: Sequence[str | int]) -> bytes:
-    sizes = [_bytes_field(2, one.encode()) if isinstance(one, str) else _integer_field(1, one) for one in shape]
+    sizes = [_bytes_field(2, size.encode()) if isinstance(size, str) else _integer_field(1, size) for size in shape]
     tensor = _integer_field(1, TENSOR_TYPES[kind]) + _bytes_field(2, b"".join(_bytes_field(1, size) for size in sizes))
     return _bytes_field(1, name.encode()) + _bytes_field(2, _bytes_field(1, tensor))
 
@@ -114,7 +112,7 @@ def _attribute(name: str, value: int | float | Sequence[int]) -> bytes:
         return head + _field_tag(2, 5) + struct.pack("<f", value) + _integer_field(20, _FLOAT)
     if isinstance(value, int):
         return head + _integer_field(3, value) + _integer_field(20, _INT)
-    return head + b"".join(_integer_field(8, one) for one in value) + _integer_field(20, _INTS)
+    return head + b"".join(_integer_field(8, number) for number in value) + _integer_field(20, _INTS)
 
 
 def _shape(sizes: Sequence[int]) -> bytes:
@@ -134,10 +132,10 @@ def _field_tag(field: int, wire: int) -> bytes:
 
 
 def _varint(value: int) -> bytes:
-    """Seven bits a byte, the lowest first; a negative number as the format has it, in 64 bits."""
+    """Encode an integer with seven bits in each byte, lowest first; a negative number takes 64 bits."""
     value &= (1 << 64) - 1
-    found = bytearray()
+    encoded = bytearray()
     while value > 0x7F:
-        found.append(value & 0x7F | 0x80)
+        encoded.append(value & 0x7F | 0x80)
         value >>= 7
-    return bytes([*found, value])
+    return bytes([*encoded, value])

@@ -1,4 +1,4 @@
-"""Vectors in eight bits a dimension, behind one scale that makes them floats again."""
+"""Vectors packed into eight bits for each dimension, after one scale that restores the floats."""
 
 import struct
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ SCALE = struct.Struct("<f")
 
 
 def pack_vectors(vectors: "Vectors") -> list[bytes]:
-    """Each row of its own."""
+    """Pack each row separately."""
     import numpy as np
 
     highest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
@@ -20,7 +20,7 @@ def pack_vectors(vectors: "Vectors") -> list[bytes]:
 
 
 def unpack_vector(vector: bytes) -> "Vectors":
-    """The floats that were packed, as near as eight bits are."""
+    """Return the floats of a packed vector, with the precision of eight bits."""
     import numpy as np
 
     (scale,) = SCALE.unpack_from(vector)
@@ -28,5 +28,5 @@ def unpack_vector(vector: bytes) -> "Vectors":
 
 
 def dimensions_of(vector: bytes) -> int:
-    """How many dimensions a packed vector has."""
+    """Return the number of dimensions of a packed vector."""
     return len(vector) - SCALE.size

@@ -1,4 +1,4 @@
-"""Which encoders the settings ask for, and how to get them."""
+"""The encoders that the settings select, and how to open them."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -12,30 +12,30 @@ if TYPE_CHECKING:
     from dowse.settings import Settings
 
 Say = Callable[[str], object]
-"""Told what a user should know while it takes long: for stderr or a log, never for stdout."""
+"""A function that shows a progress message to the user: on stderr or in a log, never on stdout."""
 
 
 def uses_static(settings: "Settings") -> bool:
-    """Whether the static table is used."""
+    """Return whether the static table is used."""
     return settings.encoder != "none"
 
 
 def model_version(settings: "Settings") -> str | None:
-    """The version of the encoder for the second phase, without loading it; None where there is none.
+    """Return the version of the model for the second phase without loading it; None when the settings have no encoder.
 
-    ModelMissing where the folder that the settings name does not hold the model.
+    Raise ModelMissing when the folder that the settings name does not contain the model.
     """
     if settings.encoder == "none":
         return None
     if settings.encoder == "dowse":
         return MINILM_VERSION
-    return next((place.version for place in _find_locations(settings)), model_locations.VERSION)
+    return next((location.version for location in _find_locations(settings)), model_locations.VERSION)
 
 
 def open_model(settings: "Settings", say: Say, threads: int = 1) -> "Encoder":
-    """The encoder for the second phase, downloaded where it has to be; ModelMissing where it cannot be had.
+    """Open the model for the second phase, and download it if necessary. Raise ModelMissing when that fails.
 
-    Its version is the one to go by: where a model cannot be loaded, another place's is taken.
+    Use the version of the result: when a model cannot be loaded, one from another location is opened.
     """
     if settings.encoder == "none":
         raise Failed('There is no encoder: the settings say "encoder": "none".')
@@ -43,9 +43,9 @@ def open_model(settings: "Settings", say: Say, threads: int = 1) -> "Encoder":
 
 
 def open_version(version: str, settings: "Settings", say: Say, threads: int = 1) -> "Encoder":
-    """The encoder of a version that vectors are kept of; Failed where it is no longer on this machine.
+    """Open the encoder of a version. Raise Failed when it is no longer on this machine.
 
-    Downloads only what the settings ask for.
+    Only the model that the settings select is downloaded.
     """
     from dowse.encoding.minilm import MiniLM
 
@@ -55,14 +55,14 @@ def open_version(version: str, settings: "Settings", say: Say, threads: int = 1)
         return open_minilm(threads)
     if version == model_version(settings):
         return open_model(settings, say, threads)
-    for place in _find_locations(settings):
-        if place.version == version:
-            return MiniLM.from_folder(place.folder, version, threads)
+    for location in _find_locations(settings):
+        if location.version == version:
+            return MiniLM.from_folder(location.folder, version, threads)
     raise Failed(f"The encoder {version} is not on this machine.")
 
 
 def _find_locations(settings: "Settings") -> Iterator[model_locations.ModelLocation]:
-    """Where the unchanged model is: in the folder that is named, or else wherever it is found."""
+    """Return the locations of the unchanged model: the folder in the settings, or else all that are found."""
     return (
         iter([model_locations.locate_in_folder(settings.encoder_folder)])
         if settings.encoder_folder
@@ -74,9 +74,9 @@ def _open_unchanged_minilm(settings: "Settings", say: Say, threads: int) -> "Enc
     from dowse.encoding.minilm import MiniLM
     from dowse.encoding.model_download import download_model
 
-    for place in _find_locations(settings):
+    for location in _find_locations(settings):
         try:
-            return MiniLM.from_folder(place.folder, place.version, threads)
+            return MiniLM.from_folder(location.folder, location.version, threads)
         except Failed as error:
             if settings.encoder_folder:
                 raise

@@ -1,4 +1,4 @@
-"""The two encoders that travel in the package, their files checked before they are believed."""
+"""The two encoders that are part of the package. Their files are verified before use."""
 
 import functools
 import hashlib
@@ -23,18 +23,18 @@ HASHES_FILE = MODELS_FOLDER / "sha256.json"
 
 @functools.cache
 def static_encoder() -> StaticEncoder:
-    """The static encoder, one for the whole process."""
+    """Return the static encoder, which is shared in the process."""
     return open_static(MODELS_FOLDER)
 
 
 def open_static(models: Path) -> StaticEncoder:
-    """The static encoder out of a folder of models that are whole."""
+    """Open the static encoder in a folder of models and verify its files."""
     return StaticEncoder(verify_model(models, "static"), STATIC_VERSION)
 
 
 def open_minilm(threads: int = 1, models: Path = MODELS_FOLDER, *, in_eight_bits: bool | None = None) -> "MiniLM":
-    """Load our MiniLM; unless told otherwise it multiplies in eight bits on ARM, where that is faster, and else in floats."""
-    from dowse.encoding.minilm import MiniLM  # brings onnxruntime, which only those pay who encode with it
+    """Open our MiniLM. By default it multiplies in eight bits on ARM, where that is faster, and else in floats."""
+    from dowse.encoding.minilm import MiniLM  # here because it imports onnxruntime
 
     folder = verify_model(models, "minilm")
     return MiniLM.from_folder(
@@ -43,14 +43,14 @@ def open_minilm(threads: int = 1, models: Path = MODELS_FOLDER, *, in_eight_bits
 
 
 def verify_model(models: Path, name: str) -> Path:
-    """The folder of a model whose files all have the SHA-256 they were shipped with."""
-    for file, wanted in json.loads(HASHES_FILE.read_text(encoding="utf-8")).items():
+    """Return the folder of a model, or raise Failed if a file differs from the SHA-256 that it was shipped with."""
+    for file, expected in json.loads(HASHES_FILE.read_text(encoding="utf-8")).items():
         if file.startswith(f"{name}/"):
             try:
                 with (models / file).open("rb") as stream:
                     found = hashlib.file_digest(stream, "sha256").hexdigest()
             except OSError as error:
                 raise Failed(f"{models / file} cannot be read ({error.strerror}). Reinstall dowse.") from error
-            if found != wanted:
+            if found != expected:
                 raise Failed(f"{models / file} is not as it was shipped. Reinstall dowse.")
     return models / name

@@ -1,4 +1,7 @@
-"""The static encoder: a text's vector is the sum of its words' vectors, out of one table. Thousands of texts a second."""
+"""The static encoder: a text's vector is the sum of the vectors of its words, from one table.
+
+It encodes thousands of texts a second.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,13 +16,13 @@ if TYPE_CHECKING:
     from dowse.types import Kind, Vectors
 
 MAX_CHARACTERS = 4000
-"""Of a longer text only the beginning counts."""
+"""The number of characters of a text that are encoded."""
 MAX_WORD_COUNT = 255
-"""A word that stands in a text more often counts as if it stood there so often."""
+"""The highest count of a word in a text; more occurrences do not count."""
 
 
 class StaticEncoder:
-    """Word vectors in eight bits, where they lie on disk, each with its scale."""
+    """An encoder with a table of word vectors in eight bits, each with its scale, mapped from disk."""
 
     def __init__(self, folder: Path, version: str) -> None:
         import numpy as np
@@ -31,18 +34,18 @@ class StaticEncoder:
         self.version = version
         self.dimensions = self._table.shape[1]
 
-    def encode(self, texts: Sequence[str], kind: "Kind" = "docs") -> "Vectors":  # noqa: ARG002 - it reads all alike
-        """One row a text, of length 1, or 0 for a text without words."""
+    def encode(self, texts: Sequence[str], kind: "Kind" = "docs") -> "Vectors":  # noqa: ARG002 - both kinds are encoded alike
+        """Return one row for each text, of length 1, or 0 for a text without words."""
         import numpy as np
 
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
-        for place, text in enumerate(texts):
+        for row, text in enumerate(texts):
             counted = Counter(self._words.token_ids(text[:MAX_CHARACTERS]))
             if counted:
                 numbers = np.fromiter(counted, np.int64, len(counted))
                 times = np.minimum(np.fromiter(counted.values(), np.float32, len(counted)), MAX_WORD_COUNT)
                 weights = np.sqrt(times) * self._scales[numbers]
-                vectors[place] = weights @ self._table[numbers].astype(np.float32)
+                vectors[row] = weights @ self._table[numbers].astype(np.float32)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         vectors /= np.maximum(lengths, 1e-9)
         return vectors

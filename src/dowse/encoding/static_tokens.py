@@ -1,4 +1,4 @@
-"""Words of a text as the static table knows them: identifiers cut where a person would, rare words in pieces."""
+"""The tokenizer of the static table: it splits identifiers into words, and rare words into pieces."""
 
 import re
 import unicodedata
@@ -6,25 +6,25 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 
 CONTINUATION_PREFIX = "##"
-"""Before a piece that goes on with a word, as WordPiece has it."""
+"""The prefix of a piece that continues a word, as in WordPiece."""
 MAX_WORD_LETTERS = 40
-"""A longer word is a hash or a blob, and says nothing."""
+"""A longer word is a hash or a blob, and is ignored."""
 MAX_CACHED_WORDS = 50_000
-"""Words whose pieces are remembered, in about 8 MB; a project of 3,000 files has 30,000."""
+"""The number of words whose pieces are cached, in about 8 MB; a project of 3,000 files has 30,000 words."""
 
 WORD = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^\x00-\x7f\W\d_]+")
-"""In ASCII a hump, a run of capitals or of digits; elsewhere a run of letters."""
+"""In ASCII, a part of a camel-case name, or a run of capitals or digits; elsewhere a run of letters."""
 
 
 class StaticTokens(dict[str, tuple[int, ...]]):
-    """Numbers for the words of texts, by a vocabulary of whole words and pieces; those of a word seen are remembered."""
+    """The ids of words and pieces, from a vocabulary. The dictionary caches the ids of words that have occurred."""
 
     def __init__(self, vocabulary: Mapping[str, int]) -> None:
         super().__init__()
         self._vocabulary = vocabulary
 
     def token_ids(self, text: str) -> Iterator[int]:
-        """The numbers of a text's words and pieces, in order."""
+        """Return the ids of a text's words and pieces, in order."""
         return chain.from_iterable(map(self.__getitem__, WORD.findall(text)))
 
     def __missing__(self, word: str) -> tuple[int, ...]:
@@ -34,7 +34,7 @@ class StaticTokens(dict[str, tuple[int, ...]]):
         return numbers
 
     def _pieces(self, word: str) -> list[int]:
-        """A word, or the longest pieces it is made of; nothing where a letter of it is in none."""
+        """Return the id of a word, or of its longest pieces; none if a part of it is in no piece."""
         if word in self._vocabulary:
             return [self._vocabulary[word]]
         if len(word) > MAX_WORD_LETTERS:
@@ -54,7 +54,7 @@ class StaticTokens(dict[str, tuple[int, ...]]):
 
 
 def fold_word(word: str) -> str:
-    """A word in small letters without accents."""
+    """Return a word in lower case without accents."""
     if word.isascii():
         return word.lower()
     folded = unicodedata.normalize("NFD", word.lower())

@@ -1,4 +1,4 @@
-"""Text as the numbers that a BERT was taught with: words, and the longest known pieces of rare ones."""
+"""The WordPiece tokenizer: it turns text into the token ids of a BERT model, for words and pieces of rare words."""
 
 import json
 import re
@@ -11,32 +11,32 @@ from dowse.encoding.characters import Folding, character_sets
 from dowse.errors import Failed
 
 MAX_CACHED_STRETCHES = 20_000
-"""Stretches of text whose numbers are remembered, in about 4 MB; a project of 3,000 files has 30,000 words."""
+"""The number of stretches of text whose ids are cached, in about 4 MB; a project of 3,000 files has 30,000 words."""
 MAX_CACHED_STRETCH_CHARACTERS = 100
-"""Longer ones are blobs, and do not come back."""
+"""Longer stretches are not cached: they are blobs and do not occur again."""
 SEPARATORS = r"\t\n\r !-/:-@\[-`{-~"
-"""Blanks and ASCII punctuation: no word goes across them, and nothing that is done to characters looks across them."""
+"""White space and ASCII punctuation. Words end at these characters, and normalization does not look across them."""
 REQUIRED_TYPES = {
     "model": ("WordPiece",),
     "normalizer": ("BertNormalizer",),
     "pre_tokenizer": ("BertPreTokenizer",),
     "post_processor": ("TemplateProcessing", "BertProcessing"),
 }
-"""The parts of a `tokenizer.json`, and of which type they have to be."""
+"""The parts of a `tokenizer.json`, and the types that they must have."""
 UNSUPPORTED_FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
-"""Of added tokens; no BERT has them set."""
+"""Flags of added tokens that no BERT sets."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordPieceRules:
-    """How a `tokenizer.json` cuts words, and what it puts around a text."""
+    """The rules of a `tokenizer.json`: how it splits words, and the special tokens around a text."""
 
     vocabulary: Mapping[str, int]
     unknown: int
     prefix: str
     max_word_letters: int
     added: Mapping[str, int]
-    """Tokens that are taken out of the text as it stands, such as `[SEP]`."""
+    """Tokens that are recognized in the text before normalization, such as `[SEP]`."""
     before: tuple[int, ...]
     after: tuple[int, ...]
     folding: Folding
@@ -44,7 +44,7 @@ class WordPieceRules:
 
 
 class WordPiece:
-    """Numbers for texts; those of a stretch of text seen before are remembered."""
+    """A tokenizer that caches the ids of stretches of text."""
 
     def __init__(self, rules: WordPieceRules) -> None:
         self._rules = rules
@@ -60,7 +60,7 @@ class WordPiece:
 
     @classmethod
     def from_file(cls, file: Path) -> "WordPiece":
-        """The tokenizer that a `tokenizer.json` describes, or Failed where it is not for a BERT."""
+        """Load the tokenizer of a `tokenizer.json`, or raise Failed if it is not for a BERT."""
         try:
             return cls(parse_rules(json.loads(file.read_bytes())))
         except Failed as error:
@@ -72,12 +72,12 @@ class WordPiece:
         except (TypeError, AttributeError, IndexError) as error:
             raise Failed(f"{file} is no tokenizer.json ({str(error)[:200]}).") from error
 
-    def ids(self, text: str, most: int) -> list[int]:
-        """The numbers of a text with those around every text, of which there are at most so many; the rest is not read."""
-        room = most - self.special_token_count
+    def ids(self, text: str, max_tokens: int) -> list[int]:
+        """Return at most `max_tokens` ids of a text, with the special tokens around it."""
+        room = max_tokens - self.special_token_count
         found: list[int] = []
-        for place, part in enumerate(self._added.split(text)):
-            if place % 2:
+        for number, part in enumerate(self._added.split(text)):
+            if number % 2:
                 found.append(self._rules.added[part])
             else:
                 self._append_ids(part, found, room)
@@ -104,7 +104,7 @@ class WordPiece:
         return numbers
 
     def _pieces(self, word: str) -> list[int]:
-        """A word, or the longest pieces it is made of; unknown as a whole where one of them is."""
+        """Return the id of a word, or of its longest pieces; the unknown token if a part of it is in no piece."""
         vocabulary, length = self._rules.vocabulary, len(word)
         if length > self._rules.max_word_letters or not self._letters.issuperset(word):
             return [self._rules.unknown]
@@ -122,25 +122,25 @@ class WordPiece:
         return found
 
 
-def parse_rules(told: dict[str, Any]) -> WordPieceRules:
-    """What a `tokenizer.json` says, or Failed where that is nothing for us."""
+def parse_rules(content: dict[str, Any]) -> WordPieceRules:
+    """Parse the content of a `tokenizer.json`, or raise Failed if it is not supported."""
     for part, types in REQUIRED_TYPES.items():
-        found = (told.get(part) or {}).get("type")
+        found = (content.get(part) or {}).get("type")
         if found not in types:
             raise Failed(f"is not for a BERT: its {part} is {found}, not {' or '.join(types)}.")
-    model, normalizer, vocabulary = told["model"], told["normalizer"], told["model"]["vocab"]
+    model, normalizer, vocabulary = content["model"], content["normalizer"], content["model"]["vocab"]
     if not all(type(number) is int for number in vocabulary.values()):
         raise Failed("has words without a number in its vocabulary.")
     if model["unk_token"] not in vocabulary:
         raise Failed(f"has no number for {model['unk_token']} in its vocabulary.")
     lowers, accents = bool(normalizer["lowercase"]), normalizer["strip_accents"]
-    before, after = _parse_special_tokens(told["post_processor"])
+    before, after = _parse_special_tokens(content["post_processor"])
     return WordPieceRules(
         vocabulary=vocabulary,
         unknown=vocabulary[model["unk_token"]],
         prefix=model["continuing_subword_prefix"],
         max_word_letters=model["max_input_chars_per_word"],
-        added=dict(_parse_added_token(one) for one in told.get("added_tokens") or ()),
+        added=dict(_parse_added_token(token) for token in content.get("added_tokens") or ()),
         before=before,
         after=after,
         folding=Folding(
@@ -158,12 +158,12 @@ def _parse_added_token(token: dict[str, Any]) -> tuple[str, int]:
 
 
 def _parse_special_tokens(processor: dict[str, Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """What stands before and after every text."""
+    """Return the ids of the special tokens before and after every text."""
     if processor["type"] == "BertProcessing":
         return (processor["cls"][1],), (processor["sep"][1],)
-    places = [place for place, one in enumerate(processor["single"]) if "Sequence" in one]
-    if len(places) != 1:
+    positions = [number for number, item in enumerate(processor["single"]) if "Sequence" in item]
+    if len(positions) != 1:
         raise Failed("does not say where a text stands between its special tokens.")
-    ids = {name: tuple(one["ids"]) for name, one in processor["special_tokens"].items()}
-    parts = [ids[one["SpecialToken"]["id"]] if "SpecialToken" in one else () for one in processor["single"]]
-    return sum(parts[: places[0]], ()), sum(parts[places[0] :], ())
+    ids = {name: tuple(token["ids"]) for name, token in processor["special_tokens"].items()}
+    parts = [ids[item["SpecialToken"]["id"]] if "SpecialToken" in item else () for item in processor["single"]]
+    return sum(parts[: positions[0]], ()), sum(parts[positions[0] :], ())
