@@ -1,4 +1,4 @@
-"""Reader of MDX, which becomes Markdown: code and components are removed, their text and all line numbers stay."""
+"""Reader of MDX, which becomes Markdown: imports, exports and components are removed; text and line numbers stay."""
 
 import re
 
