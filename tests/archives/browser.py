@@ -1,4 +1,4 @@
-"""A headless Chromium, driven over a pipe: its pages are opened, clicked, typed into and photographed."""
+"""A headless Chromium, controlled over a pipe: opens pages, clicks, types and takes screenshots."""
 
 import base64
 import fcntl
@@ -20,7 +20,7 @@ SECONDS = 60.0
 
 
 def chromium() -> str:
-    """The browser's program; without one the test is skipped, loudly."""
+    """Return the program of the browser; skip the test where there is none."""
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
         pytest.skip("NO CHROMIUM HERE: install it (apt install chromium) to have the page opened, clicked and searched")
@@ -81,13 +81,13 @@ class Browser:
         self.wait_for("document.readyState === 'complete' && document.getElementById('count').textContent !== ''")
 
     def value(self, expression: str) -> Any:
-        """What an expression is in the page."""
+        """Return the value of an expression in the page."""
         found = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 
     def wait_for(self, expression: str) -> None:
-        """Wait, not for ever, until something is so in the page."""
+        """Wait, with a time limit, until an expression is true in the page."""
         deadline = time.monotonic() + SECONDS
         while not self.value(expression):
             assert time.monotonic() < deadline, expression
@@ -110,11 +110,11 @@ class Browser:
         self.mouse("mouseReleased", *end, **button)
 
     def screenshot(self) -> bytes:
-        """What is seen."""
+        """Return a screenshot."""
         return base64.b64decode(self.send("Page.captureScreenshot")["data"])
 
     def send(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Call a method of the browser's protocol; its result."""
+        """Call a method of the browser's protocol and return its result."""
         self._number += 1
         message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
         if self._session:

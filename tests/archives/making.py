@@ -19,49 +19,49 @@ HOSTILE = (
     "NEAR(a b)", "title : x", "a AND", "OR", "NOT", "*", "^a", "\"", "'", "(", ")", "{", "}", "a\tb\nc", "İstanbul", "ﬀ", "é",
     "Z̡̖̜͖̰̣͉̜a͖̰͙̬͡l̲̫̳͍̩g̡̟̼̱͚̞̬ͅo̗͜.̟", "ｆｕｌｌ", "C:\\con\\con", "-->", "]]>", "#", "::", "@@title@@",
 )  # fmt: skip
-"""Texts that something breaks on somewhere."""
+"""Texts that break careless programs."""
 
 
-def places_in(folder: Path) -> ArchiveLocations:
+def locations_in(folder: Path) -> ArchiveLocations:
     return ArchiveLocations(folder / "research-archive", folder / "url-content-archive", folder / "data" / "search.db")
 
 
-def captured(url: str, title: str, text: str, when: str = "2025-05-21T10:00:00Z") -> dict[str, str]:
-    """The files of a captured page, without their folder."""
+def captured_page(url: str, title: str, text: str, when: str = "2025-05-21T10:00:00Z") -> dict[str, str]:
+    """Return the files of a captured page, without their folder."""
     return {"content.md": text, "metadata.json": json.dumps({"url": url, "title": title, "capturedAt": when})}
 
 
 def make_archives(folder: Path, research: Files = {}, pages: Mapping[str, Files] = {}) -> ArchiveLocations:  # noqa: B006 - only read
-    """Write archives below a folder; pages by the name of their folder."""
+    """Write archives below a folder. Pages are given by the name of their folder."""
     write_tree(folder / "research-archive", research)
     for name, files in pages.items():
         write_tree(folder / "url-content-archive" / name, files)
-    return places_in(folder)
+    return locations_in(folder)
 
 
-def indexed(places: ArchiveLocations) -> ArchiveDatabase:
-    """The database of archives, made equal to them."""
-    database = create_database(places.database)
-    update_database(database, places)
+def index_archives(locations: ArchiveLocations) -> ArchiveDatabase:
+    """Index archives and return the database."""
+    database = create_database(locations.database)
+    update_database(database, locations)
     return database
 
 
-def archive_of(folder: Path, research: Files = {}, pages: Mapping[str, Files] = {}) -> ArchiveDatabase:  # noqa: B006 - only read
-    return indexed(make_archives(folder, research, pages))
+def make_database(folder: Path, research: Files = {}, pages: Mapping[str, Files] = {}) -> ArchiveDatabase:  # noqa: B006 - only read
+    return index_archives(make_archives(folder, research, pages))
 
 
-def only(database: ArchiveDatabase, title: str) -> StoredArchiveDocument:
-    """The document with a title."""
+def document_titled(database: ArchiveDatabase, title: str) -> StoredArchiveDocument:
+    """Return the document with a title."""
     (found,) = [document for document in database.documents().values() if document.title == title]
     return found
 
 
-def cites(database: ArchiveDatabase, title: str, *, inferred: bool = False) -> list[str]:
-    """What a document cites: titles where it is archived, else addresses."""
+def cited_titles(database: ArchiveDatabase, title: str, *, inferred: bool = False) -> list[str]:
+    """Return what a document cites: the titles of archived documents, else URLs."""
     titles = {document.id: document.title for document in database.documents().values()}
-    found = database.citations_from(only(database, title).number, inferred=inferred)
-    return [titles[one.target_id] if one.target_id else one.target_url for one in found]
+    found = database.citations_from(document_titled(database, title).number, inferred=inferred)
+    return [titles[citation.target_id] if citation.target_id else citation.target_url for citation in found]
 
 
-def citation_of(database: ArchiveDatabase, title: str, at: int = 0) -> Citation:
-    return database.citations_from(only(database, title).number, inferred=True)[at]
+def citation_at(database: ArchiveDatabase, title: str, at: int = 0) -> Citation:
+    return database.citations_from(document_titled(database, title).number, inferred=True)[at]

@@ -1,13 +1,13 @@
-"""What is a citation, in every way people write one; and what is none."""
+"""Citations in every form people write them, and links that are not citations."""
 
 from pathlib import Path
 
 import pytest
 
 from dowse.archives.bibtex import parse_bibtex
-from tests.archives.making import archive_of, captured, citation_of, cites, only
+from tests.archives.making import captured_page, citation_at, cited_titles, document_titled, make_database
 
-PAGE = {"p": captured("https://example.com/page", "The page", "# The page\n\nWords.\n")}
+PAGE = {"p": captured_page("https://example.com/page", "The page", "# The page\n\nWords.\n")}
 
 
 @pytest.mark.parametrize(
@@ -27,8 +27,8 @@ PAGE = {"p": captured("https://example.com/page", "The page", "# The page\n\nWor
     ],
 )  # fmt: skip
 def test_a_link_is_a_citation(tmp_path: Path, text: str) -> None:
-    database = archive_of(tmp_path, {"note.md": text}, PAGE)
-    assert cites(database, "note") == ["The page"]
+    database = make_database(tmp_path, {"note.md": text}, PAGE)
+    assert cited_titles(database, "note") == ["The page"]
 
 
 @pytest.mark.parametrize(
@@ -48,21 +48,21 @@ def test_a_link_is_a_citation(tmp_path: Path, text: str) -> None:
     ],
 )
 def test_an_image_an_anchor_an_address_of_mail_and_code_are_none(tmp_path: Path, text: str) -> None:
-    database = archive_of(tmp_path, {"note.md": f"Words.\n\n{text}\n"}, PAGE)
-    assert cites(database, "note", inferred=True) == []
+    database = make_database(tmp_path, {"note.md": f"Words.\n\n{text}\n"}, PAGE)
+    assert cited_titles(database, "note", inferred=True) == []
 
 
 def test_a_page_that_is_not_archived_has_an_address_and_no_target(tmp_path: Path) -> None:
-    database = archive_of(tmp_path, {"note.md": "See [it](https://elsewhere.org/x)."})
-    found = citation_of(database, "note")
+    database = make_database(tmp_path, {"note.md": "See [it](https://elsewhere.org/x)."})
+    found = citation_at(database, "note")
     assert (found.target_id, found.target_url, found.confidence) == (None, "https://elsewhere.org/x", 1.0)
 
 
 def test_two_links_to_one_page_are_two_citations(tmp_path: Path) -> None:
-    database = archive_of(
+    database = make_database(
         tmp_path, {"note.md": "[a](https://example.com/page) and [b](https://example.com/page)"}, PAGE
     )
-    assert cites(database, "note") == ["The page", "The page"]
+    assert cited_titles(database, "note") == ["The page", "The page"]
 
 
 VAULT = {
@@ -73,36 +73,36 @@ VAULT = {
 
 
 def test_wiki_links_lead_to_pages_by_name_path_and_alias(tmp_path: Path) -> None:
-    database = archive_of(tmp_path, VAULT)
-    assert cites(database, "Home") == ["Ideas", "Deep", "Ideas", "[[Nothing]]", "Ideas"]
-    assert cites(database, "Deep") == ["Home", "Home"]
+    database = make_database(tmp_path, VAULT)
+    assert cited_titles(database, "Home") == ["Ideas", "Deep", "Ideas", "[[Nothing]]", "Ideas"]
+    assert cited_titles(database, "Deep") == ["Home", "Home"]
 
 
 def test_the_links_of_a_captured_page_begin_at_its_address(tmp_path: Path) -> None:
     pages = {
-        "a": captured("https://example.com/docs/a", "A", "[b](b) [root](/c) [self](#x)"),
-        "b": captured("https://example.com/docs/b", "B", "B"),
-        "c": captured("https://example.com/c", "C", "C"),
+        "a": captured_page("https://example.com/docs/a", "A", "[b](b) [root](/c) [self](#x)"),
+        "b": captured_page("https://example.com/docs/b", "B", "B"),
+        "c": captured_page("https://example.com/c", "C", "C"),
     }
-    assert cites(archive_of(tmp_path, {}, pages), "A") == ["B", "C"]
+    assert cited_titles(make_database(tmp_path, {}, pages), "A") == ["B", "C"]
 
 
 def test_of_several_captures_the_newest_is_cited(tmp_path: Path) -> None:
     pages = {
-        "new": captured("https://example.com/page", "New", "n", "2025-06-01"),
-        "old": captured("https://example.com/page", "Old", "o", "2024-06-01"),
+        "new": captured_page("https://example.com/page", "New", "n", "2025-06-01"),
+        "old": captured_page("https://example.com/page", "Old", "o", "2024-06-01"),
     }
-    assert cites(archive_of(tmp_path, {"note.md": "https://example.com/page"}, pages), "note") == ["New"]
+    assert cited_titles(make_database(tmp_path, {"note.md": "https://example.com/page"}, pages), "note") == ["New"]
 
 
 def test_dois_and_arxiv_ids_are_citations(tmp_path: Path) -> None:
     pages = {
-        "d": captured("https://doi.org/10.1000/182", "By DOI", "d"),
-        "x": captured("https://arxiv.org/pdf/2101.00001v2", "On arXiv", "x"),
+        "d": captured_page("https://doi.org/10.1000/182", "By DOI", "d"),
+        "x": captured_page("https://arxiv.org/pdf/2101.00001v2", "On arXiv", "x"),
     }
     text = "As shown (doi:10.1000/182), in arXiv:2101.00001v1 and arXiv:hep-th/9901001. Code: `10.1000/182`."
-    database = archive_of(tmp_path, {"note.md": text}, pages)
-    assert cites(database, "note") == ["By DOI", "On arXiv", "https://arxiv.org/abs/hep-th/9901001"]
+    database = make_database(tmp_path, {"note.md": text}, pages)
+    assert cited_titles(database, "note") == ["By DOI", "On arXiv", "https://arxiv.org/abs/hep-th/9901001"]
 
 
 BIBLIOGRAPHY = r"""
@@ -123,9 +123,13 @@ def test_keys_lead_where_the_bibliography_says(tmp_path: Path) -> None:
         "refs.bib": BIBLIOGRAPHY,
         "ideas.md": "# Ideas of mine\n",
     }
-    database = archive_of(tmp_path, files, PAGE)
-    assert cites(database, "paper") == ["The page", "https://doi.org/10.1000/182", "Ideas of mine"]
-    assert [one.confidence for one in database.citations_from(only(database, "paper").number)] == [1.0, 1.0, 0.9]
+    database = make_database(tmp_path, files, PAGE)
+    assert cited_titles(database, "paper") == ["The page", "https://doi.org/10.1000/182", "Ideas of mine"]
+    assert [one.confidence for one in database.citations_from(document_titled(database, "paper").number)] == [
+        1.0,
+        1.0,
+        0.9,
+    ]
 
 
 def test_a_bibliography_is_read_though_an_entry_is_broken() -> None:
@@ -158,27 +162,29 @@ PEPS = {
 
 
 def test_roles_and_heads_of_proposals_are_citations_and_mentions_are_inferred(tmp_path: Path) -> None:
-    database = archive_of(tmp_path, PEPS)
+    database = make_database(tmp_path, PEPS)
     http = "RFC 2616 – Hypertext Transfer Protocol -- HTTP/1.1"
-    assert cites(database, "PEP 7 – C Style") == ["PEP 8 – Style Guide"] * 3 + [http]
-    assert cites(database, "PEP 8 – Style Guide", inferred=True) == ["PEP 7 – C Style"]
-    kinds = [one.kind for one in database.citations_from(only(database, "PEP 7 – C Style").number, inferred=True)]
+    assert cited_titles(database, "PEP 7 – C Style") == ["PEP 8 – Style Guide"] * 3 + [http]
+    assert cited_titles(database, "PEP 8 – Style Guide", inferred=True) == ["PEP 7 – C Style"]
+    kinds = [
+        one.kind for one in database.citations_from(document_titled(database, "PEP 7 – C Style").number, inferred=True)
+    ]
     assert kinds == ["header", "role", "role", "role", "mention"]
-    assert citation_of(database, "PEP 7 – C Style", -1).confidence < 1
+    assert citation_at(database, "PEP 7 – C Style", -1).confidence < 1
 
 
 def test_an_rfc_has_its_title_date_and_links(tmp_path: Path) -> None:
-    database = archive_of(tmp_path, PEPS, PAGE)
-    http = only(database, "RFC 2616 – Hypertext Transfer Protocol -- HTTP/1.1")
+    database = make_database(tmp_path, PEPS, PAGE)
+    http = document_titled(database, "RFC 2616 – Hypertext Transfer Protocol -- HTTP/1.1")
     assert (http.date, http.type) == ("1999-06", "rfc")
-    assert cites(database, http.title) == ["https://www.rfc-editor.org/rfc/rfc2068", "The page"]
-    assert "https://www.rfc-editor.org/rfc/rfc2026" in cites(database, http.title, inferred=True)
+    assert cited_titles(database, http.title) == ["https://www.rfc-editor.org/rfc/rfc2068", "The page"]
+    assert "https://www.rfc-editor.org/rfc/rfc2026" in cited_titles(database, http.title, inferred=True)
 
 
 def test_a_context_has_about_a_hundred_characters_either_side_within_the_paragraph(tmp_path: Path) -> None:
     words = "word " * 60
-    database = archive_of(tmp_path, {"note.md": f"Before.\n\n{words}[it](https://e.org/x) {words}\n\nAfter."})
-    context = citation_of(database, "note").context
+    database = make_database(tmp_path, {"note.md": f"Before.\n\n{words}[it](https://e.org/x) {words}\n\nAfter."})
+    context = citation_at(database, "note").context
     assert "[it](https://e.org/x)" in context
     assert context.startswith("...word")
     assert context.endswith("word...")
@@ -187,23 +193,23 @@ def test_a_context_has_about_a_hundred_characters_either_side_within_the_paragra
 
 
 def test_a_short_paragraph_is_its_own_context(tmp_path: Path) -> None:
-    database = archive_of(tmp_path, {"note.md": "# Title\n\nFor more,\nsee [this](https://e.org/x).\n\nOther."})
-    assert citation_of(database, "Title").context == "For more, see [this](https://e.org/x)."
+    database = make_database(tmp_path, {"note.md": "# Title\n\nFor more,\nsee [this](https://e.org/x).\n\nOther."})
+    assert citation_at(database, "Title").context == "For more, see [this](https://e.org/x)."
 
 
 def test_a_quotation_is_found_where_it_was_asked_for(tmp_path: Path) -> None:
     from dowse.archives.archive_indexing import update_database
-    from tests.archives.making import indexed, make_archives
+    from tests.archives.making import index_archives, make_archives
 
     said = "the quick brown fox jumps over the lazy dog while thirteen wizards make toxic brew for the evil queen"
-    pages = {"p": captured("https://example.com/page", "The page", f"Once {said} and so on.")}
-    places = make_archives(tmp_path, {"quoting.md": f"They write: {said}.", "other.md": "Nothing of it."}, pages)
-    database = indexed(places)
-    assert cites(database, "quoting", inferred=True) == []
-    update_database(database, places, quotes=True)
-    assert cites(database, "quoting") == []
-    assert cites(database, "quoting", inferred=True) == ["The page"]
-    assert 0.5 <= citation_of(database, "quoting").confidence < 1
-    assert cites(database, "other", inferred=True) == []
-    update_database(database, places, quotes=False)
-    assert cites(database, "quoting", inferred=True) == []
+    pages = {"p": captured_page("https://example.com/page", "The page", f"Once {said} and so on.")}
+    locations = make_archives(tmp_path, {"quoting.md": f"They write: {said}.", "other.md": "Nothing of it."}, pages)
+    database = index_archives(locations)
+    assert cited_titles(database, "quoting", inferred=True) == []
+    update_database(database, locations, quotes=True)
+    assert cited_titles(database, "quoting") == []
+    assert cited_titles(database, "quoting", inferred=True) == ["The page"]
+    assert 0.5 <= citation_at(database, "quoting").confidence < 1
+    assert cited_titles(database, "other", inferred=True) == []
+    update_database(database, locations, quotes=False)
+    assert cited_titles(database, "quoting", inferred=True) == []

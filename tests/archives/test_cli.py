@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from dowse.cli import main
-from tests.archives.making import captured, make_archives
+from tests.archives.making import captured_page, make_archives
 
 RESEARCH = {
     "2025-05-20/intro.md": "# Introduction to Machine Learning\n\nSee [this](https://example.com/p) and [x](gone.md).\n",
     "alone.md": "# Alone\n\nNothing.\n",
 }
-PAGES = {"1f": captured("https://example.com/p", "The page", "Gradient descent.\n")}
+PAGES = {"1f": captured_page("https://example.com/p", "The page", "Gradient descent.\n")}
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +29,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> dict[str, Any]:
-    """The JSON that a command prints."""
+    """Return the JSON that a command prints."""
     capsys.readouterr()
     assert main(["archive", *arguments, "--json"]) == code
     found: dict[str, Any] = json.loads(capsys.readouterr().out)

@@ -1,29 +1,29 @@
-"""What a document is: title, date, source, type and question, from its files."""
+"""Reading of documents from their files: title, date, source, type and question."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from tests.archives.making import HOSTILE, archive_of, captured, cites, only
+from tests.archives.making import HOSTILE, captured_page, cited_titles, document_titled, make_database
 
 
 def test_a_dated_report(tmp_path: Path) -> None:
-    database = archive_of(tmp_path, {"2025-05-20/intro.md": "# Introduction\n\nWords.\n"})
-    found = only(database, "Introduction")
+    database = make_database(tmp_path, {"2025-05-20/intro.md": "# Introduction\n\nWords.\n"})
+    found = document_titled(database, "Introduction")
     assert (found.date, found.source, found.type) == ("2025-05-20", "research", "report")
     assert found.path == "research-archive/2025-05-20/intro.md"
 
 
 def test_front_matter_goes_before_the_path(tmp_path: Path) -> None:
     text = "---\ntitle: Stated\ndate: 2024-01-02\nquestion: Why?\ntype: essay\n---\n# Heading\n"
-    found = only(archive_of(tmp_path, {"2025-05-20/intro.md": text}), "Stated")
+    found = document_titled(make_database(tmp_path, {"2025-05-20/intro.md": text}), "Stated")
     assert (found.date, found.question, found.type) == ("2024-01-02", "Why?", "essay")
 
 
 def test_a_captured_page_is_one_document_with_its_original(tmp_path: Path) -> None:
-    page = captured("https://example.com/x", "As captured", "# Other heading\n\nWords.")
-    database = archive_of(tmp_path, {}, {"a1b2": {**page, "original.html": "<p>Raw</p>", "shot.png": b"\0"}})
+    page = captured_page("https://example.com/x", "As captured", "# Other heading\n\nWords.")
+    database = make_database(tmp_path, {}, {"a1b2": {**page, "original.html": "<p>Raw</p>", "shot.png": b"\0"}})
     (found,) = database.documents().values()
     assert (found.title, found.date, found.source, found.type) == ("As captured", "2025-05-21", "url-content", "page")
     assert (found.url, found.path) == ("https://example.com/x", "url-content-archive/a1b2/content.md")
@@ -31,8 +31,8 @@ def test_a_captured_page_is_one_document_with_its_original(tmp_path: Path) -> No
 
 def test_a_captured_page_without_text_is_its_original(tmp_path: Path) -> None:
     files = {"metadata.json": '{"url": "https://example.com/x"}', "original.html": "<title>T</title><p>Raw words</p>"}
-    database = archive_of(tmp_path, {}, {"a1b2": files})
-    assert "Raw words" in database.text(only(database, "T").number)
+    database = make_database(tmp_path, {}, {"a1b2": files})
+    assert "Raw words" in database.text(document_titled(database, "T").number)
 
 
 def test_a_query_folder_is_its_answer(tmp_path: Path) -> None:
@@ -46,21 +46,21 @@ def test_a_query_folder_is_its_answer(tmp_path: Path) -> None:
             }
         ),
     }
-    database = archive_of(tmp_path, files)
+    database = make_database(tmp_path, files)
     (found,) = database.documents().values()
     assert (found.title, found.question, found.type, found.date) == (
         "What is a monad?", "What is a monad?", "query", "2025-05-20",
     )  # fmt: skip
     assert "burrito" in database.text(found.number)
     assert "not shown" not in database.text(found.number)
-    assert cites(database, found.title) == ["https://example.com/m", "https://example.com/n"]
+    assert cited_titles(database, found.title) == ["https://example.com/m", "https://example.com/n"]
 
 
 @pytest.mark.parametrize(
     "result", ['{"choices": [{"message": {"content": "Deep words"}}]}', '"Deep words"', "Deep words"]
 )
 def test_a_result_is_read_in_whatever_shape_it_has(tmp_path: Path, result: str) -> None:
-    database = archive_of(tmp_path, {"7f/result.json": result})
+    database = make_database(tmp_path, {"7f/result.json": result})
     (found,) = database.documents().values()
     assert found.title == "7f"
     assert "Deep words" in database.text(found.number)
@@ -68,21 +68,25 @@ def test_a_result_is_read_in_whatever_shape_it_has(tmp_path: Path, result: str) 
 
 @pytest.mark.parametrize("metadata", ["", "{", "[]", '"x"', '{"url": 7, "title": null}', "[" * 5000, b"\xff\xfe\x00"])
 def test_metadata_that_makes_no_sense_is_no_reason_to_lose_a_page(tmp_path: Path, metadata: str | bytes) -> None:
-    database = archive_of(tmp_path, {}, {"a1": {"content.md": "# Heading\n", "metadata.json": metadata}})
-    assert only(database, "Heading").url == "" if metadata != b"\xff\xfe\x00" else True
+    database = make_database(tmp_path, {}, {"a1": {"content.md": "# Heading\n", "metadata.json": metadata}})
+    assert document_titled(database, "Heading").url == "" if metadata != b"\xff\xfe\x00" else True
 
 
 def test_other_formats_are_read(tmp_path: Path) -> None:
     files = {"a.html": "<title>A page</title><p>x", "b.rst": "B title\n=======\n\nx\n", "c.txt": "C title\n\nx\n"}
-    assert {one.title for one in archive_of(tmp_path, files).documents().values()} == {"A page", "B title", "C title"}
+    assert {one.title for one in make_database(tmp_path, files).documents().values()} == {
+        "A page",
+        "B title",
+        "C title",
+    }
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_any_text_may_stand_anywhere(tmp_path: Path, hostile: str) -> None:
-    page = captured(f"https://example.com/{hostile}", hostile, hostile)
+    page = captured_page(f"https://example.com/{hostile}", hostile, hostile)
     note = f"# {hostile}\n\n{hostile} [{hostile}]({hostile}) [[{hostile}]] <{hostile}>\n"
     matter = f"---\ntitle: {json.dumps(hostile)}\nquestion: {json.dumps(hostile)}\n---\n{hostile}\n"
-    database = archive_of(tmp_path, {"note.md": note, "matter.md": matter}, {"p": page})
+    database = make_database(tmp_path, {"note.md": note, "matter.md": matter}, {"p": page})
     assert len(database.documents()) == 3
     for document in database.documents().values():
         database.citations_from(document.number, inferred=True)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.citation_graph import graph_from, path_between, whole_graph
 from dowse.archives.graph_queries import broken_links, duplicates, most_cited, most_cited_unarchived, orphans
-from tests.archives.making import archive_of, captured, only
+from tests.archives.making import captured_page, document_titled, make_database
 
 NUMBERS = st.integers(0, 9)
 EDGES = st.lists(st.tuples(NUMBERS, NUMBERS), max_size=30)
@@ -42,7 +42,7 @@ def test_a_walk_reaches_what_a_naive_one_reaches(edges: list[tuple[int, int]], s
         if min(distances.get(source, 99), distances.get(target, 99)) < depth
     }
     with tempfile.TemporaryDirectory() as folder:
-        database = archive_of(Path(folder), notes(edges))
+        database = make_database(Path(folder), notes(edges))
         numbers = numbered(database)
         found = graph_from(database, [numbers[f"D{start}"] for start in starts], depth)
         titles = {node.document.id: node.document.title for node in found.nodes}
@@ -63,7 +63,7 @@ def test_a_path_is_as_short_as_any(edges: list[tuple[int, int]], source: int, ta
     directed.add_nodes_from(range(10))
     reference = directed.to_undirected() if either else directed
     with tempfile.TemporaryDirectory() as folder:
-        database = archive_of(Path(folder), notes(edges))
+        database = make_database(Path(folder), notes(edges))
         numbers = numbered(database)
         found = path_between(
             database, numbers[f"D{source}"], numbers[f"D{target}"], direction="either" if either else "citing"
@@ -81,7 +81,7 @@ def test_a_path_is_as_short_as_any(edges: list[tuple[int, int]], source: int, ta
 
 
 def test_a_graph_that_is_too_large_is_cut_and_says_so(tmp_path: Path) -> None:
-    database = archive_of(tmp_path, notes([(0, n) for n in range(1, 40)], 40))
+    database = make_database(tmp_path, notes([(0, n) for n in range(1, 40)], 40))
     start = numbered(database)["D0"]
     found = graph_from(database, [start], 1, max_nodes=10)
     assert len(found.nodes) == 10
@@ -103,14 +103,14 @@ def database(tmp_path: Path) -> ArchiveDatabase:
     }
     text = "# Same words\n\n" + "The very same words. " * 20
     pages = {
-        "p1": captured("https://example.com/p", "P", "One."),
-        "p2": captured("http://example.com/p/?utm_source=x", "P again", "Two."),
-        "q1": captured("https://a.org/q", "Q", text),
-        "q2": captured("https://b.org/q", "Q copied", text),
-        "m1": captured("https://www.m.org/x", "M", "Three."),
-        "m2": captured("https://m.org/x/index.html", "M again", "Four."),
+        "p1": captured_page("https://example.com/p", "P", "One."),
+        "p2": captured_page("http://example.com/p/?utm_source=x", "P again", "Two."),
+        "q1": captured_page("https://a.org/q", "Q", text),
+        "q2": captured_page("https://b.org/q", "Q copied", text),
+        "m1": captured_page("https://www.m.org/x", "M", "Three."),
+        "m2": captured_page("https://m.org/x/index.html", "M again", "Four."),
     }
-    return archive_of(tmp_path, research, pages)
+    return make_database(tmp_path, research, pages)
 
 
 def test_what_is_cited_most_counts_documents_and_citations(database: ArchiveDatabase) -> None:
@@ -132,7 +132,7 @@ def test_broken_links_are_those_to_nothing_at_all(database: ArchiveDatabase) -> 
         ("gone.md", "no such document"), ("[[Nothing]]", "no such document"),
     ]  # fmt: skip
     assert total == 2
-    assert {one.source_id for one in found} == {only(database, "A").id}
+    assert {one.source_id for one in found} == {document_titled(database, "A").id}
 
 
 def test_a_page_under_several_addresses_is_found(database: ArchiveDatabase) -> None:

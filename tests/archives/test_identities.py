@@ -1,4 +1,4 @@
-"""One page is one page, however its address is written."""
+"""Identities of URLs, and the parsing of dates."""
 
 import pytest
 

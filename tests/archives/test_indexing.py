@@ -1,4 +1,4 @@
-"""Runs: only what changed is read, all or nothing is taken over, and what is gone is gone."""
+"""Indexing runs: they read only changed files, commit all or nothing, and remove missing documents."""
 
 import base64
 import os
@@ -18,110 +18,118 @@ from dowse.archives.archive_search import search_archives
 from dowse.archives.archive_watcher import run_lock
 from dowse.errors import DowseError, NotIndexed, StoreBusy, StoreDamaged, StoreTooNew, UsageError
 from dowse.sources.archive_files import ArchiveFiles
-from tests.archives.making import archive_of, captured, cites, indexed, make_archives, only, places_in
+from tests.archives.making import (
+    captured_page,
+    cited_titles,
+    document_titled,
+    index_archives,
+    locations_in,
+    make_archives,
+    make_database,
+)
 from tests.making import write_tree
 
 TWO = {"a.md": "# A\n\n[b](b.md) https://example.com/page\n", "b.md": "# B\n\nApples.\n"}
-PAGE = {"p": captured("https://example.com/page", "The page", "Pears.\n")}
+PAGE = {"p": captured_page("https://example.com/page", "The page", "Pears.\n")}
 
 
 def dump(database: ArchiveDatabase) -> list[object]:
-    """All that a database says, but for when files were looked at."""
+    """Return the content of a database, without the times at which files were checked."""
     tables = ("documents", "content", "identities", "citations", "words", "bibliography")
     return [database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in tables]
 
 
 def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
-    places = make_archives(tmp_path, TWO, PAGE)
-    database = indexed(places)
+    locations = make_archives(tmp_path, TWO, PAGE)
+    database = index_archives(locations)
     before = dump(database)
-    report = update_database(database, places)
+    report = update_database(database, locations)
     assert (report.added, report.updated, report.removed, report.unchanged) == (0, 0, 0, 3)
     assert dump(database) == before
 
 
 def test_unchanged_files_are_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    places = make_archives(tmp_path, TWO)
-    for file in places.research.iterdir():
+    locations = make_archives(tmp_path, TWO)
+    for file in locations.research.iterdir():
         os.utime(file, (1, 1))
     monkeypatch.setattr(ingest, "_CLOCK_TICK_NS", 0)
-    database = indexed(places)
+    database = index_archives(locations)
 
     def refuse(*_: object) -> None:
         raise AssertionError("read again")
 
     monkeypatch.setattr(ArchiveFiles, "read_entry_bytes", refuse)
-    assert update_database(database, places).unchanged == 2
+    assert update_database(database, locations).unchanged == 2
 
 
 def test_a_file_that_was_only_touched_is_unchanged(tmp_path: Path) -> None:
-    places = make_archives(tmp_path, TWO)
-    database = indexed(places)
-    os.utime(places.research / "b.md", (1, 1))
-    assert update_database(database, places).updated == 0
+    locations = make_archives(tmp_path, TWO)
+    database = index_archives(locations)
+    os.utime(locations.research / "b.md", (1, 1))
+    assert update_database(database, locations).updated == 0
 
 
 def test_changed_content_of_the_same_size_and_time_is_seen(tmp_path: Path) -> None:
-    places = make_archives(tmp_path, TWO)
-    database = indexed(places)
-    file = places.research / "b.md"
+    locations = make_archives(tmp_path, TWO)
+    database = index_archives(locations)
+    file = locations.research / "b.md"
     stat = file.stat()
     file.write_text("# B\n\nPeaches\n", encoding="utf-8")
     os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    assert update_database(database, places).updated == 1
+    assert update_database(database, locations).updated == 1
     assert [hit.document.title for hit in search_archives(database, "peaches", 5)] == ["B"]
     assert search_archives(database, "apples", 5, fuzzy=False) == []
 
 
 def test_what_is_gone_goes_with_its_citations(tmp_path: Path) -> None:
-    places = make_archives(tmp_path, TWO, PAGE)
-    database = indexed(places)
-    (places.research / "a.md").unlink()
-    assert update_database(database, places).removed == 1
-    assert database.citations_to(only(database, "B").number) == []
+    locations = make_archives(tmp_path, TWO, PAGE)
+    database = index_archives(locations)
+    (locations.research / "a.md").unlink()
+    assert update_database(database, locations).removed == 1
+    assert database.citations_to(document_titled(database, "B").number) == []
     assert database.rows("SELECT COUNT(*) FROM citations") == [(0,)]
     assert database.rows("SELECT COUNT(*) FROM words WHERE word = 'https'") == [(0,)]
 
 
 def test_links_follow_what_comes_and_goes(tmp_path: Path) -> None:
-    places = make_archives(tmp_path, {"a.md": "# A\n\n[b](b.md) https://example.com/page\n"})
-    database = indexed(places)
-    assert cites(database, "A") == ["b.md", "https://example.com/page"]
+    locations = make_archives(tmp_path, {"a.md": "# A\n\n[b](b.md) https://example.com/page\n"})
+    database = index_archives(locations)
+    assert cited_titles(database, "A") == ["b.md", "https://example.com/page"]
     make_archives(tmp_path, TWO, PAGE)
-    update_database(database, places)
-    assert cites(database, "A") == ["B", "The page"]
-    (places.research / "b.md").unlink()
-    (places.url_content / "p" / "metadata.json").unlink()
-    (places.url_content / "p" / "content.md").unlink()
-    update_database(database, places)
-    assert cites(database, "A") == ["b.md", "https://example.com/page"]
+    update_database(database, locations)
+    assert cited_titles(database, "A") == ["B", "The page"]
+    (locations.research / "b.md").unlink()
+    (locations.url_content / "p" / "metadata.json").unlink()
+    (locations.url_content / "p" / "content.md").unlink()
+    update_database(database, locations)
+    assert cited_titles(database, "A") == ["b.md", "https://example.com/page"]
 
 
 def test_new_metadata_makes_another_page_of_the_same_text(tmp_path: Path) -> None:
-    places = make_archives(tmp_path, {}, PAGE)
-    database = indexed(places)
-    make_archives(tmp_path, {}, {"p": captured("https://example.com/other", "Renamed", "Pears.\n")})
-    assert update_database(database, places).updated == 1
-    assert only(database, "Renamed").url == "https://example.com/other"
+    locations = make_archives(tmp_path, {}, PAGE)
+    database = index_archives(locations)
+    make_archives(tmp_path, {}, {"p": captured_page("https://example.com/other", "Renamed", "Pears.\n")})
+    assert update_database(database, locations).updated == 1
+    assert document_titled(database, "Renamed").url == "https://example.com/other"
     assert len(database.documents()) == 1
 
 
 def test_a_bibliography_that_changes_changes_what_keys_lead_to(tmp_path: Path) -> None:
-    places = make_archives(tmp_path, {"a.md": "# A\n\nAs @x says.\n"})
-    database = indexed(places)
-    assert cites(database, "A") == []
+    locations = make_archives(tmp_path, {"a.md": "# A\n\nAs @x says.\n"})
+    database = index_archives(locations)
+    assert cited_titles(database, "A") == []
     for url in ("https://example.com/1", "https://example.com/2"):
-        write_tree(places.research, {"r.bib": f"@misc{{x, url = {{{url}}}}}"})
-        update_database(database, places)
-        assert cites(database, "A") == [url]
-    (places.research / "r.bib").unlink()
-    update_database(database, places)
-    assert cites(database, "A") == []
+        write_tree(locations.research, {"r.bib": f"@misc{{x, url = {{{url}}}}}"})
+        update_database(database, locations)
+        assert cited_titles(database, "A") == [url]
+    (locations.research / "r.bib").unlink()
+    update_database(database, locations)
+    assert cited_titles(database, "A") == []
 
 
 def test_ids_stay_when_the_archives_are_moved_as_a_whole(tmp_path: Path) -> None:
-    first = archive_of(tmp_path / "here", TWO, PAGE)
-    second = archive_of(tmp_path / "there", TWO, PAGE)
+    first = make_database(tmp_path / "here", TWO, PAGE)
+    second = make_database(tmp_path / "there", TWO, PAGE)
     assert {one.id for one in first.documents().values()} == {one.id for one in second.documents().values()}
     moved = ArchiveLocations(
         tmp_path / "there" / "research-archive", tmp_path / "there" / "url-content-archive", first.file
@@ -135,54 +143,54 @@ def test_secrets_are_never_read(tmp_path: Path) -> None:
     body = base64.encodebytes(random.Random(7).randbytes(1200)).decode()  # nobody's key
     key = f"hunter2\n-----BEGIN OPENSSH PRIVATE KEY-----\n{body}-----END OPENSSH PRIVATE KEY-----\n"
     files = {".env.md": "hunter2", "key.md": key, "node_modules/x.md": "hunter2", ".ssh/notes.md": "hunter2"}
-    database = archive_of(tmp_path, {**files, "a.md": "# A\n"})
+    database = make_database(tmp_path, {**files, "a.md": "# A\n"})
     assert [one.archive_path for one in database.documents().values()] == ["a.md"]
     assert search_archives(database, "hunter2", 5) == []
 
 
 def test_a_document_that_may_not_be_read_any_more_goes(tmp_path: Path) -> None:
-    places = make_archives(tmp_path, TWO)
-    database = indexed(places)
-    (places.research / "b.md").write_bytes(b"\0binary")
-    report = update_database(database, places)
+    locations = make_archives(tmp_path, TWO)
+    database = index_archives(locations)
+    (locations.research / "b.md").write_bytes(b"\0binary")
+    report = update_database(database, locations)
     assert (report.removed, report.skipped) == (1, {"binary": 1})
-    assert update_database(database, places).skipped == {"binary": 1}
-    (places.research / "b.md").write_text("# B again\n", encoding="utf-8")
-    assert update_database(database, places).added == 1
+    assert update_database(database, locations).skipped == {"binary": 1}
+    (locations.research / "b.md").write_text("# B again\n", encoding="utf-8")
+    assert update_database(database, locations).added == 1
 
 
 def test_a_symlink_leads_nowhere(tmp_path: Path) -> None:
     write_tree(tmp_path / "outside", {"secret.md": "# Hunter\n"})
-    places = make_archives(tmp_path, TWO)
-    (places.research / "link.md").symlink_to(tmp_path / "outside" / "secret.md")
-    assert search_archives(indexed(places), "hunter", 5) == []
+    locations = make_archives(tmp_path, TWO)
+    (locations.research / "link.md").symlink_to(tmp_path / "outside" / "secret.md")
+    assert search_archives(index_archives(locations), "hunter", 5) == []
 
 
 def test_what_git_ignores_is_archived(tmp_path: Path) -> None:
     write_tree(tmp_path, {".gitignore": "research-archive/\n*.md\n", ".git/HEAD": "ref: refs/heads/main\n"})
-    assert len(archive_of(tmp_path, TWO).documents()) == 2
+    assert len(make_database(tmp_path, TWO).documents()) == 2
 
 
 def test_an_archive_that_is_not_there_keeps_its_documents(tmp_path: Path) -> None:
-    places = make_archives(tmp_path, TWO, PAGE)
-    database = indexed(places)
-    places.url_content.rename(tmp_path / "unplugged")
-    report = update_database(database, places)
+    locations = make_archives(tmp_path, TWO, PAGE)
+    database = index_archives(locations)
+    locations.url_content.rename(tmp_path / "unplugged")
+    report = update_database(database, locations)
     assert report.removed == 0
     assert "1 documents are kept" in report.warnings[0]
-    assert cites(database, "A") == ["B", "The page"]
-    assert update_database(database, places, prunes=True).removed == 1
+    assert cited_titles(database, "A") == ["B", "The page"]
+    assert update_database(database, locations, prunes=True).removed == 1
 
 
 def test_no_archive_at_all_is_said(tmp_path: Path) -> None:
     database = create_database(tmp_path / "search.db")
     with pytest.raises(UsageError, match="RESEARCH_ARCHIVE_PATH"):
-        update_database(database, places_in(tmp_path / "nothing"))
+        update_database(database, locations_in(tmp_path / "nothing"))
 
 
 def test_a_run_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    places = make_archives(tmp_path, TWO)
-    database = indexed(places)
+    locations = make_archives(tmp_path, TWO)
+    database = index_archives(locations)
     before = dump(database)
     make_archives(tmp_path, {"c.md": "# C\n", "d.md": "# D\n", "b.md": "# Other\n"})
 
@@ -191,13 +199,13 @@ def test_a_run_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr("dowse.archives.archive_indexing.resolve_citations", fail)
     with pytest.raises(DowseError, match="in the middle"):
-        update_database(database, places)
+        update_database(database, locations)
     assert dump(database) == before
 
 
 def test_a_run_that_is_killed_leaves_what_was_there(tmp_path: Path) -> None:
-    places = make_archives(tmp_path, TWO)
-    database = indexed(places)
+    locations = make_archives(tmp_path, TWO)
+    database = index_archives(locations)
     before = dump(database)
     make_archives(tmp_path, {f"n{number}.md": f"# N{number}\n" for number in range(20)})
     program = (
@@ -207,42 +215,49 @@ def test_a_run_that_is_killed_leaves_what_was_there(tmp_path: Path) -> None:
         "locations = ArchiveLocations(*map(Path, sys.argv[1:]))\n"
         "indexing.update_database(create_database(locations.database), locations)\n"
     )
-    command = [sys.executable, "-c", program, str(places.research), str(places.url_content), str(places.database)]
+    command = [
+        sys.executable,
+        "-c",
+        program,
+        str(locations.research),
+        str(locations.url_content),
+        str(locations.database),
+    ]
     assert subprocess.run(command, check=False).returncode == 9
     assert dump(database) == before
-    assert update_database(database, places).added == 20
+    assert update_database(database, locations).added == 20
 
 
 def test_others_search_while_one_indexes(tmp_path: Path) -> None:
-    places = make_archives(tmp_path, TWO)
-    database = indexed(places)
-    reader = open_database(places.database)
+    locations = make_archives(tmp_path, TWO)
+    database = index_archives(locations)
+    reader = open_database(locations.database)
     make_archives(tmp_path, {"c.md": "# Cherries\n"})
     seen = list[int]()
 
     def look(_done: int, _total: int) -> None:
         seen.append(len(reader.documents()) + len(search_archives(reader, "cherries", 5)))
 
-    update_database(database, places, look)
+    update_database(database, locations, look)
     assert seen == [2, 2, 2]
     assert len(search_archives(reader, "cherries", 5)) == 1
 
 
 def test_a_second_indexer_says_whom_it_waits_for(tmp_path: Path) -> None:
-    places = make_archives(tmp_path, TWO)
-    indexed(places)
-    with run_lock(places).held(1), pytest.raises(StoreBusy, match=f"process {os.getpid()}"):
-        run_lock(places).acquire(0.01)
+    locations = make_archives(tmp_path, TWO)
+    index_archives(locations)
+    with run_lock(locations).held(1), pytest.raises(StoreBusy, match=f"process {os.getpid()}"):
+        run_lock(locations).acquire(0.01)
 
 
 def test_a_newer_database_is_refused_naming_both_versions(tmp_path: Path) -> None:
-    places = make_archives(tmp_path, TWO)
-    indexed(places).close()
-    with sqlite3.connect(places.database) as connection:
+    locations = make_archives(tmp_path, TWO)
+    index_archives(locations).close()
+    with sqlite3.connect(locations.database) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
     with pytest.raises(StoreTooNew, match="format 99"):
-        open_database(places.database)
+        open_database(locations.database)
 
 
 def test_another_database_is_not_touched(tmp_path: Path) -> None:

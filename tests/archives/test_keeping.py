@@ -1,4 +1,4 @@
-"""Watching: what changes is indexed, by one process at a time."""
+"""Watching: changes are indexed, by one process at a time."""
 
 import threading
 import time
@@ -11,13 +11,13 @@ from dowse.archives.archive_locations import ArchiveLocations
 from dowse.archives.archive_types import ArchiveReport
 from dowse.archives.archive_watcher import keep_indexed
 from dowse.errors import DowseError
-from tests.archives.making import captured, make_archives, places_in
+from tests.archives.making import captured_page, locations_in, make_archives
 
 
 @contextmanager
-def keeping(places: ArchiveLocations) -> Iterator[list[ArchiveReport | DowseError]]:
+def keeping(locations: ArchiveLocations) -> Iterator[list[ArchiveReport | DowseError]]:
     told, stop = list[ArchiveReport | DowseError](), threading.Event()
-    thread = threading.Thread(target=keep_indexed, args=(places, stop, told.append))
+    thread = threading.Thread(target=keep_indexed, args=(locations, stop, told.append))
     thread.start()
     try:
         yield told
@@ -34,10 +34,10 @@ def wait_until(condition: Callable[[], bool], seconds: float = 30) -> None:
         time.sleep(0.02)
 
 
-def titles(places: ArchiveLocations) -> set[str]:
-    if not places.database.is_file():
+def titles(locations: ArchiveLocations) -> set[str]:
+    if not locations.database.is_file():
         return set()
-    database = open_database(places.database)
+    database = open_database(locations.database)
     try:
         return {document.title for document in database.documents().values()}
     finally:
@@ -45,28 +45,28 @@ def titles(places: ArchiveLocations) -> set[str]:
 
 
 def test_what_comes_changes_and_goes_is_followed(tmp_path: Path) -> None:
-    places = make_archives(tmp_path, {"a.md": "# A\n"})
-    with keeping(places):
-        wait_until(lambda: titles(places) == {"A"})
+    locations = make_archives(tmp_path, {"a.md": "# A\n"})
+    with keeping(locations):
+        wait_until(lambda: titles(locations) == {"A"})
         make_archives(tmp_path, {"new/folder/b.md": "# B\n"})
-        wait_until(lambda: titles(places) == {"A", "B"})
+        wait_until(lambda: titles(locations) == {"A", "B"})
         make_archives(tmp_path, {"new/folder/b.md": "# Other\n"})
-        wait_until(lambda: titles(places) == {"A", "Other"})
-        (places.research / "a.md").unlink()
-        wait_until(lambda: titles(places) == {"Other"})
+        wait_until(lambda: titles(locations) == {"A", "Other"})
+        (locations.research / "a.md").unlink()
+        wait_until(lambda: titles(locations) == {"Other"})
 
 
 def test_an_archive_that_appears_later_is_found(tmp_path: Path) -> None:
-    places = make_archives(tmp_path, {"a.md": "# A\n"})
-    with keeping(places) as told:
-        wait_until(lambda: titles(places) == {"A"})
-        make_archives(tmp_path, {"b.md": "# B\n"}, {"p": captured("https://e.org/p", "P", "p")})
-        wait_until(lambda: titles(places) == {"A", "B", "P"})
+    locations = make_archives(tmp_path, {"a.md": "# A\n"})
+    with keeping(locations) as told:
+        wait_until(lambda: titles(locations) == {"A"})
+        make_archives(tmp_path, {"b.md": "# B\n"}, {"p": captured_page("https://e.org/p", "P", "p")})
+        wait_until(lambda: titles(locations) == {"A", "B", "P"})
         assert not any(isinstance(one, DowseError) for one in told)
 
 
 def test_without_any_archive_it_waits_for_one(tmp_path: Path) -> None:
-    places = places_in(tmp_path)
-    with keeping(places) as told:
+    locations = locations_in(tmp_path)
+    with keeping(locations) as told:
         wait_until(lambda: bool(told))
         assert isinstance(told[0], DowseError)

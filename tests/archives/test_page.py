@@ -9,26 +9,26 @@ from dowse.archives.citation_graph import whole_graph
 from dowse.archives.graph_pictures.graph_page import as_html
 from dowse.archives.graph_pictures.picture import draw_picture
 from tests.archives.browser import Browser
-from tests.archives.making import HOSTILE, archive_of, captured, only
+from tests.archives.making import HOSTILE, captured_page, document_titled, make_database
 
 RESEARCH = {
     "2025-05-20/intro.md": "# Introduction\n\nSee [this](https://example.com/p) and [other](../other.md). Aardvarks.\n",
     "other.md": "---\ntitle: Other <b>report</b> & more\ndate: 2024-01-01\n---\n</script><img src=https://evil.example/x onerror=alert(1)>\n",
     **{f"h/{n}.md": f"# {title}\n\n[o](../other.md)\n" for n, title in enumerate(HOSTILE) if title.isprintable()},
 }
-PAGES = {"1f": captured("https://example.com/p", "The page", "Gradient descent.\n")}
+PAGES = {"1f": captured_page("https://example.com/p", "The page", "Gradient descent.\n")}
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
-    """The file of a page, and ids of its documents by title."""
+    """Return the file of a page, and the ids of its documents by title."""
     folder = tmp_path_factory.mktemp("page")
-    database = archive_of(folder, RESEARCH, PAGES)
+    database = make_database(folder, RESEARCH, PAGES)
     picture = draw_picture(database, whole_graph(database), "What cites what", with_text=True)
     file = folder / "graph.html"
     file.write_text(as_html(picture), encoding="utf-8")
     titles = ("Introduction", "Other <b>report</b> & more", "The page")
-    return file, {title: only(database, title).id for title in titles}
+    return file, {title: document_titled(database, title).id for title in titles}
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from dowse.archives.graph_pictures.graph_page import as_html
 from dowse.archives.graph_pictures.layout import lay_out
 from dowse.archives.graph_pictures.picture import draw_picture
 from dowse.archives.graph_pictures.svg import as_svg
-from tests.archives.making import HOSTILE, archive_of, captured
+from tests.archives.making import HOSTILE, captured_page, make_database
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +31,8 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> ArchiveDatabase:
         f"{n}.md": f"---\ntitle: {json.dumps(title)}\ndate: 2025-01-{n % 28 + 1:02}\n---\n[next]({(n + 1) % count}.md)\n{title}\n"
         for n, title in enumerate(HOSTILE)
     }
-    pages = {f"p{n}": captured(f"https://e.org/{n}", title, "[x](/0)") for n, title in enumerate(HOSTILE)}
-    return archive_of(tmp_path_factory.mktemp("hostile"), research, pages)
+    pages = {f"p{n}": captured_page(f"https://e.org/{n}", title, "[x](/0)") for n, title in enumerate(HOSTILE)}
+    return make_database(tmp_path_factory.mktemp("hostile"), research, pages)
 
 
 @pytest.fixture(scope="module")
@@ -109,11 +109,11 @@ def test_the_page_loads_nothing_and_holds_the_data(database: ArchiveDatabase, gr
 def test_places_are_apart_within_the_square_and_always_the_same() -> None:
     ids = [f"d{n}" for n in range(60)]
     joined = [(f"d{n}", f"d{(n * 7) % 40}") for n in range(40)]
-    places = lay_out(ids, joined)
-    assert places == lay_out(ids, joined)
-    assert places.keys() == set(ids)
-    assert len(set(places.values())) == len(ids)
-    assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in places.values())
+    positions = lay_out(ids, joined)
+    assert positions == lay_out(ids, joined)
+    assert positions.keys() == set(ids)
+    assert len(set(positions.values())) == len(ids)
+    assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in positions.values())
     assert lay_out([], []) == {}
     assert lay_out(["one"], []) == {"one": (0.5, 0.5)}
 

@@ -1,4 +1,4 @@
-"""Searching: typos are forgiven, a title is worth more than a mention, and no query breaks anything."""
+"""Searching: typos, the order of results, snippets, and hostile queries."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_search import search_archives
-from tests.archives.making import HOSTILE, archive_of
+from tests.archives.making import HOSTILE, make_database
 
 FRUIT = {
     "ml.md": "# Introduction to Machine Learning\n\nMachine learning is a subset of artificial intelligence.\n",
@@ -22,7 +22,7 @@ FRUIT = {
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> ArchiveDatabase:
-    return archive_of(tmp_path_factory.mktemp("fruit"), FRUIT)
+    return make_database(tmp_path_factory.mktemp("fruit"), FRUIT)
 
 
 def titles(database: ArchiveDatabase, query: str, *, fuzzy: bool = True) -> list[str]:
@@ -69,7 +69,11 @@ def test_a_title_outranks_a_question_outranks_content(tmp_path: Path) -> None:
         "question.md": "---\nquestion: What is the history of the zeppelin?\n---\n# Two\n\nShort.\n",
         "title.md": "# Zeppelin history in a nutshell\n\nShort.\n",
     }
-    assert titles(archive_of(tmp_path, files), "zeppelin history") == ["Zeppelin history in a nutshell", "Two", "One"]
+    assert titles(make_database(tmp_path, files), "zeppelin history") == [
+        "Zeppelin history in a nutshell",
+        "Two",
+        "One",
+    ]
 
 
 def test_scores_mean_relevance(database: ArchiveDatabase) -> None:
@@ -91,7 +95,7 @@ def test_words_that_follow_each_other_share_a_mark(database: ArchiveDatabase) ->
 
 def test_archived_text_is_escaped(tmp_path: Path) -> None:
     text = "# <mark>Trick</mark> & <script>\n\nA <mark>trick</mark> with <script>alert(1)</script> &amp; more tricks.\n"
-    (hit,) = search_archives(archive_of(tmp_path, {"a.md": text}), "trick", 1)
+    (hit,) = search_archives(make_database(tmp_path, {"a.md": text}), "trick", 1)
     for highlight in hit.highlights:
         for snippet in highlight.snippets:
             assert "<script>" not in snippet
@@ -101,7 +105,7 @@ def test_archived_text_is_escaped(tmp_path: Path) -> None:
 
 def test_a_long_text_is_shown_in_a_few_passages(tmp_path: Path) -> None:
     text = "# Long\n\n" + "\n\n".join(f"Paragraph {n} of many. " + "filler " * 40 + "needle here." for n in range(50))
-    (hit,) = search_archives(archive_of(tmp_path, {"a.md": text}), "needle", 1)
+    (hit,) = search_archives(make_database(tmp_path, {"a.md": text}), "needle", 1)
     (content,) = (one for one in hit.highlights if one.field == "content")
     assert len(content.snippets) == 3
     assert all(snippet.count("<mark>needle</mark>") == 1 and len(snippet) < 300 for snippet in content.snippets)
@@ -120,10 +124,10 @@ def test_a_query_without_words_finds_nothing(database: ArchiveDatabase, query: s
 
 
 def test_the_limit_is_kept(tmp_path: Path) -> None:
-    database = archive_of(tmp_path, {f"{n}.md": f"# Apple {n}\n" for n in range(30)})
+    database = make_database(tmp_path, {f"{n}.md": f"# Apple {n}\n" for n in range(30)})
     assert len(search_archives(database, "apple", 7)) == 7
 
 
 def test_one_page_per_document_however_long(tmp_path: Path) -> None:
-    database = archive_of(tmp_path, {"a.md": "apple " * 200_000})
+    database = make_database(tmp_path, {"a.md": "apple " * 200_000})
     assert len(search_archives(database, "apple", 10)) == 1

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.archives.making import captured, make_archives
+from tests.archives.making import captured_page, make_archives
 from tests.making import write_tree
 from tests.security.watching import Watched
 from tests.sites.making import write_index
@@ -62,7 +62,9 @@ def test_commands_use_no_network_and_start_no_foreign_program(watched: Watched, 
     watched.run("docs", "search", "apple", root)
     watched.run("docs", "read", "docs/odd.rst", root)
     places = make_archives(
-        tmp_path, {"a.md": "# Apples\n\nSee https://example.com/x.\n"}, {"p": captured("https://e.com", "E", "# E")}
+        tmp_path,
+        {"a.md": "# Apples\n\nSee https://example.com/x.\n"},
+        {"p": captured_page("https://e.com", "E", "# E")},
     )
     watched.run("archive", "index", places.research, "--urls", places.url_content, "--db", places.database)
     watched.run("archive", "search", "apples", "--db", places.database)

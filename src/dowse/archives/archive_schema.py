@@ -1,11 +1,11 @@
-"""The tables of the database, as the steps that lead from an empty one to the current format.
+"""The tables of the database, as the migration steps from an empty database to the current format.
 
 A step is never edited once released: a change is a new step, and an older database runs the
 steps it lacks when it is opened.
 """
 
 APPLICATION_ID = 0x646F7761
-"""Spells `dowa`; tells our database from any other."""
+"""Spells `dowa`, and tells this database from any other."""
 
 STEPS: tuple[str, ...] = (
     """
