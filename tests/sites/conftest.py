@@ -1,4 +1,4 @@
-"""A site of a thousand pages, made once."""
+"""Fixtures: a site of a thousand pages and a small one."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Sites for tests: small ones written by hand, and one of a thousand pages that looks like people's writing."""
+"""Sites for tests: a small one written by hand, and generated ones whose word frequencies are like those of prose."""
 
 import json
 import random
@@ -45,7 +45,7 @@ PAGES: list[dict[str, Any]] = [
 
 
 def index(*pages: dict[str, Any], site: dict[str, Any] | None = None, **root: Any) -> dict[str, Any]:
-    """An index of these pages, or of the fruit blog; what is given replaces what is usual."""
+    """Return an index of these pages, or of the fruit blog; keyword arguments replace values of the root."""
     listed = list(pages) or PAGES
     return {
         "version": "3.0",
@@ -59,18 +59,18 @@ def index(*pages: dict[str, Any], site: dict[str, Any] | None = None, **root: An
 
 def encoded(value: Any) -> bytes:
     text = json.dumps(value, ensure_ascii=False)
-    return text.encode() if text.isprintable() else json.dumps(value).encode()  # half a character has no other way
+    return text.encode() if text.isprintable() else json.dumps(value).encode()  # lone surrogates need ASCII JSON
 
 
 def write_index(path: Path, *pages: dict[str, Any], **root: Any) -> Path:
-    """The same as a file, put in place as careful writers do."""
+    """Write an index to a file, atomically."""
     part = path.with_suffix(".part")
     part.write_bytes(encoded(index(*pages, **root)))
     return part.replace(path)
 
 
 class Query:
-    """A question, its kind, and the page that is meant."""
+    """A query, its kind, and the URL of the expected page."""
 
     def __init__(self, kind: str, text: str, url: str) -> None:
         self.kind, self.text, self.url = kind, text, url
@@ -156,21 +156,21 @@ COMMON = [
 
 @cache
 def large_site(count: int, seed: int = 7) -> list[dict[str, Any]]:
-    """Pages whose words are as common as those of people's texts: a few very, most hardly."""
+    """Return pages whose word frequencies are like those of prose: a few words are very common, most are rare."""
     chance = random.Random(seed)
     words = list(dict.fromkeys(_word(chance) for _ in range(9000)))
     weights = list(accumulate(1 / (rank + 10) for rank in range(len(words))))
 
-    def some(number: int) -> list[str]:
+    def pick(number: int) -> list[str]:
         return chance.choices(words, cum_weights=weights, k=number)
 
     def sentence() -> str:
-        told = [word if chance.random() > 0.4 else chance.choice(COMMON) for word in some(chance.randint(8, 18))]
-        return " ".join(told).capitalize() + "."
+        chosen = [word if chance.random() > 0.4 else chance.choice(COMMON) for word in pick(chance.randint(8, 18))]
+        return " ".join(chosen).capitalize() + "."
 
     pages = []
     for number in range(count):
-        subject = some(chance.randint(1, 3)) + chance.choices(words, k=1)
+        subject = pick(chance.randint(1, 3)) + chance.choices(words, k=1)
         body = "\n\n".join(
             " ".join(sentence() for _ in range(chance.randint(2, 6))) for _ in range(chance.randint(2, 7))
         )
@@ -180,7 +180,7 @@ def large_site(count: int, seed: int = 7) -> list[dict[str, Any]]:
                 "title": " ".join(word.capitalize() for word in subject),
                 "abstract": sentence(),
                 "date": f"20{chance.randint(10, 25)}-{chance.randint(1, 12):02}-{chance.randint(1, 28):02}",
-                "topics": some(2),
+                "topics": pick(2),
                 "body": f"{body}\n\n{' '.join(subject).capitalize()} {sentence()}",
             }
         )
@@ -192,31 +192,31 @@ def _word(chance: random.Random) -> str:
 
 
 def queries(pages: list[dict[str, Any]], count: int, seed: int = 11) -> list[Query]:
-    """For some pages: their title, with a slip, in another order, and five words of the body."""
+    """Return queries for some pages: the title, the title with a typo and reversed, and five words of the body."""
     chance = random.Random(seed)
     titles = [page["title"].lower() for page in pages]
-    asked = []
+    chosen = []
     for page in chance.sample(pages, count):
         title = page["title"].split()
         if titles.count(page["title"].lower()) == 1:
-            asked.append(Query("title", page["title"], page["url"]))
-            asked.append(Query("typo", _slip(chance, page["title"]), page["url"]))
+            chosen.append(Query("title", page["title"], page["url"]))
+            chosen.append(Query("typo", _add_typo(chance, page["title"]), page["url"]))
             if len(title) > 1:
-                asked.append(Query("swapped", " ".join(reversed(title)), page["url"]))
+                chosen.append(Query("swapped", " ".join(reversed(title)), page["url"]))
         body = [word.strip(".") for word in page["body"].split() if word.lower().strip(".") not in COMMON]
         at = chance.randrange(len(body) - 5)
-        asked.append(Query("body", " ".join(body[at : at + 5]), page["url"]))
-    return asked
+        chosen.append(Query("body", " ".join(body[at : at + 5]), page["url"]))
+    return chosen
 
 
-def _slip(chance: random.Random, text: str) -> str:
-    """A letter missing, doubled, wrong, or two swapped, in the longest word."""
+def _add_typo(chance: random.Random, text: str) -> str:
+    """Put a typo into the longest word: a letter missing, doubled or wrong, or two letters swapped."""
     word = max(text.split(), key=len)
     at = chance.randrange(1, len(word) - 1)
-    slips = [
+    typos = [
         word[:at] + word[at + 1 :],
         word[:at] + word[at] + word[at:],
         word[:at] + chance.choice("aeiou") + word[at + 1 :],
         word[:at] + word[at + 1] + word[at] + word[at + 2 :],
     ]
-    return text.replace(word, chance.choice(slips))
+    return text.replace(word, chance.choice(typos))

@@ -1,4 +1,4 @@
-"""A client that asks a server of sites."""
+"""A client for a server of sites."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -26,7 +26,7 @@ class Reader:
         return {tool.name: tool for tool in (await self.client.list_tools(cache_mode="bypass")).tools}
 
     async def ask(self, tool: str, /, **arguments: Any) -> tuple[dict[str, Any], str]:
-        """The content and the text of a reply that is none of an error and is as its schema says."""
+        """Call a tool; return the content, checked against its schema, and the text of the reply."""
         result = await self.client.call_tool(tool, arguments)
         content, text = both(result)
         assert not result.is_error, content
@@ -34,7 +34,7 @@ class Reader:
         return content, text
 
     async def fail(self, tool: str, /, **arguments: Any) -> str:
-        """What a user reads of an error."""
+        """Call a tool that has to fail; return the message for the user."""
         result = await self.client.call_tool(tool, arguments)
         content, _ = both(result)
         assert result.is_error, content
@@ -55,7 +55,7 @@ def talk(
     mode: str = "auto",
     budget: int = BUDGET_TOKENS,
 ) -> Got:
-    """Have a conversation with a server of the sites at these places."""
+    """Run a conversation with a server of the sites at these locations."""
 
     async def have_it() -> Got:
         offer = Offer(("site",), budget_tokens=budget)

@@ -25,24 +25,24 @@ def site() -> None:
 
 
 @site.command()
-@click.argument("places", metavar="[NAME=]FILE|URL...", nargs=-1, required=True)
+@click.argument("arguments", metavar="[NAME=]FILE|URL...", nargs=-1, required=True)
 @budget_option
 @http_options
-def serve(places: tuple[str, ...], *, budget: int, **web: Any) -> int:
+def serve(arguments: tuple[str, ...], *, budget: int, **http: Any) -> int:
     """Serve the site of each index to assistants, on stdin and stdout or over HTTP.
 
     An index is a file, or at an https:// or s3:// address. It is searched with the tool
     search_PREFIX, by the prefix that it states; NAME= before it gives another one. An index
     that is replaced is picked up by itself.
     """
-    return run_server(ServeOptions(("site",), "standard", budget, sites=places), web)
+    return run_server(ServeOptions(("site",), "standard", budget, sites=arguments), http)
 
 
 @site.command()
-@click.argument("place", metavar="FILE|URL")
+@click.argument("location", metavar="FILE|URL")
 @click.option("--strict", is_flag=True, help="Warnings are errors.")
 @json_option
-def check(place: str, *, strict: bool, as_json: bool) -> int | CommandReply:
+def check(location: str, *, strict: bool, as_json: bool) -> int | CommandReply:
     """Check an index: every problem, where it is and how to mend it.
 
     Exit code 0 when the index is good, 1 when it has errors; with --strict also when it has
@@ -50,7 +50,7 @@ def check(place: str, *, strict: bool, as_json: bool) -> int | CommandReply:
     """
     from dowse.sites.inspection import inspect
 
-    report = inspect(place)
+    report = inspect(location)
     problems = report.problems
     errors = sum(1 for problem in problems if strict or problem.grade == "error")
     exit_code = 1 if errors else 0
@@ -65,15 +65,15 @@ def check(place: str, *, strict: bool, as_json: bool) -> int | CommandReply:
             for problem in problems
         ]
         value = {
-            "file": place, "valid": not errors, "version": report.version, "pageCount": report.pages,
+            "file": location, "valid": not errors, "version": report.version, "pageCount": report.pages,
             "errors": errors, "warnings": len(problems) - errors, "problems": found,
         }  # fmt: skip
         return CommandReply(value, exit_code)
     for problem in problems:
         is_error = strict or problem.grade == "error"
         grade = escape("error" if is_error else "warning", fg="red" if is_error else "yellow")
-        show(grade, f" {problem.path or place}: {problem.what}. {problem.remedy}.")
-    show(f"{place}: {_summary(report.pages, errors, len(problems) - errors)}")
+        show(grade, f" {problem.path or location}: {problem.what}. {problem.remedy}.")
+    show(f"{location}: {_summary(report.pages, errors, len(problems) - errors)}")
     return exit_code
 
 

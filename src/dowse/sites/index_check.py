@@ -197,34 +197,34 @@ def _read_text(
 
     The index cannot be served without a value that is vital.
     """
-    place = f"{path}.{key}" if path else key
+    value_path = f"{path}.{key}" if path else key
     if key not in values:
         if is_required:
-            problems.append(_missing(place, _EXPECTED[key], is_fatal=is_vital))
+            problems.append(_missing(value_path, _EXPECTED[key], is_fatal=is_vital))
         return ""
     value = values[key]
     if value is None and not is_required:
-        problems.append(Problem(place, "it is null", "Leave it out where there is none"))
+        problems.append(Problem(value_path, "it is null", "Leave it out where there is none"))
         return ""
     if not isinstance(value, str):
         what = f"it is {_format_value(value)}, not {_TYPE_NAMES[str]}"
-        problems.append(Problem(place, what, f"Write {_EXPECTED[key]}", is_fatal=is_vital))
+        problems.append(Problem(value_path, what, f"Write {_EXPECTED[key]}", is_fatal=is_vital))
         return ""
     if is_required and not value.strip():
-        problems.append(Problem(place, "it is empty", f"Write {_EXPECTED[key]}"))
+        problems.append(Problem(value_path, "it is empty", f"Write {_EXPECTED[key]}"))
     return value
 
 
 def _read_topics(problems: list[Problem], path: str, value: Any) -> tuple[str, ...]:
-    place = f"{path}.topics"
+    value_path = f"{path}.topics"
     if value is None:
-        problems.append(Problem(place, "it is null", "Leave it out where there are none"))
+        problems.append(Problem(value_path, "it is null", "Leave it out where there are none"))
         return ()
     if not isinstance(value, list):
-        problems.append(_wrong_type(place, value, list))
+        problems.append(_wrong_type(value_path, value, list))
         return ()
     wrong = [(number, topic) for number, topic in enumerate(value) if not isinstance(topic, str)]
-    problems += [_wrong_type(f"{place}.{number}", topic, str) for number, topic in wrong]
+    problems += [_wrong_type(f"{value_path}.{number}", topic, str) for number, topic in wrong]
     return tuple(topic for topic in value if isinstance(topic, str))
 
 

@@ -77,9 +77,9 @@ class SiteVocabulary:
         """Split a word into two known words; None if it is not a compound of two."""
         if len(word) < weights.MIN_COMPOUND_CHARACTERS:
             return None
-        places = range(len(word) - weights.MIN_HALF_CHARACTERS, weights.MIN_HALF_CHARACTERS - 1, -1)
+        splits = range(len(word) - weights.MIN_HALF_CHARACTERS, weights.MIN_HALF_CHARACTERS - 1, -1)
         return next(
-            ((word[:at], word[at:]) for at in places if word[:at] in self._ids and word[at:] in self._ids), None
+            ((word[:at], word[at:]) for at in splits if word[:at] in self._ids and word[at:] in self._ids), None
         )
 
     def _add(self, matches: WordMatches, words: list[str], weight: float) -> None:

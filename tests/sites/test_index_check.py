@@ -1,17 +1,17 @@
-"""The checker finds every problem, says where it is and how to mend it, and agrees with the published schema."""
+"""The checker finds every problem, says where it is and how to fix it, and agrees with the published schema."""
 
 import copy
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from dowse.sites.inspection import inspect_bytes
+from tests.repository import REPOSITORY
 from tests.sites.making import PAGES, SITE, encoded, index
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "site-index.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads((REPOSITORY / "docs" / "site-index.schema.json").read_text(encoding="utf-8"))
 GONE = object()
 
 PAGE = {"url": "/a", "title": "A", "body": "words"}
@@ -95,7 +95,7 @@ CASES: list[Case] = [
     (index(*({**PAGES[0], "url": f"/{n}"} for n in range(3)), page(url="x/")), "pages.3.url", "error", "slash"),
 ]
 NOT_IN_A_SCHEMA = ("there are 4 pages", "pages.0")
-"""How many pages there are, and whether two have one address, a schema cannot say."""
+"""A schema cannot check the number of pages or that URLs are unique."""
 
 
 @pytest.mark.parametrize(("value", "path", "grade", "what"), CASES, ids=[f"{c[1]} {c[3]}" for c in CASES])

@@ -1,4 +1,4 @@
-"""Beside Fuse.js itself, with the specification's weights: what it finds in its first ten, so do we."""
+"""A comparison with Fuse.js with the specification's weights: a page in its first ten is in ours."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""An index is read in pieces, and as if it had been read whole."""
+"""Parsing an index in pieces gives the same result as parsing it as a whole."""
 
 import json
 import tracemalloc

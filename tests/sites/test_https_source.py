@@ -1,4 +1,4 @@
-"""An index over https://, fetched from a real server: renewed, within limits, and from nowhere it should not be."""
+"""An index over https://, fetched from a real server: updates, limits and forbidden addresses."""
 
 import datetime
 import gzip
@@ -30,7 +30,7 @@ Answer = Callable[[BaseHTTPRequestHandler], None]
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate of localhost that nobody trusts unless told to, with its key."""
+    """A self-signed certificate for localhost, with its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     now = datetime.datetime.now(datetime.UTC)
@@ -56,7 +56,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Site:
-    """A web server that answers as it is told."""
+    """A web server with configurable replies."""
 
     def __init__(self, certificate: Path) -> None:
         self.answer: Answer = lambda _request: None
@@ -103,7 +103,7 @@ def site(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 
 
 def giving(data: bytes, **headers: str) -> Answer:
-    """Answer with these bytes, or that they are known."""
+    """Reply with these bytes, or with 304 if the client has them."""
 
     def answer(request: BaseHTTPRequestHandler) -> None:
         known = request.headers.get("If-None-Match") == headers.get("ETag", "none")

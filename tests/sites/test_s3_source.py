@@ -1,4 +1,4 @@
-"""An index in a bucket, fetched from a real server that speaks S3."""
+"""An index in a bucket, fetched from a real S3 server."""
 
 import json
 import shutil
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(WEED is None, reason="NO S3 SERVER: run `make te
 
 
 def free_port() -> int:
-    """A port whose neighbour ten thousand higher is free as well, where SeaweedFS listens, too."""
+    """Return a free port whose neighbour ten thousand higher is free too, because SeaweedFS also listens there."""
     for _ in range(200):
         with socket.socket() as one, socket.socket() as other:
             one.bind(("127.0.0.1", 0))
@@ -42,7 +42,7 @@ def free_port() -> int:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a store with one user."""
+    """The URL of an S3 server with one user."""
     folder = tmp_path_factory.mktemp("store")
     users = [{"name": "test", "credentials": [{"accessKey": "key", "secretKey": "secret"}], "actions": ["Admin", "Read", "Write", "List"]}]  # fmt: skip
     (folder / "users.json").write_text(json.dumps({"identities": users}), encoding="utf-8")
@@ -64,7 +64,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def client(store: str, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Somebody who may write to it; the environment is theirs."""
+    """A client that may write to the server; the environment has its credentials."""
     environment = {
         "AWS_ENDPOINT_URL_S3": store,
         "AWS_ACCESS_KEY_ID": "key",

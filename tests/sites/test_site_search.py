@@ -1,4 +1,4 @@
-"""Pages are found by what is asked: the seed's weights, slips, other orders, and nothing for nonsense."""
+"""Search in a site: the specification's weights, typos, other word orders, and nothing for nonsense."""
 
 from collections import Counter
 from datetime import date

@@ -1,4 +1,4 @@
-"""The tokenizer and the postings agree with what Python's own expressions find."""
+"""The tokenizer and the postings agree with regular expressions."""
 
 import random
 import re

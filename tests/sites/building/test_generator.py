@@ -1,4 +1,4 @@
-"""Each generator's real layout becomes the addresses that the generator itself would make."""
+"""For the layout of each generator, the builder makes the same URLs as the generator."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ SETTINGS = GeneratorSettings(name="Site", domain="site.example")
 
 
 def built(root: Path, settings: GeneratorSettings = SETTINGS) -> tuple[dict[str, dict[str, Any]], BuiltSite]:
-    """The pages by their addresses; the index is good by the strictest measure."""
+    """Build an index, check it strictly and return its pages by URL."""
     done = build(root, settings)
     assert inspect_bytes(done.data).problems == ()
     return {page["url"]: page for page in json.loads(done.data)["pages"]}, done

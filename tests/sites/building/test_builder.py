@@ -1,4 +1,4 @@
-"""What gets into an index: clean words, dates, addresses once, settings from where they are stated, the same bytes again."""
+"""The builder: clean text, dates, unique URLs, the order of settings, reproducible bytes."""
 
 import json
 import os

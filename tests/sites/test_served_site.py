@@ -1,4 +1,4 @@
-"""An index that is replaced is picked up; a broken one is refused while the old one goes on."""
+"""A replaced index is loaded; a broken one is refused and the old one stays served."""
 
 import json
 import logging
