@@ -7,7 +7,7 @@ import pytest
 
 from tests.http.served import Served
 from tests.making import write_tree
-from tests.stdio.wire import NEWER, OLDER, index
+from tests.mcp.stdio.wire import NEWER, OLDER, index
 
 FRUIT = {
     "pyproject.toml": "[project]\nname = 'fruit'\n",

@@ -1,1 +1,1 @@
-"""The protocol over HTTP: who may connect, how often, and the application."""
+"""MCP over HTTP: access control, rate limits, and the application."""

@@ -1,7 +1,7 @@
-"""Who may come in over HTTP, and how often.
+"""Access control for HTTP requests.
 
-A web page anywhere can make a browser send requests to this machine. So a request has to name us
-(Host), must not come from a page we do not know (Origin), and beyond this machine needs a token.
+Any web page can make a browser send requests to this machine. So a request has to name this server (Host), must
+not come from an unknown page (Origin), and needs a token where other machines can connect.
 """
 
 import hmac
@@ -13,18 +13,18 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dowse.http.rate_limit import RateLimit
-from dowse.http.requests import OpenRequests, Request, client_of, refused
+from dowse.http.requests import OpenRequests, Request, client_address, error_response
 
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
 MAX_HEADERS = 100
 MAX_HEAD_BYTES = 32 * 1024
-"""Of one request."""
+"""Limits of one request."""
 
 _HOST = re.compile(r"(?:\[(?P<v6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9_.-]+))(?::(?P<port>[0-9]{1,5}))?", re.IGNORECASE)
-"""A name or an address and perhaps a port, and nothing that two programs could read differently."""
+"""A name or an address and perhaps a port; nothing that two programs could parse differently."""
 _MAX_PORT = 65535
 _DISCOVERY = "/.well-known/"
-"""Where clients look for a way to get a token; they understand 404 and not 401."""
+"""Where clients look for a way to get a token; they expect 404 there, not 401."""
 
 _CORS = {
     "Access-Control-Allow-Methods": "GET, POST, DELETE, OPTIONS",
@@ -34,33 +34,34 @@ _CORS = {
     "Access-Control-Max-Age": "600",
     "Access-Control-Allow-Private-Network": "true",
 }
-_ALWAYS = {"X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin"}
+_SECURITY_HEADERS = {"X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin"}
 
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What a request needs to be let in."""
+    """The conditions under which requests are accepted."""
 
     hosts: frozenset[str] | None = LOOPBACK_NAMES
-    """Names that we answer to, in lower case; None for any."""
+    """Names of this server in Host headers, in lower case; None accepts any."""
     origins: frozenset[str] = frozenset()
-    """Web pages that may ask, beside our own, as browsers spell them."""
+    """Origins of web pages that may send requests, beside our own, as browsers spell them."""
     token: str | None = None
+    """The token that requests must carry; None where none is needed."""
     open_paths: frozenset[str] = frozenset({"/", "/health"})
-    """What needs no token; they tell less without one."""
+    """Paths that need no token; their replies say less without one."""
 
 
 class AccessControl:
-    """Lets requests in or turns them away, and writes down what came of each."""
+    """The ASGI application around all others: it accepts or refuses requests, and logs each."""
 
     def __init__(self, app: ASGIApp, admission: Admission, rate: float | None = None) -> None:
-        self.exchanges = OpenRequests()
+        self.open_requests = OpenRequests()
         self._app = app
         self._admission = admission
-        self._rates = RateLimit(rate)
+        self._rate_limit = RateLimit(rate)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, or the start and end of the application."""
+        """Handle one request, or the start and end of the application."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
@@ -68,57 +69,58 @@ class AccessControl:
 
     async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
-        exchange = Request(scope, send, self._extra(headers))
+        request = Request(scope, send, self._reply_headers(headers))
         refusal = self._refusal(scope, headers)
         try:
             if refusal is None:
-                exchange.knows_token = self._knows_token(headers)
-                await self.exchanges.run(exchange, self._app, scope, receive)
+                request.has_token = self._has_token(headers)
+                await self.open_requests.run(request, self._app, scope, receive)
             else:
-                await refusal(scope, receive, exchange.send)
+                await refusal(scope, receive, request.send)
         finally:
-            exchange.log()
+            request.log()
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
+        """Return the reply that refuses a request; None for a request that is accepted."""
         path = scope["path"]
         if len(scope["headers"]) > MAX_HEADERS or _head_bytes(scope) > MAX_HEAD_BYTES:
-            return refused(431, "The request has too many headers, or too large ones.")
-        if not path.startswith("/") and scope["method"] != "OPTIONS":  # a target with a host in it, as for a proxy
-            return refused(400, "This server is not a proxy.")
+            return error_response(431, "The request has too many headers, or too large ones.")
+        if not path.startswith("/") and scope["method"] != "OPTIONS":  # a target with a host in it, as proxies get
+            return error_response(400, "This server is not a proxy.")
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
-        if len(hosts) != 1 or not self._is_us(hosts[0]):
-            return refused(421, "This server does not go by that name. Use the address it was started with.")
-        if not all(self._may_ask(origin, hosts[0]) for origin in origins) or len(origins) > 1:
-            return refused(403, "Web pages may not use this server, unless it was started with --allow-origin.")
+        if len(hosts) != 1 or not self._is_own_name(hosts[0]):
+            return error_response(421, "This server does not go by that name. Use the address it was started with.")
+        if not all(self._is_allowed_origin(origin, hosts[0]) for origin in origins) or len(origins) > 1:
+            return error_response(403, "Web pages may not use this server, unless it was started with --allow-origin.")
         if scope["method"] == "OPTIONS":
             return Response(status_code=204)
-        if wait := self._rates.wait_of(client_of(scope)):
-            return refused(429, "Too many requests.", {"Retry-After": str(max(1, round(wait)))})
+        if wait := self._rate_limit.seconds_to_wait(client_address(scope)):
+            return error_response(429, "Too many requests.", {"Retry-After": str(max(1, round(wait)))})
         is_open = path in self._admission.open_paths or path.startswith(_DISCOVERY)
-        if not is_open and not self._knows_token(headers):
-            return refused(401, "A token is needed: Authorization: Bearer …", {"WWW-Authenticate": "Bearer"})
+        if not is_open and not self._has_token(headers):
+            return error_response(401, "A token is needed: Authorization: Bearer …", {"WWW-Authenticate": "Bearer"})
         return None
 
-    def _is_us(self, host: str) -> bool:
-        name = name_of(host)
+    def _is_own_name(self, host: str) -> bool:
+        name = parse_host(host)
         return name is not None and (self._admission.hosts is None or name in self._admission.hosts)
 
-    def _may_ask(self, origin: str, host: str) -> bool:
-        """Whether a page is a known one, or one of our own by the name that the request calls us."""
+    def _is_allowed_origin(self, origin: str, host: str) -> bool:
+        """Return whether an origin is allowed: a configured one, or this server by the name in the Host header."""
         return origin in self._admission.origins or origin in (f"http://{host}", f"https://{host}")
 
-    def _knows_token(self, headers: Headers) -> bool:
+    def _has_token(self, headers: Headers) -> bool:
         if self._admission.token is None:
             return True
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        is_right = hmac.compare_digest(given.strip().encode(), self._admission.token.encode())
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        is_right = hmac.compare_digest(token.strip().encode(), self._admission.token.encode())
         return is_right and scheme.lower() == "bearer"
 
-    def _extra(self, headers: Headers) -> dict[str, str]:
-        """What every reply carries; pages that may read it are told so."""
+    def _reply_headers(self, headers: Headers) -> dict[str, str]:
+        """Return the headers of every reply; allowed web pages get CORS headers."""
         if not self._admission.origins:
-            return _ALWAYS
-        extra, origin = {**_ALWAYS, "Vary": "Origin"}, headers.get("origin")
+            return _SECURITY_HEADERS
+        extra, origin = {**_SECURITY_HEADERS, "Vary": "Origin"}, headers.get("origin")
         return {**extra, **_CORS, "Access-Control-Allow-Origin": origin} if origin in self._admission.origins else extra
 
 
@@ -127,9 +129,9 @@ def _head_bytes(scope: Scope) -> int:
     return target + sum(len(name) + len(value) for name, value in scope["headers"])
 
 
-def name_of(host: str) -> str | None:
-    """The name in a Host header in lower case, without its port; None for what is none."""
-    found = _HOST.fullmatch(host)
-    if found is None or int(found["port"] or 0) > _MAX_PORT:
+def parse_host(host: str) -> str | None:
+    """Return the name in a Host header, in lower case and without its port; None for a malformed header."""
+    match = _HOST.fullmatch(host)
+    if match is None or int(match["port"] or 0) > _MAX_PORT:
         return None
-    return (found["v6"] or found["name"]).lower()
+    return (match["v6"] or match["name"]).lower()

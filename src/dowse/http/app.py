@@ -1,4 +1,4 @@
-"""A server over HTTP: the protocol at `/mcp`, its health at `/health`, a page for people at `/`."""
+"""The HTTP application: MCP at `/mcp`, health at `/health`, a page for people at `/`."""
 
 import asyncio
 import contextlib
@@ -14,20 +14,20 @@ from starlette.types import Receive, Scope, Send
 
 from dowse import __version__
 from dowse.http.access import AccessControl, Admission
-from dowse.http.landing_page import page
+from dowse.http.landing_page import render_page
 from dowse.http.mcp_endpoint import Endpoint
-from dowse.http.requests import EXCHANGE
-from dowse.http.uvicorn_server import bind, run_web
+from dowse.http.requests import REQUEST_KEY
+from dowse.http.uvicorn_server import bind, run_http_server
 from dowse.mcp.protocol import NAME
 from dowse.types import SourceHealth
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
-__all__ = ["bind", "make_app", "run_web"]
+__all__ = ["bind", "make_app", "run_http_server"]
 
 HEALTH_CACHE_SECONDS = 1.0
-"""How long what was found of the sources is believed: anybody may ask, and looking costs more than asking."""
+"""How long the health of the sources is cached: anyone may request it, and a check costs more than a request."""
 
 _MESSAGES = ("/mcp", "/mcp/")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
@@ -37,8 +37,8 @@ Sources = Callable[[], list[SourceHealth]]
 
 
 def make_app(server: "Server[Any]", sources: Sources, admission: Admission, rate: float | None = None) -> AccessControl:
-    """The application: everything behind one gate."""
-    endpoint, look = Endpoint(server), SourceCheck(sources)
+    """Return the application, behind its access control."""
+    endpoint, check = Endpoint(server), SourceCheck(sources)
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -46,50 +46,50 @@ def make_app(server: "Server[Any]", sources: Sources, admission: Admission, rate
             yield
 
     async def health(request: Request) -> Response:
-        found = await look.found()
-        is_well = not any(source.problem for source in found)
-        told: dict[str, Any] = {"name": NAME, "version": __version__, "status": "ok" if is_well else "unavailable"}
-        if request.scope[EXCHANGE].knows_token:
-            told["sources"] = [
+        found = await check.sources()
+        is_healthy = not any(source.problem for source in found)
+        reply: dict[str, Any] = {"name": NAME, "version": __version__, "status": "ok" if is_healthy else "unavailable"}
+        if request.scope[REQUEST_KEY].has_token:
+            reply["sources"] = [
                 {"name": source.name, "status": "unavailable" if source.problem else "ok", "problem": source.problem}
                 for source in found
             ]
-        return JSONResponse(told, 200 if is_well else 503, {"Cache-Control": "no-store"})
+        return JSONResponse(reply, 200 if is_healthy else 503, {"Cache-Control": "no-store"})
 
-    async def start(request: Request) -> Response:
-        names = [source.name for source in await look.found()] if request.scope[EXCHANGE].knows_token else []
-        shown = page(_address(request), names, needs_token=admission.token is not None)
-        return HTMLResponse(shown, headers=_PAGE_HEADERS)
+    async def landing_page(request: Request) -> Response:
+        names = [source.name for source in await check.sources()] if request.scope[REQUEST_KEY].has_token else []
+        html = render_page(_mcp_url(request), names, needs_token=admission.token is not None)
+        return HTMLResponse(html, headers=_PAGE_HEADERS)
 
-    routes = [Route("/health", health, methods=["GET"]), Route("/", start, methods=["GET"])]
+    routes = [Route("/health", health, methods=["GET"]), Route("/", landing_page, methods=["GET"])]
     pages = Starlette(routes=routes, lifespan=lifespan)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        is_message = scope["type"] == "http" and scope["path"] in _MESSAGES  # straight there, past what pages need
+        is_message = scope["type"] == "http" and scope["path"] in _MESSAGES  # not through the routing that pages need
         await (endpoint if is_message else pages)(scope, receive, send)
 
     return AccessControl(app, admission, rate)
 
 
 class SourceCheck:
-    """What there is to say of the sources, looked at once for all who ask at the same time."""
+    """The health of the sources, checked once for all requests that arrive at the same time."""
 
     def __init__(self, sources: Sources) -> None:
-        self._sources = sources
+        self._check = sources
         self._found: list[SourceHealth] = []
         self._until = 0.0
         self._lock = asyncio.Lock()
 
-    async def found(self) -> list[SourceHealth]:
-        """The sources as they are now, or were a moment ago."""
+    async def sources(self) -> list[SourceHealth]:
+        """Return the health of the sources, at most a moment old."""
         async with self._lock:
             if time.monotonic() >= self._until:
-                self._found = await asyncio.to_thread(self._sources)
+                self._found = await asyncio.to_thread(self._check)
                 self._until = time.monotonic() + HEALTH_CACHE_SECONDS
             return self._found
 
 
-def _address(request: Request) -> str:
-    """Where the reader of the page reaches us; a proxy in front says whether that is by TLS."""
+def _mcp_url(request: Request) -> str:
+    """Return the address of the endpoint as the browser reaches it; a proxy in front says whether TLS is used."""
     scheme = "https" if request.headers.get("x-forwarded-proto") == "https" else "http"
     return f"{scheme}://{request.headers['host']}/mcp"

@@ -1,4 +1,4 @@
-"""The page for people who open a server's address in a browser: what is served, and how to connect."""
+"""The page for people who open the address of a server in a browser."""
 
 from html import escape
 
@@ -25,8 +25,8 @@ code {{ padding: 0 .25em }} pre {{ padding: .75em; overflow-x: auto }}
 """
 
 
-def page(address: str, sources: list[str], *, needs_token: bool) -> str:
-    """The page as HTML; names are text in it and nothing else."""
+def render_page(address: str, sources: list[str], *, needs_token: bool) -> str:
+    """Return the page as HTML, with all names escaped."""
     items = "".join(f"<li>{escape(name)}</li>" for name in sources)
     served = f"<h2>Served</h2>\n<ul>{items}</ul>" if items else ""
     header = ' --header "Authorization: Bearer YOUR_TOKEN"' if needs_token else ""

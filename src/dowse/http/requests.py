@@ -1,4 +1,4 @@
-"""One request and its reply: what of it was sent, its line in the log, and its end when the server stops."""
+"""Open HTTP requests: the state of their replies, their line in the log, and their end when the server stops."""
 
 import logging
 import time
@@ -9,87 +9,87 @@ from anyio import CancelScope
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-EXCHANGE = "dowse.exchange"
-"""Where a request's scope holds its exchange."""
+REQUEST_KEY = "dowse.exchange"
+"""The key under which the scope of a request holds its `Request`."""
 LOGGED_PATH_CHARACTERS = 200
 
 _log = logging.getLogger("dowse.access")
 
 
 class Request:
-    """A request, and what was sent of the reply to it."""
+    """A request, and the state of its reply."""
 
-    knows_token = False
+    has_token = False
     is_stream = False
-    """Nobody waits for its end."""
+    """The reply is a stream of events, which ends only with the connection."""
 
-    def __init__(self, scope: Scope, send: Send, extra: Mapping[str, str]) -> None:
+    def __init__(self, scope: Scope, send: Send, reply_headers: Mapping[str, str]) -> None:
         self.status = 0
         self.is_complete = False
-        self.ending = CancelScope()
+        self.cancel_scope = CancelScope()
         self._scope, self._send, self._started = scope, send, time.perf_counter()
-        self._extra = [(name.lower().encode(), value.encode()) for name, value in extra.items()]
+        self._headers = [(name.lower().encode(), value.encode()) for name, value in reply_headers.items()]
 
     async def send(self, message: Message) -> None:
         """Send a part of the reply."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            message = {**message, "headers": [*message.get("headers", ()), *self._extra]}
+            message = {**message, "headers": [*message.get("headers", ()), *self._headers]}
         await self._send(message)
         if message["type"] == "http.response.body" and not message.get("more_body", False):
             self.is_complete = True
 
     async def finish(self, receive: Receive) -> None:
-        """Give a reply that was cut off an end that its reader understands."""
+        """Complete a reply that was cut off, in a way that the client understands."""
         if not self.status:
-            await refused(503, "The server is shutting down.")(self._scope, receive, self.send)
+            await error_response(503, "The server is shutting down.")(self._scope, receive, self.send)
         elif not self.is_complete:
             await self.send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def log(self) -> None:
-        """Write down who asked, and what came of it. What was asked is not in it."""
+        """Log the client, the path and the result; not the content of the request."""
         milliseconds = (time.perf_counter() - self._started) * 1000
         method, path = self._scope["method"][:20], quote(self._scope["path"][:LOGGED_PATH_CHARACTERS])
-        _log.info("%s %s %s %d %.0f ms", client_of(self._scope), method, path, self.status, milliseconds)
+        _log.info("%s %s %s %d %.0f ms", client_address(self._scope), method, path, self.status, milliseconds)
 
 
 class OpenRequests:
-    """All that go on."""
+    """The requests that are being answered."""
 
     def __init__(self) -> None:
-        self._going: set[Request] = set()
+        self._open: set[Request] = set()
 
-    async def run(self, exchange: Request, app: ASGIApp, scope: Scope, receive: Receive) -> None:
-        """Have a request answered, or cut off when the server stops."""
-        scope[EXCHANGE] = exchange
-        self._going.add(exchange)
+    async def run(self, request: Request, app: ASGIApp, scope: Scope, receive: Receive) -> None:
+        """Answer a request, or cut it off when the server stops."""
+        scope[REQUEST_KEY] = request
+        self._open.add(request)
         try:
-            with exchange.ending:
-                await app(scope, receive, exchange.send)
-            if exchange.ending.cancelled_caught:
-                await exchange.finish(receive)
+            with request.cancel_scope:
+                await app(scope, receive, request.send)
+            if request.cancel_scope.cancelled_caught:
+                await request.finish(receive)
         finally:
-            self._going.discard(exchange)
+            self._open.discard(request)
 
     def end_streams(self) -> None:
-        """End those that would never end by themselves."""
-        self._end([exchange for exchange in self._going if exchange.is_stream])
+        """End the streams, which would not end by themselves."""
+        self._end([request for request in self._open if request.is_stream])
 
     def end_all(self) -> None:
-        """End all; whoever waits is told."""
-        self._end(list(self._going))
+        """End all requests; clients that wait get an error."""
+        self._end(list(self._open))
 
-    def _end(self, exchanges: list[Request]) -> None:
-        for exchange in exchanges:
-            exchange.ending.cancel()
+    def _end(self, requests: list[Request]) -> None:
+        for request in requests:
+            request.cancel_scope.cancel()
 
 
-def client_of(scope: Scope) -> str:
-    """The address that a request came from."""
+def client_address(scope: Scope) -> str:
+    """Return the address that a request came from."""
     return str(scope["client"][0]) if scope.get("client") else "?"
 
 
-def refused(status: int, message: str, headers: dict[str, str] | None = None, code: int = -32600) -> Response:
-    """A reply that says no, as the protocol's clients expect it."""
+def error_response(status: int, message: str, headers: dict[str, str] | None = None, code: int = -32600) -> Response:
+    """Return an error as a JSON-RPC message, which MCP clients understand."""
     error = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}
     return JSONResponse(error, status, headers)

@@ -1,4 +1,4 @@
-"""The socket a server listens on, and its patience with those who connect: nobody can keep it busy by being slow."""
+"""The listening socket and the uvicorn server, with time limits so that slow clients cannot keep it busy."""
 
 import asyncio
 import contextlib
@@ -13,149 +13,149 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from dowse.http.access import MAX_HEAD_BYTES, AccessControl
-from dowse.http.rate_limit import is_loopback, one_client
+from dowse.http.rate_limit import client_key, is_loopback
 
 MAX_CONNECTIONS = 1000
-MAX_CONNECTIONS_OF_ONE = 200
-"""Of all clients, and of one that is not on this machine."""
-HEAD_SECONDS = 10.0
+MAX_CLIENT_CONNECTIONS = 200
+"""Limits of all connections, and of those of one client that is not on this machine."""
+REQUEST_HEAD_SECONDS = 10.0
 """How long the head of a request may take to arrive."""
-READ_SECONDS = 30.0
-"""How long a client may leave unread what it was sent."""
+REPLY_READ_SECONDS = 30.0
+"""How long a client may leave a reply unread."""
 KEEP_ALIVE_SECONDS = 30
 BACKLOG = 1024
 GRACE_SECONDS = 3.0
-"""How long requests may go on after the server was told to stop."""
+"""How long open requests may continue after the server was told to stop."""
 FORCE_SECONDS = 2.0
-"""How long everything else may take to end after them."""
+"""How long everything else may take to end after the requests."""
 SPARE_FILES = 256
-"""Open files beside the connections."""
+"""Open files needed beside the connections."""
 
 _FULL = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A socket that listens; OSError where that cannot be."""
+    """Return a listening socket; raise OSError where that is not possible."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    is_both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
-    return socket.create_server((host, port), family=family, backlog=BACKLOG, dualstack_ipv6=is_both)
+    is_dual_stack = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+    return socket.create_server((host, port), family=family, backlog=BACKLOG, dualstack_ipv6=is_dual_stack)
 
 
-def run_web(app: AccessControl, listening: socket.socket) -> None:
-    """Serve until a signal comes; requests that go on then have a moment to end."""
-    _allow_files(MAX_CONNECTIONS + SPARE_FILES)
-    with contextlib.suppress(KeyboardInterrupt):  # uvicorn passes the signal on when all is done
-        _Server(configuration(app), app).run(sockets=[listening])
+def run_http_server(app: AccessControl, listening: socket.socket) -> None:
+    """Serve until a signal arrives; open requests then have a moment to end."""
+    _raise_file_limit(MAX_CONNECTIONS + SPARE_FILES)
+    with contextlib.suppress(KeyboardInterrupt):  # uvicorn raises the signal again at the end
+        _Server(uvicorn_config(app), app).run(sockets=[listening])
 
 
-def configuration(app: ASGIApp) -> uvicorn.Config:
-    """How uvicorn serves an application."""
+def uvicorn_config(app: ASGIApp) -> uvicorn.Config:
+    """Return the configuration with which uvicorn serves an application."""
     return uvicorn.Config(
         app,
-        http=_PatientProtocol,
+        http=_TimedProtocol,
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=int(GRACE_SECONDS) + 1,  # we are done before, in order
+        timeout_graceful_shutdown=int(GRACE_SECONDS) + 1,  # our own shutdown is faster
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         proxy_headers=False,
     )
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server, which ends streams at once when it stops, and gives requests a moment."""
+    """uvicorn's server, which at shutdown ends streams at once and gives other requests a moment."""
 
-    def __init__(self, config: uvicorn.Config, gate: AccessControl) -> None:
+    def __init__(self, config: uvicorn.Config, access: AccessControl) -> None:
         super().__init__(config)
-        self._exchanges = gate.exchanges
-        AppStatus.enable_automatic_graceful_drain = False  # it would cut off requests, too
+        self._open_requests = access.open_requests
+        AppStatus.enable_automatic_graceful_drain = False  # it would cut off requests as well
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._exchanges.end_streams()
-        asyncio.get_running_loop().call_later(GRACE_SECONDS, self._exchanges.end_all)
-        _leave_by_force(GRACE_SECONDS + FORCE_SECONDS)
+        self._open_requests.end_streams()
+        asyncio.get_running_loop().call_later(GRACE_SECONDS, self._open_requests.end_all)
+        _exit_after(GRACE_SECONDS + FORCE_SECONDS)
         await super().shutdown(sockets)
 
 
-class _PatientProtocol(H11Protocol):
-    """uvicorn's protocol, whose patience has an end: with a head that does not come, and a reply that is not read."""
+class _TimedProtocol(H11Protocol):
+    """uvicorn's protocol with time limits for the head of a request and for reading a reply."""
 
-    _waiting: asyncio.TimerHandle | None = None
-    _unread: asyncio.TimerHandle | None = None
+    _head_timer: asyncio.TimerHandle | None = None
+    _read_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        # asyncio does this only where the socket was told its protocol; without it a reply waits 40 ms for its end.
+        # asyncio sets this only for sockets with an explicit protocol. Without it the end of a reply waits 40 ms.
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if self._are_too_many():
+        if self._has_too_many_connections():
             transport.write(_FULL)
             transport.close()
         else:
-            self._begin_waiting()
+            self._start_head_timer()
 
     def data_received(self, data: bytes) -> None:
-        if self._waiting is None and self._is_between_requests():
-            self._begin_waiting()
+        if self._head_timer is None and self._is_between_requests():
+            self._start_head_timer()
         super().data_received(data)
         if not self._is_between_requests():
-            self._end_waiting()
+            self._stop_head_timer()
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._unread = self.loop.call_later(READ_SECONDS, self.transport.abort)
+        self._read_timer = self.loop.call_later(REPLY_READ_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._end_unread()
+        self._stop_read_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._end_waiting()
-        self._end_unread()
+        self._stop_head_timer()
+        self._stop_read_timer()
         super().connection_lost(exc)
 
-    def _are_too_many(self) -> bool:
+    def _has_too_many_connections(self) -> bool:
         if len(self.connections) > MAX_CONNECTIONS:
             return True
         if self.client is None or is_loopback(self.client[0]):
             return False
-        mine = one_client(self.client[0])
+        own_key = client_key(self.client[0])
         clients = (other.client for other in self.connections if isinstance(other, H11Protocol))
-        return sum(1 for client in clients if client and one_client(client[0]) == mine) > MAX_CONNECTIONS_OF_ONE
+        return sum(1 for client in clients if client and client_key(client[0]) == own_key) > MAX_CLIENT_CONNECTIONS
 
     def _is_between_requests(self) -> bool:
         cycle: Any = self.cycle  # None before the first request
         return cycle is None or cycle.response_complete
 
-    def _begin_waiting(self) -> None:
-        self._waiting = self.loop.call_later(HEAD_SECONDS, self._give_up)
+    def _start_head_timer(self) -> None:
+        self._head_timer = self.loop.call_later(REQUEST_HEAD_SECONDS, self._close)
 
-    def _end_waiting(self) -> None:
-        if self._waiting is not None:
-            self._waiting.cancel()
-            self._waiting = None
+    def _stop_head_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
 
-    def _end_unread(self) -> None:
-        if self._unread is not None:
-            self._unread.cancel()
-            self._unread = None
+    def _stop_read_timer(self) -> None:
+        if self._read_timer is not None:
+            self._read_timer.cancel()
+            self._read_timer = None
 
-    def _give_up(self) -> None:
+    def _close(self) -> None:
         if not self.transport.is_closing():
             self.transport.close()
 
 
-def _leave_by_force(seconds: float) -> None:
-    """Be gone by then; a worker ends when its pipe does."""
+def _exit_after(seconds: float) -> None:
+    """Exit after this long, whatever still runs; workers end with their pipes."""
     timer = threading.Timer(seconds, os._exit, (0,))
     timer.daemon = True
     timer.start()
 
 
-def _allow_files(count: int) -> None:
-    """Let this process have as many files open as it may need, where the system lets us."""
+def _raise_file_limit(count: int) -> None:
+    """Raise the limit of open files as far as needed and allowed."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource  # not on Windows, whose limit is higher
 

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from tests.foreign.everything import served_over_http, write_everything
+from tests.end_to_end.other_clients.everything import served_over_http, write_everything
 from tests.http.served import Served
-from tests.stdio.wire import wait_until
+from tests.mcp.stdio.wire import wait_until
 
 SUITE = Path(sys.prefix, "node/node_modules/@modelcontextprotocol/conformance/dist/index.js")
 KNOWN = tomllib.loads(Path(__file__).with_name("conformance.toml").read_text(encoding="utf-8"))

@@ -12,7 +12,7 @@ import pytest
 from dowse.http.rate_limit import is_loopback
 from tests.http.conftest import TOKEN
 from tests.http.served import ACCEPT, Line, Served, Speaker, request
-from tests.stdio.wire import CLIENT, NEWER, OLDER, PATIENCE_SECONDS, wait_until
+from tests.mcp.stdio.wire import CLIENT, NEWER, OLDER, PATIENCE_SECONDS, wait_until
 
 SECONDS = 1.0
 """The patience of the server in these tests."""
@@ -27,8 +27,8 @@ def impatient(fruit: Path) -> Iterator[Served]:
     """A server that waits for nobody for long."""
     constants = {
         "dowse.http.mcp_endpoint.BODY_SECONDS": SECONDS,
-        "dowse.http.uvicorn_server.HEAD_SECONDS": SECONDS,
-        "dowse.http.uvicorn_server.READ_SECONDS": SECONDS,
+        "dowse.http.uvicorn_server.REQUEST_HEAD_SECONDS": SECONDS,
+        "dowse.http.uvicorn_server.REPLY_READ_SECONDS": SECONDS,
         "dowse.http.uvicorn_server.KEEP_ALIVE_SECONDS": SECONDS,
         "dowse.http.uvicorn_server.MAX_CONNECTIONS": CONNECTIONS,
         "dowse.http.mcp_endpoint.MAX_BODIES_BYTES": MAX_BODY_BYTES + 1,
@@ -225,7 +225,7 @@ def test_more_sessions_than_there_may_be_are_refused_until_one_ends(served: Serv
 
 def test_one_client_on_another_machine_cannot_take_all_connections(fruit: Path) -> None:
     outside = address_of_this_machine()
-    constants = {"dowse.http.uvicorn_server.MAX_CONNECTIONS_OF_ONE": 3}
+    constants = {"dowse.http.uvicorn_server.MAX_CLIENT_CONNECTIONS": 3}
     options = ("--http", "0.0.0.0:0", "--allow-remote")
     with Served(fruit, options=options, constants=constants, home=fruit.parent, token=TOKEN) as served:
         lines = [Line(socket.create_connection((outside, served.port))) for _ in range(3)]

@@ -10,12 +10,12 @@ import pytest
 
 from dowse import __version__
 from dowse.http.app import SourceCheck
-from dowse.http.landing_page import page
+from dowse.http.landing_page import render_page
 from dowse.types import SourceHealth
 from tests.http.conftest import FRUIT, TOKEN
 from tests.http.served import Served
 from tests.making import write_tree
-from tests.stdio.wire import wait_until
+from tests.mcp.stdio.wire import wait_until
 
 SCRIPT = "<script>alert('x')&\"<b>"
 
@@ -77,7 +77,7 @@ def test_many_who_ask_at_once_have_the_sources_looked_at_once() -> None:
         look = SourceCheck(sources)
         async with anyio.create_task_group() as tasks:
             for _ in range(50):
-                tasks.start_soon(look.found)
+                tasks.start_soon(look.sources)
 
     anyio.run(ask_all)
     assert looked == [1]
@@ -117,7 +117,7 @@ def test_the_page_tells_strangers_no_names_and_nobody_the_token(guarded: Served)
 
 
 def test_an_address_is_text_on_the_page_and_nothing_else() -> None:
-    shown = page("http://a/<b>&'\"{x}", ["{y}"], needs_token=True)
+    shown = render_page("http://a/<b>&'\"{x}", ["{y}"], needs_token=True)
     assert "<b>" not in shown
     assert "{x}" in shown
     assert "{y}" in shown

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.http.served import Served, Speaker
-from tests.stdio.wire import NEWER, wait_until
+from tests.mcp.stdio.wire import NEWER, wait_until
 
 SECRET = "peel_apple_of_my_eye"
 

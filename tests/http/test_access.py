@@ -7,7 +7,7 @@ import pytest
 
 from tests.http.conftest import TOKEN, of_many
 from tests.http.served import ACCEPT, Served, Speaker, request
-from tests.stdio.wire import NEWER
+from tests.mcp.stdio.wire import NEWER
 
 ORIGIN = "https://example.org"
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}

@@ -15,10 +15,10 @@ from starlette.types import Receive, Scope, Send
 
 from dowse.http import rate_limit
 from dowse.http.access import AccessControl, Admission
-from dowse.http.rate_limit import RateLimit, is_loopback, one_client
+from dowse.http.rate_limit import RateLimit, client_key, is_loopback
 from tests.http.conftest import of_many
 from tests.http.served import Served, Speaker
-from tests.stdio.wire import NEWER, OLDER, wait_until
+from tests.mcp.stdio.wire import NEWER, OLDER, wait_until
 
 GROWTH_BYTES = 8_000_000
 """More than a garbage collector leaves lying about, and far less than 4 KB a request."""
@@ -151,32 +151,35 @@ def test_a_bucket_fills_again(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     buckets = RateLimit(10)
-    assert [buckets.wait_of("1.2.3.4") for _ in range(20)] == [0.0] * 20
-    assert buckets.wait_of("1.2.3.4") == pytest.approx(0.1)
-    assert buckets.wait_of("1.2.3.5") == 0
+    assert [buckets.seconds_to_wait("1.2.3.4") for _ in range(20)] == [0.0] * 20
+    assert buckets.seconds_to_wait("1.2.3.4") == pytest.approx(0.1)
+    assert buckets.seconds_to_wait("1.2.3.5") == 0
     now += 0.25
-    assert [buckets.wait_of("1.2.3.4") == 0 for _ in range(3)] == [True, True, False]
+    assert [buckets.seconds_to_wait("1.2.3.4") == 0 for _ in range(3)] == [True, True, False]
 
 
 def test_a_rate_of_less_than_one_lets_one_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "monotonic", lambda: 1000.0)
     buckets = RateLimit(0.1)
-    assert buckets.wait_of("1.2.3.4") == 0
-    assert buckets.wait_of("1.2.3.4") == pytest.approx(10)
+    assert buckets.seconds_to_wait("1.2.3.4") == 0
+    assert buckets.seconds_to_wait("1.2.3.4") == pytest.approx(10)
 
 
 def test_only_so_many_clients_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rate_limit, "KNOWN_CLIENTS", 3)
+    monkeypatch.setattr(rate_limit, "MAX_KNOWN_CLIENTS", 3)
     buckets = RateLimit(0.001)
     waits = [
-        buckets.wait_of(address) > 0 for address in ("1.1.1.1", "2.2.2.2", "2.2.2.2", "3.3.3.3", "4.4.4.4", "1.1.1.1")
+        buckets.seconds_to_wait(address) > 0
+        for address in ("1.1.1.1", "2.2.2.2", "2.2.2.2", "3.3.3.3", "4.4.4.4", "1.1.1.1")
     ]
     assert waits == [False, False, True, False, False, False]
 
 
 def test_this_machine_may_ask_more_often_than_others() -> None:
     buckets = RateLimit(None)
-    waits = {address: sum(buckets.wait_of(address) == 0 for _ in range(500)) for address in ("127.0.0.1", "10.0.0.1")}
+    waits = {
+        address: sum(buckets.seconds_to_wait(address) == 0 for _ in range(500)) for address in ("127.0.0.1", "10.0.0.1")
+    }
     assert waits["127.0.0.1"] == 500
     assert waits["10.0.0.1"] < 200
 
@@ -192,5 +195,5 @@ def test_which_addresses_are_this_machine(address: str, is_ours: bool) -> None:
 
 
 def test_a_network_of_ipv6_is_one_client() -> None:
-    assert one_client("2001:db8::1") == one_client("2001:db8::ffff:1") != one_client("2001:db8:0:1::1")
-    assert one_client("::ffff:10.0.0.1") == one_client("10.0.0.1") != one_client("10.0.0.2")
+    assert client_key("2001:db8::1") == client_key("2001:db8::ffff:1") != client_key("2001:db8:0:1::1")
+    assert client_key("::ffff:10.0.0.1") == client_key("10.0.0.1") != client_key("10.0.0.2")

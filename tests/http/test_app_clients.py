@@ -6,14 +6,14 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
-from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, ElicitResult
 
+from mcp import Client
 from tests.http.conftest import FRUIT, TOKEN
 from tests.http.served import Served
 from tests.making import write_tree
-from tests.stdio.wire import NEWER, OLDER, PATIENCE_SECONDS, index
+from tests.mcp.stdio.wire import NEWER, OLDER, PATIENCE_SECONDS, index
 
 CLIENTS = 20
 

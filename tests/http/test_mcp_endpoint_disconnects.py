@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.crash.project import make_project
+from tests.end_to_end.crash.project import make_project
 from tests.http.served import Served, Speaker, said_in
-from tests.stdio.wire import NEWER, OLDER, is_alive, wait_until
+from tests.mcp.stdio.wire import NEWER, OLDER, is_alive, wait_until
 
 FILES = 1000
 """Enough that indexing them takes longer than anything a test does meanwhile."""
