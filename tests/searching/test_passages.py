@@ -1,4 +1,4 @@
-"""The lines that are shown are those that matter, and exactly those of the file."""
+"""Passages show the best lines, exactly as they are in the file."""
 
 import pytest
 from hypothesis import given
@@ -11,7 +11,7 @@ from dowse.types import StoredChunk, Symbol
 
 
 def chunk(text: str, first: int, last: int, *symbols: Symbol) -> StoredChunk:
-    """The chunk of whole lines, as it stands in a text."""
+    """Return a chunk of whole lines of a text."""
     data = text.encode()
     edges = [*line_starts(data), len(data)]
     return StoredChunk(1, 1, 0, edges[first - 1], edges[last], first, last, b"", symbols, ("Outer",))

@@ -1,4 +1,4 @@
-"""Ranking as values in and values out."""
+"""Ranking, tested as a pure function."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -50,6 +50,7 @@ def _screen_headings(headings: tuple[str, ...], *, masks: bool) -> list[Screened
 def _key_surroundings(data: bytes, chunks: Sequence[StoredChunk]) -> str:
     """Return the text around chunks that may contain part of a private key; a passage rarely contains the whole key."""
     regions = (
-        data[max(0, one.start_byte - PRIVATE_KEY_CHARACTERS) : one.end_byte + PRIVATE_KEY_CHARACTERS] for one in chunks
+        data[max(0, chunk.start_byte - PRIVATE_KEY_CHARACTERS) : chunk.end_byte + PRIVATE_KEY_CHARACTERS]
+        for chunk in chunks
     )
     return "\n".join(region.decode("utf-8", "replace") for region in regions if _PRIVATE_KEY in region)

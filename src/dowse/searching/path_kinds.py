@@ -1,4 +1,4 @@
-"""What a path tells about its file: its words, and whether it is a test, an example, generated or legacy code."""
+"""Information in the path of a file: its words, and whether it is a test, an example, generated or legacy code."""
 
 import re
 from functools import lru_cache

@@ -24,7 +24,7 @@ SPARE_FILES = 5
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """What to search, and how much to show."""
+    """Options of a search: the documents to search, the search methods, and how much to show."""
 
     limit: int = 10
     kind: Kind | None = None

@@ -169,8 +169,8 @@ class Catalog:
             query = "SELECT what, subject FROM changes WHERE what IN ('added', 'removed') AND sequence > ?"
             rows = self._database.rows(query, (sequence,))
         subjects: dict[str, dict[int, None]] = {"added": {}, "removed": {}}
-        for what, subject in rows:
-            subjects[what][subject] = None
+        for change, subject in rows:
+            subjects[change][subject] = None
         added, removed = subjects["added"], subjects["removed"]
         return Changes(
             reached,

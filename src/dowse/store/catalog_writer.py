@@ -124,9 +124,9 @@ def _borrow_vectors(connection: sqlite3.Connection, document_id: int, vectors: l
 
 def _forget_old_changes(connection: sqlite3.Connection, kinds: Iterable[tuple[str, str]]) -> None:
     """Remove all but the newest `MAX_KEPT_CHANGES` changes of each kind, and record where the kept ones begin."""
-    for what, horizon in kinds:
+    for change, horizon in kinds:
         query = "SELECT sequence FROM changes WHERE what = ? ORDER BY sequence DESC LIMIT 1 OFFSET ?"
-        oldest = connection.execute(query, (what, MAX_KEPT_CHANGES)).fetchone()
+        oldest = connection.execute(query, (change, MAX_KEPT_CHANGES)).fetchone()
         if oldest:
-            connection.execute("DELETE FROM changes WHERE what = ? AND sequence <= ?", (what, *oldest))
+            connection.execute("DELETE FROM changes WHERE what = ? AND sequence <= ?", (change, *oldest))
             connection.execute("UPDATE facts SET value = max(value + 0, ?) WHERE key = ?", (*oldest, horizon))

@@ -1,4 +1,4 @@
-"""What every store must do, whatever it is made of."""
+"""The contract of a store: tests that every implementation has to pass."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -313,7 +313,9 @@ def test_a_moved_file_borrows_its_vectors_until_it_has_its_own(open_store: OpenS
 def test_an_encoder_can_be_forgotten(open_store: OpenStore, world: World) -> None:
     store = open_store()
     store.apply(Batch(puts=[with_vectors(world.put("a.py", "apple"), (1, 0))], encoder="e"))
-    store.put_vectors("f", [(chunk, np.array([0, 1, 0], np.float32)) for chunk in store.chunks_without_vectors("f", 10)])
+    store.put_vectors(
+        "f", [(chunk, np.array([0, 1, 0], np.float32)) for chunk in store.chunks_without_vectors("f", 10)]
+    )
     store.forget_vectors("e")
     assert store.nearest("e", np.array([1, 0], np.float32), 5) == []
     assert store.vector_counts("e") == (0, 1)

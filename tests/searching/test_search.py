@@ -1,4 +1,4 @@
-"""Questions to a real index of real files: what is found, what is shown, and that it is true."""
+"""Searches of a real index of real files: the hits, the passages, and that they match the files."""
 
 import json
 import os
@@ -17,11 +17,11 @@ from dowse.searching.exact_search import exact_matcher, find_occurrences, patter
 from dowse.searching.explain import explain_ranking
 from dowse.searching.search import Answer, SearchHit, SearchOptions, search_store
 from tests.making import write_tree
+from tests.repository import EVAL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-EVAL = Path(os.environ.get("DOWSE_EVAL") or Path(__file__).parents[3] / "shared" / "eval")
 
 FILES = {
     "src/auth/login.py": '''"""Signing in."""

@@ -1,4 +1,4 @@
-"""Parts that are missing, damaged, foreign or of another version are noticed and rebuilt, never believed."""
+"""Derived parts that are missing, damaged, foreign or of another version are detected and rebuilt."""
 
 import contextlib
 import shutil
@@ -20,7 +20,7 @@ from dowse.store.catalog_schema import APPLICATION_ID, STEPS
 from dowse.store.local import LocalStore, set_catalog_aside
 from dowse.types import Batch, StoredDocument, TextQuery
 from tests.making import World
-from tests.store.test_contract import found_paths
+from tests.store.test_local_contract import found_paths
 
 EAST = np.array([1, 0], dtype=np.float32)
 
@@ -278,7 +278,7 @@ def test_a_newer_catalog_is_refused_naming_both_versions(folder: Path, world: Wo
 
 
 def test_a_search_before_anything_else_finds_the_index_that_is_there(folder: Path, world: World) -> None:
-    """It once took the unopened index for a damaged one and built it again."""
+    """The store once took an unopened index for a damaged one and rebuilt it."""
     before = lexical_folder(folder)
     store = LocalStore(folder, world.read_text)
     assert len(store.find_chunks(TextQuery(("fruit",), {"words": 1.0}), 10)) == 3
@@ -311,7 +311,7 @@ def test_many_vectors_do_not_make_the_lexical_index_start_over(
     "query", [f"{catalog._VECTORS} WHERE chunks.id", f"{catalog._DOCUMENTS_VECTORS} WHERE documents.id"]
 )
 def test_a_few_vectors_are_found_without_a_walk_over_all(folder: Path, query: str) -> None:
-    """Left to itself SQLite once went through all vectors for each chunk that was named: 11 s for 500 of 65,000."""
+    """SQLite's own join order scanned all vectors for each chunk: 11 s for 500 of 65,000 chunks."""
     with contextlib.closing(sqlite3.connect(folder / "catalog.sqlite")) as connection:
         plan = connection.execute(f"EXPLAIN QUERY PLAN {query} IN (1, 2, 3)", ("e",)).fetchall()
     steps = [step[3] for step in plan]
@@ -336,7 +336,7 @@ def test_a_search_by_vector_does_not_wait_for_a_writer(folder: Path, world: Worl
 
 
 def test_a_reader_that_fails_leaves_the_catalog_as_it_is(folder: Path) -> None:
-    """A disk that is not mounted once emptied the index."""
+    """A disk that was not mounted once emptied the index."""
 
     def gone(document: StoredDocument) -> str | None:
         raise Failed(f"{document.path}: the project is not there")
@@ -357,7 +357,7 @@ def test_the_catalog_says_whose_it_is(folder: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="locks of POSIX")
 def test_a_second_opening_leaves_the_locks_of_the_first_alone(tmp_path: Path) -> None:
-    """To open and close the file by ourselves dropped them, and the next writer damaged the catalog."""
+    """Opening and closing the file directly dropped them, and the next writer damaged the catalog."""
     world = World()
     first = LocalStore(tmp_path / "index", world.read_text)
     first.apply(Batch(puts=[world.put("a.txt", "apple")]))

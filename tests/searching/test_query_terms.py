@@ -1,4 +1,4 @@
-"""The query's syntax: anything is taken, and means what the contract says."""
+"""The syntax of queries: any text is accepted and parsed as the contract says."""
 
 import pytest
 from hypothesis import given
