@@ -1,1 +1,1 @@
-"""How the shipped encoders were made: pairs are mined, models trained, exported and scored. Not part of the wheel."""
+"""The training of the shipped encoders: mining pairs, training, export and scoring. It is not part of the wheel."""

@@ -1,4 +1,4 @@
-"""Comments of source files: found, and what they say in plain words."""
+"""The comments of source files, without their markup."""
 
 import re
 from dataclasses import dataclass
@@ -72,15 +72,15 @@ _CODE = re.compile(r"[;{}]\s*$|^\s*(?:if|for|return|var|let|const|import|#includ
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment's place in a text and its plain words."""
+    """The position of a comment in a text, and its words without markup."""
 
     start: int
     end: int
     words: str
 
 
-def comments(text: str, language: str) -> list[Comment]:
-    """The comments of a text that say something, in order."""
+def find_comments(text: str, language: str) -> list[Comment]:
+    """Return the comments of a text that have enough words, in order."""
     patterns = []
     if language in _SLASHED:
         patterns.append(_SLASH_BLOCK)
@@ -93,14 +93,14 @@ def comments(text: str, language: str) -> list[Comment]:
     found = []
     for pattern in patterns:
         for match in pattern.finditer(text):
-            words = plain(match[2] if pattern is _DOCSTRING else match[0], is_marked=pattern is not _DOCSTRING)
+            words = clean_comment(match[2] if pattern is _DOCSTRING else match[0], is_marked=pattern is not _DOCSTRING)
             if words:
                 found.append(Comment(match.start(), match.end(), words))
-    return sorted(found, key=lambda one: one.start)
+    return sorted(found, key=lambda comment: comment.start)
 
 
-def plain(comment: str, *, is_marked: bool = True) -> str:
-    """What a comment says, without its markers and tags; nothing where it is legal text, a directive or code."""
+def clean_comment(comment: str, *, is_marked: bool = True) -> str:
+    """Return the words of a comment without markers and tags; empty for legal text, directives and code."""
     if _LEGAL.search(comment):
         return ""
     text = _MARKERS.sub("", comment) if is_marked else comment
@@ -114,5 +114,5 @@ def plain(comment: str, *, is_marked: bool = True) -> str:
 
 
 def first_sentence(words: str) -> str:
-    """The first sentence of a text."""
+    """Return the first sentence of a text."""
     return " ".join(_SENTENCE.split(words, maxsplit=1)[0].split())

@@ -1,8 +1,8 @@
 """Make the static table, on a GPU: `python distil.py BASE TUNED TOKENS FEATURES VOCABULARY OUT`.
 
-A text's vector is the sum of its words' vectors, each weighted by how much the word says and by the root of how
-often it stands there. Word vectors begin as the tuned model's vectors of single words and learn to be as alike,
-within a batch, as the model's own vectors of the texts are.
+A text's vector is the sum of its words' vectors, each weighted by the weight of the word and by the square root of its
+count in the text. Word vectors start as the tuned model's vectors of single words. Training makes the similarities
+within a batch equal to those of the model's own vectors of the texts.
 """
 
 import sys
@@ -15,16 +15,16 @@ import torch
 import torch.nn.functional as F
 from safetensors.torch import load_file
 from transformers import BertModel
-from tune import SEED, Ragged, encoded, found_first, model_of, read
+from tune import SEED, Ragged, encode, evaluate, load_model, read_arrays
 
 WIDTH = 256
 BATCH = 4096
 STEPS = 900
-RATE = 2e-3
+LEARNING_RATE = 2e-3
 TEACHER_TEMPERATURE = 0.05
 STUDENT_TEMPERATURE = 0.05
 CONTRAST = 0.3
-"""How much the pairs themselves count beside the teacher."""
+"""The weight of the pairs' own loss, relative to the teacher's."""
 SIF = 1e-3
 
 
@@ -36,7 +36,7 @@ class Features:
         self.starts = np.concatenate([[0], np.cumsum(lengths.astype(np.int64))])
 
     def batch(self, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Some rows as embedding bags: words, offsets, weights."""
+        """Return some rows as embedding bags: words, offsets and weights."""
         pieces = [np.arange(self.starts[row], self.starts[row + 1]) for row in rows]
         offsets = np.concatenate([[0], np.cumsum([len(piece) for piece in pieces])])[:-1]
         at = np.concatenate(pieces)
@@ -48,7 +48,7 @@ class Features:
 
 
 class Table(torch.nn.Module):
-    """The words' vectors and weights."""
+    """The vectors and the weights of the words."""
 
     def __init__(self, vectors: torch.Tensor, weights: torch.Tensor) -> None:
         super().__init__()
@@ -56,45 +56,49 @@ class Table(torch.nn.Module):
         self.weights = torch.nn.Parameter(weights)
 
     def forward(self, ids: torch.Tensor, offsets: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
-        """Vectors of texts, of length 1."""
+        """Return the vectors of texts, scaled to length 1."""
         weight = torch.exp(self.weights[ids]) * counts
         return F.normalize(F.embedding_bag(ids, self.vectors, offsets, mode="sum", per_sample_weights=weight), dim=-1)
 
 
 def all_vectors(model: BertModel, rows: Ragged, count: int) -> torch.Tensor:
-    """The model's vectors of all rows."""
+    """Return the model's vectors of all rows."""
     model.eval()
     with torch.no_grad():
         return torch.cat(
             [
-                encoded(model, *rows.batch(np.arange(start, min(start + 4096, count)))).half()
+                encode(model, *rows.batch(np.arange(start, min(start + 4096, count)))).half()
                 for start in range(0, count, 4096)
             ]
         )
 
 
 def word_vectors(model: BertModel, base: Path, words: list[str]) -> torch.Tensor:
-    """The model's vectors of single words."""
+    """Return the model's vectors of single words."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(base / "tokenizer.json"))
     tokenizer.no_padding()
     plain = [word.removeprefix("##") for word in words]
-    ids = [one.ids[:16] for one in tokenizer.encode_batch(plain)]
+    ids = [encoding.ids[:16] for encoding in tokenizer.encode_batch(plain)]
     flat = np.array([number for row in ids for number in row], np.uint16)
     return all_vectors(model, Ragged(flat, np.array([len(row) for row in ids], np.uint8)), len(words)).float()
 
 
-def first(table: Table, asked: Features, told: Features, rows: np.ndarray) -> tuple[float, float]:
-    """How often a held-out query's own text is first, and the mean reciprocal rank."""
+def evaluate_table(
+    table: Table, query_features: Features, text_features: Features, rows: np.ndarray
+) -> tuple[float, float]:
+    """Return the share of held-out queries whose text ranks first, and the mean reciprocal rank."""
     with torch.no_grad():
-        alike = table(*asked.batch(rows)) @ table(*told.batch(rows)).T
+        alike = table(*query_features.batch(rows)) @ table(*text_features.batch(rows)).T
         ranks = (alike > alike.diagonal().unsqueeze(1)).sum(1) + 1
     return (ranks == 1).float().mean().item(), (1 / ranks.float()).mean().item()
 
 
-def train(table: Table, asked: Features, told: Features, teacher: Any, steps: int, rate: float, random: Any) -> None:
-    """Learn to be as alike as the teacher's vectors are, and to find each pair."""
+def train(
+    table: Table, query_features: Features, text_features: Features, teacher: Any, steps: int, rate: float, random: Any
+) -> None:
+    """Train the table to reproduce the similarities of the teacher's vectors, and to find the text of each query."""
     count = len(teacher[0])
     optimizer = torch.optim.Adam(
         [{"params": [table.vectors], "lr": rate}, {"params": [table.weights], "lr": 5 * rate}], betas=(0.9, 0.99)
@@ -104,7 +108,7 @@ def train(table: Table, asked: Features, told: Features, teacher: Any, steps: in
     for step in range(steps):
         rows = random.choice(np.arange(4096, count), BATCH, replace=False)
         at = torch.from_numpy(rows).cuda()
-        q, t = table(*asked.batch(rows)), table(*told.batch(rows))
+        q, t = table(*query_features.batch(rows)), table(*text_features.batch(rows))
         alike = q @ t.T / STUDENT_TEMPERATURE
         wanted = teacher[0][at].float() @ teacher[1][at].float().T / TEACHER_TEMPERATURE
         near = t @ t.T / STUDENT_TEMPERATURE
@@ -127,19 +131,19 @@ def train(table: Table, asked: Features, told: Features, teacher: Any, steps: in
 
 
 def main(base: str, tuned: str, tokens: str, features: str, vocabulary: str, out: str) -> None:
-    """Train, reduce, train again, and write the table in eight bits a number."""
+    """Train, reduce the dimensions, train again, and write the table with eight bits for each number."""
     torch.manual_seed(SEED)
     random = np.random.default_rng(SEED)
-    packed, packed_features = read(Path(tokens)), read(Path(features))
-    asked, told = (
+    packed, packed_features = read_arrays(Path(tokens)), read_arrays(Path(features))
+    query_features, text_features = (
         Features(*(packed_features[f"{name}_{part}"] for part in ("ids", "counts", "lengths"))) for name in "qt"
     )
     count = len(packed_features["q_lengths"])
-    model = model_of(Path(base))
+    model = load_model(Path(base))
     model.load_state_dict({k: v.float() for k, v in load_file(tuned).items()}, strict=False)
     model = model.cuda()
     queries, texts = (Ragged(packed[f"{name}_ids"], packed[f"{name}_lengths"]) for name in "qt")
-    print("teacher: first %.4f, mrr %.4f" % found_first(model, queries, texts, np.arange(4096)), flush=True)
+    print("teacher: first %.4f, mrr %.4f" % evaluate(model, queries, texts, np.arange(4096)), flush=True)
     teacher = all_vectors(model, queries, count), all_vectors(model, texts, count)
     words = Path(vocabulary).read_text(encoding="utf-8").splitlines()
     frequency = np.bincount(packed_features["t_ids"], minlength=len(words)).astype(np.float64)
@@ -147,9 +151,9 @@ def main(base: str, tuned: str, tokens: str, features: str, vocabulary: str, out
     sif = torch.from_numpy(np.log(SIF / (SIF + frequency))).float().cuda()
     held = np.arange(4096)
     table = Table(word_vectors(model, Path(base), words), sif).cuda()
-    print("untrained: first %.4f, mrr %.4f" % first(table, asked, told, held), flush=True)
-    train(table, asked, told, teacher, STEPS, RATE, random)
-    print("384 wide: first %.4f, mrr %.4f" % first(table, asked, told, held), flush=True)
+    print("untrained: first %.4f, mrr %.4f" % evaluate_table(table, query_features, text_features, held), flush=True)
+    train(table, query_features, text_features, teacher, STEPS, LEARNING_RATE, random)
+    print("384 wide: first %.4f, mrr %.4f" % evaluate_table(table, query_features, text_features, held), flush=True)
     with torch.no_grad():
         rows = (
             table.vectors
@@ -158,15 +162,24 @@ def main(base: str, tuned: str, tokens: str, features: str, vocabulary: str, out
         )
         _, _, basis = torch.linalg.svd(rows, full_matrices=False)
         table = Table(table.vectors @ basis[:WIDTH].T, table.weights.detach().clone()).cuda()
-    print(f"{WIDTH} wide: first %.4f, mrr %.4f" % first(table, asked, told, held), flush=True)
-    train(table, asked, told, teacher, STEPS // 2, RATE / 4, random)
-    print(f"{WIDTH} wide, trained again: first %.4f, mrr %.4f" % first(table, asked, told, held), flush=True)
+    print(
+        f"{WIDTH} wide: first %.4f, mrr %.4f" % evaluate_table(table, query_features, text_features, held), flush=True
+    )
+    train(table, query_features, text_features, teacher, STEPS // 2, LEARNING_RATE / 4, random)
+    print(
+        f"{WIDTH} wide, trained again: first %.4f, mrr %.4f"
+        % evaluate_table(table, query_features, text_features, held),
+        flush=True,
+    )
     with torch.no_grad():
         rows = table.vectors * torch.exp(table.weights)[:, None]
         scales = rows.abs().amax(1).clamp_min(1e-8) / 127
         numbers = torch.round(rows / scales[:, None]).clamp(-127, 127).to(torch.int8)
         eight = Table(numbers.float() * scales[:, None], torch.zeros_like(table.weights)).cuda()
-        print("in eight bits: first %.4f, mrr %.4f" % first(eight, asked, told, held), flush=True)
+        print(
+            "in eight bits: first %.4f, mrr %.4f" % evaluate_table(eight, query_features, text_features, held),
+            flush=True,
+        )
     folder = Path(out)
     numbers.cpu().numpy().tofile(folder / "table.int8")
     scales.cpu().numpy().astype(np.float32).tofile(folder / "scales.float32")

@@ -1,6 +1,6 @@
-"""Pairs of what people say and the text it is about: `python -m training.mine CLONES OUT` from the clones of all sources.
+"""Mine training pairs, a query and the text it is about, from the clones: `python -m training.mine CLONES OUT`.
 
-Everything is decided by a hash of where it stands, so that the same clones give the same pairs.
+All random choices depend on a hash of the location, so that the same clones give the same pairs.
 """
 
 import gzip
@@ -18,14 +18,14 @@ from pathlib import Path
 from dowse.chunking import chunk
 from dowse.reading import read_document
 from dowse.reading.languages import detect_language
-from training.comments import comments, first_sentence
-from training.sources import Repository, git, read_manifest, repositories, write_manifest
+from training.comments import find_comments, first_sentence
+from training.sources import Repository, read_manifest, repositories, run_git, write_manifest
 
-MOST_FILES = 1500
-MOST_PAIRS = 7000
-"""Of one repository, so that none drowns the others."""
-MOST_COMMITS = 1200
-MOST_BYTES = 120_000
+MAX_FILES = 1500
+MAX_PAIRS = 7000
+"""The number of pairs from one repository, so that no repository dominates."""
+MAX_COMMITS = 1200
+MAX_FILE_BYTES = 120_000
 TEXT_CHARACTERS = 1600
 QUERY_CHARACTERS = 300
 
@@ -50,7 +50,7 @@ _TAIL = re.compile(r"\s*(?:\(?#\d+\)?|\(?(?:gh|closes|fixes|refs?)[- ]?#?\d+\)?)
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What somebody says, and the text it is about, with its path."""
+    """A query, and the text it is about with its path."""
 
     kind: str
     query: str
@@ -58,21 +58,21 @@ class Pair:
     text: str
 
 
-def chance(share: float, *where: object) -> bool:
-    """Yes in a share of all cases, always the same for the same."""
+def is_drawn(share: float, *where: object) -> bool:
+    """Return true in a share of all cases, and always the same for the same location."""
     digest = hashlib.blake2b("\0".join(map(str, where)).encode(errors="replace"), digest_size=8).digest()
     return int.from_bytes(digest) < share * 2**64
 
 
-def order(*where: object) -> bytes:
-    """A place in a random order that is always the same."""
+def sort_key(*where: object) -> bytes:
+    """Return the key for a random order that is always the same."""
     return hashlib.blake2b("\0".join(map(str, where)).encode(errors="replace"), digest_size=8).digest()
 
 
-def files(one: Repository) -> Iterator[tuple[str, bytes]]:
-    """Files that are worth learning from, in a random order."""
+def read_files(repository: Repository) -> Iterator[tuple[str, bytes]]:
+    """Yield the path and the content of files that are suitable for training, in a random order."""
     listed = []
-    for row in git(one.folder, "ls-tree", "-r", "-l", "-z", "HEAD").split("\0"):
+    for row in run_git(repository.folder, "ls-tree", "-r", "-l", "-z", "HEAD").split("\0"):
         about, _, path = row.partition("\t")
         parts = about.split()
         if len(parts) == 4 and parts[1] == "blob" and parts[0] != "120000" and parts[3].isdigit():
@@ -80,13 +80,13 @@ def files(one: Repository) -> Iterator[tuple[str, bytes]]:
     wanted = [
         (number, path)
         for number, size, path in listed
-        if 200 < size < MOST_BYTES
+        if 200 < size < MAX_FILE_BYTES
         and not _LEFT_OUT.search(path)
-        and not (_TEST.search(path) and not chance(0.25, path))
+        and not (_TEST.search(path) and not is_drawn(0.25, path))
     ]
-    wanted.sort(key=lambda entry: order(one.name, entry[1]))
+    wanted.sort(key=lambda entry: sort_key(repository.name, entry[1]))
     reader = subprocess.Popen(
-        ["git", "-C", str(one.folder), "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ["git", "-C", str(repository.folder), "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     assert reader.stdin and reader.stdout
     count = 0
@@ -103,71 +103,71 @@ def files(one: Repository) -> Iterator[tuple[str, bytes]]:
             continue
         yield path, data
         count += 1
-        if count >= MOST_FILES:
+        if count >= MAX_FILES:
             break
     reader.stdin.close()
     reader.wait()
 
 
-def words_of(name: str) -> list[str]:
-    """A name's words."""
+def split_name(name: str) -> list[str]:
+    """Return the words of a name."""
     return [word.lower() for word in _HUMP.split(name) if word and not word.isdigit()]
 
 
-def of_code(path: str, data: bytes) -> Iterator[Pair]:
-    """Pairs from a source file."""
+def pairs_from_code(path: str, data: bytes) -> Iterator[Pair]:
+    """Yield pairs from a source file."""
     text = data.decode(errors="replace")
     language = detect_language(path, data[:2000])
     cut, _ = chunk(text, language, "code")
     utf8 = text.encode()
-    pieces = [(utf8[one.start_byte : one.end_byte].decode(errors="replace"), one) for one in cut]
-    for number, (piece, one) in enumerate(pieces):
-        said = comments(piece, language)
-        lead = said[0] if said else None
+    pieces = [(utf8[part.start_byte : part.end_byte].decode(errors="replace"), part) for part in cut]
+    for number, (piece, part) in enumerate(pieces):
+        comments = find_comments(piece, language)
+        lead = comments[0] if comments else None
         if lead and len(piece) - (lead.end - lead.start) > 60:
-            words = first_sentence(lead.words) if chance(0.7, path, number) else lead.words
-            shown = piece if chance(0.25, path, number, "keep") else piece[: lead.start] + piece[lead.end :]
+            words = first_sentence(lead.words) if is_drawn(0.7, path, number) else lead.words
+            shown = piece if is_drawn(0.25, path, number, "keep") else piece[: lead.start] + piece[lead.end :]
             yield Pair("comment", words[:QUERY_CHARACTERS], path, shown.strip("\n")[:TEXT_CHARACTERS])
-        for other in said[1:3]:
+        for other in comments[1:3]:
             below = piece[other.end :].split("\n")[:14]
             if sum(len(line.strip()) > 3 for line in below) >= 3:
                 yield Pair(
                     "inner", first_sentence(other.words)[:QUERY_CHARACTERS], path, "\n".join(below)[:TEXT_CHARACTERS]
                 )
-        if one.symbols and chance(0.35, path, number, "name"):
-            name = one.symbols[0].name
-            parts = words_of(name)
+        if part.symbols and is_drawn(0.35, path, number, "name"):
+            name = part.symbols[0].name
+            parts = split_name(name)
             if 2 <= len(parts) <= 7:
                 hidden = re.sub(rf"\b{re.escape(name)}\b", "it", piece)
                 yield Pair("name", " ".join(parts), path, hidden.strip("\n")[:TEXT_CHARACTERS])
-    if pieces and chance(0.5, path, "path"):
+    if pieces and is_drawn(0.5, path, "path"):
         stem = re.sub(r"\.\w+$", "", path)
-        parts = [word for part in stem.split("/")[-2:] for word in words_of(part)]
+        parts = [word for part in stem.split("/")[-2:] for word in split_name(part)]
         if len(parts) >= 2:
-            piece = min(pieces, key=lambda entry: order(path, entry[1].start_byte))[0]
+            piece = min(pieces, key=lambda entry: sort_key(path, entry[1].start_byte))[0]
             yield Pair("path", " ".join(dict.fromkeys(parts)), "", piece.strip("\n")[:TEXT_CHARACTERS])
-    head = comments(text[:3000], language)
+    head = find_comments(text[:3000], language)
     if head and head[0].start < 200 and pieces and len(head[0].words) > 40:
-        piece = min(pieces, key=lambda entry: order(path, entry[1].start_byte, "head"))[0]
+        piece = min(pieces, key=lambda entry: sort_key(path, entry[1].start_byte, "head"))[0]
         yield Pair(
             "header", first_sentence(head[0].words)[:QUERY_CHARACTERS], path, piece.strip("\n")[:TEXT_CHARACTERS]
         )
 
 
-def of_docs(path: str, data: bytes) -> Iterator[Pair]:
-    """Pairs from a page: a heading and its section, a sentence and the rest of its paragraph."""
+def pairs_from_docs(path: str, data: bytes) -> Iterator[Pair]:
+    """Yield pairs from a document: a heading and its section, a sentence and the rest of its paragraph."""
     text = read_document(data, path).text
     cut, _ = chunk(text, "markdown", "docs")
     utf8 = text.encode()
-    for number, one in enumerate(cut):
-        piece = utf8[one.start_byte : one.end_byte].decode(errors="replace")
+    for number, part in enumerate(cut):
+        piece = utf8[part.start_byte : part.end_byte].decode(errors="replace")
         body = re.sub(r"^#+ .*\n+", "", piece)
-        if one.headings and len(body) > 120 and chance(0.6, path, number, "heading"):
-            heading = " ".join(one.headings[-2:]) if chance(0.4, path, number) else one.headings[-1]
+        if part.headings and len(body) > 120 and is_drawn(0.6, path, number, "heading"):
+            heading = " ".join(part.headings[-2:]) if is_drawn(0.4, path, number) else part.headings[-1]
             if len(heading.split()) >= 2:
                 yield Pair("heading", heading[:QUERY_CHARACTERS], path, body[:TEXT_CHARACTERS])
         paragraphs = [part for part in re.split(r"\n\s*\n", body) if len(part) > 200 and part[0].isalpha()]
-        if paragraphs and chance(0.6, path, number, "sentence"):
+        if paragraphs and is_drawn(0.6, path, number, "sentence"):
             paragraph = " ".join(paragraphs[0].split())
             first = first_sentence(paragraph)
             rest = paragraph[len(first) :].strip()
@@ -175,10 +175,10 @@ def of_docs(path: str, data: bytes) -> Iterator[Pair]:
                 yield Pair("sentence", first, path, rest[:TEXT_CHARACTERS])
 
 
-def of_commits(one: Repository) -> Iterator[Pair]:
-    """A commit's subject and the code it added."""
-    log = git(
-        one.folder, "log", f"-n{MOST_COMMITS}", "--no-merges", "--format=%x01%s%x02", "-p", "-U2", "--no-color",
+def pairs_from_commits(repository: Repository) -> Iterator[Pair]:
+    """Yield pairs of a commit's subject and the code that it added."""
+    log = run_git(
+        repository.folder, "log", f"-n{MAX_COMMITS}", "--no-merges", "--format=%x01%s%x02", "-p", "-U2", "--no-color",
         "--no-ext-diff", "--diff-filter=AM", "--", ".", ":(exclude)*.lock", ":(exclude)*.json", ":(exclude)*.snap",
         is_partial=True,
     )  # fmt: skip
@@ -186,8 +186,8 @@ def of_commits(one: Repository) -> Iterator[Pair]:
         subject, _, patch = entry.partition("\x02")
         if _DULL.match(subject):
             continue
-        said = _TAIL.sub("", _PREFIX.sub("", subject)).strip()
-        if not 3 <= len(said.split()) <= 25 or len(patch) > 60_000:
+        query = _TAIL.sub("", _PREFIX.sub("", subject)).strip()
+        if not 3 <= len(query.split()) <= 25 or len(patch) > 60_000:
             continue
         best = ""
         where = ""
@@ -208,41 +208,41 @@ def of_commits(one: Repository) -> Iterator[Pair]:
                 if fresh > 60 and len("\n".join(added)) > len(best):
                     best, where = "\n".join(added), name[1]
         if best:
-            yield Pair("commit", said[:QUERY_CHARACTERS], where, best[:TEXT_CHARACTERS])
+            yield Pair("commit", query[:QUERY_CHARACTERS], where, best[:TEXT_CHARACTERS])
 
 
-def mine(one: Repository) -> list[Pair]:
-    """All pairs of a repository, at most so many."""
+def mine_repository(repository: Repository) -> list[Pair]:
+    """Return the pairs of a repository, at most `MAX_PAIRS`."""
     found: list[Pair] = []
-    for path, data in files(one):
+    for path, data in read_files(repository):
         try:
-            found += of_docs(path, data) if path.endswith(_DOCS) else of_code(path, data)
-        except Exception as error:  # one odd file is not worth the run
-            print(f"{one.name} {path}: {type(error).__name__} {error}", file=sys.stderr)
-    found += of_commits(one)
+            found += pairs_from_docs(path, data) if path.endswith(_DOCS) else pairs_from_code(path, data)
+        except Exception as error:  # one odd file must not end the run
+            print(f"{repository.name} {path}: {type(error).__name__} {error}", file=sys.stderr)
+    found += pairs_from_commits(repository)
     seen: dict[tuple[str, str], Pair] = {}
     for pair in found:
         if len(pair.text.strip()) >= 40 and len(pair.query) >= 8:
             seen.setdefault((pair.query.lower(), pair.text[:200]), pair)
     frequent = Counter(query for query, _ in seen)
     kept = [pair for (query, _), pair in seen.items() if frequent[query] <= 3]
-    kept.sort(key=lambda pair: order(one.name, pair.kind, pair.query, pair.path))
-    return kept[:MOST_PAIRS]
+    kept.sort(key=lambda pair: sort_key(repository.name, pair.kind, pair.query, pair.path))
+    return kept[:MAX_PAIRS]
 
 
 def main(clones: str, out: str) -> int:
-    """Mine all sources, two at a time, and add to the manifest how many pairs each gave."""
-    each = repositories(Path(clones))
+    """Mine all repositories, two at a time, and add the counts of pairs to the manifest."""
+    listed = repositories(Path(clones))
     counts: dict[str, dict[str, int]] = {}
     with gzip.open(out, "wt", encoding="utf-8", compresslevel=3) as file, ProcessPoolExecutor(2) as pool:
-        for number, (one, pairs) in enumerate(zip(each, pool.map(mine, each), strict=True)):
-            counts[one.name] = dict(sorted(Counter(pair.kind for pair in pairs).items()))
-            print(one.name, len(pairs), counts[one.name], flush=True)
+        for number, (repository, pairs) in enumerate(zip(listed, pool.map(mine_repository, listed), strict=True)):
+            counts[repository.name] = dict(sorted(Counter(pair.kind for pair in pairs).items()))
+            print(repository.name, len(pairs), counts[repository.name], flush=True)
             for pair in pairs:
                 row = {"r": number, "k": pair.kind, "q": pair.query, "p": pair.path, "t": pair.text}
                 file.write(json.dumps(row, ensure_ascii=True) + "\n")
     write_manifest([row | {"pairs": counts[row["name"]]} for row in read_manifest()])
-    print(sum(sum(one.values()) for one in counts.values()))
+    print(sum(sum(kinds.values()) for kinds in counts.values()))
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Pairs as numbers, to travel to the machine that trains: `python -m training.pack PAIRS MODEL OUT`."""
+"""Turn the pairs into numbers for the machine that trains: `python -m training.pack PAIRS MODEL OUT`."""
 
 import gzip
 import json
@@ -14,15 +14,15 @@ import numpy as np
 from dowse.encoding.inputs import encoder_input
 from dowse.encoding.static import MAX_WORD_COUNT
 from dowse.encoding.static_tokens import WORD, StaticTokens, fold_word
-from training.mine import chance, order
+from training.mine import is_drawn, sort_key
 
 QUERY_TOKENS = 48
 TEXT_TOKENS = 192
-WITH_PATH = 0.75
-"""So many texts have their path before them, as search gives it to the encoder."""
-WHOLE_WORDS = 22_000
-LEAST = 12
-"""A whole word of the table stands in at least so many texts."""
+PATH_SHARE = 0.75
+"""The share of texts that have their path before them, as in search."""
+MAX_WHOLE_WORDS = 22_000
+MIN_WORD_TEXTS = 12
+"""The minimum number of texts that contain a whole word of the table."""
 STATIC_PAIRS = 170_000
 
 
@@ -34,9 +34,9 @@ def main(pairs_file: str, model: str, out_folder: str) -> int:
     out.mkdir(parents=True, exist_ok=True)
     with gzip.open(pairs_file, "rt", encoding="utf-8") as file:
         rows: list[dict[str, Any]] = [json.loads(line) for line in file]
-    rows.sort(key=lambda row: order(row["r"], row["q"], row["t"][:100], "pack"))
+    rows.sort(key=lambda row: sort_key(row["r"], row["q"], row["t"][:100], "pack"))
     texts = [
-        encoder_input(row["p"], row["t"]) if row["p"] and chance(WITH_PATH, row["q"], row["p"]) else row["t"]
+        encoder_input(row["p"], row["t"]) if row["p"] and is_drawn(PATH_SHARE, row["q"], row["p"]) else row["t"]
         for row in rows
     ]
     queries = [row["q"] for row in rows]
@@ -45,8 +45,8 @@ def main(pairs_file: str, model: str, out_folder: str) -> int:
     _write(
         out / "tokens.xz",
         repository=np.array([row["r"] for row in rows], np.uint16),
-        **_ragged("q", _tokens(tokenizer, queries, QUERY_TOKENS)),
-        **_ragged("t", _tokens(tokenizer, texts, TEXT_TOKENS)),
+        **_ragged("q", _tokenize(tokenizer, queries, QUERY_TOKENS)),
+        **_ragged("t", _tokenize(tokenizer, texts, TEXT_TOKENS)),
     )
     vocabulary = _vocabulary(tokenizer, texts)
     (out / "vocabulary.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
@@ -54,31 +54,33 @@ def main(pairs_file: str, model: str, out_folder: str) -> int:
     few = slice(0, STATIC_PAIRS)
     _write(
         out / "features.xz",
-        **_counted("q", [list(words.token_ids(text)) for text in queries[few]]),
-        **_counted("t", [list(words.token_ids(text)) for text in texts[few]]),
+        **_count_words("q", [list(words.token_ids(text)) for text in queries[few]]),
+        **_count_words("t", [list(words.token_ids(text)) for text in texts[few]]),
         single=np.array([0], np.uint8),
     )
     print(len(rows), "pairs", len(vocabulary), "words")
     return 0
 
 
-def _tokens(tokenizer: Any, texts: list[str], most: int) -> list[list[int]]:
-    tokenizer.enable_truncation(most)
+def _tokenize(tokenizer: Any, texts: list[str], max_tokens: int) -> list[list[int]]:
+    tokenizer.enable_truncation(max_tokens)
     found: list[list[int]] = []
     for start in range(0, len(texts), 2000):
-        found += [one.ids for one in tokenizer.encode_batch(texts[start : start + 2000])]
+        found += [encoding.ids for encoding in tokenizer.encode_batch(texts[start : start + 2000])]
     return found
 
 
 def _vocabulary(tokenizer: Any, texts: list[str]) -> list[str]:
-    """WordPiece's own, and the whole words that it would cut and that many texts have."""
+    """Return WordPiece's vocabulary, and the frequent whole words that WordPiece would split."""
     known = [word for word, _ in sorted(tokenizer.get_vocab().items(), key=lambda entry: entry[1])]
     pieces = set(known)
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update({fold_word(word) for word in WORD.findall(text)})
-    whole = [word for word, count in counts.most_common() if count >= LEAST and word not in pieces and len(word) > 2]
-    return known + [word for word in whole if not re.fullmatch(r"\d+", word)][:WHOLE_WORDS]
+    whole = [
+        word for word, count in counts.most_common() if count >= MIN_WORD_TEXTS and word not in pieces and len(word) > 2
+    ]
+    return known + [word for word in whole if not re.fullmatch(r"\d+", word)][:MAX_WHOLE_WORDS]
 
 
 def _ragged(name: str, rows: list[list[int]]) -> dict[str, Any]:
@@ -88,8 +90,8 @@ def _ragged(name: str, rows: list[list[int]]) -> dict[str, Any]:
     }
 
 
-def _counted(name: str, rows: list[list[int]]) -> dict[str, Any]:
-    """Each word of a row once, with how often it stands there."""
+def _count_words(name: str, rows: list[list[int]]) -> dict[str, Any]:
+    """Return each word of a row once, with its count."""
     counted = [sorted(Counter(row).items()) for row in rows]
     return {
         f"{name}_ids": np.array([number for row in counted for number, _ in row], np.uint16),

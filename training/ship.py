@@ -1,4 +1,4 @@
-"""Note the hashes of the shipped files and what the encoders say of some texts: `python -m training.ship`."""
+"""Record the hashes of the shipped files, and the vectors of some texts for the tests: `python -m training.ship`."""
 
 import hashlib
 import json
@@ -8,7 +8,7 @@ from pathlib import Path
 from dowse.encoding.inputs import encoder_input
 from dowse.encoding.shipped import HASHES_FILE, MODELS_FOLDER, open_minilm, open_static
 
-RECORDED = Path(__file__).parents[1] / "tests" / "encoding" / "recorded.json"
+RECORDED_FILE = Path(__file__).parents[1] / "tests" / "encoding" / "recorded.json"
 TEXTS = [
     "how do I read a file line by line",
     "retry a request with exponential backoff",
@@ -25,28 +25,28 @@ TEXTS = [
     ),
     encoder_input("web/App.tsx", "export const App = () => <Layout><Router routes={routes} /></Layout>;\n"),
 ]
-"""Questions and chunks, short and cut off, in several writings."""
+"""Queries and chunks, short ones and ones that are cut off, in several scripts."""
 
 
 def main() -> int:
-    """Write both; MiniLM's vectors are computed in floats, and numbers are recorded in steps of a millionth."""
+    """Write both files. MiniLM's vectors are computed in floats; numbers are rounded to six decimals."""
     files = sorted(file for file in MODELS_FOLDER.glob("*/*") if file.is_file())
     hashes = {f"{file.parent.name}/{file.name}": hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
     HASHES_FILE.write_text(json.dumps(hashes, indent=1) + "\n", encoding="utf-8")
     rows = [
         {
             "text": text,
-            "static": [round(float(one), 6) for one in few],
-            "minilm": [round(float(one), 6) for one in many],
+            "static": [round(float(number), 6) for number in table_vector],
+            "minilm": [round(float(number), 6) for number in model_vector],
         }
-        for text, few, many in zip(
+        for text, table_vector, model_vector in zip(
             TEXTS,
             open_static(MODELS_FOLDER).encode(TEXTS),
             open_minilm(in_eight_bits=False).encode(TEXTS, "code"),
             strict=True,
         )
     ]
-    RECORDED.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n", encoding="utf-8")
+    RECORDED_FILE.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n", encoding="utf-8")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Which repositories text is taken from: `python -m training.sources CLONES` checks them and writes the manifest."""
+"""The repositories of the training data: `python -m training.sources CLONES` checks them and writes the manifest."""
 
 import json
 import re
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-LIST = Path(__file__).with_name("repositories.txt")
-MANIFEST = Path(__file__).with_name("manifest.json")
-"""Who, at which commit, under which licence, and how many pairs of which kind."""
-ALLOWED = {"MIT", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "ISC", "Zlib", "CC0-1.0", "Unlicense"}
-WORDS = {
+REPOSITORIES_FILE = Path(__file__).with_name("repositories.txt")
+MANIFEST_FILE = Path(__file__).with_name("manifest.json")
+"""The name, licence and commit of each repository, and its number of pairs of each kind."""
+ALLOWED_LICENCES = {"MIT", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "ISC", "Zlib", "CC0-1.0", "Unlicense"}
+LICENCE_PHRASES = {
     "MIT": "Permission is hereby granted, free of charge",
     "Apache-2.0": "Apache License",
     "BSD-2-Clause": "Redistribution and use in source and binary forms",
@@ -21,8 +21,8 @@ WORDS = {
     "ISC": "Permission to use, copy, modify",
     "Unlicense": "free and unencumbered",
 }
-"""What a licence's text has to say."""
-MEASURED = [
+"""A phrase that the text of each licence contains."""
+BENCHMARK_REPOSITORIES = [
     "Alamofire/Alamofire", "Bash-it/bash-it", "DapperLib/Dapper", "FasterXML/jackson-databind", "Hejsil/zig-clap",
     "JamesNK/Newtonsoft.Json", "JetBrains/Exposed", "Kotlin/kotlinx.coroutines", "MinishLab/model2vec",
     "MinishLab/semble", "Seldaek/monolog", "SnapKit/SnapKit", "abseil/abseil-cpp", "aio-libs/aiohttp",
@@ -38,14 +38,14 @@ MEASURED = [
     "mdn/content", "python/peps", "rust-lang/book", "lyz-code/blue-book", "jackyzha0/jackyzha0.github.io",
     "obsidianmd/obsidian-help",
 ]  # fmt: skip
-"""Search is measured on these, so nothing is learned from them, nor from forks of them."""
+"""The repositories on which search is measured. They and their forks are not used for training."""
 
 _LICENCE_FILE = re.compile(r"(mit-)?(licen[cs]e|copying|unlicense)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A clone that text may be taken from."""
+    """A cloned repository of the training data."""
 
     name: str
     licence: str
@@ -53,74 +53,76 @@ class Repository:
     commit: str
 
 
-def listed() -> Iterator[tuple[str, str]]:
-    """Names and licences as the list has them."""
-    for line in LIST.read_text(encoding="utf-8").splitlines():
+def read_list() -> Iterator[tuple[str, str]]:
+    """Yield the names and licences in the list."""
+    for line in REPOSITORIES_FILE.read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             name, _, licence = line.partition(" ")
             yield name, licence
 
 
 def repositories(clones: Path) -> list[Repository]:
-    """Every listed repository with its clone, `owner+name/repo` below a folder of bare clones."""
+    """Return every listed repository with its bare clone, `owner+name/repo` below a folder."""
     found = []
-    for name, licence in listed():
+    for name, licence in read_list():
         folder = clones / name.replace("/", "+") / "repo"
-        found.append(Repository(name, licence, folder, git(folder, "rev-parse", "HEAD").strip()))
+        found.append(Repository(name, licence, folder, run_git(folder, "rev-parse", "HEAD").strip()))
     return found
 
 
-def git(folder: Path, *words: str, is_partial: bool = False) -> str:
-    """What git says of a clone; some miss their largest files, and then a part may have to do."""
-    done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, check=not is_partial)
-    return done.stdout.decode(errors="replace")
+def run_git(folder: Path, *words: str, is_partial: bool = False) -> str:
+    """Return the output of a git command. With `is_partial`, errors are accepted: some clones lack their largest files."""
+    completed = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, check=not is_partial)
+    return completed.stdout.decode(errors="replace")
 
 
-def refusal(name: str, licence: str) -> str | None:
-    """Why a repository of this name and licence may not be learned from; a fork keeps the name, so that is enough."""
+def find_refusal(name: str, licence: str) -> str | None:
+    """Return why a repository may not be used for training, or None. A fork keeps the name, so the name is enough."""
     own = name.lower().partition("/")[2]
-    if own in {one.lower().partition("/")[2] for one in MEASURED}:
+    if own in {measured.lower().partition("/")[2] for measured in BENCHMARK_REPOSITORIES}:
         return f"{name}: search is measured on it"
-    if not set(licence.split(" OR ")) <= ALLOWED:
+    if not set(licence.split(" OR ")) <= ALLOWED_LICENCES:
         return f"{name}: {licence} is not permissive"
     return None
 
 
-def problems(each: list[Repository]) -> Iterator[str]:
-    """Why repositories may not be learned from, by their names and by what their licence files say."""
-    for one in each:
-        if wrong := refusal(one.name, one.licence):
-            yield wrong
-        said = " ".join(_licence_text(one.folder).split())
-        if not any(WORDS.get(licence, "\0") in said for licence in one.licence.split(" OR ")):
-            yield f"{one.name}: its licence file does not say {one.licence}"
+def find_problems(candidates: list[Repository]) -> Iterator[str]:
+    """Yield the reasons why repositories may not be used, by their names and by the text of their licence files."""
+    for repository in candidates:
+        if problem := find_refusal(repository.name, repository.licence):
+            yield problem
+        text = " ".join(_licence_text(repository.folder).split())
+        if not any(LICENCE_PHRASES.get(licence, "\0") in text for licence in repository.licence.split(" OR ")):
+            yield f"{repository.name}: its licence file is not {repository.licence}"
 
 
 def _licence_text(folder: Path) -> str:
-    names = [name for name in git(folder, "ls-tree", "--name-only", "HEAD").split("\n") if _LICENCE_FILE.match(name)]
-    names = [name for name in names if git(folder, "cat-file", "-t", f"HEAD:{name}").strip() == "blob"]
-    return "\n".join(git(folder, "show", f"HEAD:{name}")[:4000] for name in names)
+    names = [
+        name for name in run_git(folder, "ls-tree", "--name-only", "HEAD").split("\n") if _LICENCE_FILE.match(name)
+    ]
+    names = [name for name in names if run_git(folder, "cat-file", "-t", f"HEAD:{name}").strip() == "blob"]
+    return "\n".join(run_git(folder, "show", f"HEAD:{name}")[:4000] for name in names)
 
 
 def read_manifest() -> list[dict[str, Any]]:
-    """The rows of the manifest."""
-    rows: list[dict[str, Any]] = json.loads(MANIFEST.read_text(encoding="utf-8"))
+    """Return the rows of the manifest."""
+    rows: list[dict[str, Any]] = json.loads(MANIFEST_FILE.read_text(encoding="utf-8"))
     return rows
 
 
 def write_manifest(rows: list[dict[str, Any]]) -> None:
-    """A row a line."""
-    MANIFEST.write_text("[\n" + ",\n".join(f" {json.dumps(row)}" for row in rows) + "\n]\n", encoding="utf-8")
+    """Write the manifest with one row on each line."""
+    MANIFEST_FILE.write_text("[\n" + ",\n".join(f" {json.dumps(row)}" for row in rows) + "\n]\n", encoding="utf-8")
 
 
 def main(clones: str) -> int:
-    """Check, and write the manifest without the counts that mining adds."""
-    each = repositories(Path(clones))
-    wrong = list(problems(each))
-    print("\n".join(wrong) or f"{len(each)} repositories may be learned from")
-    if not wrong:
-        write_manifest([{"name": one.name, "licence": one.licence, "commit": one.commit} for one in each])
-    return 1 if wrong else 0
+    """Check the repositories and write the manifest without counts; mining adds them."""
+    listed = repositories(Path(clones))
+    found = list(find_problems(listed))
+    print("\n".join(found) or f"{len(listed)} repositories may be used for training")
+    if not found:
+        write_manifest([{"name": item.name, "licence": item.licence, "commit": item.commit} for item in listed])
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""Fine-tune MiniLM on the pairs, on a GPU: `python tune.py BASE TOKENS OUT`. Needs torch and transformers alone.
+"""Fine-tune MiniLM on the pairs, on a GPU: `python tune.py BASE TOKENS OUT`. It needs torch and transformers only.
 
-InfoNCE in both directions within a batch, in blocks of one repository so that the wrong answers are near;
-and an anchor that holds every vector near the original model's, without which prose is forgotten.
+The loss is InfoNCE in both directions within a batch. A batch consists of blocks of one repository each, so that the
+wrong answers are similar to the right one. An anchor keeps every vector near the original model's; without it the model
+forgets prose.
 """
 
 import json
@@ -20,15 +21,15 @@ SEED = 20261115
 BATCH = 2048
 BLOCK = 64
 EPOCHS = 2
-RATE = 2e-4
-WARM = 0.08
+LEARNING_RATE = 2e-4
+WARM_UP_SHARE = 0.08
 TEMPERATURE = 0.05
 ANCHOR = 4.0
 HELD_OUT = 4096
 
 
-def read(file: Path) -> dict[str, np.ndarray]:
-    """The arrays of a packed file."""
+def read_arrays(file: Path) -> dict[str, np.ndarray]:
+    """Return the arrays of a packed file."""
     found = {}
     with lzma.open(file) as stream:
         while head := stream.readline():
@@ -46,17 +47,17 @@ class Ragged:
         self.starts = np.concatenate([[0], np.cumsum(lengths.astype(np.int64))])
 
     def batch(self, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-        """Some rows, padded to the longest."""
+        """Return some rows, padded to the longest one, and their mask."""
         lengths = self.lengths[rows].astype(np.int64)
         padded = np.zeros((len(rows), lengths.max()), np.int64)
-        for place, row in enumerate(rows):
-            padded[place, : lengths[place]] = self.ids[self.starts[row] : self.starts[row + 1]]
+        for number, row in enumerate(rows):
+            padded[number, : lengths[number]] = self.ids[self.starts[row] : self.starts[row + 1]]
         mask = np.arange(lengths.max())[None] < lengths[:, None]
         return torch.from_numpy(padded).cuda(non_blocking=True), torch.from_numpy(mask).cuda(non_blocking=True)
 
 
-def model_of(base: Path) -> BertModel:
-    """The original model, in full precision."""
+def load_model(base: Path) -> BertModel:
+    """Load the original model in full precision."""
     config = BertConfig.from_json_file(base / "config.json")
     config._attn_implementation = "sdpa"
     model = BertModel(config, add_pooling_layer=False)
@@ -68,32 +69,32 @@ def model_of(base: Path) -> BertModel:
     return model.cuda()
 
 
-def encoded(model: BertModel, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """Mean of the tokens' vectors, of length 1."""
+def encode(model: BertModel, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Return the mean of the tokens' vectors, scaled to length 1."""
     with torch.autocast("cuda", torch.bfloat16):
         hidden = model(input_ids=ids, attention_mask=mask).last_hidden_state
     hidden = hidden.float() * mask.unsqueeze(-1)
     return F.normalize(hidden.sum(1) / mask.sum(1, keepdim=True), dim=-1)
 
 
-def batches(repositories: np.ndarray, rows: np.ndarray, random: np.random.Generator) -> list[np.ndarray]:
-    """All rows in batches made of blocks of one repository each."""
+def make_batches(repositories: np.ndarray, rows: np.ndarray, random: np.random.Generator) -> list[np.ndarray]:
+    """Return all rows in batches, which consist of blocks of one repository each."""
     blocks = []
     for repository in np.unique(repositories[rows]):
         own = random.permutation(rows[repositories[rows] == repository])
         blocks += [own[start : start + BLOCK] for start in range(0, len(own) - BLOCK + 1, BLOCK)]
-    blocks = [blocks[place] for place in random.permutation(len(blocks))]
-    per = BATCH // BLOCK
-    return [np.concatenate(blocks[start : start + per]) for start in range(0, len(blocks) - per + 1, per)]
+    blocks = [blocks[number] for number in random.permutation(len(blocks))]
+    count = BATCH // BLOCK
+    return [np.concatenate(blocks[start : start + count]) for start in range(0, len(blocks) - count + 1, count)]
 
 
-def found_first(model: BertModel, queries: Ragged, texts: Ragged, rows: np.ndarray) -> tuple[float, float]:
-    """The share of held-out queries whose text is first, and the mean reciprocal rank, among all held-out ones."""
+def evaluate(model: BertModel, queries: Ragged, texts: Ragged, rows: np.ndarray) -> tuple[float, float]:
+    """Return the share of held-out queries whose text ranks first of all held-out texts, and the mean reciprocal rank."""
     model.eval()
     with torch.no_grad():
         both = [
-            torch.cat([encoded(model, *one.batch(rows[start : start + 1024])) for start in range(0, len(rows), 1024)])
-            for one in (queries, texts)
+            torch.cat([encode(model, *side.batch(rows[start : start + 1024])) for start in range(0, len(rows), 1024)])
+            for side in (queries, texts)
         ]
         alike = both[0] @ both[1].T
         ranks = (alike > alike.diagonal().unsqueeze(1)).sum(1) + 1
@@ -102,24 +103,24 @@ def found_first(model: BertModel, queries: Ragged, texts: Ragged, rows: np.ndarr
 
 
 def main(base: str, tokens: str, out: str) -> None:
-    """Train, say how it goes, and write the weights in half precision."""
+    """Train, print the progress, and write the weights in half precision."""
     torch.manual_seed(SEED)
     random = np.random.default_rng(SEED)
-    packed = read(Path(tokens))
+    packed = read_arrays(Path(tokens))
     queries, texts = (Ragged(packed[f"{name}_ids"], packed[f"{name}_lengths"]) for name in "qt")
     count = len(packed["repository"])
     held, rows = np.arange(HELD_OUT), np.arange(HELD_OUT, count)
-    model, original = model_of(Path(base)), model_of(Path(base)).eval().requires_grad_(False)
+    model, original = load_model(Path(base)), load_model(Path(base)).eval().requires_grad_(False)
     for module in model.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = 0.0
-    print(f"{count} pairs; before: first %.4f, mrr %.4f" % found_first(model, queries, texts, held), flush=True)
-    plan = [batch for _ in range(EPOCHS) for batch in batches(packed["repository"], rows, random)]
+    print(f"{count} pairs; before: first %.4f, mrr %.4f" % evaluate(model, queries, texts, held), flush=True)
+    plan = [batch for _ in range(EPOCHS) for batch in make_batches(packed["repository"], rows, random)]
     decayed = [p for name, p in model.named_parameters() if p.ndim > 1]
     plain = [p for name, p in model.named_parameters() if p.ndim <= 1]
     groups = [{"params": decayed, "weight_decay": 0.01}, {"params": plain, "weight_decay": 0.0}]
-    optimizer = torch.optim.AdamW(groups, lr=RATE)
-    warm = int(WARM * len(plan))
+    optimizer = torch.optim.AdamW(groups, lr=LEARNING_RATE)
+    warm = int(WARM_UP_SHARE * len(plan))
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer,
         lambda step: (
@@ -129,10 +130,10 @@ def main(base: str, tokens: str, out: str) -> None:
     began, target = time.time(), torch.arange(BATCH, device="cuda")
     model.train()
     for step, batch in enumerate(plan):
-        asked, told = queries.batch(batch), texts.batch(batch)
-        q, t = encoded(model, *asked), encoded(model, *told)
+        query_rows, text_rows = queries.batch(batch), texts.batch(batch)
+        q, t = encode(model, *query_rows), encode(model, *text_rows)
         with torch.no_grad():
-            q0, t0 = encoded(original, *asked), encoded(original, *told)
+            q0, t0 = encode(original, *query_rows), encode(original, *text_rows)
         alike = q @ t.T / TEMPERATURE
         learned = (F.cross_entropy(alike, target) + F.cross_entropy(alike.T, target)) / 2
         kept = 2 - (q * q0).sum(1).mean() - (t * t0).sum(1).mean()
@@ -144,7 +145,7 @@ def main(base: str, tokens: str, out: str) -> None:
         schedule.step()
         if step % 50 == 0 or step == len(plan) - 1:
             print(f"{step}/{len(plan)} {time.time() - began:.0f} s: {learned.item():.4f} {kept.item():.4f}", flush=True)
-    print("after: first %.4f, mrr %.4f" % found_first(model, queries, texts, held), flush=True)
+    print("after: first %.4f, mrr %.4f" % evaluate(model, queries, texts, held), flush=True)
     weights = {name: value.half().contiguous().cpu() for name, value in model.state_dict().items()}
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
