@@ -90,7 +90,7 @@ def _remove_missing_documents(
             removed = [number for number, *_ in rows] if prunes else []
             if rows and not prunes:
                 report.warnings.append(
-                    f"{root} is not there; its {len(rows):,} documents are kept as they were. --prune removes them."
+                    f"{root} does not exist; its {len(rows):,} documents are kept. --prune removes them."
                 )
         for number in removed:
             writer.remove(number)

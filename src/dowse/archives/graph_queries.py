@@ -92,7 +92,7 @@ def duplicates(database: ArchiveDatabase, limit: int) -> tuple[list[Duplicates],
         database,
         "SELECT text, document FROM content WHERE LENGTH(text) > 200 AND document IN (SELECT number FROM documents WHERE url != '')",
     ):
-        groups.setdefault(numbers, "the same content under several addresses")
+        groups.setdefault(numbers, "the same content under several URLs")
     documents = database.documents()
     by_mirror = dict[str, set[int]]()
     for number, document in documents.items():

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from dowse.errors import DowseError
 
 database_option: Callable[[Any], Any] = click.option(
-    "--db", "database", metavar="FILE", help="The database (SEARCH_DB_PATH, else data/search.db)."
+    "--db", "database", metavar="FILE", help="The database file. Default: SEARCH_DB_PATH or data/search.db."
 )
 inferred_option: Callable[[Any], Any] = click.option(
-    "--inferred", is_flag=True, help="Also citations that are inferred: plain mentions, quotations."
+    "--inferred", is_flag=True, help="Include inferred citations: plain mentions and quotations."
 )
 
 _LAZY_COMMANDS = {
@@ -52,21 +52,25 @@ class _LazyGroup(click.Group):
 
 @click.group(cls=_LazyGroup)
 def archive() -> None:
-    """Search research archives, and see what cites what.
+    """Search research archives and their citations.
 
-    Archives are folders of reports and of captured web pages. They are where RESEARCH_ARCHIVE_PATH and
-    URL_CONTENT_ARCHIVE_PATH say, else ./research-archive and ./url-content-archive; the database is
-    where SEARCH_DB_PATH says, else ./data/search.db. Every command takes --json. docs/archive.md has the rest.
+    Archives are folders of reports and captured web pages. RESEARCH_ARCHIVE_PATH and URL_CONTENT_ARCHIVE_PATH
+    name them, by default ./research-archive and ./url-content-archive; SEARCH_DB_PATH names the database, by
+    default ./data/search.db. Every command takes --json. For more, see docs/archive.md.
     """
 
 
 @archive.command()
 @click.argument("folder", metavar="[DIR]", required=False)
-@click.option("--urls", metavar="DIR", help="The archive of captured pages.")
+@click.option("--urls", metavar="DIR", help="The folder of captured pages.")
 @database_option
-@click.option("--watch", is_flag=True, help="Go on, and index again after every change.")
-@click.option("--quotes/--no-quotes", default=None, help="Also find captured pages that reports quote; stays so.")
-@click.option("--prune", is_flag=True, help="Remove the documents of an archive whose folder is gone.")
+@click.option("--watch", is_flag=True, help="Keep running, and index again after every change.")
+@click.option(
+    "--quotes/--no-quotes",
+    default=None,
+    help="Find captured pages that reports quote without a link; later runs keep this setting.",
+)
+@click.option("--prune", is_flag=True, help="Remove the documents of an archive whose folder does not exist.")
 @json_option
 def index(
     folder: str | None,
@@ -78,10 +82,10 @@ def index(
     prune: bool,
     as_json: bool,
 ) -> int | CommandReply:
-    """Index the archive in DIR, and that of captured pages.
+    """Index the archive in DIR, and the archive of captured pages.
 
-    Only what changed since the last run is read again. A run is taken over as a whole: Ctrl-C leaves
-    what was there before. Exit code 1 when there is no document.
+    Only changed files are read again. A run takes effect as a whole: after Ctrl-C the database is unchanged.
+    Exit code 1 if there are no documents.
     """
     from dowse.archives.archive_database import create_database
     from dowse.archives.archive_watcher import index_once, run_lock
@@ -89,7 +93,7 @@ def index(
     locations = _find_locations(folder, urls, database)
     if watch:
         if as_json or prune or quotes is not None:
-            raise click.UsageError("--watch goes with neither --json, --prune nor --quotes.")
+            raise click.UsageError("--watch cannot be combined with --json, --prune or --quotes.")
         return _watch(locations)
     opened = create_database(locations.database)
     try:
@@ -99,7 +103,7 @@ def index(
             report = index_once(opened, locations, progress, prunes=prune, quotes=quotes)
         ((documents,),) = opened.rows("SELECT COUNT(*) FROM documents")
     except KeyboardInterrupt:
-        say("dowse: Interrupted; the database is as it was before.")
+        say("dowse: Interrupted; the database is unchanged.")
         return CommandReply({"status": "interrupted"}, INTERRUPTED) if as_json else INTERRUPTED
     finally:
         opened.close()
@@ -116,10 +120,16 @@ def index(
 
 @archive.command()
 @click.argument("query")
-@click.option("--limit", type=click.IntRange(1, 50), default=10, show_default=True, help="How many documents.")
-@click.option("--exact", is_flag=True, help="Exact words: no typos, forms or beginnings.")
+@click.option("--limit", type=click.IntRange(1, 50), default=10, show_default=True, help="Maximum number of documents.")
+@click.option("--exact", is_flag=True, help="Match exact words only: no typos, other forms or prefixes.")
 @click.option("--citations", is_flag=True, help="Show what each document cites, and what cites it.")
-@click.option("--depth", type=click.IntRange(1, 3), default=1, show_default=True, help="Levels of the graph in JSON.")
+@click.option(
+    "--depth",
+    type=click.IntRange(1, 3),
+    default=1,
+    show_default=True,
+    help="Depth of the citation graph in the JSON output.",
+)
 @inferred_option
 @database_option
 @json_option
@@ -134,7 +144,7 @@ def search(
     inferred: bool,
     as_json: bool,
 ) -> int | CommandReply:
-    """Search the archives. Exit code 1 when nothing is found."""
+    """Search the archives. Exit code 1 if nothing is found."""
     from dowse.archives.archive_replies import search_reply
     from dowse.archives.archive_search import search_archives
     from dowse.archives.reply_screening import screen_reply
@@ -209,7 +219,7 @@ def _watch(locations: "ArchiveLocations") -> int:
             say(f"dowse: {result}")
 
     stop = threading.Event()
-    say("dowse: watching the archives; Ctrl-C ends it")
+    say("dowse: watching the archives; press Ctrl-C to stop")
     # In a thread, because the library that watches files would swallow Ctrl-C.
     thread = threading.Thread(target=keep_indexed, args=(locations, stop, show_result))
     thread.start()

@@ -9,12 +9,14 @@ from dowse.cli.archive_output import show_document
 from dowse.cli.common_arguments import json_option
 from dowse.cli.output import CommandReply, escape, pluralize, say, show
 
-limit_option = click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="How many.")
+limit_option = click.option(
+    "--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="Maximum number of results."
+)
 
 
 @click.command()
 @click.argument("document")
-@click.option("--only", type=click.Choice(["citing", "cited"]), help="Only what it cites, or what cites it.")
+@click.option("--only", type=click.Choice(["citing", "cited"]), help="Show only what it cites, or only what cites it.")
 @limit_option
 @inferred_option
 @database_option
@@ -22,7 +24,10 @@ limit_option = click.option("--limit", type=click.IntRange(1, 100_000), default=
 def citations(
     document: str, only: str | None, database: str | None, *, limit: int, inferred: bool, as_json: bool
 ) -> int | CommandReply:
-    """What DOCUMENT cites and is cited by; it is named by its id, path, URL or title. Exit code 1 when by nothing."""
+    """Show what DOCUMENT cites, and what cites it.
+
+    DOCUMENT is an id, path, URL or title. Exit code 1 if there are no citations.
+    """
     from dowse.archives.archive_replies import citations_reply
 
     with open_archives(database) as archives:
@@ -53,7 +58,7 @@ def citations(
 def path(
     source: str, target: str, database: str | None, *, either: bool, inferred: bool, as_json: bool
 ) -> int | CommandReply:
-    """The shortest chain of citations from FROM to TO. Exit code 1 when there is none."""
+    """Show the shortest chain of citations from FROM to TO. Exit code 1 if there is none."""
     from dowse.archives.archive_replies import path_reply
 
     with open_archives(database) as archives:
@@ -66,7 +71,7 @@ def path(
     if as_json:
         return CommandReply(reply, exit_code)
     if not reply["found"]:
-        say("No chain of citations leads there." + ("" if either else " --either looks in both directions."))
+        say("No chain of citations found." + ("" if either else " --either follows citations in both directions."))
     for number, document in enumerate(reply["path"]):
         if number:
             show("    ", escape(reply["steps"][number - 1].get("context", ""), dim=True))
@@ -80,7 +85,7 @@ def path(
 @database_option
 @json_option
 def most_cited(database: str | None, *, limit: int, inferred: bool, as_json: bool) -> int | CommandReply:
-    """What most documents cite, in the archives and outside of them."""
+    """List the most cited documents and pages, archived or not."""
     from dowse.archives import graph_queries
     from dowse.archives.archive_replies import most_cited_reply
 
@@ -107,7 +112,7 @@ def most_cited(database: str | None, *, limit: int, inferred: bool, as_json: boo
 @database_option
 @json_option
 def orphans(database: str | None, *, limit: int, inferred: bool, as_json: bool) -> int | CommandReply:
-    """Documents without any citation to or from another."""
+    """List documents without citations to or from others."""
     from dowse.archives import graph_queries
     from dowse.archives.archive_replies import orphans_reply
 
@@ -126,7 +131,7 @@ def orphans(database: str | None, *, limit: int, inferred: bool, as_json: bool) 
 @database_option
 @json_option
 def broken(database: str | None, *, limit: int, as_json: bool) -> int | CommandReply:
-    """Links between documents that lead nowhere. Exit code 1 when there are some."""
+    """List broken links between documents. Exit code 1 if there are any."""
     from dowse.archives import graph_queries
     from dowse.archives.archive_replies import broken_reply
 
@@ -149,7 +154,7 @@ def broken(database: str | None, *, limit: int, as_json: bool) -> int | CommandR
 @database_option
 @json_option
 def duplicates(database: str | None, *, limit: int, as_json: bool) -> int | CommandReply:
-    """Pages that are kept more than once: captured again, or found under several URLs."""
+    """List pages archived several times or under several URLs."""
     from dowse.archives import graph_queries
     from dowse.archives.archive_replies import duplicates_reply
 

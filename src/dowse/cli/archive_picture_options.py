@@ -29,32 +29,50 @@ MAX_EDGES_PER_NODE = 10
     type=click.Choice(["html", "svg", "json", "graphml", "dot", "mermaid"]),
     default="html",
     show_default=True,
-    help="What to make.",
+    help="Output format.",
 )
-@click.option("-o", "--output", metavar="FILE", help="Where to write it; - is stdout.")
-@click.option("--depth", type=click.IntRange(1, 3), default=1, show_default=True, help="Steps from what is found.")
-@click.option("--limit", type=click.IntRange(1, 50), default=10, show_default=True, help="Documents found to begin at.")
-@click.option("--most", type=click.IntRange(1, 20_000), default=MAX_NODES, show_default=True, help="Documents drawn.")
+@click.option("-o", "--output", metavar="FILE", help="Output file; - is stdout.")
+@click.option(
+    "--depth",
+    type=click.IntRange(1, 3),
+    default=1,
+    show_default=True,
+    help="How many levels of citations to follow.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 50),
+    default=10,
+    show_default=True,
+    help="Maximum number of documents found to start from.",
+)
+@click.option(
+    "--most",
+    type=click.IntRange(1, 20_000),
+    default=MAX_NODES,
+    show_default=True,
+    help="Maximum number of documents to draw.",
+)
 @inferred_option
 @database_option
 @json_option
 def graph(
     about: str | None, format_: str, output: str | None, database: str | None, **options: Any
 ) -> int | CommandReply:
-    """Draw what cites what: around a document, around what a QUERY finds, or everything.
+    """Draw the graph of citations: around a document, around the results of a QUERY, or the whole graph.
 
-    html opens in any browser and needs no network; svg prints on a page. Without -o, a file
-    archive-graph.html or .svg is written, and the other formats go to stdout. Exit code 1 when there
-    is nothing to draw.
+    html opens in any browser and needs no network; svg is one page for printing. Without -o, they are
+    written to archive-graph.html or archive-graph.svg, and the other formats to stdout. Exit code 1 if
+    there is nothing to draw.
     """  # fmt: skip
     with open_archives(database) as archives:
         found = _find_graph(archives, about, options)
         if not found.nodes:
             say("There is nothing to draw." if about is None else f"Nothing found for: {about}")
             return CommandReply({"nodes": 0, "edges": 0}, 1) if options["as_json"] else 1
-        text = _render(archives, found, format_, about or "What cites what")
+        text = _render(archives, found, format_, about or "Graph of citations")
     if found.truncation:
-        say(f"dowse: {found.truncation} --most draws more.")
+        say(f"dowse: {found.truncation} Use --most to draw more.")
     is_picture = format_ in ("html", "svg")
     destination = output or (f"archive-graph.{format_}" if is_picture or options["as_json"] else "-")
     return _write_output(
@@ -64,19 +82,23 @@ def graph(
 
 @click.command()
 @click.argument("about", metavar="[QUERY|ID]", required=False)
-@click.option("--format", "format_", type=click.Choice(["bibtex", "csl", "json"]), default="bibtex", show_default=True, help="bibtex and csl have the hits, json has everything.")  # fmt: skip
-@click.option("-o", "--output", metavar="FILE", default="-", help="Where to write it; stdout without.")
-@click.option("--limit", type=click.IntRange(1, 50), default=10, show_default=True, help="Documents found.")
+@click.option("--format", "format_", type=click.Choice(["bibtex", "csl", "json"]), default="bibtex", show_default=True, help="bibtex and csl export the documents found, json exports everything.")  # fmt: skip
+@click.option("-o", "--output", metavar="FILE", default="-", help="Output file. Default: stdout.")
+@click.option(
+    "--limit", type=click.IntRange(1, 50), default=10, show_default=True, help="Maximum number of documents found."
+)
 @database_option
 @json_option
 def export(
     about: str | None, format_: str, output: str, database: str | None, *, limit: int, as_json: bool
 ) -> int | CommandReply:
-    """Write the documents that a QUERY finds, one by its ID, or all, for other programs. Exit code 1 when none."""
+    """Export documents: the results of a QUERY, one by its ID, or all. Exit code 1 if there are none."""
     from dowse.archives import exports
 
     if format_ == "json" and about is not None:
-        raise click.UsageError("json has everything; leave the query out. dowse archive search --json has the hits.")
+        raise click.UsageError(
+            "--format json exports everything and takes no query. For the results of a query, use dowse archive search --json."
+        )
     with open_archives(database) as archives:
         documents = _find_documents(archives, about, limit)
         if format_ == "json":
@@ -84,7 +106,7 @@ def export(
         else:
             text = exports.as_bibtex(documents) if format_ == "bibtex" else exports.as_csl(documents)
     if not documents:
-        say("There is no document." if about is None else f"Nothing found for: {about}")
+        say("There are no documents." if about is None else f"Nothing found for: {about}")
         return CommandReply({"documents": 0}, 1) if as_json else 1
     destination = f"archive.{'bib' if format_ == 'bibtex' else 'json'}" if as_json and output == "-" else output
     return _write_output(text, destination, {"documents": len(documents)}, as_json=as_json)
@@ -136,7 +158,7 @@ def _write_output(text: str, destination: str, counts: dict[str, Any], *, as_jso
     data = text.encode("utf-8", "replace")
     if destination == "-":
         if as_json:
-            raise click.UsageError("--json tells about a file: name one with -o.")
+            raise click.UsageError("--json reports about a written file; name one with -o.")
         sys.stdout.buffer.write(data)
         return 0
     file = parse_path(destination)

@@ -93,7 +93,7 @@ def _import_rustworkx() -> Any:
         import rustworkx  # takes 20 ms, and only pictures need it
     except ImportError as error:
         raise Failed(
-            "A picture is laid out by rustworkx, which is not installed. Run: pip install rustworkx; "
+            "Pictures need rustworkx, which is not installed. Run: pip install rustworkx; "
             "or choose --format json, graphml, dot or mermaid."
         ) from error
     return rustworkx

@@ -236,7 +236,9 @@ def _find_duplicates(database: ArchiveDatabase, arguments: Any) -> dict[str, Any
 
 _INTEGER: Schema = {"type": "integer"}
 _INFERRED = {
-    "includeInferred": described(FLAG, "Also citations that are inferred: plain mentions, quotations", default=False)
+    "includeInferred": described(
+        FLAG, "Whether to include inferred citations: plain mentions and quotations", default=False
+    )
 }
 _LIMIT = {"limit": described(_INTEGER, "Maximum number to return", default=20, minimum=1, maximum=500)}
 _SEARCH_ARGUMENTS: dict[str, Schema] = {
@@ -282,42 +284,51 @@ def _tools(surface: ArchiveSurface) -> tuple[Tool, ...]:
         run = partial(surface.answer, graph_query=graph_query)
         return Tool(*names, run, output, arguments, required, is_extra=True, failure=failure_reply)
 
-    direction = described(TEXT, "Which citations", enum=["both", "citing", "cited"], default="both")
+    direction = described(TEXT, "Which citations to return", enum=["both", "citing", "cited"], default="both")
     way = described(
-        TEXT, "Follow citations from citing to cited, or either way", enum=["citing", "either"], default="citing"
+        TEXT,
+        "Follow citations from the citing to the cited document only, or in either direction",
+        enum=["citing", "either"],
+        default="citing",
     )
-    depth = described(_INTEGER, "With 2 or 3, the graph around it as well", default=1, minimum=1, maximum=3)
+    depth = described(
+        _INTEGER,
+        "How many levels of citations to follow; with 2 or 3, the reply has the graph around the document",
+        default=1,
+        minimum=1,
+        maximum=3,
+    )
     return (
         Tool(
             "searchLocalArchives", "Search archives", "Searches the local research and URL content archives",
             surface.search, _SEARCH_REPLY, _SEARCH_ARGUMENTS, ("query",), failure=failure_reply,
         ),
         extra(
-            ("find_citations", "Find citations", "What one archived document cites, and what cites it"), _find_citations,
+            ("find_citations", "Find citations", "Returns what one archived document cites, and what cites it"), _find_citations,
             reply(("document",), document={"type": "object"}, citing=_LIST, cited=_LIST),
             {"document": described(TEXT, _DOCUMENT_NAME), "direction": direction, "depth": depth, **_LIMIT, **_INFERRED},
             ("document",),
         ),
         extra(
-            ("citation_path", "Citation path", "The shortest chain of citations from one archived document to another"),
+            ("citation_path", "Citation path", "Returns the shortest chain of citations from one archived document to another"),
             _find_path, reply(("found", "path"), found=FLAG, length=NUMBER, path=_LIST, steps=_LIST),
             {"from": described(TEXT, _DOCUMENT_NAME), "to": described(TEXT, _DOCUMENT_NAME), "direction": way, **_INFERRED},
             ("from", "to"),
         ),
         extra(
-            ("archive_most_cited", "Most cited", "The archived documents, and pages outside, that are cited most"),
+            ("archive_most_cited", "Most cited", "Lists the most cited archived documents, and the most cited pages that are not archived"),
             _find_most_cited, reply(("documents", "outside"), documents=_LIST, outside=_LIST), {**_LIMIT, **_INFERRED},
         ),
         extra(
-            ("archive_orphans", "Orphans", "Archived documents without any citation to or from another"), _find_orphans,
+            ("archive_orphans", "Orphans", "Lists the archived documents without citations to or from other documents"), _find_orphans,
             reply(("documents", "total"), documents=_LIST, total=NUMBER), {**_LIMIT, **_INFERRED},
         ),
         extra(
-            ("archive_broken_links", "Broken links", "Links between archived documents that lead nowhere"), _find_broken_links,
+            ("archive_broken_links", "Broken links", "Lists the broken links between archived documents"), _find_broken_links,
             reply(("links", "total"), links=_LIST, total=NUMBER), dict(_LIMIT),
         ),
         extra(
-            ("archive_duplicates", "Duplicates", "Pages that are archived more than once, or under several URLs"),
+            ("archive_duplicates", "Duplicates", "Lists the pages that are archived more than once, or under several URLs"),
             _find_duplicates, reply(("groups", "total"), groups=_LIST, total=NUMBER), dict(_LIMIT),
         ),
     )  # fmt: skip
