@@ -1,4 +1,4 @@
-"""The encoding process itself, with the encoder that is shipped: questions, vectors, crashes, ends and beginnings."""
+"""The encoding process with the shipped encoder: queries, vectors, crashes, starts and stops."""
 
 import json
 import os
@@ -26,7 +26,7 @@ from dowse.indexes.index import ProjectIndex
 from tests.encoding_worker.conftest import (
     MANY,
     StartEncoder,
-    far,
+    encoding_progress,
     is_complete,
     is_gone,
     wait_for_query,
@@ -49,8 +49,8 @@ time.sleep(600)
 """
 
 
-def noted_starts(monkeypatch: pytest.MonkeyPatch) -> list[WorkerOptions]:
-    """The options of each process that is started."""
+def record_starts(monkeypatch: pytest.MonkeyPatch) -> list[WorkerOptions]:
+    """Return a list that receives the options of each process that is started."""
     starts: list[WorkerOptions] = []
 
     def start(options: WorkerOptions, *rest: Any) -> EncodingProcess:
@@ -69,8 +69,10 @@ def test_all_chunks_get_their_vectors_and_questions_find_them(
     root: Path, indexed: Indexed, start: StartEncoder
 ) -> None:
     project, encoder = indexed(root), start()
-    assert far(project).state == "waiting"
-    assert encoder.encode_query(MINILM_VERSION, "fruit", 5.0) is None  # nothing is there yet: nobody waits for it
+    assert encoding_progress(project).state == "waiting"
+    assert (
+        encoder.encode_query(MINILM_VERSION, "fruit", 5.0) is None
+    )  # no process runs yet, and the query does not wait for it
     encoder.encode_indexes([IndexKey(project.root)])
     wait_until(lambda: is_complete(project))
     assert project.store.vector_counts(STATIC_VERSION) == project.store.vector_counts(MINILM_VERSION) == (3, 3)
@@ -112,7 +114,7 @@ def test_questions_of_many_threads_each_get_their_own_answer(start: StartEncoder
         thread.start()
     for thread in threads:
         thread.join()
-    for text in texts:  # one at a time: in eight bits, what stands beside a text changes its vector a little
+    for text in texts:  # one at a time: in eight bits, other texts of a batch change a vector slightly
         assert np.allclose(answers[text], ours.encode([text])[0], atol=1e-4)  # type: ignore[arg-type]
 
 
@@ -173,7 +175,7 @@ def test_it_leaves_when_nothing_is_to_be_done_and_the_next_question_wakes_it(
     wait_until(lambda: encoder.process_id is None)
     assert encoder.problem is None
     encoder.encode_if_needed(project)
-    assert encoder.process_id is None  # it is not started for nothing
+    assert encoder.process_id is None  # no process is started without work
     assert encoder.encode_query(MINILM_VERSION, "peel", 5.0) is None
     wait_for_query(encoder, "peel")
 
@@ -182,7 +184,7 @@ def test_a_process_that_always_crashes_is_given_up_with_its_reason(
     root: Path, indexed: Indexed, start: StartEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "FIRST_DELAY_SECONDS", 0.01)
-    starts = noted_starts(monkeypatch)
+    starts = record_starts(monkeypatch)
     project, encoder = indexed(root), start(program=CRASHES)
 
     def is_given_up() -> bool:
@@ -192,7 +194,7 @@ def test_a_process_that_always_crashes_is_given_up_with_its_reason(
 
     wait_until(is_given_up)
     assert len(starts) == client.MAX_CRASHES
-    found = far(project)
+    found = encoding_progress(project)
     assert found.state == "failed"
     assert found.problem == "The encoding process ended with code 7. no memory is left"
     encoder.encode_if_needed(project)
@@ -201,7 +203,7 @@ def test_a_process_that_always_crashes_is_given_up_with_its_reason(
 
 def test_after_a_crash_batches_are_smaller(start: StartEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "FIRST_DELAY_SECONDS", 0.01)
-    starts = noted_starts(monkeypatch)
+    starts = record_starts(monkeypatch)
     encoder = start(program=CRASHES)
     wait_until(lambda: encoder.encode_query(MINILM_VERSION, "peel", 0.1) is None and encoder.is_given_up)
     assert [options.batch_texts for options in starts] == [8, 4, 2, 1, 1]
@@ -213,7 +215,7 @@ def test_a_program_that_is_not_there_is_a_crash_like_any_other(
     monkeypatch.setattr(client, "FIRST_DELAY_SECONDS", 0.01)
     encoder = start(program=(str(root / "nothing"),))
     wait_until(lambda: encoder.encode_query(MINILM_VERSION, "peel", 0.1) is None and encoder.is_given_up)
-    assert encoder.problem == "It cannot be started: No such file or directory."
+    assert encoder.problem == "The encoding process cannot be started: No such file or directory."
 
 
 def test_a_process_that_does_not_listen_holds_nobody_up(start: StartEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,7 +281,7 @@ def test_two_servers_share_the_work_of_one_project(many: Path, indexed: Indexed,
     wait_until(lambda: second.outcome(place)[0] == "elsewhere")
     wait_for_query(second, "both answer questions")
     wait_for_query(first, "both answer questions")
-    assert far(project).state == "working"
+    assert encoding_progress(project).state == "working"
     first.stop()
     wait_until(lambda: is_complete(project))
 
@@ -338,7 +340,7 @@ def test_a_changed_file_is_encoded_when_the_index_has_followed(
     wait_until(lambda: is_complete(project))
     (root / "kiwi.py").write_text("def peel_kiwi(): return 'green'\n", encoding="utf-8")
     project.update()
-    assert far(project).state != "complete"
+    assert encoding_progress(project).state != "complete"
 
     def is_done() -> bool:
         encoder.encode_if_needed(project)
@@ -366,7 +368,7 @@ def test_a_changed_encoder_serves_once_it_is_complete(many: Path, indexed: Index
         done, total = changed.store.vector_counts(str(new))
         if serving_version(changed.store, changed.settings) == MINILM_VERSION:
             assert count(changed) == MANY
-            if len(asked) < 3:  # more, and the work would give way to them for long
+            if len(asked) < 3:  # with more queries the work would pause for long
                 asked.append(f"question {len(asked)}")
                 assert encoder.encode_query(MINILM_VERSION, asked[-1], 10.0) is not None
             return False

@@ -185,7 +185,7 @@ class EncodingClient:
         try:
             self._process = EncodingProcess(options, self._handle_message, self._handle_exit, self._program)
         except OSError as error:
-            self._note_crash(f"It cannot be started: {error.strerror or error}.")
+            self._note_crash(f"The encoding process cannot be started: {error.strerror or error}.")
             return False
         self._send({"work": [key_to_json(key) for key in self._indexes]})
         for key, paths in self._priority_paths.items():

@@ -84,21 +84,25 @@ class AccessControl:
         """Return the reply that refuses a request; None for a request that is accepted."""
         path = scope["path"]
         if len(scope["headers"]) > MAX_HEADERS or _head_bytes(scope) > MAX_HEAD_BYTES:
-            return error_response(431, "The request has too many headers, or too large ones.")
+            return error_response(431, f"Too many headers; the maximum is {MAX_HEADERS} with {MAX_HEAD_BYTES:,} bytes.")
         if not path.startswith("/") and scope["method"] != "OPTIONS":  # a target with a host in it, as proxies get
             return error_response(400, "This server is not a proxy.")
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if len(hosts) != 1 or not self._is_own_name(hosts[0]):
-            return error_response(421, "This server does not go by that name. Use the address it was started with.")
+            return error_response(
+                421, "Unknown host name. Use the address the server was started with, or start it with --allow-host."
+            )
         if not all(self._is_allowed_origin(origin, hosts[0]) for origin in origins) or len(origins) > 1:
-            return error_response(403, "Web pages may not use this server, unless it was started with --allow-origin.")
+            return error_response(
+                403, "This origin is not allowed. To let web pages use the server, start it with --allow-origin."
+            )
         if scope["method"] == "OPTIONS":
             return Response(status_code=204)
         if wait := self._rate_limit.seconds_to_wait(client_address(scope)):
             return error_response(429, "Too many requests.", {"Retry-After": str(max(1, round(wait)))})
         is_open = path in self._admission.open_paths or path.startswith(_DISCOVERY)
         if not is_open and not self._has_token(headers):
-            return error_response(401, "A token is needed: Authorization: Bearer …", {"WWW-Authenticate": "Bearer"})
+            return error_response(401, "A token is required: Authorization: Bearer …", {"WWW-Authenticate": "Bearer"})
         return None
 
     def _is_own_name(self, host: str) -> bool:

@@ -69,14 +69,14 @@ class Endpoint:
     async def _read(self, scope: Scope, receive: Receive, body: bytearray) -> None:
         """Read the body; refuse one that is slow or too large."""
         if scope["method"] not in _METHODS:
-            raise BodyRefused(error_response(405, "This method is not used here.", {"Allow": ", ".join(_METHODS)}))
+            raise _refusal(405, f"Method not allowed; use {', '.join(_METHODS)}.", {"Allow": ", ".join(_METHODS)})
         if scope["method"] == "POST" and not _is_json(Headers(scope=scope)):
-            raise BodyRefused(error_response(415, f"A message has the Content-Type {_JSON}."))
+            raise _refusal(415, f"The Content-Type must be {_JSON}.")
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 await self._receive(receive, body)
         except TimeoutError:
-            raise BodyRefused(error_response(408, "The request took too long to arrive.")) from None
+            raise _refusal(408, "The request took too long to arrive.") from None
 
     async def _receive(self, receive: Receive, body: bytearray) -> None:
         has_more = True
@@ -86,9 +86,9 @@ class Endpoint:
                 raise BodyRefused(None)  # the client has disconnected
             has_more, part = message.get("more_body", False), message.get("body", b"")
             if len(body) + len(part) > MAX_BODY_BYTES:
-                raise BodyRefused(error_response(413, f"A message has at most {MAX_BODY_BYTES:,} bytes."))
+                raise _refusal(413, f"The message is too large; the maximum is {MAX_BODY_BYTES:,} bytes.")
             if self._held_bytes + len(part) > MAX_BODIES_BYTES:
-                raise BodyRefused(error_response(503, "Too much is being sent at once.", {"Retry-After": "1"}))
+                raise _refusal(503, "The server is receiving too much data. Try again later.", {"Retry-After": "1"})
             body += part
             self._held_bytes += len(part)
 
@@ -115,7 +115,7 @@ class Endpoint:
     ) -> None:
         key = session, str(message.id)
         if key in self._in_use:  # the SDK would never answer the earlier request
-            raise BodyRefused(error_response(400, f"The id {json.dumps(message.id)} is in use."))
+            raise _refusal(400, f"Another request of this session uses the id {json.dumps(message.id)}.")
         self._in_use.add(key)
         try:
             await forward()
@@ -127,7 +127,7 @@ class Endpoint:
 
     async def _cancel(self, session: str, message: JSONRPCRequest) -> None:
         """Send the session the cancellation that its client did not send."""
-        params = {"requestId": message.id, "reason": "The client has gone."}
+        params = {"requestId": message.id, "reason": "The client has disconnected."}
         notification = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
         headers = {"content-type": _JSON, "accept": f"{_JSON}, text/event-stream", "mcp-session-id": session}
         scope = {
@@ -168,8 +168,12 @@ def _parse_body(body: bytes) -> JSONRPCMessage:
         text = error.refusal.model_dump_json(by_alias=True, exclude_unset=True)
         raise BodyRefused(Response(text, 400, media_type=_JSON)) from None
     if isinstance(message, JSONRPCNotification) and "id" in json.loads(body.decode("utf-8-sig", "replace")):
-        raise BodyRefused(error_response(400, "The id of a request is a text or a whole number."))
+        raise _refusal(400, "The id of a request must be a string or an integer.")
     return message
+
+
+def _refusal(status: int, message: str, headers: dict[str, str] | None = None) -> BodyRefused:
+    return BodyRefused(error_response(status, message, headers))
 
 
 async def _receive_disconnect() -> Message:

@@ -119,6 +119,6 @@ class IndexUpdater:
         project, device = self._watched.project, self._watched.device
         known = project.store.fact("device")
         if known not in (None, device) and drift.gone and not drift.files and not drift.skipped:
-            raise Failed(f"{project.root} is empty and on another device; its index is left as it is.")
+            raise Failed(f"{project.root} is empty and on another device; its index is kept. Mount the disk again.")
         if known != device:
             project.store.set_fact("device", device)

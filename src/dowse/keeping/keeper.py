@@ -76,7 +76,7 @@ class Keeper:
         if session is None:
             status = read_watch_status(project)
             if status.mode == "elsewhere" and self._has_lease:
-                status = replace(status, mode="watching", why="the first look has not ended")
+                status = replace(status, mode="watching", why="the first scan has not ended")
             return replace(status, last_error=self._last_error or status.last_error)
         if not session.leads:
             return replace(read_watch_status(project), pending=session.pending_paths())

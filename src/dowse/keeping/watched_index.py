@@ -166,7 +166,7 @@ class WatchedIndex:
         mode: WatchMode = "watching" if self.watcher else "polling"
         why, seconds = self.status.why, self.lost_events.poll_seconds
         if self.watcher and seconds:
-            why = f"this file system may not tell all; everything is looked at every {seconds:.0f} s as well"
+            why = f"this file system may not report all changes; all files are also checked every {seconds:.0f} s"
         strategy = self.project.settings.indexing_strategy
         self.status = replace(self.status, mode=mode, strategy=strategy, why=why)
         write_watch_status(self.project, self.status)

@@ -1,0 +1,352 @@
+"""Where watchers are known to miss things, one by one."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from dowse.freshness.suspend_detection import STALL_SECONDS
+from dowse.indexes.index import ProjectIndex
+from dowse.keeping.keeper import Keeper
+from tests.end_to_end.storm.comparing import assert_as_from_scratch
+from tests.end_to_end.storm.servers import Server, eventually
+from tests.making import write_tree
+from tests.repository import REPOSITORY
+
+QUIET_SECONDS = 2.0
+"""How long nothing may happen; what goes round in circles does so twice a second."""
+
+
+class Kept:
+    """A project, its index, and a keeper that keeps it fresh."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.project = ProjectIndex(root)
+        self.project.update()
+        self.keeper = Keeper(root)
+        eventually(lambda: self.keeper.watch_status(self.project).mode in ("watching", "polling"))
+
+    def paths(self, below: str = "") -> set[str]:
+        """What is indexed now."""
+        self.project.store.refresh()
+        return {document.path for document in self.project.store.documents(below)}
+
+    def symbols(self, path: str) -> set[str]:
+        """What a file defines, as it is indexed."""
+        self.project.store.refresh()
+        document = self.project.store.document(path)
+        chunks = self.project.store.chunks(document.id) if document else []
+        return {symbol.name for chunk in chunks for symbol in chunk.symbols}
+
+    def wait_for(self, path: str, name: str) -> None:
+        """A file is indexed that defines a name, and nothing else."""
+        eventually(lambda: self.symbols(path) == {name}, lambda: f"{path} lacks {name}: {self.symbols(path)}")
+
+    def wait_until_settled(self) -> None:
+        """Nothing is pending any more."""
+        eventually(lambda: not self.keeper.watch_status(self.project).pending)
+
+    def sequence(self) -> int:
+        """The number of the last change to the index."""
+        return self.project.store._catalog.sequence()
+
+    def close(self) -> None:
+        self.keeper.stop()
+        self.project.close()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return write_tree(tmp_path / "project", {"src/apple.py": "def apple(): ...\n", "docs/guide.md": "# Guide\n"})
+
+
+@pytest.fixture
+def kept(root: Path) -> Iterator[Kept]:
+    kept = Kept(root)
+    yield kept
+    kept.close()
+
+
+def save(file: Path, name: str) -> None:
+    """Write a file that defines a name."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"def {name}(): ...\n", encoding="utf-8")
+
+
+# Folders
+
+
+def test_three_hundred_files_each_written_at_once_into_fresh_nested_folders(kept: Kept, tmp_path: Path) -> None:
+    for number in range(300):
+        save(kept.root / f"top{number}/b/c/file.py", f"name{number}")
+    eventually(lambda: len(kept.paths()) == 302)
+    kept.wait_until_settled()
+    for number in range(0, 300, 30):
+        save(kept.root / f"top{number}/b/c/file.py", f"later{number}")
+    for number in range(0, 300, 30):
+        kept.wait_for(f"top{number}/b/c/file.py", f"later{number}")
+    assert_as_from_scratch(kept.root, tmp_path / "scratch")
+
+
+def test_a_folder_of_fifty_is_moved_in_and_out_and_saved_in(kept: Kept, tmp_path: Path) -> None:
+    for number in range(50):
+        save(tmp_path / f"box/deep{number % 5}/file{number}.py", f"name{number}")
+    (tmp_path / "box").rename(kept.root / "src/box")
+    eventually(lambda: len(kept.paths("src/box/")) == 50)
+    kept.wait_until_settled()
+    save(kept.root / "src/box/deep1/file1.py", "saved")
+    kept.wait_for("src/box/deep1/file1.py", "saved")
+    (kept.root / "src/box").rename(tmp_path / "box")
+    eventually(lambda: kept.paths("src/box/") == set())
+    assert kept.paths() == {"src/apple.py", "docs/guide.md"}
+
+
+def test_a_folder_that_was_deleted_and_made_again_is_watched(kept: Kept) -> None:
+    """The new folder has the name of the old one, and the old one's watch is gone."""
+    shutil.rmtree(kept.root / "src")
+    save(kept.root / "src/pear.py", "first")
+    kept.wait_for("src/pear.py", "first")
+    kept.wait_until_settled()
+    save(kept.root / "src/pear.py", "second")
+    kept.wait_for("src/pear.py", "second")
+
+
+def test_folders_that_exchanged_their_names_are_watched(kept: Kept) -> None:
+    """The system goes on telling what happens in them under their old names."""
+    save(kept.root / "one/same.py", "one")
+    save(kept.root / "two/same.py", "two")
+    kept.wait_for("two/same.py", "two")
+    kept.wait_until_settled()
+    for before, after in (("one", "aside"), ("two", "one"), ("aside", "two")):
+        (kept.root / before).rename(kept.root / after)
+    kept.wait_for("one/same.py", "two")
+    kept.wait_until_settled()
+    save(kept.root / "one/same.py", "three")
+    kept.wait_for("one/same.py", "three")
+
+
+def test_what_is_saved_while_new_folders_are_taken_up_is_not_lost(kept: Kept, tmp_path: Path) -> None:
+    """New folders mean a new watch; what the old one had seen and not told yet counts."""
+    for number in range(60):
+        save(kept.root / f"new{number}/file.py", f"name{number}")
+        save(kept.root / "src" / f"file{number}.py", f"name{number}")
+        kept.keeper.catch_up(kept.project)
+    eventually(lambda: len(kept.paths()) == 122, lambda: 122 - len(kept.paths()))
+    kept.wait_until_settled()
+    assert_as_from_scratch(kept.root, tmp_path / "scratch")
+
+
+# Files
+
+
+def save_by_replacing(file: Path, name: str) -> None:
+    save(file.with_name(".temporary.swp"), name)
+    file.with_name(".temporary.swp").replace(file)
+
+
+def save_with_a_backup(file: Path, name: str) -> None:
+    file.replace(file.with_name("backup~"))
+    save(file, name)
+    file.with_name("backup~").unlink()
+
+
+def save_by_deleting(file: Path, name: str) -> None:
+    file.unlink()
+    save(file, name)
+
+
+def save_with_the_same_size_and_time(file: Path, name: str) -> None:
+    seen = file.stat()
+    save(file, name[:5].ljust(5, "x"))
+    os.utime(file, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+
+
+@pytest.mark.parametrize(
+    ("how", "name"),
+    [
+        (save, "plainly"),
+        (save_by_replacing, "replaced"),
+        (save_with_a_backup, "backed_up"),
+        (save_by_deleting, "deleted"),
+        (save_with_the_same_size_and_time, "grape"),
+    ],
+)
+def test_however_an_editor_saves_it_is_seen(kept: Kept, how: Callable[[Path, str], None], name: str) -> None:
+    how(kept.root / "src/apple.py", name)
+    kept.wait_for("src/apple.py", name)
+    kept.wait_until_settled()
+    assert kept.paths() == {"src/apple.py", "docs/guide.md"}
+
+
+def test_names_that_change_by_case_alone_are_followed(kept: Kept) -> None:
+    (kept.root / "src/apple.py").rename(kept.root / "src/Apple.py")
+    (kept.root / "docs").rename(kept.root / "Docs")
+    eventually(lambda: kept.paths() == {"src/Apple.py", "Docs/guide.md"})
+
+
+def test_a_file_that_changes_a_hundred_times_a_second_starves_nobody(kept: Kept) -> None:
+    stop = threading.Event()
+
+    def change() -> None:
+        for number in range(1_000_000):
+            if stop.wait(0.01):
+                break
+            save(kept.root / "src/hot.py", f"hot{number}")
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        eventually(lambda: kept.symbols("src/hot.py"))
+        for number in range(3):
+            save(kept.root / f"src/calm{number}.py", f"calm{number}")
+            kept.wait_for(f"src/calm{number}.py", f"calm{number}")
+        first = kept.symbols("src/hot.py")
+        eventually(lambda: kept.symbols("src/hot.py") not in (first, set()))
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_names_that_are_no_unicode_do_not_end_the_watching(kept: Kept) -> None:
+    """watchfiles gives up when it is to tell such a name."""
+    with contextlib.suppress(OSError):  # some file systems have no such names
+        Path(os.fsdecode(os.fsencode(kept.root) + b"/caf\xe9.py")).write_text("x = 1\n", encoding="utf-8")
+    for number in range(2):
+        save(kept.root / f"src/after{number}.py", "after")
+        kept.wait_for(f"src/after{number}.py", "after")
+    assert kept.keeper.watch_status(kept.project).mode == "watching"
+
+
+# Bursts
+
+
+def survive_a_burst(kept: Kept, scratch: Path, files: int, writes: int) -> None:
+    for age in range(writes):
+        for number in range(files):
+            with (kept.root / "src" / f"file{number}.py").open("a", encoding="utf-8") as stream:
+                stream.write(f"value{age} = {number}\n")
+    eventually(lambda: len(kept.paths()) == files + 2)
+    kept.wait_until_settled()
+    assert_as_from_scratch(kept.root, scratch)
+
+
+def test_ten_thousand_events_in_a_burst(kept: Kept, tmp_path: Path) -> None:
+    survive_a_burst(kept, tmp_path / "scratch", files=40, writes=250)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("files", "writes"), [(100, 500), (5000, 10)])
+def test_fifty_thousand_events_in_a_burst(kept: Kept, tmp_path: Path, files: int, writes: int) -> None:
+    survive_a_burst(kept, tmp_path / "scratch", files, writes)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the queue of events that overflows is Linux's")
+def test_events_that_the_system_has_thrown_away_are_made_up_for(root: Path) -> None:
+    """A server that is stopped, as by a debugger, while more happens than the system keeps for it."""
+    index(root)
+    with Server(root) as server:
+        eventually(server.is_watching)
+        server.process.send_signal(signal.SIGSTOP)
+        for number in range(10_000):
+            (root / "src" / f"{number % 2}.py").write_text(f"value = {number}\n", encoding="utf-8")
+        save(root / "src/last.py", "overlooked")
+        time.sleep(1.5 * STALL_SECONDS)
+        server.process.send_signal(signal.SIGCONT)
+        eventually(lambda: server.find("overlooked"), server.status)
+
+
+def index(root: Path) -> None:
+    project = ProjectIndex(root)
+    project.update()
+    project.close()
+
+
+# The root, and what is ours
+
+
+def test_a_root_that_is_deleted_and_made_again_is_taken_up(root: Path) -> None:
+    index(root)
+    with Server(root) as server:
+        assert server.find("apple") == ["src/apple.py"]
+        shutil.rmtree(root)
+        eventually(lambda: not server.find("apple"))
+        save(root / "src/pear.py", "pear")
+        eventually(lambda: server.find("pear") == ["src/pear.py"], server.status)
+        save(root / "src/pear.py", "plum")
+        eventually(lambda: server.find("plum") == ["src/pear.py"], server.status)
+        assert server.find("apple") == []
+
+
+def test_a_root_that_is_moved_away_and_back_loses_nothing(root: Path, tmp_path: Path) -> None:
+    index(root)
+    with Server(root) as server:
+        assert server.find("apple") == ["src/apple.py"]
+        root.rename(tmp_path / "away")
+        eventually(lambda: not server.find("apple"))
+        save(tmp_path / "away/src/pear.py", "pear")
+        (tmp_path / "away").rename(root)
+        eventually(lambda: server.find("pear") == ["src/pear.py"], server.status)
+        assert server.find("apple") == ["src/apple.py"]
+        save(root / "src/pear.py", "plum")
+        eventually(lambda: server.find("plum") == ["src/pear.py"], server.status)
+
+
+def test_our_own_files_in_the_project_cause_no_loop(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOWSE_HOME", str(root / "storage" / "dowse"))
+    kept = Kept(root)
+    try:
+        save(root / "src/pear.py", "pear")
+        kept.wait_for("src/pear.py", "pear")
+        fingerprints = kept.project.folder / "fingerprints.json"
+        eventually(lambda: "pear.py" in fingerprints.read_text(encoding="utf-8"))
+        kept.wait_until_settled()
+        before, deadline = (kept.sequence(), fingerprints.stat().st_mtime_ns), time.monotonic() + QUIET_SECONDS
+        while time.monotonic() < deadline:
+            assert not kept.keeper.watch_status(kept.project).pending
+            time.sleep(0.05)
+        assert (kept.sequence(), fingerprints.stat().st_mtime_ns) == before
+        assert kept.paths() == {"src/apple.py", "src/pear.py", "docs/guide.md"}
+    finally:
+        kept.close()
+
+
+# Where nothing can be watched
+
+LIMITED = """
+import sys
+from pathlib import Path
+Path("/proc/sys/user/max_inotify_watches").write_text("3")
+from dowse.keeping import lost_events
+from tests.storm.test_holes import Kept, eventually, save
+lost_events.POLL_SECONDS = 0.2
+kept = Kept(Path(sys.argv[1]))
+eventually(lambda: "first scan" not in kept.keeper.watch_status(kept.project).why)
+watch = kept.keeper.watch_status(kept.project)
+print(watch.mode, watch.why)
+save(kept.root / "src/pear.py", "pear")
+kept.wait_for("src/pear.py", "pear")
+print("followed")
+kept.close()
+"""
+
+
+@pytest.mark.skipif(not shutil.which("unshare"), reason="needs unshare, to lower a limit for one process alone")
+def test_an_exhausted_limit_of_inotify_leads_to_polling_which_is_said(root: Path) -> None:
+    """The real limit: watchfiles can be told to ignore what it may not watch, and then ignores this too."""
+    for number in range(10):
+        save(root / f"folder{number}/file.py", "name")
+    command = ["unshare", "--user", "--map-root-user", sys.executable, "-c", LIMITED, str(root)]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=100, check=False)
+    if "Operation not permitted" in done.stderr or "Permission denied" in done.stderr:
+        pytest.skip(f"the limit cannot be lowered here: {done.stderr.splitlines()[-1]}")
+    assert done.stdout.startswith("polling OS file watch limit reached"), done.stdout + done.stderr
+    assert "followed" in done.stdout, done.stderr
