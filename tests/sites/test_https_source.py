@@ -220,7 +220,7 @@ def test_what_is_too_long_is_not_read_to_its_end(site: Site, monkeypatch: pytest
     monkeypatch.setattr(https_source, "MAX_INDEX_BYTES", 1 << 20)
     for data, headers in ((b"x" * (2 << 20), {}), (gzip.compress(b"x" * (64 << 20)), {"Content_Encoding": "gzip"})):
         site.answer = giving(data, **headers)
-        with pytest.raises(Failed, match="more than 1 MB"):
+        with pytest.raises(Failed, match="larger than 1 MB"):
             fetched(site)
 
 

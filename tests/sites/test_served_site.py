@@ -49,7 +49,7 @@ def test_a_broken_replacement_is_refused_and_said(
         with caplog.at_level(logging.WARNING):
             assert (await reader.ask("search_fruit", query="pears"))[0]["totalMatches"] == 1
             problem = (await reader.ask("get_index_info"))[0]["problem"]
-        assert "the old one goes on" in problem
+        assert "the old one stays in use" in problem
         assert told in problem
         assert sum(told in line for line in caplog.messages) == 1
         write_index(file, *PAGES[:2])
@@ -119,12 +119,12 @@ def test_what_is_remote_is_asked_now_and_then() -> None:
     live.refresh()
     assert len(live.current) == 2
     assert live.problem
-    assert "could not be renewed" in live.problem
+    assert "could not be updated" in live.problem
 
 
 def test_an_index_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = write_index(tmp_path / "i.json")
     for module in ("file_source", "site"):
         monkeypatch.setattr(f"dowse.sites.{module}.MAX_INDEX_BYTES", 100)
-    with pytest.raises(DowseError, match="are the most"):
+    with pytest.raises(DowseError, match="the maximum is"):
         ServedSite(open_index_source(str(file)))

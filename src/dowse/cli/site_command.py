@@ -18,7 +18,7 @@ MAX_WARNINGS = 20
 
 @click.group()
 def site() -> None:
-    """A static site's search index: serve it to assistants, check it, build it.
+    """Serve the search index of a static site to assistants, check it or build it.
 
     docs/site.md describes the format and shows how each step is used. All but serve take --json.
     """
@@ -31,21 +31,21 @@ def site() -> None:
 def serve(arguments: tuple[str, ...], *, budget: int, **http: Any) -> int:
     """Serve the site of each index to assistants, on stdin and stdout or over HTTP.
 
-    An index is a file, or at an https:// or s3:// address. It is searched with the tool
-    search_PREFIX, by the prefix that it states; NAME= before it gives another one. An index
-    that is replaced is picked up by itself.
+    An index is a file, or an https:// or s3:// address. Its search tool is search_PREFIX,
+    with the prefix that the index states; NAME= before it sets another one. A replaced index
+    is loaded automatically.
     """
     return run_server(ServeOptions(("site",), "standard", budget, sites=arguments), http)
 
 
 @site.command()
 @click.argument("location", metavar="FILE|URL")
-@click.option("--strict", is_flag=True, help="Warnings are errors.")
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @json_option
 def check(location: str, *, strict: bool, as_json: bool) -> int | CommandReply:
-    """Check an index: every problem, where it is and how to mend it.
+    """Check an index: report every problem, where it is and how to fix it.
 
-    Exit code 0 when the index is good, 1 when it has errors; with --strict also when it has
+    Exit code 0 if the index has no errors, 1 if it has; with --strict, also 1 if it has
     warnings.
     """
     from dowse.sites.inspection import inspect
@@ -84,23 +84,23 @@ def _summary(pages: int, errors: int, warnings: int) -> SafeText:
 
 @site.command()
 @click.argument("source", metavar="SRC")
-@click.option("-o", "--output", metavar="FILE", help="Where the index is written.")
+@click.option("-o", "--output", metavar="FILE", help="Write the index to this file.")
 @click.option("--name", help="The site's name.")
 @click.option("--domain", help="Its domain, without https://.")
 @click.option("--description", help="A sentence about it.")
 @click.option("--prefix", help="The search tool is called search_PREFIX.")
 @click.option("--generator", metavar="NAME", help="markdown, hugo, astro, jekyll, docusaurus, mkdocs or html.")
-@click.option("--base", metavar="PATH", help="All addresses begin with this path.")
+@click.option("--base", metavar="PATH", help="The path that all URLs begin with.")
 @click.option("--exclude", metavar="GLOB", multiple=True, help="Leave out files that match.")
-@click.option("--drafts", is_flag=True, default=None, help="Drafts, too.")
-@click.option("--future", is_flag=True, default=None, help="Pages whose date is to come, too.")
+@click.option("--drafts", is_flag=True, default=None, help="Include drafts.")
+@click.option("--future", is_flag=True, default=None, help="Include pages with a future date.")
 @json_option
 def build(source: str, *, as_json: bool, **options: Any) -> int | CommandReply:
-    """Build the index of the site in SRC: Markdown as a generator has it, or HTML that it made.
+    """Build the index of the site in SRC, from a generator's Markdown or from built HTML.
 
-    The generator is found by its settings file, which also gives name and domain. What is not
-    given here comes from DOWSE_SITE_NAME and the like, then from dowse-site.toml in SRC or in
-    the working directory. Exit code 1 when there is no page.
+    The generator is detected by its settings file, which also states name and domain. Settings
+    not given as options come from DOWSE_SITE_NAME and similar variables, then from
+    dowse-site.toml in SRC or in the working directory. Exit code 1 if there are no pages.
     """
     folder = parse_folder(source)
     assert folder is not None  # noqa: S101 - SRC is required
@@ -110,16 +110,16 @@ def build(source: str, *, as_json: bool, **options: Any) -> int | CommandReply:
 
     settings = gather_settings(folder, {**options, "exclude": options["exclude"] or None}, os.environ)
     if not settings.output:
-        raise UsageError("Say where the index is to be written: -o FILE.")
+        raise UsageError("Name the file to write the index to: -o FILE.")
     target = parse_path(settings.output)
     if not target.parent.is_dir():
-        raise UsageError(f"{target.parent} is not a folder. Make it first.")
+        raise UsageError(f"{target.parent} is not a folder. Create it first.")
     with progress_bar(f"Building {folder.name}", is_expected=False) as progress:
         built = build_index(folder, settings, progress)
     write_atomically(target, built.data)
     show_warnings(built.warnings[:MAX_WARNINGS])
     if len(built.warnings) > MAX_WARNINGS:
-        show_warnings([f"and {len(built.warnings) - MAX_WARNINGS} more; --json has them all"])
+        show_warnings([f"and {len(built.warnings) - MAX_WARNINGS} more; --json lists all"])
     if as_json:
         value = {
             "file": str(target), "generator": built.generator, "pageCount": built.pages, "bytes": len(built.data),

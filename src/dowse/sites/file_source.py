@@ -66,12 +66,14 @@ def index_path(text: str) -> Path:
         path = Path(text).expanduser().absolute()
     except RuntimeError as error:
         raise UsageError(
-            f"{text} cannot be found: there is no such user. Write ./{text} for a name like this."
+            f"{text} cannot be found: there is no user of this name. Write ./{text} if it is a file name."
         ) from error
     if path.is_dir():
-        raise UsageError(f"{text} is a folder. Name the index file in it, or make one: dowse site build {text} -o FILE")
+        raise UsageError(
+            f"{text} is a folder. Name the index file in it, or build one: dowse site build {text} -o FILE"
+        )
     if not path.exists():
-        raise UsageError(f"{text} is not there. Make one with: dowse site build SRC -o {text}")
+        raise UsageError(f"{text} does not exist. Build it with: dowse site build SRC -o {text}")
     return path
 
 

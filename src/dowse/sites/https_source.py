@@ -49,7 +49,7 @@ class HttpsIndexSource:
     def __init__(self, url: str) -> None:
         address = _parse_url(url)
         if urlsplit(url).username is not None:
-            raise UsageError("An address with a password in it is kept in too many logs. Leave it out.")
+            raise UsageError("The address contains a user name or a password, which logs would keep. Remove it.")
         self._url = url
         port = "" if address.port == 443 else f":{address.port}"
         self.name = f"https://{address.host}{port}{address.target.partition('?')[0]}"
@@ -63,7 +63,7 @@ class HttpsIndexSource:
         try:
             return _Fetch(self._url).fetch(revision)
         except ssl.SSLCertVerificationError as error:
-            raise Failed(f"{self.name} has no certificate that can be trusted ({error.verify_message}).") from error
+            raise Failed(f"{self.name} has no trusted certificate ({error.verify_message}).") from error
         except TimeoutError as error:
             raise Failed(f"{self.name} took longer than {FETCH_SECONDS:.0f} seconds. Try again later.") from error
         except (OSError, http.client.HTTPException) as error:
@@ -91,9 +91,9 @@ class _Fetch:
                 if reply.status == 200:
                     return FetchedIndex(self._read_body(reply), _revision_of(reply))
                 if reply.status not in _REDIRECT_STATUSES:
-                    raise Failed(f"{address.host} answered {reply.status} {reply.reason}. Is the address right?")
+                    raise Failed(f"{address.host} answered {reply.status} {reply.reason}. Check the address.")
                 address = _parse_url(reply.headers.get("Location", ""), base=address.url)
-        raise Failed(f"{self._first.host} leads from one address to the next more than {MAX_REDIRECTS} times.")
+        raise Failed(f"{self._first.host} redirects more than {MAX_REDIRECTS} times.")
 
     def _resolve(self, address: _ParsedUrl) -> list[str]:
         """Return the IP addresses of a host.
@@ -105,7 +105,7 @@ class _Fetch:
             ips = list(dict.fromkeys(str(info[4][0]) for info in found))
             if address.origin != self._first.origin and not all(map(is_public, ips)):
                 raise Failed(
-                    f"{self._first.host} leads to {address.host}, which is not a public address. It is not followed."
+                    f"{self._first.host} redirects to {address.host}, which is not a public address. Such redirects are not followed."
                 )
             self._resolved[address.origin] = ips
         return self._resolved[address.origin]
@@ -136,11 +136,11 @@ class _Fetch:
             body += inflate.decompress(data, MAX_INDEX_BYTES + 1 - len(body)) if inflate else data
             if len(body) > MAX_INDEX_BYTES:
                 raise Failed(
-                    f"The index has more than {MAX_INDEX_BYTES >> 20} MB. Split the site, or shorten the bodies."
+                    f"The index is larger than {MAX_INDEX_BYTES >> 20} MB. Split the site, or shorten the bodies."
                 )
         self._seconds_left(0)
         if (inflate and not inflate.eof) or (not inflate and reply.length):
-            raise Failed("The reply ended too early.")
+            raise Failed("The reply is incomplete. Try again later.")
         return body
 
     def _seconds_left(self, max_seconds: float) -> float:
@@ -197,7 +197,7 @@ def _parse_url(url: str, *, base: str = "") -> _ParsedUrl:
     except ValueError as error:
         raise error_class(f"{url[:100]} is not an address ({error}).") from error
     if parts.scheme.lower() != "https":
-        raise error_class(f"{url[:100]} is not fetched: only https:// addresses are.")
+        raise error_class(f"{url[:100]} cannot be fetched: only https:// addresses are allowed.")
     if not _HOST_NAME.fullmatch(host) or not url.isascii() or any(character.isspace() for character in url):
         raise error_class(f"{url[:100]!r} is not an address such as https://example.com/search-index.json.")
     return _ParsedUrl(url, host, port, (parts.path or "/") + (f"?{parts.query}" if parts.query else ""))

@@ -20,19 +20,19 @@ from dowse.sites.index_model import (
 
 Grade = Literal["error", "warning"]
 
-_TYPE_NAMES: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
+_TYPE_NAMES: dict[type, str] = {str: "a string", list: "a list", dict: "an object"}
 _EXPECTED = {
-    "version": f'the version as a text: "{FORMAT_VERSION}"',
+    "version": f'the version as a string: "{FORMAT_VERSION}"',
     "generated": 'when the index was made: "2025-01-15T12:00:00Z"',
     "name": 'the name of the site: "My Blog"',
     "domain": 'the domain without protocol: "blog.example.com"',
     "description": "a sentence about the site",
-    "toolPrefix": 'a text of lowercase letters, digits and underscores: "myblog"',
+    "toolPrefix": 'a string of lowercase letters, digits and underscores: "myblog"',
     "url": 'the path of the page: "/about"',
-    "title": "the title of the page as a text",
-    "abstract": "a summary as a text",
-    "date": 'the day as a text: "2025-01-31"',
-    "body": "the words of the page as one text",
+    "title": "the title of the page as a string",
+    "abstract": "a summary as a string",
+    "date": 'the date as a string: "2025-01-31"',
+    "body": "the text of the page as one string",
 }
 _MAX_SHOWN_CHARACTERS = 60
 _VERSION = re.compile(r"[0-9]+(\.[0-9]+)*")
@@ -95,12 +95,16 @@ class IndexChecker:
             yield _warning(f"{path}.url", f"{_format_value(page.url)} has spaces", "Write them as %20")
         first = self._numbers_by_url.setdefault(page.url, number)
         if first != number:
-            what = f"{_format_value(page.url)} is the URL of pages.{first} as well"
+            what = f"{_format_value(page.url)} is also the URL of pages.{first}"
             yield Problem(f"{path}.url", what, "Give every page a URL of its own, or leave one of them out")
         if page.date and not is_date(page.date):
-            yield _warning(f"{path}.date", f"{_format_value(page.date)} is no date", "Write YYYY-MM-DD: 2025-01-31")
+            yield _warning(f"{path}.date", f"{_format_value(page.date)} is not a date", "Write YYYY-MM-DD: 2025-01-31")
         if not page.body.strip():
-            yield _warning(f"{path}.body", "the page has no text", "Add its body, or it is found by its title alone")
+            yield _warning(
+                f"{path}.body",
+                "the page has no text",
+                "Add its body; without it, only title, abstract and topics are searched",
+            )
 
     def check_header(self, root: dict[str, Any]) -> tuple[SiteHeader, list[Problem]]:
         """Check the header; return it with all problems, those of the pages included."""
@@ -108,7 +112,7 @@ class IndexChecker:
         version = _read_version(problems, root)
         generated = _read_text(problems, "", root, "generated", is_required=True, is_vital=False)
         if generated and not _is_timestamp(generated):
-            what = f"{_format_value(generated)} is no point in time"
+            what = f"{_format_value(generated)} is not a point in time"
             problems.append(_warning("generated", what, "Write it as ISO 8601: 2025-01-15T12:00:00Z"))
         site = _read_site(problems, root, version)
         pages = root.get("pages")
@@ -125,9 +129,9 @@ class IndexChecker:
 def _read_version(problems: list[Problem], root: dict[str, Any]) -> str:
     version = _read_text(problems, "", root, "version", is_required=True, is_vital=False)
     if version and not _VERSION.fullmatch(version):
-        problems.append(Problem("version", f"{_format_value(version)} is no version", f'Write "{FORMAT_VERSION}"'))
+        problems.append(Problem("version", f"{_format_value(version)} is not a version", f'Write "{FORMAT_VERSION}"'))
     elif version and version.partition(".")[0] not in MAJOR_VERSIONS:
-        what = f"{_format_value(version)} is not a version that can be read; 2.x and 3.x are"
+        what = f"{_format_value(version)} is not supported; 2.x and 3.x are"
         problems.append(Problem("version", what, f'Write the index in the format "{FORMAT_VERSION}"', is_fatal=True))
     return version
 
@@ -142,7 +146,7 @@ def _check_page_count(problems: list[Problem], root: dict[str, Any], pages: Any)
         )
     elif isinstance(pages, int) and count != pages:
         what = f"it is {_format_value(count)}, but there are {pages:,} pages"
-        problems.append(Problem("pageCount", what, f"Write {pages}, and see whether pages are missing"))
+        problems.append(Problem("pageCount", what, f"Write {pages}, and check whether pages are missing"))
 
 
 def _read_site(problems: list[Problem], root: dict[str, Any], version: str) -> Site:
@@ -162,7 +166,7 @@ def _read_site(problems: list[Problem], root: dict[str, Any], version: str) -> S
     name = _read_text(problems, "site", site, "name", is_required=True)
     domain = _read_text(problems, "site", site, "domain", is_required=True)
     if domain and not _DOMAIN.fullmatch(domain):
-        what = f"{_format_value(domain)} is not a domain alone"
+        what = f"{_format_value(domain)} is not a plain domain"
         problems.append(Problem("site.domain", what, "Write it without protocol, path and spaces: blog.example.com"))
     description = _read_text(problems, "site", site, "description")
     prefix = _read_text(problems, "site", site, "toolPrefix", is_vital=True)
@@ -173,13 +177,13 @@ def _read_site(problems: list[Problem], root: dict[str, Any], version: str) -> S
             problems.append(Problem("site.toolPrefix", what, remedy))  # not fatal: NAME= can give the tool another name
     elif prefix in RESERVED_PREFIXES:
         what = f"search_{prefix} is the name of another tool of dowse"
-        problems.append(_warning("site.toolPrefix", what, "Choose another, or the two cannot be served together"))
+        problems.append(
+            _warning("site.toolPrefix", what, "Choose another prefix; otherwise the two cannot be served together")
+        )
     elif len(prefix) > MAX_PREFIX_CHARACTERS:
         what = f"it has {len(prefix)} characters"
         problems.append(
-            _warning(
-                "site.toolPrefix", what, f"Use at most {MAX_PREFIX_CHARACTERS}: clients refuse longer names of tools"
-            )
+            _warning("site.toolPrefix", what, f"Use at most {MAX_PREFIX_CHARACTERS}; clients refuse longer tool names")
         )
     return Site(name or defaults.name, domain or defaults.domain, description, prefix or DEFAULT_PREFIX)
 
@@ -204,7 +208,7 @@ def _read_text(
         return ""
     value = values[key]
     if value is None and not is_required:
-        problems.append(Problem(value_path, "it is null", "Leave it out where there is none"))
+        problems.append(Problem(value_path, "it is null", "Leave it out if there is none"))
         return ""
     if not isinstance(value, str):
         what = f"it is {_format_value(value)}, not {_TYPE_NAMES[str]}"
@@ -218,7 +222,7 @@ def _read_text(
 def _read_topics(problems: list[Problem], path: str, value: Any) -> tuple[str, ...]:
     value_path = f"{path}.topics"
     if value is None:
-        problems.append(Problem(value_path, "it is null", "Leave it out where there are none"))
+        problems.append(Problem(value_path, "it is null", "Leave it out if there are none"))
         return ()
     if not isinstance(value, list):
         problems.append(_wrong_type(value_path, value, list))

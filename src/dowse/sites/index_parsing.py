@@ -41,17 +41,19 @@ def _parse_whole(data: bytes | bytearray) -> dict[str, Any]:
     try:
         root = json.loads(data.decode("utf-8").removeprefix("\ufeff"))
     except UnicodeDecodeError as error:
-        raise NotASiteIndex(f"It is not UTF-8: byte {error.start:,} begins no character. Save it as UTF-8.") from error
+        raise NotASiteIndex(
+            f"It is not UTF-8: the byte at position {error.start:,} is invalid. Save it as UTF-8."
+        ) from error
     except JSONDecodeError as error:
         raise NotASiteIndex(
-            f"It is not JSON: {error.msg}, line {error.lineno:,} column {error.colno:,}. Write it again, whole."
+            f"It is not JSON: {error.msg}, line {error.lineno:,} column {error.colno:,}. Generate the file again."
         ) from error
     except (RecursionError, ValueError) as error:  # thousands of brackets, or a number with thousands of digits
         raise NotASiteIndex(
-            "It is JSON of a kind that nobody writes: nested too deep, or with endless numbers."
+            "It is nested too deeply, or has a number with thousands of digits. Generate the file again."
         ) from error
     if not isinstance(root, dict):
-        raise NotASiteIndex("It is JSON, but no object. An index begins with {.")
+        raise NotASiteIndex("It is JSON, but not an object. An index begins with {.")
     return root
 
 

@@ -18,4 +18,4 @@ def open_index_source(location: str) -> IndexSource:
         from dowse.sites.s3_source import S3IndexSource
 
         return S3IndexSource(location)
-    raise UsageError(f"{location[:100]} cannot be fetched: an index is a file, or at https:// or s3://.")
+    raise UsageError(f"{location[:100]} cannot be fetched: an index is a file, or an https:// or s3:// address.")

@@ -10,12 +10,12 @@ CONNECT_SECONDS = 10
 READ_SECONDS = 60
 _UNCHANGED_CODES = ("304", "NotModified", "PreconditionFailed")
 _ERROR_MEANINGS = {
-    "NoSuchKey": "there is nothing of this name",
+    "NoSuchKey": "there is no object with this name",
     "NoSuchBucket": "there is no such bucket",
-    "AccessDenied": "access is denied to these credentials",
-    "403": "access is denied to these credentials",
-    "InvalidAccessKeyId": "the access key is not known there",
-    "SignatureDoesNotMatch": "the secret key is not the right one",
+    "AccessDenied": "these credentials have no access",
+    "403": "these credentials have no access",
+    "InvalidAccessKeyId": "the access key is unknown",
+    "SignatureDoesNotMatch": "the secret key is wrong",
 }
 
 

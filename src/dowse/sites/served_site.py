@@ -79,16 +79,16 @@ class ServedSite:
             if digest != self._digest:
                 self.current = load_site(fetched.data)
                 self._digest, self.loaded_at = digest, _now()
-                _log.warning("%s was replaced; its %d pages are served now", self._source.name, len(self.current))
+                _log.warning("%s was replaced; now serving its %d pages", self._source.name, len(self.current))
             self.problem = None
         except DowseError as error:
-            problem = f"The index was replaced by one that cannot be served, and the old one goes on: {error}"
+            problem = f"The new index cannot be served; the old one stays in use: {error}"
             if isinstance(error, Failed) and self._source.is_remote:
-                problem = f"The index could not be renewed, and the old one goes on: {error}"
+                problem = f"The index could not be updated; the old one stays in use: {error}"
             self._set_problem(problem)
         except Exception as error:  # the old index must stay served, whatever happens
             self._set_problem(
-                f"The index could not be loaded, and the old one goes on: {type(error).__name__}: {error}"
+                f"The new index could not be loaded; the old one stays in use: {type(error).__name__}: {error}"
             )
 
     def _set_problem(self, problem: str) -> None:

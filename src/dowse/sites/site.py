@@ -42,7 +42,9 @@ def load_site(data: bytes | bytearray) -> "LoadedSite":
     A bytearray is cleared once it is parsed, so that it and the loaded site are not in memory together.
     """
     if len(data) > MAX_INDEX_BYTES:
-        raise BrokenSiteIndex(f"The index has {len(data) >> 20} MB; {MAX_INDEX_BYTES >> 20} are the most.")
+        raise BrokenSiteIndex(
+            f"The index has {len(data) >> 20} MB; the maximum is {MAX_INDEX_BYTES >> 20} MB. Split the site, or shorten the bodies."
+        )
     try:
         return _SiteLoader().load(data)
     finally:

@@ -18,7 +18,7 @@ def parse_site_argument(text: str) -> tuple[str | None, str]:
     name, location = match.groups() if match else (None, text)
     if not location:
         raise UsageError(
-            f"{text!r} names no index. Write [NAME=]FILE, or an address that begins with https:// or s3://."
+            f"{text!r} does not name an index. Write [NAME=]FILE, or an address that begins with https:// or s3://."
         )
     return name, location
 
@@ -29,6 +29,6 @@ def load_sites(arguments: Iterable[str]) -> list[tuple[str | None, ServedSite]]:
     for _, site in sites:
         if count := len(site.current.problems):
             _log.warning(
-                "%s: %d problem%s; `dowse site check` tells", site.source_name, count, "" if count == 1 else "s"
+                "%s: %d problem%s; `dowse site check` lists them", site.source_name, count, "" if count == 1 else "s"
             )
     return sites

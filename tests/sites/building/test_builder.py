@@ -79,7 +79,7 @@ def test_an_odd_date_is_left_out_and_said(tmp_path: Path) -> None:
     pages = json.loads(done.data)["pages"]
     assert all("date" not in page for page in pages)
     assert [page["body"] for page in pages] == ["Words.", "Words."]
-    assert "'someday' is no date" in done.warnings[0]
+    assert "'someday' is not a date" in done.warnings[0]
     assert "front matter" in done.warnings[1]
 
 
@@ -87,7 +87,7 @@ def test_an_address_is_given_once(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.md": "One.", "a/index.md": "Two."})
     done = build(tmp_path, SETTINGS)
     assert json.loads(done.data)["pageCount"] == 1
-    assert "/a is the address of another page" in done.warnings[0]
+    assert "another page has the URL /a" in done.warnings[0]
 
 
 def test_the_same_input_gives_the_same_bytes_but_for_the_time(tmp_path: Path) -> None:
@@ -164,8 +164,8 @@ def test_a_setting_is_taken_from_the_first_that_states_it(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("file", "message"),
     [
-        ("nmae = 'x'", "no setting"),
-        ("name = 1", "has to be a text"),
+        ("nmae = 'x'", "not a setting"),
+        ("name = 1", "has to be a string"),
         ("drafts = 'x'", "true or false"),
         ("[", "cannot be read"),
     ],

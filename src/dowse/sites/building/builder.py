@@ -99,7 +99,7 @@ class _PageCollector:
                 self.skip(path, page)
             elif page.url in self.pages:
                 self.skip(path, "another file has its address")
-                self.warnings.append(f"{path} is left out: {page.url} is the address of another page, too.")
+                self.warnings.append(f"{path} is left out: another page has the URL {page.url}, too.")
             else:
                 self.pages[page.url] = page
 
@@ -143,10 +143,10 @@ def _markdown_page(generator: Generator, source: PageSource, collector: _PageCol
         return reason
     if source.front_matter.unreadable_day and not day:
         collector.warnings.append(
-            f"{source.path}: {source.front_matter.unreadable_day[:60]!r} is no date that can be read; it is left out."
+            f"{source.path}: {source.front_matter.unreadable_day[:60]!r} is not a date that can be read; it is ignored."
         )
     if source.has_broken_front_matter:
-        collector.warnings.append(f"{source.path}: its front matter is neither YAML nor TOML that can be read.")
+        collector.warnings.append(f"{source.path}: the front matter is neither valid YAML nor valid TOML.")
     content = markdown_text(source.text)
     summary = source.front_matter.text("description", "summary", "excerpt", "abstract", "subtitle")
     opening = (

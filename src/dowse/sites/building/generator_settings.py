@@ -72,11 +72,11 @@ def _read_settings_file(source: Path) -> dict[str, Any]:
         raise SettingsError(f"{file} cannot be read: {error}. Correct it or remove it.") from error
     for name, value in stated.items():
         if name not in SETTING_NAMES:
-            raise SettingsError(f"{file} has {name!r}, which is no setting. Known: {', '.join(SETTING_NAMES)}.")
+            raise SettingsError(f"{file} has {name!r}, which is not a setting. Known: {', '.join(SETTING_NAMES)}.")
         expected = bool if name in _FLAGS else list if name == "exclude" else str
         has_texts_only = not isinstance(value, list) or all(isinstance(item, str) for item in value)
         if not isinstance(value, expected) or not has_texts_only:
-            type_names = {bool: "true or false", list: "a list of texts", str: "a text"}
+            type_names = {bool: "true or false", list: "a list of strings", str: "a string"}
             raise SettingsError(f"{file}: {name} has to be {type_names[expected]}.")
     return {name: tuple(value) if isinstance(value, list) else value for name, value in stated.items()}
 
@@ -101,7 +101,7 @@ def resolve_identity(settings: GeneratorSettings, facts: SiteFacts) -> SiteIdent
     missing = [option for option, value in (("--name", name), ("--domain", domain)) if not value]
     if missing:
         raise UsageError(
-            f"The site needs {' and '.join(missing)}: give it, set it in {SETTINGS_FILE}, or in the generator's settings."
+            f"The site needs {' and '.join(missing)}: as an option, in {SETTINGS_FILE} or in the generator's settings."
         )
     base = settings.base if settings.base is not None else "/".join((url.path.strip("/"), facts.base.strip("/")))
     base = base.strip("/")

@@ -118,7 +118,7 @@ def _article_part(about: dict[str, Any], whole: str, offset: int, length: int) -
     if offset + length < len(whole):
         content["truncated"] = (
             f"These are characters {offset:,} to {offset + length:,} of {len(whole):,}. "
-            f"Go on with get_article and offset {offset + length}."
+            f"Continue with get_article and offset {offset + length}."
         )
     return ProseReply(content, _article_text(content))
 
@@ -170,7 +170,7 @@ def _info_text(about: dict[str, Any]) -> str:
         about["description"],
         f"{about['pageCount']:,} pages" + (f", dated {dates['first']} to {dates['last']}" if dates else ""),
         f"Topics: {topics}" if topics else "",
-        f"Index {about['version']} of {about['generated'] or 'an unknown day'}, loaded {about['loaded']}",
+        f"Index {about['version']} of {about['generated'] or 'an unknown date'}, loaded {about['loaded']}",
         about.get("problem", ""),
     ]
     return "\n".join(filter(None, lines))

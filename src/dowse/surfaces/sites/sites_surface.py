@@ -60,7 +60,7 @@ class SitesSurface:
                 self.get_article, _ARTICLE_REPLY, self._with_site(_ARTICLE_ARGUMENTS), ("url",),
             ),
             Tool(
-                "get_index_info", "About the site's index", f"What is known of {self._subject()}: pages, topics, dates, age",
+                "get_index_info", "About the site's index", f"Describe the index of {self._subject()}: pages, topics, dates, age",
                 self.get_index_info, _INFO_REPLY, self._with_site({}),
             ),
         )  # fmt: skip
@@ -106,7 +106,7 @@ class SitesSurface:
         found = [(served, site, page) for served, site in candidates if (page := site.find(url)) is not None]
         if len(found) > 1:
             names = ", ".join(served.name for served, _, _ in found)
-            raise UsageError(f"url: several sites have {_quote(url)}: {names}. Say which with site.")
+            raise UsageError(f"url: several sites have {_quote(url)}: {names}. Choose one with the argument site.")
         if not found:
             raise UsageError(_no_page_message(url, candidates))
         _, site, page = found[0]
@@ -134,7 +134,7 @@ class SitesSurface:
         for served in self._sites:
             if is_same_host(split_url(f"//{name.lower()}")[0] or "", served.site.current.header.site.domain):
                 return served
-        raise UsageError(f"site: {_quote(name)} is not served here. It is one of: {self.names()}.")
+        raise UsageError(f"site: {_quote(name)} is not served here. Choose one of: {self.names()}.")
 
     async def current(self, served: NamedSite) -> LoadedSite:
         """Return the site with its current index, or with the previous one if loading the current one takes too long."""
@@ -184,8 +184,8 @@ def _name_sites(sites: Sequence[tuple[str | None, ServedSite]]) -> list[NamedSit
         name = given_name if given_name is not None else site.current.header.site.prefix
         if not re.fullmatch(PREFIX_PATTERN.strip("^$"), name) or len(name) > MAX_PREFIX_CHARACTERS:
             raise UsageError(
-                f"{site.source_name} would be search_{_quote(name)}, which cannot name a tool: lowercase letters, digits and "
-                f"underscores can, a letter first, at most {MAX_PREFIX_CHARACTERS}. {_remedy(site)}"
+                f"{site.source_name} would be search_{_quote(name)}, which cannot name a tool: use lowercase letters, digits and "
+                f"underscores, a letter first, at most {MAX_PREFIX_CHARACTERS} characters. {_remedy(site)}"
             )
         if name in named:
             raise UsageError(
@@ -211,9 +211,9 @@ def _no_page_message(url: str, candidates: list[tuple[NamedSite, LoadedSite]]) -
     host, _ = split_url(url)
     domains = [normalize_host(site.header.site.domain) for _, site in candidates]
     if host is not None and not any(is_same_host(host, domain) for domain in domains):
-        return f"url: {_quote(host)} is not served here; {', '.join(label(domain, NAME_CHARACTERS) for domain in domains)} is."
+        return f"url: {_quote(host)} is not served here. Served: {', '.join(label(domain, NAME_CHARACTERS) for domain in domains)}."
     near = [label(similar, 100) for _, site in candidates for similar in site.similar_urls(url)]
-    hint = f" Near it: {', '.join(near[:5])}." if near else " Search for the page first."
+    hint = f" Similar pages: {', '.join(near[:5])}." if near else " Search for the page first."
     return f"url: there is no page {_quote(url)}.{hint}"
 
 
@@ -222,7 +222,7 @@ def _quote(text: str) -> str:
 
 
 _SEARCH_ARGUMENTS: dict[str, Schema] = {
-    "query": described(TEXT, 'What to look for; +must, -not and "a phrase" work', maxLength=10_000),
+    "query": described(TEXT, 'What to search for; +must, -not and "a phrase" work', maxLength=10_000),
     "limit": count("Maximum number of results (1-25)", 10, MAX_RESULTS),
     "topics": described(TEXTS, "Only pages with one of these topics"),
     "since": described(TEXT, "Only pages from this day on (YYYY-MM-DD)", maxLength=40),
@@ -230,7 +230,7 @@ _SEARCH_ARGUMENTS: dict[str, Schema] = {
 }
 _ARTICLE_ARGUMENTS: dict[str, Schema] = {
     "url": described(TEXT, "Path or full URL of the page; / is the home page", minLength=1, maxLength=4096),
-    "offset": count("Skip this many characters of the text, to go on with a long page", 0, 1 << 40, 0),
+    "offset": count("Skip this many characters of the text, to continue a long page", 0, 1 << 40, 0),
 }
 _SEARCH_REPLY = reply(
     ("totalMatches", "results"),
