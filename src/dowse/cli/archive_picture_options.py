@@ -158,7 +158,7 @@ def _write_output(text: str, destination: str, counts: dict[str, Any], *, as_jso
     data = text.encode("utf-8", "replace")
     if destination == "-":
         if as_json:
-            raise click.UsageError("--json reports about a written file; name one with -o.")
+            raise click.UsageError("--json reports on a written file; name the file with -o.")
         sys.stdout.buffer.write(data)
         return 0
     file = parse_path(destination)

@@ -178,10 +178,10 @@ def _shorten_lists(found: dict[str, Any], budget: int) -> dict[str, Any]:
 
 def failure_reply(error: DowseError) -> ProseReply:
     """Return an error in the words of the specification, with its code; never with a path of this machine."""
-    said = str(error)
+    detail = str(error)
     if isinstance(error, CatalogError):
-        said = str(error.facts.get("detail") or error)
-    message = FAILURE + said
+        detail = str(error.facts.get("detail") or error)
+    message = FAILURE + detail
     shown = (
         message
         if isinstance(error, UsageError | NotIndexed)
