@@ -30,11 +30,12 @@ STOP_WORD_FACTOR = 0.15
 """Factor for the importance of stop words."""
 
 SATURATION = 1.2
+"""BM25's `k1`."""
 LENGTH_NORMALIZATION = (0.75, 0.5, 0.5, 0.75)
 """BM25's `b` for each field: how much its length counts against it. Topics may be a long list."""
 
 MAX_CANDIDATES = 60
-"""Pages whose titles and word distances are compared; the other pages are ranked by their words alone."""
+"""Pages with the best words, whose titles and word distances are then compared with the query."""
 COVERAGE_EXPONENT = 2.0
 """Exponent of the share of the query that a page has. It ranks pages with all words before pages with one word often."""
 TITLE_WEIGHT = 0.9

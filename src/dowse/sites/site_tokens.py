@@ -70,9 +70,8 @@ class SiteTokenizer:
         return TextWords(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
     def _tokenize_window(self, text: bytes) -> TextWords:
-        lowered = np.frombuffer(
-            text.translate(_LOWERCASE) + b"\0\0\0", np.uint8
-        ).copy()  # padding: the lookups below reach past the end
+        padding = b"\0\0\0"  # lookups reach past the end
+        lowered = np.frombuffer(text.translate(_LOWERCASE) + padding, np.uint8).copy()
         _clear_signs(lowered)
         length = len(text)
         is_word = np.zeros(length + 2, np.bool_)

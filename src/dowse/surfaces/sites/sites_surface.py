@@ -115,9 +115,7 @@ class SitesSurface:
     async def get_index_info(self, call: Call) -> ProseReply:
         """Describe the indexes."""
         name = call.arguments.get("site")
-        chosen = [self._find_site(name)] if name is not None else self._sites
-        about = [(served, await self.current(served)) for served in chosen]
-        facts = [(served.name, served.site, site) for served, site in about]
+        facts = [(served.name, served.site, site) for served, site in await self._candidates(name)]
         return info_reply(facts, is_list=len(self._sites) > 1 and name is None)
 
     # Choosing a site
