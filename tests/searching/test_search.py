@@ -236,7 +236,7 @@ def test_a_pattern_is_found_line_by_line(project: ProjectIndex) -> None:
     ]  # fmt: skip
     with pytest.raises(UsageError, match="regular expression"):
         pattern_matcher("(unclosed")
-    with pytest.raises(UsageError, match="no text"):
+    with pytest.raises(UsageError, match="text to search for is empty"):
         exact_matcher("")
 
 

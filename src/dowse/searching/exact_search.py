@@ -52,7 +52,7 @@ class Occurrences:
 def exact_matcher(needle: str) -> FindMatches:
     """Return a function that finds an exact text."""
     if not needle:
-        raise UsageError("There is no text to look for.")
+        raise UsageError("The text to search for is empty.")
 
     def find(text: str, _: float) -> Iterator[tuple[int, int]]:
         start = text.find(needle)

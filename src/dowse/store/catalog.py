@@ -240,8 +240,8 @@ class Catalog:
         )
         return [
             *found,
-            *(f"a row of {row[0]} lacks its document" for row in orphans),
-            *(f"{row[0]} does not have as many chunks as it says" for row in miscounted),
+            *(f"a row of {row[0]} refers to a missing document" for row in orphans),
+            *(f"{row[0]} has a wrong number of chunks" for row in miscounted),
         ]
 
     # Writing; the caller holds the index's write lock
@@ -289,5 +289,5 @@ class Catalog:
     def _required(self, key: str) -> str:
         value = self.fact(key)
         if value is None:
-            raise StoreDamaged(f"{self._database.file} lacks the fact '{key}'.")
+            raise StoreDamaged(f"The catalog {self._database.file} is damaged: the fact '{key}' is missing.")
         return value

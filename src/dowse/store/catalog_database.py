@@ -127,9 +127,9 @@ class CatalogDatabase:
     def _too_new(self, connection: sqlite3.Connection, version: int) -> StoreTooNew:
         row = connection.execute("SELECT value FROM facts WHERE key = 'written_by'").fetchone()
         return StoreTooNew(
-            f"The index was written by dowse {row[0] if row else 'of a later version'} (format {version}); "
+            f"The index was written by {f'dowse {row[0]}' if row else 'a later version of dowse'} (format {version}); "
             f"this is dowse {__version__} (format {len(self._steps)}). "
-            "Upgrade dowse, or forget the index and build it again."
+            "Upgrade dowse, or delete the index and build it again."
         )
 
     def _is_disk_full(self) -> bool:

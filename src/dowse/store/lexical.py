@@ -318,7 +318,7 @@ def _check_file(file: Path, *, is_thorough: bool) -> str | None:
             stream.seek(-_FOOTER.size, 2)
             length, magic = _FOOTER.unpack(stream.read(_FOOTER.size))
             if magic != _FOOTER_MAGIC:
-                return f"{file.parent.name}/{file.name} is cut short"
+                return f"{file.parent.name}/{file.name} is truncated"
             if not is_thorough:
                 return None
             stream.seek(0)

@@ -78,7 +78,7 @@ class LexicalFollower:
             return ["belongs to another catalog or version"]
         problems = self._index.problems()
         if not self.is_current():
-            problems.append(f"has reached change {marker.sequence} of {self._catalog.sequence()}")
+            problems.append(f"is behind the catalog: transaction {marker.sequence} of {self._catalog.sequence()}")
         elif not problems:
             problems += self._compare_chunks(self._index.chunk_ids())
         return problems
@@ -197,7 +197,7 @@ class LexicalFollower:
     def _compare_chunks(self, indexed: set[int]) -> list[str]:
         expected = set(self._catalog.chunk_ids())
         missing, extra = len(expected - indexed), len(indexed - expected)
-        return [f"lacks {missing} chunks and has {extra} that are gone"] if missing or extra else []
+        return [f"lacks {missing} chunks and contains {extra} removed ones"] if missing or extra else []
 
 
 def nothing_to_finish() -> None:
