@@ -1,4 +1,4 @@
-"""A project with chunks that are quick to encode, and encoding processes that are ended with their test."""
+"""Fixtures: a project that is quick to encode, and encoding processes that stop after their test."""
 
 import os
 import time
@@ -35,7 +35,7 @@ StartEncoder = Callable[..., EncodingClient]
 
 
 class Lengths:
-    """An encoder for tests that notes what it is asked: a text's vector points where its length says."""
+    """An encoder for tests that records its texts; the length of a text determines its vector."""
 
     version = "lengths-1"
     dimensions = 4
@@ -88,24 +88,24 @@ def start() -> Iterator[StartEncoder]:
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:
-    """Wait for something, but not for ever."""
+    """Wait until a condition is true; fail after a while."""
     deadline = time.monotonic() + WAIT_SECONDS
     while not is_so():
         assert time.monotonic() < deadline, "it did not happen"
         time.sleep(0.02)
 
 
-def far(project: ProjectIndex) -> EncodingProgress:
-    """How far the vectors of a project are."""
+def encoding_progress(project: ProjectIndex) -> EncodingProgress:
+    """Return the progress of the vectors of a project."""
     return encoding_of(project.store, project.settings)
 
 
 def is_complete(project: ProjectIndex) -> bool:
-    return far(project).state == "complete"
+    return encoding_progress(project).state == "complete"
 
 
 def wait_for_query(encoder: EncodingClient, text: str, version: str = MINILM_VERSION) -> "Vectors":
-    """A question's vector, once the process is ready for it."""
+    """Return the vector of a query, once the process is ready for it."""
     found: list[Vectors] = []
 
     def is_answered() -> bool:
@@ -119,7 +119,7 @@ def wait_for_query(encoder: EncodingClient, text: str, version: str = MINILM_VER
 
 
 def is_gone(pid: int) -> bool:
-    """Whether a process has ended, be it that nobody has taken notice yet."""
+    """Return whether a process has ended; a zombie counts as ended."""
     try:
         os.kill(pid, 0)
         state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]

@@ -1,4 +1,4 @@
-"""Servers for the tests: one that all may use and none may harm, and what it serves."""
+"""Fixtures: servers that tests share, and the projects they serve."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +25,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def indexed(root: Path) -> Path:
-    """The same, indexed."""
+    """The small project, indexed."""
     index(root)
     return root
 
@@ -47,7 +47,7 @@ def fruit(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def of_many(fruit: Path, *options: str, token: str | None = None) -> Served:
-    """A server of the small project that outlives a test."""
+    """A server of the small project that several tests share."""
     return Served(fruit, options=options, home=fruit.parent, token=token)
 
 
@@ -59,7 +59,7 @@ def shared(fruit: Path) -> Iterator[Served]:
 
 @pytest.fixture
 def served(shared: Served) -> Iterator[Served]:
-    """A server that answers the next client as well as this one, and says nothing bad of it."""
+    """The shared server; after the test it must still answer and have logged no error."""
     said = len(shared.stderr)
     yield shared
     shared.assert_serves()

@@ -1,4 +1,4 @@
-"""A real server process over HTTP, and clients that speak to it byte by byte."""
+"""A real server process over HTTP, and clients that control every byte they send."""
 
 import contextlib
 import itertools
@@ -81,50 +81,50 @@ class Served:
 
     @property
     def stderr(self) -> str:
-        """What the server has said to people."""
+        """What the server has written to stderr."""
         return os.pread(self._said.fileno(), 100_000_000, 0).decode()
 
     @property
     def name(self) -> str:
-        """What clients call it."""
+        """The name of the server in Host headers."""
         return f"{self.host}:{self.port}"
 
     def leave(self, how: signal.Signals) -> int:
-        """End the server by a signal; its exit code."""
+        """Stop the server with a signal; return its exit code."""
         self.process.send_signal(how)
         return self.process.wait(PATIENCE_SECONDS)
 
     def workers(self) -> list[int]:
-        """The processes that the server has started."""
+        """Return the ids of the processes that the server has started."""
         if not Path("/proc/self/stat").exists():
             pytest.skip("needs /proc, to see which processes run")
         return [int(entry.name) for entry in Path("/proc").iterdir() if _parent_of(entry) == self.process.pid]
 
     def connect(self) -> "Line":
-        """A connection."""
+        """Open a connection."""
         return Line(socket.create_connection((self.host.strip("[]"), self.port), PATIENCE_SECONDS))
 
     def say(self, *parts: bytes) -> "Reply":
-        """Send bytes on a connection of their own; the reply to them."""
+        """Send bytes on a new connection; return the reply."""
         with self.connect() as line:
             line.send(*parts)
             return line.reply()
 
     def ask(self, method: str, path: str, body: bytes = b"", /, **headers: str) -> "Reply":
-        """Send a request as it should be; what is given by name is another header or another value of one."""
+        """Send a well-formed request; keyword arguments add or replace headers."""
         return self.say(request(method, path, body, {"Host": self.name, **with_hyphens(headers)}))
 
     def post(self, message: object, **headers: str) -> "Reply":
-        """Post a message or bytes to the protocol's address."""
+        """Post a message or bytes to the MCP endpoint."""
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
         return self.ask("POST", "/mcp", body, **{"Content_Type": "application/json", "Accept": ACCEPT, **headers})
 
     def assert_serves(self) -> None:
-        """The next client is served as if nothing had been."""
+        """Assert that the server answers the next client."""
         assert Speaker(self, NEWER).call("server/discover")["result"]["capabilities"]
 
     def memory_bytes(self) -> int:
-        """What the server holds in memory that is not a file's."""
+        """Return the memory of the server that is not mapped from files."""
         rollup = Path(f"/proc/{self.process.pid}/smaps_rollup")
         if not rollup.exists():
             pytest.skip("needs /proc, to see how much memory is used")
@@ -151,24 +151,24 @@ class Line:
             self.socket.sendall(part)
 
     def vanish(self) -> None:
-        """Close without a word, as a client does that was killed."""
+        """Close the connection abruptly, like a client that was killed."""
         self.socket.close()
 
     def reply(self) -> "Reply":
-        """The next reply, read to its end."""
+        """Read the next reply to its end."""
         reply = self.begin()
         reply.body = b"".join(self.parts(reply.headers))
         return reply
 
     def begin(self) -> "Reply":
-        """The head of the next reply."""
+        """Read the head of the next reply."""
         head = self._until(b"\r\n\r\n").decode("latin-1")
         first, *lines = head.split("\r\n")
         pairs = [(name.lower(), value) for name, _, value in (line.partition(": ") for line in lines if line)]
         return Reply(int(first.split()[1]), pairs, b"")
 
     def parts(self, headers: Mapping[str, str]) -> Iterator[bytes]:
-        """The body, part by part."""
+        """Yield the body, part by part."""
         if headers.get("transfer-encoding") == "chunked":
             while size := int(self._until(b"\r\n"), 16):
                 yield self._exactly(size + 2)[:-2]
@@ -177,12 +177,12 @@ class Line:
             yield self._exactly(int(headers.get("content-length", 0)))
 
     def last_message(self) -> Message:
-        """The answer at the end of a stream that was begun."""
-        *_, last = (said for part in self.parts(CHUNKED) for said in said_in(part))
+        """Return the answer at the end of a stream whose head was read."""
+        *_, last = (said for part in self.parts(CHUNKED) for said in parse_events(part))
         return last
 
     def is_closed(self) -> bool:
-        """Whether the server hangs up; waits for it. What it says before does not matter."""
+        """Wait for the server to close the connection; return whether it did. Data before that is ignored."""
         with contextlib.suppress(ConnectionError):
             while self.socket.recv(65536):
                 pass
@@ -219,10 +219,10 @@ class Reply:
 
     @property
     def messages(self) -> list[Message]:
-        """The messages in the body, of either form."""
+        """The messages in the body, which is JSON or a stream of events."""
         if self.headers.get("content-type", "").startswith("text/event-stream"):
-            return list(said_in(self.body))
-        return [checked(self.body)]
+            return list(parse_events(self.body))
+        return [parse_message(self.body)]
 
     @property
     def message(self) -> Message:
@@ -252,11 +252,11 @@ class Speaker:
             assert self.post({"jsonrpc": "2.0", "method": "notifications/initialized"}).status == 202
 
     def call(self, method: str, /, **parameters: Any) -> Message:
-        """The answer to a request."""
+        """Send a request and return its answer."""
         return self.ask(method, **parameters).message
 
     def use(self, tool: str, /, **arguments: Any) -> Message:
-        """What a tool replies, which has to be no error of the protocol."""
+        """Call a tool and return its reply, which must not be a protocol error."""
         answer = self.call("tools/call", name=tool, arguments=arguments)
         assert "result" in answer, answer
         content: Message = answer["result"]["structuredContent"]
@@ -266,19 +266,19 @@ class Speaker:
         return self.post(self.message(method, **parameters))
 
     def post(self, message: object) -> Reply:
-        """Post anything with our headers."""
-        return self._served.post(message, **self.told(message))
+        """Post a message with the headers of this client."""
+        return self._served.post(message, **self.headers_for(message))
 
     def start(self, message: Message) -> Line:
-        """Post a message and do not wait."""
-        headers = {"Content_Type": "application/json", "Accept": ACCEPT, **self.told(message)}
+        """Post a message and do not wait for the reply."""
+        headers = {"Content_Type": "application/json", "Accept": ACCEPT, **self.headers_for(message)}
         line = self._served.connect()
         named = {"Host": self._served.name, **with_hyphens(headers)}
         line.send(request("POST", "/mcp", json.dumps(message).encode(), named))
         return line
 
     def message(self, method: str, /, **parameters: Any) -> Message:
-        """A request as the revision wants it, with an id and a token for its progress."""
+        """Return a request in the form of the revision, with an id and a progress token."""
         number = next(self._numbers)
         about: Message = {"progressToken": number}
         if self.revision == NEWER:
@@ -286,8 +286,8 @@ class Speaker:
             about |= {f"io.modelcontextprotocol/{name}": value for name, value in told.items()}
         return {"jsonrpc": "2.0", "id": number, "method": method, "params": {**parameters, "_meta": about}}
 
-    def told(self, message: object) -> dict[str, str]:
-        """The headers of a message."""
+    def headers_for(self, message: object) -> dict[str, str]:
+        """Return the headers that a message needs."""
         if self.revision == OLDER or not isinstance(message, dict):
             return self.headers if self.revision == OLDER else {**self.headers, "MCP_Protocol_Version": NEWER}
         named = {"MCP_Protocol_Version": NEWER, "Mcp_Method": str(message.get("method"))}
@@ -297,12 +297,12 @@ class Speaker:
         return {**self.headers, **named}
 
     def index_and_hold(self, **which: str) -> tuple[Line, int, int]:
-        """Call create_index and stop its process half way; its connection, the call's id and that of the process."""
+        """Call create_index and suspend its process half way; return the connection, the id of the call and the process id."""
         message = self.message("tools/call", name="create_index", arguments=which)
         before = set(self._served.workers())
         line = self.start(message)
         for part in line.parts(line.begin().headers):
-            for told in said_in(part):
+            for told in parse_events(part):
                 assert "result" not in told, "it is done already"
                 if is_half_way(told["params"]["progress"], told["params"].get("total", 0)):
                     (worker,) = set(self._served.workers()) - before
@@ -312,7 +312,7 @@ class Speaker:
 
 
 def request(method: str, path: str, body: bytes, headers: Mapping[str, str]) -> bytes:
-    """A request as bytes."""
+    """Return a request as bytes."""
     lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
     if (body or method == "POST") and "Content-Length" not in headers and "Transfer-Encoding" not in headers:
         lines.append(f"Content-Length: {len(body)}")
@@ -330,13 +330,13 @@ def _parent_of(entry: Path) -> int:
         return 0
 
 
-def said_in(part: bytes) -> Iterator[Message]:
-    """The messages in a part of a stream."""
-    return (checked(line[5:]) for line in part.splitlines() if line.startswith(b"data:"))
+def parse_events(part: bytes) -> Iterator[Message]:
+    """Yield the messages in a part of a stream of events."""
+    return (parse_message(line[5:]) for line in part.splitlines() if line.startswith(b"data:"))
 
 
-def checked(text: bytes) -> Message:
-    """The one message that a text holds."""
+def parse_message(text: bytes) -> Message:
+    """Validate a text as one JSON-RPC message and return it."""
     jsonrpc_message_adapter.validate_json(text, by_name=False)
     message: Message = json.loads(text)
     return message

@@ -1,4 +1,4 @@
-"""Who may come in: a request that names us, comes from no strange page, and has the token where one is needed."""
+"""Access control: requests need a known Host, an allowed Origin, and the token where one is set."""
 
 import socket
 from pathlib import Path
@@ -182,7 +182,7 @@ def test_a_token_is_in_no_log(guarded: Served) -> None:
 def test_a_form_of_a_web_page_runs_nothing(served: Served, kind: str | None) -> None:
     speaker = Speaker(served, NEWER)
     message = speaker.message("tools/list")
-    headers = {**speaker.told(message), "Accept": ACCEPT, **({"Content_Type": kind} if kind is not None else {})}
+    headers = {**speaker.headers_for(message), "Accept": ACCEPT, **({"Content_Type": kind} if kind is not None else {})}
     with served.connect() as line:
         named = {"Host": served.name, **{name.replace("_", "-"): value for name, value in headers.items()}}
         line.send(request("POST", "/mcp", str(message).encode(), named))
@@ -192,7 +192,7 @@ def test_a_form_of_a_web_page_runs_nothing(served: Served, kind: str | None) -> 
 def test_a_message_may_name_its_charset(served: Served) -> None:
     speaker = Speaker(served, NEWER)
     message = speaker.message("tools/list")
-    told = speaker.told(message)
+    told = speaker.headers_for(message)
     assert served.post(message, **{**told, "Content_Type": "Application/JSON; charset=utf-8"}).status == 200
 
 

@@ -1,4 +1,4 @@
-"""The log says who came and what came of it; what was asked only where somebody wants that."""
+"""The access log: clients and results always, queries only where the user asks for them."""
 
 import re
 from pathlib import Path

@@ -23,7 +23,7 @@ def mode_of(revision: str) -> Any:
 
 
 def talk(conversation: Callable[[Client], Awaitable[None]], served: Served, revision: str, **options: Any) -> None:
-    """Have a conversation with a server."""
+    """Run a conversation with a server."""
 
     async def have_it() -> None:
         async with Client(served.url, mode=mode_of(revision), **options) as client:
@@ -34,7 +34,7 @@ def talk(conversation: Callable[[Client], Awaitable[None]], served: Served, revi
 
 
 async def told(client: Client, tool: str, /, **arguments: Any) -> dict[str, Any]:
-    """What a call that goes well replies."""
+    """Return the reply of a call that succeeds."""
     result = await client.call_tool(tool, arguments)
     assert isinstance(result, CallToolResult)
     assert not result.is_error, result

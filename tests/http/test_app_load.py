@@ -1,4 +1,4 @@
-"""Many clients and many requests: no error, no growth, and nobody takes more than a share."""
+"""Many clients and many requests: no error, no memory growth, and a fair share for each client."""
 
 import itertools
 import json
@@ -39,7 +39,7 @@ async def load_of_both(served: Served, tool: str, clients: int, each: int) -> li
 
 @pytest.fixture(scope="module")
 def busy(fruit: Path) -> Iterator[Served]:
-    """A server for as many requests as a test wants to make."""
+    """A server without a rate limit."""
     with of_many(fruit, "--rate", "0") as served:
         yield served
         assert "Traceback" not in served.stderr
@@ -52,7 +52,7 @@ def test_two_hundred_clients_at_once_are_all_answered(busy: Served) -> None:
 
 
 def everything(served: Served) -> Iterator[Callable[[], object]]:
-    """All kinds of requests, the bad ones too, in turn."""
+    """Send all kinds of requests in turn, invalid ones as well."""
     older, newer = Speaker(served, OLDER), Speaker(served, NEWER)
     kinds: list[Callable[[], object]] = [
         lambda: newer.ask("server/discover"),
@@ -73,7 +73,7 @@ def everything(served: Served) -> Iterator[Callable[[], object]]:
 
 
 def growth(served: Served, requests: Iterator[Callable[[], object]], warm_up: int, count: int) -> int:
-    """How much memory a server has gained over so many requests."""
+    """Return how much memory a server gains over a number of requests."""
     for ask in itertools.islice(requests, warm_up):
         ask()
     before = served.memory_bytes()
@@ -110,7 +110,7 @@ def test_two_hundred_clients_for_a_minute_are_all_answered(busy: Served) -> None
     assert [error for load in loads for error in load.errors] == []
 
 
-# How often one may ask
+# The rate limit
 
 
 def test_a_client_that_asks_too_often_is_told_to_wait_and_then_may_ask_again(fruit: Path) -> None:

@@ -1,4 +1,4 @@
-"""What people and watchdogs see: `/health` and the page at `/`."""
+"""The pages beside the protocol: `/health`, and the page for people at `/`."""
 
 import html
 import json
@@ -41,7 +41,7 @@ def test_health_tells_strangers_less(guarded: Served) -> None:
 
 @pytest.fixture(scope="module")
 def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server of a project that can go, and of one whose name is a script."""
+    """A server of a project that can be removed, and of one whose name is a script."""
     folder = tmp_path_factory.mktemp("odd")
     roots = [write_tree(folder / name, FRUIT) for name in ("fruit", SCRIPT)]
     with Served(*roots, home=folder) as served:

@@ -1,4 +1,4 @@
-"""A client that goes away or cancels stops the work that was done for it, and nobody else's."""
+"""A client that disconnects or cancels stops the work for its own request only."""
 
 import os
 import signal
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.end_to_end.crash.project import make_project
-from tests.http.served import Served, Speaker, said_in
+from tests.http.served import Served, Speaker, parse_events
 from tests.mcp.stdio.wire import NEWER, OLDER, is_alive, wait_until
 
 FILES = 1000
@@ -78,7 +78,7 @@ def test_a_question_whose_client_has_gone_is_not_asked_any_more(orchards: Served
     speaker = Speaker(orchards, OLDER, can_ask=True)
     message = speaker.message("tools/call", name="create_index", arguments={"project": SMALL})
     line = speaker.start(message)
-    asked = next(said_in(next(line.parts(line.begin().headers))))
+    asked = next(parse_events(next(line.parts(line.begin().headers))))
     assert asked["method"] == "elicitation/create"
     line.vanish()
     wait_until(lambda: speaker.post({**message, "method": "ping"}).status == 200)  # the call's id is free again

@@ -76,7 +76,7 @@ def test_an_unknown_version_is_named_with_those_that_are_known(served: Served, v
     speaker = Speaker(served, NEWER)
     message = speaker.message("tools/list")
     message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = version
-    reply = served.post(message, **{**speaker.told(message), "MCP_Protocol_Version": version})
+    reply = served.post(message, **{**speaker.headers_for(message), "MCP_Protocol_Version": version})
     assert reply.error == (400, UNSUPPORTED_VERSION)
     assert NEWER in reply.message["error"]["data"]["supported"]
 
@@ -90,7 +90,7 @@ def test_a_handshake_for_an_unknown_version_offers_one_that_is_known(served: Ser
 def test_headers_that_belie_the_message_are_refused(served: Served) -> None:
     speaker = Speaker(served, NEWER)
     message = speaker.message("tools/call", name="search_code", arguments={"query": "x"})
-    reply = served.post(message, **{**speaker.told(message), "Mcp_Name": "get_index_status"})
+    reply = served.post(message, **{**speaker.headers_for(message), "Mcp_Name": "get_index_status"})
     assert reply.error == (400, HEADER_MISMATCH)
 
 
@@ -130,7 +130,7 @@ def test_an_id_is_used_for_one_request_at_a_time(served: Served) -> None:
 @pytest.mark.parametrize("text", ["half \\ud83d of it", "\\uD83D\\uDE00", "\\u0000", "e\\u0301"])
 def test_any_text_that_json_can_hold_can_be_searched_for(speaker: Speaker, text: str) -> None:
     message = json.dumps(speaker.message("tools/call", name="search_code", arguments={"query": "TEXT"}))
-    headers = speaker.told(json.loads(message))
+    headers = speaker.headers_for(json.loads(message))
     speaker.headers = {**speaker.headers, **headers}
     reply = speaker.post(message.replace("TEXT", f"peel_apple {text}").encode())
     assert reply.message["result"]["structuredContent"]["totalResults"] == 1
@@ -150,4 +150,4 @@ def test_an_answer_to_a_question_that_nobody_asked_harms_nobody(speaker: Speaker
 def test_a_client_that_takes_no_answer_gets_none(served: Served, revision: str, accept: str) -> None:
     speaker = Speaker(served, revision)
     message = speaker.message("tools/list")
-    assert served.post(message, **{**speaker.told(message), "Accept": accept}).status == 406
+    assert served.post(message, **{**speaker.headers_for(message), "Accept": accept}).status == 406

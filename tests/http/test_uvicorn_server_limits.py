@@ -1,4 +1,4 @@
-"""Clients that are slow, large, many or gone do not keep the server from the others."""
+"""Limits: slow, large, numerous or vanished clients do not keep the server from serving others."""
 
 import contextlib
 import json
@@ -24,7 +24,7 @@ HEALTH = "GET /health HTTP/1.1\r\nHost: {}\r\n\r\n"
 
 @pytest.fixture(scope="module")
 def impatient(fruit: Path) -> Iterator[Served]:
-    """A server that waits for nobody for long."""
+    """A server with short time limits."""
     constants = {
         "dowse.http.mcp_endpoint.BODY_SECONDS": SECONDS,
         "dowse.http.uvicorn_server.REQUEST_HEAD_SECONDS": SECONDS,
@@ -41,7 +41,7 @@ def impatient(fruit: Path) -> Iterator[Served]:
 
 @pytest.fixture
 def served(impatient: Served) -> Iterator[Served]:
-    """It serves the next client whatever a test has done."""
+    """The server with short limits; after the test it must still answer."""
     yield impatient
     impatient.assert_serves()
 
@@ -207,7 +207,7 @@ def test_more_connections_than_there_may_be_are_told_to_come_back(served: Served
 
 
 def is_turned_away(served: Served) -> bool:
-    """Whether the next client hears that there are too many, or is hung up on before it has."""
+    """Return whether the next client gets a 503, or its connection is closed before that."""
     try:
         return served.say(HEALTH.format(served.name).encode()).status == 503
     except ConnectionError:
@@ -237,7 +237,7 @@ def test_one_client_on_another_machine_cannot_take_all_connections(fruit: Path) 
 
 
 def address_of_this_machine() -> str:
-    """One that is not loopback; asking for a way out sends nothing."""
+    """Return an address of this machine that is not loopback; finding the route sends nothing."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         try:
             asking.connect(("198.51.100.1", 9))

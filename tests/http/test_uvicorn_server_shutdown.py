@@ -1,4 +1,4 @@
-"""A signal ends the server in order and soon, whatever goes on, with everything it has started."""
+"""A signal stops the server and all its processes, cleanly and soon, whatever it is doing."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ def orchards(tmp_path: Path) -> list[Path]:
 
 
 def open_stream(served: Served) -> Line:
-    """The stream on which a client of the older protocol hears what it has not asked for."""
+    """Open the stream on which a client of the older protocol receives notifications."""
     speaker, line = Speaker(served, OLDER), served.connect()
     named = {"Host": served.name, "Accept": ACCEPT, **with_hyphens(speaker.headers)}
     line.send(request("GET", "/mcp", b"", named))
@@ -70,7 +70,7 @@ def test_requests_that_end_in_time_are_answered(orchards: list[Path]) -> None:
 
 
 def is_refused(served: Served) -> bool:
-    """Whether nobody listens any more."""
+    """Return whether the server refuses connections."""
     try:
         served.connect().vanish()
     except OSError:

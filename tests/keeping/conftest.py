@@ -1,4 +1,4 @@
-"""A project with an index, and a keeper that is stopped at the end."""
+"""Fixtures: an indexed project, and keepers that stop after the test."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def project(root: Path) -> Iterator[ProjectIndex]:
-    """The project as the thread that answers has it, indexed."""
+    """The indexed project, as the thread that answers opens it."""
     project = ProjectIndex(root)
     project.update()
     yield project
@@ -54,7 +54,7 @@ def keep(root: Path) -> Iterator[Keep]:
 
 @pytest.fixture
 def paths(project: ProjectIndex) -> Paths:
-    """What is indexed now."""
+    """A function that returns the paths in the index."""
 
     def indexed() -> set[str]:
         project.store.refresh()
@@ -64,7 +64,7 @@ def paths(project: ProjectIndex) -> Paths:
 
 
 def eventually(condition: Callable[[], object]) -> bool:
-    """Whether a condition comes true before it takes too long."""
+    """Return whether a condition becomes true in time."""
     deadline = time.monotonic() + WAIT_SECONDS
     while time.monotonic() < deadline:
         if condition():

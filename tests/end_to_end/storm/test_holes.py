@@ -326,7 +326,7 @@ import sys
 from pathlib import Path
 Path("/proc/sys/user/max_inotify_watches").write_text("3")
 from dowse.keeping import lost_events
-from tests.storm.test_holes import Kept, eventually, save
+from tests.end_to_end.storm.test_holes import Kept, eventually, save
 lost_events.POLL_SECONDS = 0.2
 kept = Kept(Path(sys.argv[1]))
 eventually(lambda: "first scan" not in kept.keeper.watch_status(kept.project).why)

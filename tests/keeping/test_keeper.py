@@ -17,7 +17,7 @@ from dowse.keeping import catch_up, index_updates, lost_events
 from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.watch_status import read_watch_status
 from dowse.types import Document, Put
-from tests.freshness.test_githead import git
+from tests.freshness.test_git_head import git
 from tests.keeping.conftest import Keep, Paths, eventually
 from tests.making import write_tree
 

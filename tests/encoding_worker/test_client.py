@@ -1,4 +1,4 @@
-"""What servers and commands do with the second phase, over the protocol and on the command line."""
+"""Encoding in servers and commands, over the protocol and on the command line."""
 
 import json
 import os
@@ -11,7 +11,6 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp import Client
 
 from dowse.encoding.shipped import MINILM_VERSION
 from dowse.encoding_worker import client as worker_client
@@ -20,15 +19,16 @@ from dowse.indexes.index import ProjectIndex
 from dowse.keeping import watch_session, watched_index
 from dowse.keeping.service import Service
 from dowse.server.composition import ComposedServer, Offer
-from tests.encoding_worker.conftest import MANY, far, is_complete, is_gone, wait_until
+from mcp import Client
+from tests.encoding_worker.conftest import MANY, encoding_progress, is_complete, is_gone, wait_until
 from tests.making import write_tree
 
 Indexed = Callable[[Path], ProjectIndex]
 
 
 @pytest.fixture(autouse=True)
-def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that does not wait before it begins."""
+def _short_delays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let servers start to encode without delay."""
     monkeypatch.setattr(watch_session, "ENCODE_EVERY_SECONDS", 0.1)
     monkeypatch.setattr(watched_index, "SETTLE_SECONDS", 0.1)
     monkeypatch.setattr(worker_client, "VECTOR_CHECK_SECONDS", 0.1)
@@ -114,7 +114,7 @@ def test_the_index_command_says_what_is_behind_and_waits_when_it_is_told_to(root
     done = run("index", root)
     assert done.returncode == 0
     assert "meaning: 0 of 3 chunks encoded" in done.stdout
-    assert "--wait does it now" in done.stdout
+    assert "or run dowse index --wait" in done.stdout
     waited = run("index", root, "--wait", "--json")
     assert waited.returncode == 0
     assert json.loads(waited.stdout)["encoding"] == {
@@ -143,12 +143,12 @@ def test_ctrl_c_keeps_what_was_encoded(many: Path, indexed: Indexed) -> None:
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as run:
-        wait_until(lambda: far(project).done > 0)
+        wait_until(lambda: encoding_progress(project).done > 0)
         os.killpg(run.pid, signal.SIGINT)  # as a terminal does: to all processes
         _, said = run.communicate(timeout=60)
     assert run.returncode == 130
     assert "the work done so far is kept" in said
-    assert 0 < far(project).done < MANY
+    assert 0 < encoding_progress(project).done < MANY
     wait_until(lambda: not encoding_lease(project.folder).is_taken())
 
 

@@ -1,4 +1,4 @@
-"""Which chunks get vectors, in which order, and what happens when it is cut off."""
+"""The backfill: which chunks get vectors, in which order, and what happens when it is interrupted."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ Indexed = Callable[[Path], ProjectIndex]
 
 
 class Turns:
-    """Lets so many batches pass."""
+    """A `may_continue` that allows a number of batches."""
 
     def __init__(self, count: int) -> None:
         self.left = count
