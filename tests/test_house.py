@@ -10,13 +10,16 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[1] / "src" / "dowse"
+from tests.repository import REPOSITORY
+
+PACKAGE = REPOSITORY / "src" / "dowse"
 TESTS = Path(__file__).parent
 MOST_LINES = 400
 """A longer module has a second subject."""
 
 GROUND: dict[str, set[str]] = {
-    "error_catalog": set(),
+    "visible_text": set(),
+    "error_catalog": {"visible_text"},
     "errors": {"error_catalog"},
     "line_numbers": set(),
     "query_syntax": set(),
@@ -197,7 +200,11 @@ def test_the_picture_of_the_errors_is_complete() -> None:
     import dowse.errors
 
     picture = dowse.errors.__doc__ or ""
-    classes = [name for name, value in vars(dowse.errors).items() if isinstance(value, type)]
+    classes = [
+        name
+        for name, value in vars(dowse.errors).items()
+        if isinstance(value, type) and value.__module__ == "dowse.errors"
+    ]
     assert [name for name in classes if name not in picture] == []
 
 
@@ -209,6 +216,43 @@ def test_a_module_fits_in_the_head(file: Path) -> None:
 @pytest.mark.parametrize("file", modules(), ids=relative)
 def test_a_module_says_in_a_line_what_it_is(file: Path) -> None:
     assert ast.get_docstring(tree_of(file))
+
+
+OTHER_TESTS = {
+    "bench": "the programs that measure, in bench/",
+    "docs": "the documentation",
+    "end_to_end": "the product as a whole: crashes, storms, other makers' clients, packaging, security",
+    "node": "what the MCP inspector and other makers' clients are installed from",
+    "recording": "the recording of what users see",
+    "training": "the programs that train, in training/",
+}
+"""Folders of tests that have no counterpart in the package."""
+
+
+def test_every_folder_of_tests_has_its_counterpart() -> None:
+    folders = {folder for folder in TESTS.rglob("*") if any(folder.glob("test_*.py"))}
+    strays = [
+        str(folder.relative_to(TESTS))
+        for folder in folders
+        if folder.relative_to(TESTS).parts[0] not in OTHER_TESTS
+        and not (PACKAGE / folder.relative_to(TESTS)).is_dir()
+        and not (PACKAGE / folder.relative_to(TESTS)).with_suffix(".py").is_file()
+    ]
+    assert strays == []
+
+
+def test_every_file_of_tests_is_named_after_what_it_tests() -> None:
+    strays = []
+    for file in TESTS.rglob("test_*.py"):
+        folder = file.parent.relative_to(TESTS)
+        if folder.parts and folder.parts[0] not in OTHER_TESTS:
+            place = PACKAGE / folder
+            place = place if place.is_dir() else place.parent
+            names = {one.stem if one.suffix == ".py" else one.name for one in place.iterdir()}
+            subject = file.stem.removeprefix("test_")
+            if not any(subject == name or subject.startswith(f"{name}_") for name in names):
+                strays.append(str(file.relative_to(TESTS)))
+    assert strays == []
 
 
 @pytest.mark.parametrize("command", ["status", "projects"])

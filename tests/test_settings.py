@@ -1,4 +1,4 @@
-"""`config.json`: defaults, validation key by key, the project's over the global one."""
+"""`config.json`: defaults, validation of each key, and the project's values over the global ones."""
 
 import json
 from dataclasses import fields
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dowse.settings import _KEYS, Settings, load_settings, write_default
+from dowse.settings import _KEYS, Settings, load_settings, write_default_settings
 
 
 def loaded(tmp_path: Path, project: Any = None, everywhere: Any = None) -> tuple[Settings, list[str]]:
@@ -24,7 +24,7 @@ def test_without_files_the_defaults_hold(tmp_path: Path) -> None:
 
 def test_the_generated_file_says_what_the_defaults_are(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
-    write_default(file)
+    write_default_settings(file)
     content = json.loads(file.read_text(encoding="utf-8"))
     assert {key for key in content if not key.startswith("_")} == set(_KEYS)
     assert set(content["_availableOptions"]) == set(_KEYS)
@@ -34,7 +34,7 @@ def test_the_generated_file_says_what_the_defaults_are(tmp_path: Path) -> None:
 def test_a_file_of_the_users_is_never_overwritten(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     file.write_text('{"exclude": ["x"], "mine": 1}', encoding="utf-8")
-    write_default(file)
+    write_default_settings(file)
     assert json.loads(file.read_text(encoding="utf-8")) == {"exclude": ["x"], "mine": 1}
 
 
@@ -94,7 +94,7 @@ def test_unknown_keys_do_no_harm(tmp_path: Path) -> None:
 def test_a_new_project_file_does_not_undo_the_global_one(tmp_path: Path) -> None:
     everywhere, project = tmp_path / "global.json", tmp_path / "project.json"
     everywhere.write_text('{"exclude": ["gen/**"], "maxFiles": "many", "unknown": 1}', encoding="utf-8")
-    write_default(project, everywhere)
+    write_default_settings(project, everywhere)
     settings, _ = load_settings(everywhere, project)
     assert settings.exclude == ("gen/**",)
     assert settings.max_files == Settings().max_files

@@ -12,17 +12,20 @@ import pytest
 
 from dowse.cli import main
 from tests.making import write_tree
+from tests.surfaces.documents.conftest import unindexed
+
+__all__ = ["Ran", "Run", "root", "run", "start", "unindexed"]
 
 
 class Ran:
-    """What a command did."""
+    """The exit code and output of a command."""
 
     def __init__(self, code: int, out: str, err: str) -> None:
         self.code, self.out, self.err = code, out, err
 
     @property
     def json(self) -> Any:
-        """The one JSON object that was printed; more than one is an error."""
+        """Parse the output as one JSON object."""
         return json.loads(self.out)
 
 

@@ -1,4 +1,4 @@
-"""A real terminal of a given width for a command to write into."""
+"""A pseudo-terminal of a given width that a command runs in."""
 
 import contextlib
 import fcntl
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What a command wrote into its terminal, escape codes included."""
+    """The output of a command in its terminal, including escape codes."""
 
     code: int
     raw: str
@@ -24,7 +24,7 @@ class Screen:
 
 
 def in_terminal(*arguments: object, typed: str = "", columns: int = 80, **environment: str) -> Screen:
-    """Run dowse in a terminal; what is typed is there before it is asked for."""
+    """Run dowse in a terminal, with input that is typed in advance."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     os.write(ours, typed.encode())
@@ -35,7 +35,7 @@ def in_terminal(*arguments: object, typed: str = "", columns: int = 80, **enviro
     ) as child:  # fmt: skip
         os.close(theirs)
         pieces = []
-        with contextlib.suppress(OSError):  # EIO: nobody writes any more
+        with contextlib.suppress(OSError):  # EIO: the other end is closed
             while piece := os.read(ours, 65536):
                 pieces.append(piece)
         code = child.wait(60)

@@ -1,4 +1,4 @@
-"""Whatever the streams and the environment are: an exit code, at most a line, never a traceback."""
+"""Unusual streams and environments: always an exit code, at most one line, never a traceback."""
 
 import json
 import os

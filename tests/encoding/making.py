@@ -1,4 +1,4 @@
-"""Small models as others publish them, and what they have to say, computed plainly."""
+"""Small models in the published formats, and a simple computation of their vectors."""
 
 import json
 import math
@@ -16,7 +16,7 @@ Weights = dict[str, Any]
 
 
 def write_model(folder: Path, seed: int = 0) -> Weights:
-    """A BERT with random weights as safetensors, as sentence-transformers publishes its models."""
+    """Write a BERT with random weights as safetensors, as sentence-transformers publishes its models."""
     folder.mkdir(parents=True, exist_ok=True)
     weights = random_weights(seed)
     about, data = {}, b""
@@ -34,13 +34,13 @@ def write_model(folder: Path, seed: int = 0) -> Weights:
 
 
 def write_graph(file: Path, seed: int = 0) -> Any:
-    """A model of one table as ONNX, with the inputs and the output of the usual exporters; the table."""
+    """Write a model of one table as ONNX, with the inputs and the output of the usual exporters, and return the table."""
     table = np.random.default_rng(seed).standard_normal((len(WORDS), WIDTH)).astype(np.float32)
     graph = OnnxGraph()
     words = graph.add("Gather", graph.add_weight(table), "input_ids", axis=0)
     kinds = graph.add("Gather", graph.add_weight(np.zeros((2, WIDTH), np.float32)), "token_type_ids", axis=0)
     seen = graph.add("Unsqueeze", graph.add("Cast", "attention_mask", to=1), graph.add_weight(np.array([2])))
-    noise = graph.add("Sub", graph.add_weight(np.float32(1)), seen)  # what stands in the filling must not count
+    noise = graph.add("Sub", graph.add_weight(np.float32(1)), seen)  # padding must not count
     both = graph.add("Add", graph.add("Add", words, kinds), noise)
     graph.add_named("last_hidden_state", "Identity", both)
     inputs = dict.fromkeys(("input_ids", "attention_mask", "token_type_ids"), "int64")
@@ -50,7 +50,7 @@ def write_graph(file: Path, seed: int = 0) -> Any:
 
 
 def write_tokenizer(file: Path) -> None:
-    """A tokenizer that fills up and cuts to a length of its own, as the published one does."""
+    """Write a tokenizer with its own padding and truncation, as the published one has."""
     tokenizer = Tokenizer(models.WordPiece({word: number for number, word in enumerate(WORDS)}, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -63,7 +63,7 @@ def write_tokenizer(file: Path) -> None:
 
 
 def random_weights(seed: int) -> Weights:
-    """All weights of the small BERT, by the names they have in the published one."""
+    """Return all weights of the small BERT, by the names of the published one."""
     random = np.random.default_rng(seed)
 
     def some(*shape: int) -> Any:
@@ -92,7 +92,7 @@ def random_weights(seed: int) -> Weights:
 
 
 def plainly(weights: Weights, ids: list[int]) -> Any:
-    """The vector of one text by the book: BERT, mean of the tokens, length 1."""
+    """Return the vector of one text by the definition: BERT, mean of the tokens, length 1."""
 
     def dense(value: Any, name: str) -> Any:
         return value @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]

@@ -1,4 +1,4 @@
-"""A web server of the tests' own that serves files as the Hugging Face does, and can fail in its ways."""
+"""A web server for tests that serves files like the Hugging Face, and can fail like it."""
 
 import contextlib
 import threading
@@ -9,21 +9,21 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass
 class Hub:
-    """Files by their paths, and what goes wrong."""
+    """Files by their paths, and the failures of the server."""
 
     files: dict[str, bytes]
     url: str = ""
     cut_after: list[int] = field(default_factory=list)
-    """Bytes after which the next answers break off, one number an answer."""
+    """The number of bytes after which each of the next responses breaks off."""
     statuses: list[int] = field(default_factory=list)
-    """Answers that the next requests get instead."""
+    """Responses that the next requests get instead."""
     redirect: str = ""
-    """Where the large files really are."""
+    """The location of the large files."""
     asked: list[tuple[str, str]] = field(default_factory=list)
-    """The paths that were asked for, and the range of each."""
+    """The requested paths, and the range of each."""
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
-        """One request."""
+        """Answer one request."""
         asked = handler.headers.get("Range", "")
         self.asked.append((handler.path, asked))
         if self.statuses:

@@ -1,4 +1,4 @@
-"""MiniLM: any export of it, texts of any length, and too little memory."""
+"""MiniLM: all exports of it, texts of any length, and too little memory."""
 
 import subprocess
 import sys
@@ -115,7 +115,7 @@ for more in range(0, 64 << 20, 1 << 18):
     try:
         encoder._vectors(tokens)
     except Exception:
-        found = encoder.encode(texts)  # what is too much at once is done in parts
+        found = encoder.encode(texts)  # a batch that is too large is split
         assert abs(found - expected).max() < 1e-5
         print("in parts")
         break

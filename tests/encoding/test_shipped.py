@@ -1,4 +1,4 @@
-"""The shipped files: whole, as recorded, and missed clearly where they are not."""
+"""The shipped files are complete and give the recorded vectors; a damaged file gives a clear error."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""The static encoder: words, and the sum of their vectors, compared with the formula written plainly."""
+"""The static encoder: its words, and the sum of their vectors, compared with the plain formula."""
 
 import math
 from collections import Counter
@@ -18,7 +18,7 @@ SCALES = np.fromfile(MODELS_FOLDER / "static" / "scales.float32", np.float32)
 
 
 def plainly(text: str) -> np.ndarray:
-    """Root of how often, times the word's scale, times its numbers; summed and of length 1."""
+    """Return the sum of √count · scale · numbers over the words, scaled to length 1."""
     total = np.zeros(TABLE.shape[1])
     for number, times in Counter(StaticTokens(NUMBERS).token_ids(text)).items():
         total += math.sqrt(min(times, 255)) * float(SCALES[number]) * TABLE[number].astype(np.float64)

@@ -1,4 +1,4 @@
-"""Our tokenizer beside the library that MiniLM's was made with: the same numbers for every text."""
+"""Our tokenizer gives the same ids as the library `tokenizers` for every text."""
 
 import functools
 import json
@@ -16,9 +16,9 @@ from dowse.encoding import wordpiece
 from dowse.encoding.shipped import MODELS_FOLDER
 from dowse.encoding.wordpiece import WordPiece
 from dowse.errors import Failed
+from tests.repository import REPOSITORY
 
 FILE = MODELS_FOLDER / "minilm" / "tokenizer.json"
-REPOSITORY = Path(__file__).parents[2]
 MANY = 10_000_000
 FLAGS = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
 HARD = [
@@ -38,7 +38,7 @@ TEXTS = st.lists(
 
 @functools.cache
 def both(flags: tuple[bool | None, ...] = (True, True, None, True)) -> tuple[WordPiece, Tokenizer]:
-    """MiniLM's tokenizer with other flags, as ours and as the library's."""
+    """Return our tokenizer and the library's for MiniLM, with other flags."""
     told = json.loads(FILE.read_bytes())
     told["normalizer"].update(zip(FLAGS, flags, strict=True))
     theirs = Tokenizer.from_str(json.dumps(told))
@@ -80,7 +80,7 @@ def test_what_is_too_long_is_cut_where_the_library_cuts_it(text: str, most: int)
 @pytest.mark.parametrize("plane", range(17))
 def test_every_character_is_what_it_is_to_the_library(plane: int) -> None:
     ours, theirs = both()
-    step = 1 if plane in (0, 1, 2, 3, 14) else 101  # in the others nothing is assigned, or all is private
+    step = 1 if plane in (0, 1, 2, 3, 14) else 101  # the other planes are unassigned or private
     codes = [code for code in range(plane << 16, plane + 1 << 16, step) if not 0xD800 <= code < 0xE000]
     for start in range(0, len(codes), 512):
         texts = [f"a{chr(code)}b {chr(code)}" for code in codes[start : start + 512]]
@@ -128,17 +128,17 @@ def changed(change: Callable[[dict[str, Any]], object]) -> str:
     ("written", "reason"),
     [
         ("{", "cannot be read (Expecting property name"),
-        ("[]", "is no tokenizer.json"),
+        ("[]", "is not a valid tokenizer.json"),
         ("[" * 100_000, "cannot be read (maximum recursion depth"),
         (changed(lambda told: told["model"].update(type="BPE")), "its model is BPE, not WordPiece."),
         (changed(lambda told: told.update(normalizer=None)), "its normalizer is None, not BertNormalizer."),
         (changed(lambda told: told["pre_tokenizer"].update(type="Metaspace")), "its pre_tokenizer is Metaspace"),
         (changed(lambda told: told["post_processor"].update(type="RobertaProcessing")), "not TemplateProcessing or Bert"),
-        (changed(lambda told: told["post_processor"]["single"].pop(1)), "does not say where a text stands"),
-        (changed(lambda told: told["post_processor"].pop("special_tokens")), "has no 'special_tokens'"),
-        (changed(lambda told: told["model"]["vocab"].pop("[UNK]")), "has no number for [UNK]"),
-        (changed(lambda told: told["model"]["vocab"].update(read="one")), "has words without a number"),
-        (changed(lambda told: told["model"].pop("vocab")), "has no 'vocab'"),
+        (changed(lambda told: told["post_processor"]["single"].pop(1)), "does not define the position of the text"),
+        (changed(lambda told: told["post_processor"].pop("special_tokens")), "'special_tokens' is missing"),
+        (changed(lambda told: told["model"]["vocab"].pop("[UNK]")), "has no id for [UNK]"),
+        (changed(lambda told: told["model"]["vocab"].update(read="one")), "has words without an id"),
+        (changed(lambda told: told["model"].pop("vocab")), "'vocab' is missing"),
         (changed(lambda told: told["added_tokens"][0].update(lstrip=True)), "its token '[PAD]' is lstrip"),
     ],
 )  # fmt: skip

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
-from mcp import Client
 
 from dowse.archives.archive_locations import ArchiveLocations, find_locations
 from dowse.archives.archive_watcher import index_once
@@ -14,9 +13,10 @@ from dowse.indexes.index import ProjectIndex, What
 from dowse.keeping.service import Service
 from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
+from mcp import Client
 from tests.making import write_tree
-from tests.serving.talking import Assistant
 from tests.sites.making import index
+from tests.surfaces.project.talking import Assistant
 
 Got = TypeVar("Got")
 

@@ -1,4 +1,4 @@
-"""File systems whose events cannot be relied on are known by their kind."""
+"""The file systems whose change events are unreliable."""
 
 from pathlib import Path
 

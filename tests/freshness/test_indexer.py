@@ -1,4 +1,4 @@
-"""The store becomes equal to the files, and only what changed is done again."""
+"""Indexing brings the store up to date with the files and repeats no work for unchanged ones."""
 
 import os
 import time
@@ -17,7 +17,7 @@ from dowse.sources.project_files import ProjectFiles
 from dowse.store.local import LocalStore
 from dowse.types import Batch, Document, Entry, Reason, Verdict
 from tests.making import write_tree
-from tests.store.test_contract import found_paths
+from tests.store.test_local_contract import found_paths
 
 LONG_AGO_NS = 1_600_000_000_123_456_789
 
@@ -50,7 +50,7 @@ def store(tmp_path: Path, source: ProjectFiles) -> LocalStore:
 
 def age(file: Path) -> None:
     os.utime(file, ns=(LONG_AGO_NS, LONG_AGO_NS))
-    while time.time_ns() < file.stat().st_ctime_ns + 50_000_000:  # until the file's clock has gone on
+    while time.time_ns() < file.stat().st_ctime_ns + 50_000_000:  # wait for a tick of the file system's clock
         pass
 
 
@@ -107,7 +107,7 @@ def test_a_file_that_was_only_touched_is_not_chunked_again(
 
 
 def test_a_change_within_the_clocks_tick_is_found(root: Path, source: ProjectFiles, store: LocalStore) -> None:
-    """Same size, same time, written right after it was read: only a second look tells."""
+    """A file that is written right after it was read can have the same size and time: it has to be read again."""
     file = root / "src/a.py"
     file.write_text("def apple():\n    return 1\n", encoding="utf-8")
     stat = file.stat()
@@ -209,7 +209,7 @@ def test_an_interrupted_run_keeps_what_it_did(
 def test_a_first_run_that_was_cut_off_goes_on_from_there(
     root: Path, source: ProjectFiles, store: LocalStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It once made everything anew, because how it was made was noted only at the end."""
+    """The recipe was once stored only at the end of a run, so an interrupted run started again from the beginning."""
     monkeypatch.setattr(indexer, "FIRST_BATCH_FILES", 1)
 
     def interrupt(done: int, _: int) -> None:
@@ -319,7 +319,7 @@ _NAMES = st.text(st.sampled_from("aA0 !#-./_~é𝒳ß"), min_size=1, max_size=4)
 def test_files_and_store_go_by_the_same_order_whatever_the_names(
     tmp_path_factory: pytest.TempPathFactory, paths: set[str]
 ) -> None:
-    """They are compared side by side: a name that sorted differently would be gone and new at every look."""
+    """Walk and store are compared in step: a name with another sort order would be removed and added at every scan."""
     root = tmp_path_factory.mktemp("names") / "root"
     for path in sorted(paths):
         file = root / path

@@ -1,4 +1,4 @@
-"""When pending paths are looked at."""
+"""The indexing strategies: when pending paths are checked."""
 
 from dataclasses import replace
 

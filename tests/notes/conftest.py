@@ -1,4 +1,4 @@
-"""An empty index of each backend, and small segments where a test wants many of them."""
+"""Fixtures: an empty index of each backend, and limits small enough to make many segments."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,7 +16,7 @@ Make = Callable[..., NamedIndex]
 
 @pytest.fixture
 def library() -> Iterator[NotesRegistry]:
-    """The indexes of this test's process."""
+    """Return the indexes of this process."""
     library = NotesRegistry()
     yield library
     library.close()
@@ -29,7 +29,7 @@ def backend(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def make(library: NotesRegistry, backend: str) -> Make:
-    """Make an index with documents."""
+    """Return a function that makes an index with documents."""
 
     def make(documents: dict[str, str] | None = None, **config: Any) -> NamedIndex:
         library.create("notes", backend, config)
@@ -43,7 +43,7 @@ def make(library: NotesRegistry, backend: str) -> Make:
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a handful of documents make segments, and a handful of segments a merge."""
+    """Lower the limits so that a few documents make a segment, and a few segments a merge."""
     monkeypatch.setattr(index_module, "MAX_TAIL_TOKENS", 8)
     monkeypatch.setattr(index_module, "BULK_TOKENS", 6)
     monkeypatch.setattr(segments, "MERGE_SEGMENTS", 3)

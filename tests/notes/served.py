@@ -1,14 +1,12 @@
-"""A server of named indexes alone: in this process for a conversation, or on stdin and stdout as a program."""
+"""A server of named indexes only, in this process or as a program on stdin and stdout."""
 
 import os
 import sys
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
-from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from dowse.mcp.protocol import make_server
@@ -16,13 +14,15 @@ from dowse.mcp.reply_budget import BUDGET_TOKENS
 from dowse.mcp.tools import fixed_tools
 from dowse.surfaces.notes.notes_handlers import NotesSurface
 from dowse.surfaces.notes.notes_tools import notes_tools
-from tests.serving.talking import Reply, content_of
+from mcp import Client
+from tests.repository import REPOSITORY
+from tests.surfaces.project.talking import Reply, content_of
 
 Got = TypeVar("Got")
 
 
 class Assistant:
-    """A connected client; `tell` is for calls that go well, `fail` for those that do not."""
+    """A connected client: `tell` expects a call to succeed, `fail` expects an error."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -54,7 +54,7 @@ def notes_server(surface: NotesSurface, budget_tokens: int = BUDGET_TOKENS) -> A
 def talk(
     mode: str, conversation: Callable[[Assistant], Awaitable[Got]], budget_tokens: int = BUDGET_TOKENS, **client: Any
 ) -> Got:
-    """Have a conversation with a new server."""
+    """Run a conversation with a new server."""
 
     async def have_it() -> Got:
         surface = NotesSurface()
@@ -71,8 +71,8 @@ def talk(
 
 
 def program() -> StdioServerParameters:
-    """How a client starts such a server in a process of its own."""
-    repository = Path(__file__).parents[2]
+    """Return the parameters to start such a server in a process of its own."""
+    repository = REPOSITORY
     paths = os.pathsep.join([str(repository / "src"), str(repository)])
     environment = {"DOWSE_HOME": os.environ["DOWSE_HOME"], "HOME": os.environ["HOME"], "PYTHONPATH": paths}
     return StdioServerParameters(command=sys.executable, args=["-m", "tests.notes.served"], env=environment)

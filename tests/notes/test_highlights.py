@@ -1,4 +1,4 @@
-"""The passages that are shown of a document."""
+"""The highlights of a document."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What of a text is flagged: words meant for assistants, and characters that hide words."""
+"""Content warnings: text that addresses assistants, and characters that hide text."""
 
 import pytest
 from hypothesis import given
@@ -41,7 +41,7 @@ SPOKEN = [
 @pytest.mark.parametrize("text", SPOKEN, ids=range(len(SPOKEN)))
 def test_text_that_speaks_to_an_assistant_is_flagged(text: str) -> None:
     assert "instructions" in {flag.kind for flag in find_flags(text)}
-    assert screen_text(text).text == text  # and nothing of it is changed
+    assert screen_text(text).text == text  # and the text is unchanged
 
 
 PLAIN = [
@@ -107,7 +107,7 @@ def test_any_text_can_be_looked_at(text: str) -> None:
     assert all(1 <= flag.line <= lines for flag in find_flags(text))
 
 
-@pytest.mark.timeout(20)  # what explodes takes hours
+@pytest.mark.timeout(20)  # catastrophic backtracking takes hours
 @pytest.mark.parametrize(
     "text",
     [

@@ -1,4 +1,4 @@
-"""What is masked in a text that is shown, and what is not."""
+"""The secrets that are masked, and the texts that are not."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from dowse.screening import secrets
 from dowse.screening.masking import UNCHECKED, mask_label, screen_text, surroundings
 from dowse.screening.secret_rules import load_secret_rules
 from dowse.screening.secrets import find_secrets
-from tests.security.fakes import ANTHROPIC, AWS, BY_KIND, GENERIC, GITHUB, SLACK, private_key, rolled
+from tests.end_to_end.security.fakes import ANTHROPIC, AWS, BY_KIND, GENERIC, GITHUB, SLACK, private_key, rolled
 
 
 @pytest.mark.parametrize("kind", BY_KIND)
@@ -93,7 +93,7 @@ def test_some_rules_hold_in_certain_files_alone() -> None:
     assert screen_text(text, path="main.py").notes() == {}
 
 
-# What was cut
+# Texts that were cut
 
 
 @pytest.mark.parametrize("secret", [GITHUB, ANTHROPIC])
@@ -131,18 +131,18 @@ def _shares(text: str, secret: str, length: int) -> bool:
     )
 
 
-# What it rests on
+# The rules and their package
 
 
 def test_there_are_rules_for_the_keys_of_many_services() -> None:
-    kinds = {rule.kind for rule in load_secret_rules().every}
+    kinds = {rule.kind for rule in load_secret_rules().rules}
     assert len(kinds) > 200
     assert set(BY_KIND) <= kinds
-    assert all(rule.keywords for rule in load_secret_rules().every)
+    assert all(rule.keywords for rule in load_secret_rules().rules)
 
 
 def test_every_rule_can_be_compiled() -> None:
-    for rule in load_secret_rules().every:
+    for rule in load_secret_rules().rules:
         secrets._compile(rule.expression)
         for allowed in rule.allowed:
             for expression in allowed.expressions:
@@ -161,9 +161,7 @@ def test_the_code_of_the_package_that_brings_the_rules_does_not_run() -> None:
     import subprocess
     import sys
 
-    program = (
-        "import sys; from dowse.screening.masking import screen_text; screen_text('key'); print('maskerlogger' in sys.modules)"
-    )
+    program = "import sys; from dowse.screening.masking import screen_text; screen_text('key'); print('maskerlogger' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 
@@ -180,7 +178,7 @@ HANGING = [
 ]
 
 
-@pytest.mark.timeout(20)  # a rule that is not stopped takes hours
+@pytest.mark.timeout(20)  # a rule without a timeout takes hours
 @pytest.mark.parametrize("text", HANGING, ids=range(len(HANGING)))
 def test_no_text_keeps_the_rules_busy_for_long(text: str) -> None:
     found = screen_text(text)
@@ -202,4 +200,4 @@ def test_a_reply_can_hold_what_is_said_of_a_text() -> None:
 
 
 def test_kinds_are_words_that_can_stand_in_a_text() -> None:
-    assert all(re.fullmatch(r"[a-z0-9-]+", rule.kind) for rule in load_secret_rules().every)
+    assert all(re.fullmatch(r"[a-z0-9-]+", rule.kind) for rule in load_secret_rules().rules)

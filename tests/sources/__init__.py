@@ -1,1 +1,1 @@
-"""Tests of the sources: the gate in front of every file."""
+"""Tests of the sources of files and their policy."""

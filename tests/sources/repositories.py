@@ -1,4 +1,4 @@
-"""Real repositories for tests, and what a source decides in them."""
+"""Real repositories for tests, and the decisions of a source in them."""
 
 import os
 import subprocess
@@ -12,14 +12,14 @@ _SETUP = ("-c", "user.name=Tester", "-c", "user.email=tester@example.org", "-c",
 
 
 def git(folder: Path, *words: str, given: bytes = b"") -> bytes:
-    """What git answers in a folder; a bare no (exit 1, nothing on stderr) is an answer too."""
+    """Return the output of a git command in a folder; exit 1 without output on stderr is a valid answer, too."""
     done = subprocess.run(["git", *_SETUP, *words], cwd=folder, input=given, capture_output=True, check=False)
     assert done.returncode == 0 or (done.returncode == 1 and not done.stderr), done.stderr.decode()
     return done.stdout
 
 
 def make_repository(folder: Path) -> Path:
-    """A new repository with one commit."""
+    """Create a repository with one commit."""
     folder.mkdir(parents=True, exist_ok=True)
     git(folder, "init", "-q")
     git(folder, "commit", "-q", "--allow-empty", "-m", "first")
@@ -27,31 +27,31 @@ def make_repository(folder: Path) -> Path:
 
 
 def source(root: Path, **settings: object) -> ProjectFiles:
-    """A project with the settings of a new index, but for those named."""
+    """Return the files of a project, with the default settings except those given."""
     return ProjectFiles(root, Settings(**settings))  # type: ignore[arg-type]
 
 
 def decisions(project: ProjectFiles) -> dict[str, Entry | Verdict]:
-    """What the walk says, by path."""
+    """Return the decisions of the walk, by path."""
     return {item.path: item for item in project.entries()}
 
 
 def seen(project: ProjectFiles) -> list[str]:
-    """The files that may be indexed, in the walk's order."""
+    """Return the files that may be indexed, in the order of the walk."""
     return [item.path for item in project.entries() if isinstance(item, Entry)]
 
 
 def refused(project: ProjectFiles, path: str) -> Verdict:
-    """The walk's verdict on a path that it leaves out."""
+    """Return the walk's verdict on a path that it leaves out."""
     item = decisions(project)[path]
     assert isinstance(item, Verdict)
     return item
 
 
 def can_make(folder: Path, name: str) -> bool:
-    """Whether the file system takes a name; if so there is a file of that name now."""
+    """Create a file with a name, and return whether the file system accepts it."""
     if "/" in name or ("\\" in name and os.name == "nt") or name in ("", ".", ".."):
-        return False  # never written: it would be a path that leads elsewhere
+        return False  # it is a path to another folder
     try:
         (folder / name).write_text("text", encoding="utf-8")
     except (OSError, ValueError):

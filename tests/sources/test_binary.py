@@ -1,4 +1,4 @@
-"""Binary or text, by name and by content."""
+"""Detection of binary files, by name and by content."""
 
 import codecs
 

@@ -1,4 +1,4 @@
-"""The deny list: every spelling of what is never read, and nothing else."""
+"""The deny list covers every spelling of a denied path, and nothing else."""
 
 import unicodedata
 
@@ -27,7 +27,7 @@ SEED = {
 
 
 def denied(path: str, deny: DenyList | None = None) -> str | None:
-    """The pattern that denies a path; a folder's ends in a slash."""
+    """Return the pattern that denies a path; the path of a folder ends in a slash."""
     rule = (deny or DenyList()).rule_against(path.removesuffix("/"), is_folder=path.endswith("/"))
     return rule.pattern if rule else None
 

@@ -1,15 +1,14 @@
-"""Ignore rules, one file at a time: what git's manual and its code say."""
+"""The rules of one ignore file, by git's manual and its code."""
 
 import json
 import os
-from pathlib import Path
 
 import pytest
 
 from dowse.errors import TooManyRules
 from dowse.sources.gitignore import MAX_PATTERN_BYTES, MAX_RULES, MAX_WILD_RULES, IgnoreRule, parse_ignore_file
+from tests.repository import EVAL
 
-EVAL = Path(os.environ.get("DOWSE_EVAL") or Path(__file__).parents[3] / "shared" / "eval")
 CASES_FILE = EVAL / "gitignore" / "cases.json"
 
 CASES = [
@@ -31,7 +30,7 @@ CASES = [
     ("**", "x", True),
     ("a**b", "axb", True),
     ("/a**b", "ax/yb", False),
-    ("/a**/b", "ax/y/b", True),  # git's quirk: nothing but letters before the stars
+    ("/a**/b", "ax/y/b", True),  # git's quirk: only literal characters before the stars
     ("/*a**/b", "xa/y/b", False),
     ("a/**\\/b", "a/b", False),
     ("a/**\\/b", "a/x/b", True),
@@ -90,7 +89,7 @@ CASES = [
 
 
 def ignored_by(rules: str, path: str, *, folds_case: bool = False) -> IgnoreRule | None:
-    """The rule that ignores a path or a folder above it, asked level by level."""
+    """Return the rule that ignores a path or a folder above it, level by level."""
     understood = parse_ignore_file(rules.encode(), folds_case=folds_case)
     parts = path.removesuffix("/").split("/")
     for depth in range(1, len(parts) + 1):
@@ -169,7 +168,7 @@ def test_a_long_list_of_plain_rules_is_honoured_to_its_end() -> None:
 
 
 def test_a_long_way_to_what_is_taken_back_is_not_slow() -> None:
-    """One line of 4 KB took 9 s when all ways were one expression."""
+    """One line of 4 KB took 9 s when all levels were one expression."""
     rules = parse_ignore_file(b"".join(b"!" + b"a/" * 2000 + b"%d\n" % number for number in range(50)))
     assert rules.reaches_below(b"a/a/a")
     assert not rules.reaches_below(b"a/b")

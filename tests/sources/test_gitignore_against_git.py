@@ -1,4 +1,4 @@
-"""Generated trees and ignore files: our decision and its rule are git's, path by path."""
+"""For generated trees and ignore files, the decision about every path and its rule are the same as git's."""
 
 import shutil
 from collections.abc import Iterator
@@ -112,7 +112,7 @@ def test_every_path_is_ignored_by_the_rule_that_git_names(
 
 
 def gits_answers(repository: Path, paths: list[str]) -> dict[str, tuple[str, str, str] | None]:
-    """For each path the origin, line and pattern of the rule that ignores it."""
+    """Return the origin, line and pattern of the rule that ignores each path."""
     answer = git(repository, "check-ignore", "--no-index", "--stdin", "-z", "-v", "-n", given="\0".join(paths).encode())
     fields = answer.decode().split("\0")[:-1]
     rows = zip(*(fields[column::4] for column in range(4)), strict=True)

@@ -1,4 +1,4 @@
-"""The order of the reasons, and that each names its rule."""
+"""The order of the policy's checks, and the rules that its verdicts name."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Repositories: whose rules hold where, and which of them are entered."""
+"""Repositories: which rules apply where, and which nested repositories are entered."""
 
 import os
 import shutil
@@ -68,7 +68,7 @@ def test_a_nested_repository_is_not_entered_and_why_says_so(repository: Path) ->
     write_tree(repository, {"libs/other/a.py": "", "libs/b.py": ""})
     verdict = source(repository).verdict("libs/other/a.py")
     assert (verdict.reason, verdict.rule) == (Reason.NESTED_REPOSITORY, Rule(".git", "libs/other/.git"))
-    assert verdict.detail == "because of its folder libs/other/: a repository of its own that .gitmodules does not name"
+    assert verdict.detail == "because of its folder libs/other/: a separate repository that is not in .gitmodules"
 
 
 @pytest.fixture
@@ -181,14 +181,16 @@ def test_a_folder_whose_ignore_file_is_too_large_is_left_out_and_why_says_so(rep
     write_tree(repository, {f"sub/{name}": b"#" * (MAX_RULE_BYTES + 1), "sub/deep/a.py": "", "b.py": ""})
     project = source(repository)
     assert seen(project) == ["b.py"]
-    said = f"sub/{name} is larger than 1 MB, too much to be read safely"
+    said = f"sub/{name} is larger than 1 MB, which is more than dowse reads"
     assert refused(project, "sub/") == Verdict("sub/", Reason.UNREADABLE, None, said)
     assert project.verdict("sub/deep/a.py").detail == f"because of its folder sub/: {said}"
 
 
 def test_a_project_whose_own_ignore_file_is_too_large_is_an_error(repository: Path) -> None:
     write_tree(repository, {".gitignore": b"*a\n" * 10_001, "a.py": ""})
-    with pytest.raises(Failed, match=r"\.gitignore has more than 10,000 rules with wildcards, too much to be read"):
+    with pytest.raises(
+        Failed, match=r"\.gitignore has more than 10,000 rules with wildcards, which is more than dowse reads"
+    ):
         seen(source(repository))
     assert seen(source(repository, respect_gitignore=False)) == [".gitignore", "a.py"]
 
@@ -205,7 +207,7 @@ def test_a_git_file_with_nonsense_has_no_excludes(tmp_path: Path) -> None:
 
 
 def make_nested(folder: Path, kind: str) -> None:
-    """A folder with a file and a `.git` of some kind."""
+    """Create a folder with a file and a `.git` of some kind."""
     write_tree(folder, {"a.py": ""})
     if kind == "nothing in .git":
         (folder / ".git").mkdir()

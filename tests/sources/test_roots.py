@@ -1,4 +1,4 @@
-"""Where a project begins, and where none may."""
+"""Detection of a project's root, and folders that cannot be a root."""
 
 import re
 from pathlib import Path
@@ -89,7 +89,7 @@ def test_a_start_through_a_symlink_is_where_it_leads(tmp_path: Path) -> None:
 def test_a_folder_that_is_never_read_cannot_be_named(tmp_path: Path, root: str, pattern: str) -> None:
     write_tree(tmp_path / root, {"config": "SECRET"})
     category = "version control" if "repository" in root else "secrets"
-    message = f"{tmp_path / root} is never read: {pattern} (built-in deny list ({category})). Name another folder."
+    message = f"{tmp_path / root} is never read: {pattern} (built-in deny list ({category})). Choose another folder."
     with pytest.raises(PathRefused, match=re.escape(message)):
         source(tmp_path / root)
     with pytest.raises(PathRefused):

@@ -1,4 +1,4 @@
-"""The walk: order, names, folders that cannot be read, things that are not files."""
+"""The walk: order, names, unreadable folders, and entries that are not files."""
 
 import errno
 import os
@@ -99,7 +99,7 @@ def test_a_folder_that_vanishes_during_the_walk_is_said(tmp_path: Path, monkeypa
 
 
 def refuse_to_open(monkeypatch: pytest.MonkeyPatch, refused_name: str, number: int) -> None:
-    """Let the system refuse one folder; tests may run as a user who may read everything."""
+    """Make the system refuse one folder; tests may run as a user with access to everything."""
     enter = OpenFolders.enter
 
     def refusing(self: OpenFolders, name: str) -> None:

@@ -1,0 +1,333 @@
+"""The commands: their output on stdout and stderr, and their exit codes."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dowse.cli.command_list import COMMANDS
+from dowse.sources.project_files import ProjectFiles
+from dowse.store import storage_layout
+from dowse.types import Rule, Verdict
+from tests.cli.conftest import Run
+from tests.making import write_tree
+
+
+def test_index_says_what_it_did_and_what_it_left_out(run: Run, root: Path) -> None:
+    ran = run("index", root)
+    assert ran.code == 0
+    assert ran.out.startswith(f"{root}: 3 files, ") or ran.out.startswith(f"{root}: 4 files, ")
+    assert "skipped 1: denied" in ran.out
+    assert "skipped 1: gitignored" in ran.out or "gitignored" not in ran.out
+    assert ran.err == ""
+    again = run("index", root, "--json")
+    assert again.json["added"] == 0
+    assert again.json["unchanged"] == again.json["filesIndexed"]
+
+
+def test_index_without_a_folder_takes_the_project_around(run: Run, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root / "src")
+    assert run("index", "--json").json["projectPath"] == str(root)
+
+
+def test_the_files_of_an_index_stand_where_they_should(run: Run, root: Path, storage: Path) -> None:
+    run("index", root)
+    folder = storage_layout.index_folder(root)
+    assert folder.parent == storage / "indexes"
+    assert len(folder.name) == 32
+    assert folder.stat().st_mode & 0o777 == 0o700
+    metadata = json.loads((folder / "metadata.json").read_text(encoding="utf-8"))
+    assert set(metadata) == {
+        "version", "projectPath", "createdAt", "lastFullIndex", "lastIncrementalUpdate", "stats", "docsStats",
+        "lastDocsIndex",
+    }  # fmt: skip
+    assert set(metadata["stats"]) == {"totalFiles", "totalChunks", "storageSizeBytes"}
+    assert metadata["docsStats"]["totalDocs"] == 1
+    prints = json.loads((folder / "fingerprints.json").read_text(encoding="utf-8"))
+    assert "src/apple.py" in prints
+    assert ".env" not in prints
+    assert list(json.loads((folder / "docs-fingerprints.json").read_text(encoding="utf-8"))) == ["docs/guide.md"]
+    assert json.loads((folder / "config.json").read_text(encoding="utf-8"))["maxFiles"] == 50000
+    assert "added" in (folder / "logs" / "dowse.log").read_text(encoding="utf-8")
+
+
+def test_an_index_folder_with_a_short_name_is_used(run: Run, root: Path, storage: Path) -> None:
+    import hashlib
+
+    short = storage / "indexes" / hashlib.sha256(str(root).encode()).hexdigest()[:16]
+    short.mkdir(parents=True)
+    run("index", root)
+    assert storage_layout.index_folder(root) == short
+    assert (short / "catalog.sqlite").exists()
+
+
+def test_status_before_and_after(run: Run, root: Path) -> None:
+    before = run("status", root, "--json")
+    assert (before.code, before.json["status"]) == (1, "not_found")
+    run("index", root)
+    after = run("status", root, "--json")
+    assert (after.code, after.json["status"], after.json["problem"]) == (0, "ready", None)
+    assert after.json["kinds"]["docs"]["files"] == 1
+    assert run("status", root / "src", "--json").json["projectPath"] == str(root)
+    assert "ready" in run("status", root).out
+
+
+def test_a_project_of_nothing_is_shown_as_a_problem(run: Run, tmp_path: Path) -> None:
+    empty = write_tree(tmp_path / "empty", {"logo.png": b"\x89PNG\0", ".env": "x"})
+    ran = run("index", empty)
+    assert ran.code == 1
+    assert "problem: no file is indexed: 1 binary, 1 denied" in ran.out or "1 denied, 1 binary" in ran.out
+    assert "no file is indexed" in run("status", empty, "--json").json["problem"]
+
+
+def test_projects_are_listed_and_forgotten(run: Run, root: Path, tmp_path: Path) -> None:
+    assert run("projects").code == 0
+    other = write_tree(tmp_path / "other", {"a.py": "x = 1\n"})
+    run("index", root)
+    run("index", other)
+    listed = run("projects", "--json").json["projects"]
+    assert [project["projectPath"] for project in listed] == [str(root), str(other)]
+    assert str(other) in run("projects").out
+    assert run("forget", other).code == 0
+    assert not storage_layout.index_folder(other).exists()
+    assert (other / "a.py").exists()
+    assert len(run("projects", "--json").json["projects"]) == 1
+    again = run("forget", other)
+    assert again.code == 1
+    assert "not indexed" in again.err
+
+
+def test_a_project_whose_folder_is_gone_can_be_forgotten(run: Run, root: Path) -> None:
+    import shutil
+
+    run("index", root)
+    shutil.rmtree(root)
+    assert "the folder no longer exists" in run("projects").out
+    assert run("forget", root).code == 0
+    assert run("projects", "--json").json["projects"] == []
+
+
+def test_why_names_the_rule_and_its_line(run: Run, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    run("index", root)
+    indexed = run("why", root / "src/apple.py")
+    assert indexed.code == 0
+    assert "src/apple.py is indexed: python" in indexed.out
+    ignored = run("why", root / "src/x.gen.py", "--json")
+    assert ignored.code == 1
+    assert ignored.json["reason"] == "gitignored"
+    assert (ignored.json["rule"]["pattern"], ignored.json["rule"]["line"]) == ("*.gen.py", 2)
+    assert ignored.json["rule"]["origin"].endswith(".gitignore")
+    denied = run("why", root / ".env")
+    assert denied.code == 1
+    assert "denied" in denied.out
+    assert "secrets" in denied.out
+    assert "TOKEN" not in denied.out
+    monkeypatch.chdir(root / "src")
+    assert run("why", "apple.py").code == 0
+    write_tree(root, {"src/new.py": "x = 1\n"})
+    assert "not yet" in run("why", "new.py").out
+
+
+def test_why_works_before_anything_is_indexed(run: Run, root: Path) -> None:
+    ran = run("why", root / "src/apple.py")
+    assert ran.code == 0
+    assert "would be indexed" in ran.out
+    assert not storage_layout.index_folder(root).exists()
+
+
+def test_why_answers_about_a_link_and_not_about_its_target(run: Run, root: Path, tmp_path: Path) -> None:
+    target = write_tree(tmp_path / "outside", {"package.json": "{}\n", "a.py": "x = 1\n"})
+    (root / "link").symlink_to(target)
+    (root / "link.py").symlink_to(target / "a.py")
+    for is_indexed in (False, True):
+        for name in ("link", "link.py"):
+            ran = run("why", root / name, "--json")
+            assert (ran.code, ran.json["reason"], ran.json["path"]) == (1, "symlink", name)
+            assert ran.json["projectPath"] == str(root)
+        if is_indexed:
+            below = run("why", root / "link" / "a.py", "--json")
+            assert (below.code, below.json["reason"], below.json["path"]) == (1, "symlink", "link/a.py")
+        run("index", root)
+
+
+def test_why_reaches_a_project_through_a_link_above_it(run: Run, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").symlink_to(tmp_path)
+    ran = run("why", tmp_path / "elsewhere" / "my project" / "src/apple.py", "--json")
+    assert (ran.code, ran.json["path"], ran.json["projectPath"]) == (0, "src/apple.py", str(root))
+
+
+def test_why_names_the_rule_that_lets_a_file_in(run: Run, root: Path) -> None:
+    write_tree(root, {".dowseignore": "src/*\n!src/apple.py\n"})
+    ran = run("why", root / "src/apple.py")
+    assert ran.code == 0
+    assert "  rule: !src/apple.py  (.dowseignore, line 2)\n" in ran.out
+    assert run("why", root / "src/apple.py", "--json").json["rule"]["line"] == 2
+
+
+def test_why_names_the_rule_of_a_folder_too(run: Run, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rule = Rule("!src/", ".dowseignore", 2)
+    monkeypatch.setattr(ProjectFiles, "verdict", lambda _, path: Verdict("src/", None, rule, "a folder"))
+    assert run("why", root / "src").out == (
+        "src/ is a folder; the files in it that no rule excludes are indexed\n  rule: !src/  (.dowseignore, line 2)\n"
+    )
+
+
+def test_the_help_of_why_tells_its_exit_codes_as_they_are(run: Run, root: Path) -> None:
+    said = " ".join(run("why", "--help").out.split())
+    assert "Exit code 0: PATH is or may be indexed. Exit code 1: a rule excludes PATH, PATH does not exist" in said
+    assert run("why", root / "src/apple.py").code == 0, "may be"
+    run("index", root)
+    assert run("why", root / "src/apple.py").code == 0, "is"
+    assert run("why", root / "src").code == 0
+    assert run("why", root / ".env").code == 1
+    assert run("why", root / "nothing.py").code == 1
+
+
+def test_doctor_finds_and_repairs_drift(run: Run, root: Path) -> None:
+    run("index", root)
+    assert run("doctor", root).code == 0
+    (root / "src/apple.py").write_text("def pear(): ...\n", encoding="utf-8")
+    write_tree(root, {"src/new.py": "x = 1\n"})
+    (root / "docs/guide.md").unlink()
+    sick = run("doctor", root, "--json")
+    assert sick.code == 1
+    assert [finding["problem"].split()[0] for finding in sick.json["findings"]] == [
+        "src/new.py", "src/apple.py", "docs/guide.md",
+    ]  # fmt: skip
+    mended = run("doctor", root, "--fix")
+    assert (mended.code, mended.out.splitlines()[-1]) == (0, f"{root}: repaired")
+    assert run("doctor", root).code == 0
+
+
+def test_doctor_mends_json_files_and_derived_parts(run: Run, root: Path) -> None:
+    import shutil
+
+    run("index", root)
+    folder = storage_layout.index_folder(root)
+    (folder / "fingerprints.json").write_text("{}", encoding="utf-8")
+    (folder / "metadata.json").unlink()
+    shutil.rmtree(next(folder.glob("lexical-*")))
+    sick = run("doctor", root, "--json")
+    assert {finding["part"] for finding in sick.json["findings"]} == {"lexical index", "fingerprints", "metadata"}
+    assert run("doctor", root, "--fix").code == 0
+    assert run("doctor", root).code == 0
+
+
+def test_a_damaged_catalog_is_said_kept_aside_and_rebuilt(run: Run, root: Path) -> None:
+    run("index", root)
+    folder = storage_layout.index_folder(root)
+    (folder / "catalog.sqlite").write_bytes(b"garbage" * 1000)
+    status = run("status", root, "--json")
+    assert (status.code, status.json["status"]) == (1, "failed")
+    assert run("doctor", root).code == 1
+    ran = run("index", root)
+    assert ran.code == 0
+    assert "set aside as catalog.sqlite.bak" in ran.err
+    assert (folder / "catalog.sqlite.bak").read_bytes().startswith(b"garbage")
+    assert run("doctor", root).code == 0
+    assert "set aside" in (folder / "logs" / "dowse.log").read_text(encoding="utf-8")
+
+
+def test_a_newer_index_is_refused_and_untouched(run: Run, root: Path) -> None:
+    run("index", root)
+    file = storage_layout.index_folder(root) / "catalog.sqlite"
+    with sqlite3.connect(file) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    before = file.read_bytes()
+    for command in ("index", "doctor"):
+        ran = run(command, root)
+        assert ran.code == 3
+        assert "format 99" in ran.err
+        assert "Upgrade dowse" in ran.err
+    assert file.read_bytes() == before
+
+
+def test_a_bad_setting_is_reported_and_the_rest_counts(run: Run, root: Path) -> None:
+    run("index", root)
+    config = storage_layout.index_folder(root) / "config.json"
+    config.write_text('{"maxFiles": "many", "exclude": ["docs/**"], "mine": true}', encoding="utf-8")
+    ran = run("index", root)
+    assert ran.code == 0
+    assert "warning: config.json: maxFiles is not a positive whole number" in ran.err
+    assert run("status", root, "--json").json["kinds"]["docs"]["files"] == 0
+    assert json.loads(config.read_text(encoding="utf-8"))["mine"] is True
+
+
+def test_a_huge_project_needs_a_yes(run: Run, root: Path, storage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_tree(storage, {"config.json": '{"maxFiles": 2}'})
+    ran = run("index", root)
+    assert ran.code == 2
+    assert "very large" in ran.err
+    assert "--yes" in ran.err
+    assert not (storage_layout.index_folder(root) / "catalog.sqlite").exists()
+    assert run("index", root, "--yes").code == 0
+    assert run("index", root).code == 0, "once it is indexed nobody is asked again"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["index", "/nowhere/at/all"], 2, "is not a folder"),
+        (["status", "/nowhere/at/all"], 2, "/nowhere/at/all"),
+        (["forget", "/nowhere/at/all"], 1, "not indexed"),
+        (["doctor", "/nowhere/at/all"], 2, "/nowhere/at/all"),
+        (["index", "--nonsense"], 2, "--nonsense"),
+        (["nonsense"], 2, "nonsense"),
+        (["why"], 2, "PATH"),
+        (["forget"], 2, "DIR"),
+        (["index", "a", "b"], 2, "--help"),
+        (["index", "nul\0byte"], 2, "folder"),
+    ],
+)
+def test_bad_input_is_one_clear_line(run: Run, arguments: list[str], code: int, said: str) -> None:
+    ran = run(*arguments)
+    assert ran.code == code, ran.err
+    assert said in ran.err
+    assert ran.err.count("\n") == 1
+    assert ran.out == ""
+    as_json = run(*arguments, "--json")
+    assert as_json.code == code
+    assert as_json.json["error"]["message"]
+
+
+def test_home_and_the_file_systems_root_are_not_taken_by_accident(
+    run: Run, storage: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(os.environ["HOME"])
+    ran = run("index")
+    assert ran.code == 2
+    assert "home" in ran.err.lower()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_and_json(run: Run, command: str) -> None:
+    ran = run(command, "--help")
+    assert ran.code == 0
+    assert "--json" in ran.out or command == "serve"  # all it says is JSON
+    assert len(ran.out.splitlines()) > 6
+
+
+def test_the_program_itself_runs(root: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "dowse", "index", str(root)], capture_output=True, text=True, check=True
+    )
+    assert "files" in done.stdout
+    assert done.stderr == ""
+    version = subprocess.run([sys.executable, "-m", "dowse", "--version"], capture_output=True, text=True, check=True)
+    assert version.stdout.startswith("dowse, version ")
+
+
+def test_a_reader_that_leaves_early_is_no_error(root: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "dowse", "status", str(root)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as child:
+        assert child.stdout is not None
+        child.stdout.close()
+        assert child.stderr is not None
+        assert b"Traceback" not in child.stderr.read()

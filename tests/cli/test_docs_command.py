@@ -1,0 +1,233 @@
+"""`dowse docs list`, `search` and `read`: their output, exit codes and errors."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run, run, start
+from tests.cli.terminal import in_terminal
+from tests.making import write_tree
+
+__all__ = ["run", "start"]
+
+
+def test_documents_are_listed_with_their_titles(run: Run, unindexed: Path) -> None:
+    ran = run("docs", "list", unindexed)
+    assert ran.code == 0
+    assert ran.out.splitlines() == [
+        "README.md  Orchard notes",
+        "guide/grafting.html  Grafting & budding",
+        "guide/pruning.md  Pruning apple trees",
+        "memo.txt  Buy secateurs",
+    ]
+    assert ran.err == "4 documents\n"
+    listed = run("docs", "list", unindexed, "--json").json
+    assert listed["totalDocuments"] == 4
+    assert listed["documents"][2] == {
+        "uri": "docs://guide/pruning.md",
+        "path": "guide/pruning.md",
+        "title": "Pruning apple trees",
+        "description": "When and how to cut.",
+        "tags": ["apple", "winter"],
+        "mimeType": "text/markdown",
+    }
+
+
+def test_a_folder_without_documents_is_said_to_have_none(run: Run, tmp_path: Path) -> None:
+    ran = run("docs", "list", write_tree(tmp_path / "code", {"a.py": "x = 1\n"}))
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith("No documents in ")
+    assert run("docs", "list", tmp_path / "code", "--json").json == {"documents": [], "totalDocuments": 0}
+
+
+def test_documents_are_searched(run: Run, unindexed: Path) -> None:
+    ran = run("docs", "search", "secateurs", unindexed)
+    assert ran.code == 0
+    first, excerpt, *_ = ran.out.splitlines()
+    assert first.startswith("memo.txt:1  Buy secateurs  0.")
+    assert "ladder" in excerpt
+    assert ran.err == "2 documents\n"
+    assert run("docs", "search", "secateurs", unindexed, "--limit", "1").err == "2 documents, 1 shown\n"
+    assert run("docs", "search", "secateurs", unindexed, "--in", "title").out.startswith("memo.txt")
+    assert run("docs", "search", "secateurs", unindexed, "--type", "md").out.startswith("guide/pruning.md")
+    assert "corrected: secateurs instead of secatuers" in run("docs", "search", "secatuers", unindexed).err
+
+
+def test_a_search_has_the_same_facts_as_json(run: Run, unindexed: Path) -> None:
+    found = run("docs", "search", "+winter buds", unindexed, "--json")
+    assert found.code == 0
+    assert found.json["totalMatches"] == 1
+    (one,) = found.json["results"]
+    assert (one["path"], one["uri"]) == ("guide/pruning.md", "docs://guide/pruning.md")
+    assert one["headings"] == ["Pruning", "When"] or "Pruning" in one["headings"]
+    assert found.json["corrected"] == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("search", "zeppelin"), 1, "nothing found"),
+        (("search", " "), 2, "The query is empty"),
+        (("search", "x", "--type", "exe"), 2, ".exe is no kind of document"),
+        (("search", "x", "--limit", "0"), 2, "--limit"),
+        (("search", "x", "--in", "body"), 2, "--in"),
+        (("search",), 2, "QUERY"),
+        (("read", "nowhere.md"), 1, "There is no document nowhere.md"),
+        (("read", "../secret.md"), 1, "There is no document ../secret.md"),
+        (("read", ".env"), 1, "There is no document .env"),
+        (("read", "README.md#nowhere"), 1, "README.md has no section nowhere"),
+    ],
+)
+def test_each_end_has_its_exit_code(
+    run: Run, unindexed: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    monkeypatch.chdir(unindexed)
+    ran = run("docs", *arguments)
+    assert (ran.code, said in ran.err) == (code, True), ran.err
+    assert ran.err.count("\n") == 1
+    as_json = run("docs", *arguments, "--json")
+    assert as_json.code == code
+    assert "results" in as_json.json or "error" in as_json.json
+
+
+def test_a_document_is_printed_as_an_assistant_gets_it(run: Run, start: Run, unindexed: Path) -> None:
+    pruning = (unindexed / "guide/pruning.md").read_text(encoding="utf-8")
+    for name in ("guide/pruning.md", "./guide/pruning.md", "docs://guide/pruning.md"):
+        assert run("docs", "read", name, unindexed).out == pruning
+    section = "## How\n\nCut above a bud with sharp secateurs.\n"
+    for how in (("guide/pruning.md#how",), ("guide/pruning.md", "--section", "how"), ("docs://guide/pruning.md#how",)):
+        assert run("docs", "read", how[0], unindexed, *how[1:]).out == section
+    assert "Join a **scion**" in run("docs", "read", "guide/grafting.html", unindexed).out
+    read = run("docs", "read", "guide/pruning.md#how", unindexed, "--json").json
+    assert read == {
+        "uri": "docs://guide/pruning.md#how",
+        "title": "Pruning apple trees",
+        "mimeType": "text/markdown",
+        "text": section,
+    }
+    odd = b"a\r\nb\rc \xe2\x80\x8d\x1b[31m\xe2\x80\xae end"
+    write_tree(unindexed, {"odd.txt": odd, "a#b.md": "# Odd\n"})
+    assert start("docs", "read", "odd.txt", unindexed).out.encode("latin-1") == odd
+    assert run("docs", "read", "a#b.md", unindexed).out == "# Odd\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="such names cannot be written there")
+def test_a_terminal_is_not_told_what_to_do_by_a_name_or_a_text(tmp_path: Path) -> None:
+    evil = "\x1b]0;owned\x07\x1b[2J\u202e"
+    root = write_tree(tmp_path / "evil", {f"{evil}.md": f"# {evil}\n\nquince {evil}\n", "a\nb.md": "quince\n"})
+    for arguments in (
+        ("list", root),
+        ("search", "quince", root),
+        ("read", f"{evil}.md", root),
+        ("list", root, "--json"),
+    ):
+        screen = in_terminal("docs", *arguments)
+        assert screen.code == 0
+        for bad in ("\x1b]", "\x07", "\x1b[2J", "\u202e"):
+            assert bad not in screen.raw
+
+
+def test_a_home_is_served_or_listed_only_when_it_is_named(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = write_tree(tmp_path / "home", {"a.md": "# A\n"})
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(home)
+    for arguments in (("docs",), ("docs", "list"), ("docs", "search", "a"), ("docs", "read", "a.md")):
+        ran = run(*arguments)
+        assert ran.code == 2
+        assert "The working directory is a home folder or a whole disk" in ran.err
+    assert run("docs", "list", ".").out == "a.md  A\n"
+
+
+def test_without_a_folder_it_is_the_one_we_are_in(run: Run, unindexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(unindexed)
+    assert run("docs", "list").out == run("docs", "list", ".").out
+    assert run("docs", "read", "memo.txt").out.startswith("Buy secateurs")
+
+
+def test_a_folder_that_is_called_like_a_command_is_named_with_a_dot(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(tmp_path, {"list/a.md": "# A\n"})
+    monkeypatch.chdir(tmp_path)
+    assert run("docs", "list", "./list").out == "a.md  A\n"
+    assert run("docs", "list", "list").out == "a.md  A\n"
+    assert run("docs", "nowhere").code == 2
+    assert "nowhere is not a folder" in run("docs", "nowhere").err
+
+
+def test_two_runs_at_once_wait_for_each_other(start: Run, tmp_path: Path) -> None:
+    import threading
+
+    root = write_tree(tmp_path / "many", {f"{number}.md": f"# Page {number}\n" for number in range(300)})
+    codes: list[tuple[int, int]] = []
+
+    def go() -> None:
+        ran = start("docs", "list", root)
+        codes.append((ran.code, len(ran.out.splitlines())))
+
+    threads = [threading.Thread(target=go) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert codes == [(0, 300)] * 3
+
+
+# What else knows of it
+
+
+def test_a_folder_of_documents_is_among_the_projects(run: Run, unindexed: Path, storage: Path) -> None:
+    assert run("projects").err.startswith("Nothing is indexed.")
+    run("docs", "list", unindexed)
+    assert run("projects").out.startswith(f"{unindexed}  4 documents, ")
+    (listed,) = run("projects", "--json").json["projects"]
+    assert (listed["projectPath"], listed["isProject"], listed["totalDocuments"]) == (str(unindexed), False, 4)
+    run("index", unindexed)
+    assert " and 4 documents, " in run("projects").out
+    (listed,) = run("projects", "--json").json["projects"]
+    assert (listed["isProject"], listed["totalDocuments"]) == (True, 4)
+    assert run("forget", unindexed).code == 0
+    assert run("projects").out == ""
+    assert list((storage / "indexes").iterdir()) == []
+
+
+def test_the_status_tells_of_documents(run: Run, unindexed: Path) -> None:
+    before = run("status", unindexed, "--json")
+    assert (before.code, before.json["documents"]) == (1, None)
+    run("docs", "list", unindexed)
+    ran = run("status", unindexed)
+    assert ran.code == 0
+    assert "documents (ready): 4 documents, " in ran.out
+    told = run("status", unindexed, "--json").json
+    assert (told["status"], told["documents"]["status"], told["documents"]["totalFiles"]) == ("not_found", "ready", 4)
+
+
+def test_a_folder_that_is_gone_can_be_forgotten(run: Run, unindexed: Path, storage: Path) -> None:
+    run("docs", "list", unindexed)
+    unindexed.rename(unindexed.with_name("elsewhere"))
+    assert "the folder no longer exists" in run("projects").out
+    assert run("forget", unindexed).code == 0
+    assert list((storage / "indexes").iterdir()) == []
+    assert run("forget", unindexed).code != 0
+
+
+def test_what_is_being_indexed_is_not_forgotten_under_the_hands_of_who_does_it(
+    run: Run, unindexed: Path, storage: Path
+) -> None:
+    from dowse.indexes.index import ProjectIndex
+    from dowse.platform import Lock
+
+    run("docs", "list", unindexed)
+    turn = Lock(ProjectIndex(unindexed, "documents").folder / "index.lock")
+    turn.acquire(1)
+    ran = run("forget", unindexed)
+    assert ran.code == 3
+    assert f"is being indexed by process {os.getpid()}" in ran.err
+    assert run("projects").out.startswith(f"{unindexed}  4 documents, ")
+    turn.release()
+    assert run("forget", unindexed).code == 0
+    assert list((storage / "indexes").iterdir()) == []

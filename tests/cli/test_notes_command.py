@@ -1,0 +1,106 @@
+"""The commands of `dowse notes`."""
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run, run
+
+__all__ = ["run"]
+
+
+@pytest.fixture
+def ideas(run: Run) -> str:
+    run("notes", "create", "ideas")
+    run("notes", "add", "ideas", "a", "Rate limiting with token buckets", "--metadata", '{"year": 2026}')
+    run("notes", "add", "ideas", "b", "Token based login", "--metadata", '{"year": 2020}')
+    return "ideas"
+
+
+def test_notes_are_created_added_searched_shown_and_removed(run: Run, ideas: str) -> None:
+    found = run("notes", "search", ideas, "+token -login")
+    assert found.code == 0
+    assert found.out.splitlines()[0].startswith("a  (")
+    assert "Rate limiting with token buckets" in found.out
+    assert found.err == "1 match\n"
+    assert run("notes", "search", ideas, "token", "--json").json["total_matches"] == 2
+    filtered = run("notes", "search", ideas, "token", "--filter", '{"year": {"lt": 2021}}', "--json")
+    assert [one["doc_id"] for one in filtered.json["results"]] == ["b"]
+    assert run("notes", "show", ideas, "a").out == "Rate limiting with token buckets\n"
+    assert run("notes", "show", ideas, "--json").json["documents"] == 2
+    assert run("notes", "list").out.startswith("ideas  2 documents, 8 tokens, ")
+    assert run("notes", "remove", ideas, "a", "b").out == "Deleted 2 documents of ideas.\n"
+    assert run("notes", "search", ideas, "token").code == 1
+    assert run("notes", "remove", ideas, "--yes", "--json").json["status"] == "deleted"
+    assert run("notes", "list", "--json").json == {"indexes": [], "total_indexes": 0}
+
+
+def test_what_is_exported_can_be_imported_and_is_the_same(run: Run, ideas: str, tmp_path: Path) -> None:
+    file = tmp_path / "ideas.jsonl"
+    assert run("notes", "export", ideas, file).code == 0
+    printed = run("notes", "export", ideas).out
+    assert printed == file.read_text(encoding="utf-8")
+    assert [json.loads(line)["doc_id"] for line in printed.splitlines()] == ["a", "b"]
+    assert run("notes", "import", "copy", file, "--create", "--json").json["added"] == 2
+    assert run("notes", "import", "copy", file).out == "copy: 0 added, 2 replaced\n"
+    assert run("notes", "export", "copy").out == printed
+
+
+def test_an_import_with_a_broken_line_adds_nothing(run: Run, ideas: str, tmp_path: Path) -> None:
+    file = tmp_path / "broken.jsonl"
+    file.write_text('{"doc_id": "c", "content": "fine"}\n{"doc_id": "d"}\n\nnot json\n', encoding="utf-8")
+    ran = run("notes", "import", ideas, file)
+    assert ran.code == 2
+    assert "line 2: Content must be a non-empty string" in ran.err
+    assert "line 4:" in ran.err
+    assert run("notes", "show", ideas, "c").code == 1
+
+
+def test_text_comes_from_a_file_or_from_stdin(
+    run: Run, ideas: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "note.txt").write_text("from some file", encoding="utf-8")
+    assert run("notes", "add", ideas, "f", "--file", tmp_path / "note.txt", "--json").json["token_count"] == 3
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("von stdin ü".encode())))
+    assert run("notes", "add", ideas, "s").code == 0
+    assert run("notes", "show", ideas, "s").out == "von stdin ü\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (("search", "nope", "x"), 1, "Index not found: nope"),
+        (("add", "nope", "a", "text"), 1, "Index not found: nope"),
+        (("add", "default", "a", "text"), 1, "Index not found: default"),
+        (("create", "default"), 2, "Index already exists: default"),
+        (("create", "a/b"), 2, "letters, digits"),
+        (("create", "x", "--min-length", "0"), 2, "min_length"),
+        (("add", "ideas", "a", " "), 2, "Content must be a non-empty string"),
+        (("add", "ideas", "a", "x", "--metadata", "[1]"), 2, "--metadata has to be an object"),
+        (("add", "ideas", "a", "x", "--metadata", "{"), 2, "--metadata is not JSON"),
+        (("search", "ideas", "x", "--filter", '{"a": {"like": 1}}'), 2, "not a comparison"),
+        (("show", "ideas", "zzz"), 1, "Document not found: zzz"),
+        (("remove", "ideas", "a", "zzz"), 1, "Document not found: zzz"),
+        (("remove", "ideas"), 2, "add --yes"),
+        (("import", "ideas", "/absent.jsonl"), 2, "cannot be read"),
+    ],
+)
+def test_a_mistake_is_one_line_that_says_what_to_do(
+    run: Run, ideas: str, arguments: tuple[str, ...], code: int, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    ran = run("notes", *arguments)
+    assert ran.code == code
+    assert told in ran.err
+    assert ran.err.count("\n") == 1
+    assert run("notes", "show", ideas, "--json").json["documents"] == 2
+
+
+@pytest.mark.parametrize("command", ["create", "add", "search", "list", "show", "remove", "export", "import"])
+def test_every_command_has_help_and_json(run: Run, command: str) -> None:
+    ran = run("notes", command, "--help")
+    assert ran.code == 0
+    assert "--json" in ran.out

@@ -1,0 +1,268 @@
+"""`dowse search`: its hits, messages and exit codes."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dowse.cli.result_output import visible_range
+from dowse.indexes.index import ProjectIndex
+from dowse.platform import Lock
+from tests.cli.conftest import Run
+from tests.making import write_tree
+
+HOSTILE_QUERIES = [
+    "'; DROP TABLE chunks; --", '"unclosed', "((((", "a AND OR NOT", "field:value^2~", "*", "?" * 50, "\\", "[a-", "🍎",
+    "\x1b[31mapple", "\u202eapple", "apple\nbanana", "+", "-apple", '""', "apple " * 500, "a" * 5000, "../../etc/passwd",
+    "\udcff\udcfe", "%s%n", "{0}", "--", "NaN", "\t", "apple\x00pear",
+]  # fmt: skip
+
+
+@pytest.fixture
+def fruit(tmp_path: Path) -> Path:
+    """Make ten files about apples, in two languages and of two kinds."""
+    files = {f"src/m{number}.py": f"def apple_{number}():\n    return 'banana {number}'\n" for number in range(6)}
+    files |= {f"web/w{number}.js": f"function appleTree{number}() {{ return {number} }}\n" for number in range(2)}
+    files |= {
+        "docs/guide.md": "# Guide\n\n## Eating\n\nHow to eat an apple.\n",
+        "docs/other.md": "# Other\n\nCherry.\n",
+    }
+    return write_tree(tmp_path / "fruit", {"package.json": "{}\n", **files})
+
+
+def test_a_search_answers_while_the_project_is_indexed_and_says_how_much_was_searched(
+    start: Run, run: Run, fruit: Path
+) -> None:
+    run("index", fruit)
+    project = ProjectIndex(fruit)
+    with Lock(project.folder / "index.lock").held(1.0):  # as whoever indexes does
+        first = start("search", "apple", fruit, "--limit", "1", "--json")
+        said = start("search", "apple", fruit, "--limit", "1")
+    assert (first.code, first.json["totalResults"]) == (0, 1)
+    coverage = first.json["coverage"]
+    assert (coverage["is_indexing"], coverage["is_complete"], coverage["files"]) == (True, False, 11)
+    assert "searched 11 of 11 files; indexing continues in the background (--wait waits for it)\n" in said.err
+
+
+def test_a_search_of_a_project_without_an_index_starts_one_that_is_finished_behind_it(
+    start: Run, tmp_path: Path
+) -> None:
+    files = {f"src/m{number}.py": f"def apple_{number}(): ...\n" for number in range(300)}
+    big = write_tree(tmp_path / "big", {"package.json": "{}\n", **files})
+    first = start("search", "apple", big, "--limit", "1", "--json")
+    assert (first.code, first.json["totalResults"]) == (0, 1)
+    assert 0 < first.json["coverage"]["files"] <= 301
+    project = ProjectIndex(big)
+    deadline = time.monotonic() + 60
+    while project.is_being_updated() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    after = start("search", "apple", big, "--wait", "--json").json["coverage"]
+    assert (after["files"], after["is_indexing"], after["is_complete"]) == (301, False, True)
+
+
+def test_wait_indexes_everything_first(run: Run, fruit: Path) -> None:
+    ran = run("search", "apple", fruit, "--wait", "--json", "--limit", "50")
+    assert ran.code == 0
+    assert ran.json["coverage"] == {
+        "files": 11,
+        "expected": 11,
+        "is_indexing": False,
+        "pending": 0,
+        "is_complete": True,
+    }
+    assert ran.json["totalResults"] == 9
+    assert ran.err == ""
+
+
+def test_what_changed_since_is_found_at_once(run: Run, fruit: Path) -> None:
+    run("index", fruit)
+    write_tree(fruit, {"src/new.py": "def zucchini(): ...\n"})
+    assert [hit["path"] for hit in run("search", "zucchini", fruit, "--json").json["results"]] == ["src/new.py"]
+
+
+def test_a_hit_says_where_what_and_how_good(run: Run, fruit: Path) -> None:
+    ran = run("search", "how to eat an apple", fruit, "--wait", "--limit", "1")
+    assert ran.out.splitlines()[0].startswith("docs/guide.md:")
+    assert "Guide > Eating" in ran.out
+    assert "How to eat an apple." in ran.out
+    assert not ran.out.endswith("\n\n")
+
+
+def test_the_json_of_hits_has_its_keys(run: Run, fruit: Path) -> None:
+    ran = run("search", "apple_3", fruit, "--wait", "--json").json
+    assert set(ran) == {
+        "query_parsed", "results", "totalResults", "corrected", "cut", "outdated", "coverage", "searchTimeMs",
+        "searchedBy", "without",
+    }  # fmt: skip
+    hit = ran["results"][0]
+    assert set(hit) == {"path", "score", "startLine", "endLine", "language", "kind", "title", "passages"}
+    assert (hit["path"], hit["language"], hit["kind"], hit["startLine"]) == ("src/m3.py", "python", "code", 1)
+    assert set(hit["passages"][0]) == {"start_line", "end_line", "text", "symbols", "headings"}
+    assert 0.8 <= hit["score"] <= 1
+
+
+def test_filters_leave_what_they_name(run: Run, fruit: Path) -> None:
+    def found(*how: str) -> set[str]:
+        ran = run("search", "apple", fruit, "--wait", "--limit", "50", "--json", *how)
+        return {hit["path"].split("/")[0] for hit in ran.json["results"]}
+
+    assert found() == {"src", "web", "docs"}
+    assert found("--code") == {"src", "web"}
+    assert found("--docs") == {"docs"}
+    assert found("--language", "python") == {"src"}
+    assert found("--language", "JavaScript") == {"web"}
+    assert found("--path", "src/**") == {"src"}
+    assert found("--path", "nowhere/**") == set()
+
+
+def test_the_limit_and_the_budget_hold(run: Run, fruit: Path) -> None:
+    assert run("search", "apple", fruit, "--wait", "--limit", "3", "--json").json["totalResults"] == 3
+    tight = run("search", "apple", fruit, "--budget", "20", "--json").json
+    assert tight["cut"]
+    assert tight["totalResults"] < 5
+    assert "raise --budget to see more" in run("search", "apple", fruit, "--budget", "20").err
+
+
+def test_exact_finds_every_occurrence_letter_by_letter(run: Run, fruit: Path) -> None:
+    ran = run("search", "--exact", "apple_2()", fruit)
+    assert (ran.code, ran.out) == (0, "src/m2.py:1:5: def apple_2():\n")
+    assert ran.err == "1 occurrence in 1 file, complete: yes\n"
+    as_json = run("search", "--exact", "banana", fruit, "--json").json
+    assert set(as_json) == {"occurrences", "total", "files", "complete", "nextOffset", "coverage", "searchTimeMs"}
+    assert (as_json["total"], as_json["files"], as_json["complete"], as_json["nextOffset"]) == (6, 6, True, None)
+    assert set(as_json["occurrences"][0]) == {"path", "line", "column", "text"}
+    assert run("search", "--exact", "BANANA", fruit).code == 1
+
+
+def test_a_regular_expression_finds_every_match(run: Run, fruit: Path) -> None:
+    ran = run("search", "--regex", r"^def apple_[0-2]\(", fruit, "--json")
+    assert [one["path"] for one in ran.json["occurrences"]] == ["src/m0.py", "src/m1.py", "src/m2.py"]
+    bad = run("search", "--regex", "(", fruit)
+    assert (bad.code, bad.err.count("\n")) == (2, 1)
+    assert "regular expression" in bad.err
+
+
+def test_a_pattern_that_never_ends_is_ended(run: Run, tmp_path: Path) -> None:
+    slow = write_tree(tmp_path / "slow", {"a.py": "a" * 5000 + "\n"})
+    ran = run("search", "--regex", "(a+)+b|(a|a)*c", slow, "--seconds", "0.3")
+    assert "complete: no" in ran.err
+
+
+def test_pages_of_occurrences_add_up(run: Run, fruit: Path) -> None:
+    seen: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        page = run("search", "--exact", "apple", fruit, "--limit", "4", "--offset", offset, "--json").json
+        seen += [f"{one['path']}:{one['line']}:{one['column']}" for one in page["occurrences"]]
+        offset = page["nextOffset"]
+    assert len(seen) == len(set(seen)) == page["total"] == 9
+    assert "more with --offset 4" in run("search", "--exact", "apple", fruit, "--limit", "4").err
+    beyond = run("search", "--exact", "apple", fruit, "--offset", "900", "--json").json
+    assert (beyond["occurrences"], beyond["nextOffset"]) == ([], None)
+
+
+def test_nothing_found_is_exit_code_1(run: Run, fruit: Path) -> None:
+    ran = run("search", "qqqqqzzzzz", fruit, "--wait")
+    assert (ran.code, ran.out) == (1, "")
+    assert "nothing found" in ran.err
+    assert run("search", "qqqqqzzzzz", fruit, "--json").json["results"] == []
+
+
+@pytest.mark.parametrize("query", ["", "   ", "\t\n"])
+def test_an_empty_query_is_wrong_usage(run: Run, fruit: Path, query: str) -> None:
+    ran = run("search", query, fruit)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert "empty" in ran.err
+    assert not ProjectIndex(fruit).exists
+    assert run("search", query, fruit, "--json").json["error"]["code"] == "INVALID_ARGUMENT"
+
+
+@pytest.mark.parametrize("how", ["--exact", "--regex"])
+def test_no_text_to_look_for_is_wrong_usage(run: Run, fruit: Path, how: str) -> None:
+    assert run("search", how, "", fruit).code == 2
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--limit", "0"], ["--limit", "x"], ["--limit", "1001"], ["--offset", "-1"], ["--budget", "0"],
+        ["--exact", "--regex"], ["--seconds", "0"], ["--nonsense"], ["a", "b", "c"],
+    ],
+)  # fmt: skip
+def test_wrong_options_are_one_line_and_exit_code_2(run: Run, fruit: Path, wrong: list[str]) -> None:
+    ran = run("search", "apple", fruit, *wrong)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert run("search", "apple", fruit, *wrong, "--json").json["error"]["message"]
+
+
+def test_hostile_queries_are_only_text(run: Run, fruit: Path) -> None:
+    run("index", fruit)
+    for query in HOSTILE_QUERIES:
+        for how in ([], ["--exact"], ["--regex"]):
+            ran = run("search", *how, "--json", "--", query, fruit)
+            assert ran.code in (0, 1) or (ran.code == 2 and (how == ["--regex"] or not query.strip())), (query, ran.err)
+            assert isinstance(ran.json, dict)
+            text = run("search", *how, "--", query, fruit)
+            assert text.code == ran.code
+            assert "Unexpected" not in text.err
+            assert "\x1b" not in text.out + text.err
+
+
+def test_queries_reach_a_background_run_as_they_are(fruit: Path) -> None:
+    for query in ("-apple", "--yes", "'; touch owned; '", "$(touch owned)", "\udcff"):
+        done = subprocess.run(
+            [sys.executable, "-m", "dowse", "search", "--json", "--", os.fsencode(query), str(fruit)],
+            capture_output=True, text=True, check=False, cwd=fruit,
+        )  # fmt: skip
+        assert done.returncode in (0, 1), done.stderr
+        assert isinstance(json.loads(done.stdout), dict)
+    project = ProjectIndex(fruit)
+    deadline = time.monotonic() + 60
+    while project.is_being_updated() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not (fruit / "owned").exists()
+
+
+def test_a_line_break_inside_a_line_does_not_shift_the_numbers(run: Run, tmp_path: Path) -> None:
+    odd = write_tree(tmp_path / "odd", {"a.py": "x = 'a\x0cb\u2028c'\ny = 2\napple = 3\n"})
+    assert "     3  apple = 3" in run("search", "apple", odd, "--wait").out
+
+
+def test_why_says_which_signals_put_a_file_where_it_is(run: Run, fruit: Path) -> None:
+    run("index", fruit)
+    ran = run("why", "apple_3", fruit / "src/m3.py")
+    assert ran.code == 0
+    assert "src/m3.py is number 1 of " in ran.out
+    as_json = run("why", "apple_3", fruit / "src/m3.py", "--json").json
+    assert set(as_json) == {"path", "query_parsed", "shape", "rank", "of", "score", "signals", "best", "terms"}
+    assert (as_json["rank"], as_json["path"]) == (1, "src/m3.py")
+    lost = run("why", "apple_3", fruit / "docs/other.md")
+    assert lost.code == 1
+    assert "does not match this query" in lost.out
+
+
+def test_why_a_query_does_not_find_a_denied_file_is_the_rule_against_it(run: Run, fruit: Path) -> None:
+    write_tree(fruit, {".env": "APPLE=1\n"})
+    ran = run("why", "apple", fruit / ".env")
+    assert ran.code == 1
+    assert ".env is not indexed: denied" in ran.out
+    assert "rule: " in ran.out
+
+
+@pytest.mark.parametrize(
+    ("text", "match", "width", "expected"),
+    [
+        ("short", (0, 5), 10, "short"),
+        ("0123456789abc", (0, 1), 10, "012345678"),
+        ("0123456789abcdefghijklmnopqrstuvwxyz", (20, 22), 12, "ghijklmnop"),
+        ("日本語日本語日本語", (0, 1), 9, "日本語日"),
+        ("x" * 50 + "end", (50, 53), 12, "xxxxend"),
+    ],
+)
+def test_a_window_shows_the_match_and_fits(text: str, match: tuple[int, int], width: int, expected: str) -> None:
+    start, end = visible_range(text, match, width)
+    assert text[start:end] == expected

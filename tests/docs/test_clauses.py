@@ -1,0 +1,75 @@
+"""Every clause of the specifications has a test that exists, or a reason why it has none."""
+
+import ast
+import re
+from functools import cache
+
+import pytest
+
+from tests.repository import REPOSITORY
+
+PAGE = (REPOSITORY / "docs" / "clauses.md").read_text(encoding="utf-8")
+REASONS = ("Deviation: ", "Figure: ", "Not ours to ", "Not yet: ", "Not yet needed: ")
+SECTIONS = [
+    "The site",
+    "Named indexes",
+    "Documents",
+    "Archives",
+    "The project",
+    "What the specifications leave open",
+]
+
+
+def rows(text: str) -> list[tuple[str, ...]]:
+    """The cells of every row below a table's head."""
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    return [
+        tuple(cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1])
+        for line in lines
+        if not line.startswith("| where | what | shown by |")
+    ]
+
+
+def named_tests(cell: str) -> list[str]:
+    return re.findall(r"`(tests/[^`\s]+::[^`\s]+)`", cell)
+
+
+@cache
+def functions_of(file: str) -> frozenset[str]:
+    """The functions of a file that are tests."""
+    tree = ast.parse((REPOSITORY / file).read_text(encoding="utf-8"))
+    return frozenset(
+        node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    )
+
+
+def test_every_specification_has_its_table() -> None:
+    parts = dict(zip(*[iter(re.split(r"^## (.+)$", PAGE, flags=re.MULTILINE)[1:])] * 2, strict=True))
+    assert list(parts) == SECTIONS
+    assert all(len(rows(part)) >= 14 for part in parts.values())
+
+
+@pytest.mark.parametrize("row", rows(PAGE), ids=lambda row: f"{row[0]}: {row[1]}"[:60])
+def test_a_clause_has_a_test_or_a_reason(row: tuple[str, ...]) -> None:
+    where, what, shown = row
+    assert where
+    assert what
+    tests = named_tests(shown)
+    assert tests or shown.startswith(REASONS), "neither a test nor a reason"
+    for test in tests:
+        file, _, name = test.partition("::")
+        assert (REPOSITORY / file).is_file(), test
+        assert name in functions_of(file), test
+    for reason in REASONS:
+        _, found, said = shown.partition(reason)
+        assert not found or len(said) > 20, "a reason is a sentence"
+
+
+def test_no_clause_stands_there_twice() -> None:
+    told = [row[:2] for row in rows(PAGE)]
+    assert len(told) == len(set(told))
+
+
+def test_nothing_but_tests_is_called_like_one() -> None:
+    """A name that was cut or misspelled would not be looked for."""
+    assert len(re.findall(r"tests/", PAGE)) == len(re.findall(r"`tests/[^`\s]+\.py(::test_\w+)?`", PAGE))

@@ -1,0 +1,209 @@
+"""The documentation says what is so: what can be generated is, the rest is compared with the program."""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import click
+import pytest
+from docs.reference import KEYS, reference
+
+from dowse.cli.command_list import COMMANDS, dowse
+from dowse.indexes.index import ProjectIndex
+from dowse.keeping.service import Service
+from dowse.server.composition import ComposedServer, Offer
+from dowse.settings import write_default_settings
+from dowse.sources.denylist import categories
+from dowse.types import Reason
+from mcp import Client
+from tests.making import write_tree
+from tests.repository import REPOSITORY
+
+DOCS = REPOSITORY / "docs"
+PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted(DOCS.glob("*.md"))]
+FREE_KEYS = ("skipped", "corrected", "searchedBy")
+"""Of these keys' values the keys are reasons and words."""
+
+
+def page(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def prose(text: str) -> str:
+    """A page without its blocks of code."""
+    return re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def named(text: str) -> set[str]:
+    """What a page sets as code."""
+    return set(re.findall(r"`([^`\n]+)`", prose(text)))
+
+
+# The tools
+
+
+def test_the_reference_of_the_tools_is_what_the_server_tells() -> None:
+    assert page("tools.md") == reference(), "renew it with: python docs/reference.py > docs/tools.md"
+
+
+def test_the_reference_marks_only_keys_as_optional_that_a_reply_may_lack() -> None:
+    """Every key was marked: the required ones stand in the first alternative of the schema."""
+    search, status = (
+        next(line for line in page("tools.md").split(f"## `{tool}`")[1].splitlines() if line.startswith("Reply:"))
+        for tool in ("search_code", "get_index_status")
+    )
+    assert "`results` (" in search
+    assert "`totalResults`," in search
+    assert "`coverage`?" in search
+    assert "`status`," in status
+    assert "`storageSize`?" in status
+
+
+def test_every_key_of_a_reply_is_in_the_reference(tmp_path: Path) -> None:
+    replies = anyio.run(every_reply, small_project(tmp_path))
+    assert {key for reply in replies for key in keys_of(reply)} <= named(page("tools.md"))
+
+
+def test_the_reference_explains_no_key_that_the_program_does_not_know() -> None:
+    sources = "".join(file.read_text(encoding="utf-8") for file in (REPOSITORY / "src").rglob("*.py"))
+    assert [key for key in KEYS if not re.search(rf"\b{key}\b", sources)] == []
+
+
+def small_project(tmp_path: Path) -> Path:
+    code = {f"src/module{n}.py": f"def function{n}():\n    return {n}\n" * 30 for n in range(30)}
+    root = write_tree(tmp_path / "small", {**code, "README.md": "# Small\n\nSome words.\n", ".env": "secret"})
+    project = ProjectIndex(root)
+    project.update()
+    project.close()
+    write_tree(root, {"src/new.py": "new = 1\n", "src/module1.py": "changed = 1\n"})
+    return root
+
+
+async def every_reply(root: Path) -> list[dict[str, Any]]:
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("search_code", {"query": "function1"}),
+        ("search_code", {"query": "functoin", "top_k": 50}),
+        ("search_docs", {"query": "words"}),
+        ("search_by_path", {"pattern": "**/*.py", "limit": 2}),
+        ("search_by_path", {"pattern": "["}),
+        ("get_index_status", {}),
+        ("list_projects", {}),
+        ("reindex_file", {"path": "src/module1.py"}),
+        ("reindex_project", {}),
+        ("delete_index", {"confirm": True}),
+        ("get_index_status", {}),
+        ("search_code", {"query": "function1"}),
+    ]
+    async with Client(ComposedServer(Service([root]), root, Offer(("code",), budget_tokens=1000)).server()) as client:
+        return [dict((await client.call_tool(*call)).structured_content or {}) for call in calls]
+
+
+def keys_of(value: Any) -> Iterator[str]:
+    if isinstance(value, list):
+        for item in value:
+            yield from keys_of(item)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from keys_of(inner) if key not in FREE_KEYS else ()
+
+
+# The commands
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_is_documented(command: str) -> None:
+    assert any(f"dowse {command}" in text.read_text(encoding="utf-8") for text in PAGES)
+
+
+def test_every_option_of_the_server_is_documented() -> None:
+    options = [name for option in serve_command().params if isinstance(option, click.Option) for name in option.opts]
+    assert [name for name in options if name not in page("clients.md") + page("http.md")] == []
+
+
+def serve_command() -> click.Command:
+    found = dowse.get_command(click.Context(dowse), "serve")
+    assert found is not None
+    return found
+
+
+# The clients
+
+
+@pytest.mark.parametrize("block", blocks(page("clients.md"), "json"), ids=lambda _: "")
+def test_a_json_configuration_of_a_client_starts_the_server(block: str) -> None:
+    content = json.loads(block)
+    servers = content.get("mcpServers") or content["servers"]
+    assert_starts_the_server(servers["dowse"])
+
+
+@pytest.mark.parametrize("block", blocks(page("clients.md"), "toml"), ids=lambda _: "")
+def test_a_toml_configuration_of_a_client_starts_the_server(block: str) -> None:
+    assert_starts_the_server(tomllib.loads(block)["mcp_servers"]["dowse"])
+
+
+def assert_starts_the_server(entry: dict[str, Any]) -> None:
+    """The command is ours, and its arguments are ones it takes."""
+    name, *arguments = entry["args"]
+    assert (Path(entry["command"]).name, name) == ("dowse", "serve")
+    serve_command().make_context("serve", arguments)
+
+
+# The settings
+
+
+def test_every_setting_is_documented_with_its_default(tmp_path: Path) -> None:
+    file = tmp_path / "config.json"
+    write_default_settings(file)
+    written = json.loads(file.read_text(encoding="utf-8"))
+    defaults = {key: value for key, value in written.items() if not key.startswith("_")}
+    rows = re.findall(r"^\| `(\w+)` \| `(.+?)` \|", page("configuration.md"), flags=re.MULTILINE)
+    assert {key: json.loads(value) for key, value in rows if key in defaults} == defaults
+
+
+def test_the_example_of_a_settings_file_is_one() -> None:
+    for block in blocks(page("configuration.md"), "json"):
+        assert isinstance(json.loads(block), dict)
+
+
+def test_every_pattern_that_is_never_indexed_is_documented() -> None:
+    patterns = {pattern for category in categories() for pattern in (*category.patterns, *category.files)}
+    assert sorted(patterns - named(page("configuration.md"))) == []
+
+
+def test_every_reason_to_leave_a_file_out_is_documented() -> None:
+    assert sorted({str(reason) for reason in Reason} - named(page("configuration.md"))) == []
+
+
+# All pages
+
+
+@pytest.mark.parametrize("file", PAGES, ids=lambda file: file.name)
+def test_every_link_leads_somewhere(file: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(file.read_text(encoding="utf-8"))):
+        if re.match(r"\w+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        leads_to = file.parent / name if name else file
+        assert leads_to.exists(), target
+        if anchor:
+            assert anchor in anchors(leads_to), target
+
+
+def anchors(file: Path) -> set[str]:
+    """The headings of a page as a link spells them."""
+    headings = re.findall(r"^#+ (.+)$", prose(file.read_text(encoding="utf-8")), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_page_of_the_documentation_can_be_reached_from_the_readme() -> None:
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert [file.name for file in sorted(DOCS.glob("*.md")) if f"docs/{file.name}" not in readme] == []

@@ -1,0 +1,49 @@
+"""docs/http.md says what is so."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import click
+
+from dowse.cli.command_list import dowse
+from dowse.http import access, mcp_endpoint, rate_limit, uvicorn_server
+from tests.repository import REPOSITORY
+
+PAGE = (REPOSITORY / "docs" / "http.md").read_text(encoding="utf-8")
+
+
+def assert_is_taken(*command: str) -> None:
+    """The command is ours, and its options are ones it takes."""
+    program, name, *arguments = command
+    serve = dowse.get_command(click.Context(dowse), name)
+    assert (Path(program).name, name) == ("dowse", "serve")
+    assert serve is not None
+    serve.make_context(name, arguments)
+
+
+def test_the_service_starts_the_server() -> None:
+    (line,) = re.findall(r"^ExecStart=(.+)$", PAGE, re.MULTILINE)
+    assert_is_taken(*shlex.split(line))
+
+
+def test_the_container_starts_the_server() -> None:
+    (line,) = re.findall(r"^ENTRYPOINT (.+)$", PAGE, re.MULTILINE)
+    assert_is_taken(*json.loads(line))
+
+
+def test_the_limits_are_those_of_the_program() -> None:
+    limits = PAGE.partition("## Limits")[2].partition("\n## ")[0]
+    for limit in (
+        f"{mcp_endpoint.MAX_BODY_BYTES >> 20} MB, {mcp_endpoint.BODY_SECONDS:.0f} s; {mcp_endpoint.MAX_BODIES_BYTES >> 20} MB",
+        f"{access.MAX_HEAD_BYTES >> 10} KB, {access.MAX_HEADERS} headers, {uvicorn_server.REQUEST_HEAD_SECONDS:.0f} s",
+        f"| a reply that is not read | {uvicorn_server.REPLY_READ_SECONDS:.0f} s",
+        f"| a connection that is not used | {uvicorn_server.KEEP_ALIVE_SECONDS} s",
+        f"{uvicorn_server.MAX_CONNECTIONS:,}; {uvicorn_server.MAX_CLIENT_CONNECTIONS} of one client",
+        f"{mcp_endpoint.MAX_SESSIONS:,}, 30 minutes",
+        f"{rate_limit.LOOPBACK_RATE:,.0f} a second from this machine, {rate_limit.REMOTE_RATE:.0f} from others",
+        f"requests have {uvicorn_server.GRACE_SECONDS:.0f} seconds",
+        f"{uvicorn_server.FORCE_SECONDS:.0f} seconds later",
+    ):
+        assert limit in limits

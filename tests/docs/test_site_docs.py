@@ -1,0 +1,69 @@
+"""docs/site.md agrees with the program."""
+
+import json
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import click
+import pytest
+
+from dowse.cli.site_command import site
+from dowse.sites import https_source, site_constants
+from dowse.sites.building.generator_detection import GENERATOR_NAMES
+from dowse.sites.building.generator_settings import SETTING_NAMES, gather_settings
+from dowse.sites.index_model import MAX_INDEX_BYTES
+from dowse.sites.inspection import inspect_bytes
+from dowse.surfaces.sites.sites_surface import MAX_RESULTS
+from tests.repository import REPOSITORY
+
+PAGE = (REPOSITORY / "docs" / "site.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
+
+
+def test_every_command_shown_is_taken() -> None:
+    shown = [
+        line
+        for block in (*blocks("console"), *blocks("yaml"))
+        for line in re.findall(r"(dowse site .+)$", block, re.MULTILINE)
+    ]
+    assert len(shown) >= 5
+    for line in shown:
+        _, _, name, *arguments = shlex.split(line)
+        command = site.commands[name]
+        command.make_context(name, arguments)
+
+
+@pytest.mark.parametrize("command", site.commands)
+def test_every_option_of_building_and_checking_is_documented(command: str) -> None:
+    if command != "serve":
+        options = [
+            name for option in site.commands[command].params if isinstance(option, click.Option) for name in option.opts
+        ]
+        assert [name for name in options if f"`{name}`" not in PAGE] == []
+
+
+def test_every_setting_and_generator_is_documented(tmp_path: Path) -> None:
+    for name in SETTING_NAMES:
+        assert f"`DOWSE_SITE_{name.upper()}` | `{name}` |" in PAGE
+    for name in GENERATOR_NAMES:
+        assert f"| `{name}` |" in PAGE
+    (example,) = blocks("toml")
+    (tmp_path / "dowse-site.toml").write_text(example, encoding="utf-8")
+    assert gather_settings(tmp_path, {}, {}).prefix == tomllib.loads(example)["prefix"]
+
+
+def test_the_example_of_the_format_is_good() -> None:
+    (example,) = blocks("json")
+    assert inspect_bytes(json.dumps(json.loads(example)).encode()).problems == ()
+
+
+def test_limits_and_weights_are_those_of_the_program() -> None:
+    assert f"1 to {MAX_RESULTS}" in PAGE
+    assert f"at most {MAX_INDEX_BYTES >> 20} MB and {https_source.FETCH_SECONDS:.0f} seconds" in PAGE
+    body, title, abstract, topics = site_constants.FIELD_WEIGHTS
+    assert f"body {body}, title {title:.2f}, abstract {abstract:.2f}, topics {topics}" in PAGE

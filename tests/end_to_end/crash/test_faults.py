@@ -1,0 +1,94 @@
+"""A write, fsync or rename that fails anywhere ends in a clear error or none, and nothing is lost."""
+
+import errno
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dowse.indexes.index import ProjectIndex
+from tests.end_to_end.crash.project import (
+    assert_consistent,
+    assert_equal_to_a_new_index,
+    change_project,
+    make_project,
+    start_index,
+)
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux" or not shutil.which("cc"), reason="needs Linux and a C compiler to make system calls fail"
+)
+
+
+@pytest.fixture(scope="session")
+def failing_calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library that makes calls fail."""
+    library = tmp_path_factory.mktemp("failing") / "failing.so"
+    source = Path(__file__).with_name("failing.c")
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
+    return library
+
+
+def survive_failures(root: Path, scratch: Path, library: Path, call: str, places: list[int], *, is_once: bool) -> None:
+    dice = random.Random(f"{call} {is_once}")
+    make_project(root, files=40)
+    project = ProjectIndex(root)
+    project.update()
+    hit = 0
+    for age, place in enumerate(places, 1):
+        change_project(root, dice, age)
+        environment = {
+            "LD_PRELOAD": str(library),
+            "FAIL_CALL": call,
+            "FAIL_AT": str(place),
+            "FAIL_ERRNO": str(dice.choice([errno.EIO, errno.ENOSPC])),
+            "FAIL_BELOW": os.environ["DOWSE_HOME"],
+        }
+        with start_index(root, **environment, **({"FAIL_ONCE": "1"} if is_once else {})) as child:
+            _, errors = child.communicate(timeout=60)
+        assert child.returncode in (0, 3), errors
+        assert "Traceback" not in errors
+        hit += child.returncode == 3
+        project.close()
+        project = ProjectIndex(root)
+        assert_consistent(project)
+    assert hit or is_once, "no failure was noticed; the places are wrong"
+    project.update()
+    assert_equal_to_a_new_index(project, scratch)
+
+
+@pytest.mark.parametrize("call", ["write", "fsync", "rename"])
+@pytest.mark.parametrize("is_once", [True, False], ids=["once", "from then on"])
+def test_a_failing_call_loses_nothing(tmp_path: Path, failing_calls: Path, call: str, is_once: bool) -> None:
+    places = [1, 2, 4, 9, 25]
+    survive_failures(tmp_path / "project", tmp_path / "scratch", failing_calls, call, places, is_once=is_once)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("call", ["write", "fsync", "rename"])
+@pytest.mark.parametrize("is_once", [True, False], ids=["once", "from then on"])
+def test_every_early_call_may_fail(tmp_path: Path, failing_calls: Path, call: str, is_once: bool) -> None:
+    places = list(range(1, 61))
+    survive_failures(tmp_path / "project", tmp_path / "scratch", failing_calls, call, places, is_once=is_once)
+
+
+def test_a_full_disk_is_said_in_one_line(tmp_path: Path, failing_calls: Path) -> None:
+    root = make_project(tmp_path / "project", files=40)
+    environment = {
+        "LD_PRELOAD": str(failing_calls),
+        "FAIL_CALL": "write",
+        "FAIL_AT": "30",
+        "FAIL_ERRNO": str(errno.ENOSPC),
+        "FAIL_BELOW": os.environ["DOWSE_HOME"],
+    }
+    with start_index(root, **environment) as child:
+        _, errors = child.communicate(timeout=60)
+    assert child.returncode == 3
+    assert "No space left" in errors
+    project = ProjectIndex(root)
+    project.update()
+    assert_equal_to_a_new_index(project, tmp_path / "scratch")

@@ -1,0 +1,122 @@
+"""dowse as installed: from a wheel, into an environment of its own, in a folder that knows nothing of the sources."""
+
+import subprocess
+import sys
+from importlib.metadata import requires
+from pathlib import Path
+
+import anyio
+import pytest
+from bench.installing import Environment, NotInstalled, clean_environment, install_whole, make_environment
+from mcp.client.stdio import StdioServerParameters
+
+import dowse
+from mcp import Client
+from tests.making import write_tree
+
+TYPED = '''\
+"""What somebody writes who uses dowse as a library."""
+
+from pathlib import Path
+
+from dowse import __version__
+from dowse.errors import DowseError
+from dowse.indexes.index import ProjectIndex, Status
+
+
+def status(folder: Path) -> Status | None:
+    try:
+        return ProjectIndex(folder).status()
+    except DowseError:
+        return None
+
+
+reveal_type(__version__)
+reveal_type(status(Path()))
+'''
+
+
+@pytest.fixture
+def fruit(tmp_path: Path) -> Path:
+    return write_tree(
+        tmp_path / "fruit", {"pyproject.toml": "", "src/apple.py": "def peel_apple():\n    return 'red'\n"}
+    )
+
+
+def run(environment: Environment, *words: object, at: Path) -> str:
+    """What the installed program says, in a folder far from the sources."""
+    command = [str(environment.dowse), *map(str, words)]
+    done = subprocess.run(command, cwd=at, env=clean_environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def served(environment: Environment, root: Path) -> list[str]:
+    """The paths that a served search finds."""
+    server = StdioServerParameters(
+        command=str(environment.dowse), args=["serve", str(root)], env=clean_environment(), cwd=root.parent
+    )
+
+    async def ask() -> list[str]:
+        async with Client(server) as client:
+            found = await client.call_tool("search_code", {"query": "peel_apple"})
+            return [hit["path"] for hit in dict(found.structured_content or {})["results"]]
+
+    return anyio.run(ask)
+
+
+def assert_works(environment: Environment, root: Path) -> None:
+    assert run(environment, "--version", at=root.parent).strip() == f"dowse, version {dowse.__version__}"
+    run(environment, "index", root, at=root.parent)
+    assert "src/apple.py" in run(environment, "search", "peel_apple", root, at=root.parent)
+    assert served(environment, root) == ["src/apple.py"]
+
+
+def test_the_wheel_searches_and_serves(installed: Environment, fruit: Path) -> None:
+    assert_works(installed, fruit)
+
+
+def test_it_is_the_wheel_that_runs(installed: Environment, tmp_path: Path) -> None:
+    said = subprocess.run(
+        [str(installed.python), "-c", "import dowse; print(dowse.__file__)"],
+        cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert Path(said.stdout.strip()).parent == installed.packages / "dowse"
+
+
+def test_its_types_are_seen_by_a_strict_checker(installed: Environment, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(TYPED, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--python-executable", str(installed.python), "--config-file=",
+         "--cache-dir", str(tmp_path / "cache"), str(program)],
+        cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 'Revealed type is "str"' in done.stdout.replace("builtins.", "")
+    assert "Status | None" in done.stdout
+
+
+def test_what_is_lent_is_only_what_the_wheel_declares(installed: Environment, tmp_path: Path) -> None:
+    """Modules of every dependency are imported by the program; none comes from the tools of developers."""
+    developers = {"hypothesis", "mypy", "networkx", "pydot", "pytest", "ruff", "boto3"}
+    program = "import sys; from dowse.cli import main; main(['--help']); main(['projects']); import dowse.server.composition; print(*sys.modules)"
+    said = subprocess.run(
+        [str(installed.python), "-c", program],
+        cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert developers & {name.split(".")[0] for name in said.stdout.splitlines()[-1].split()} == set()
+
+
+@pytest.mark.timeout(400)
+def test_an_empty_environment_is_enough(wheel: Path, fruit: Path, tmp_path: Path) -> None:
+    """With all that the wheel declares to need, from a registry, and nothing else."""
+    environment = make_environment(tmp_path / "empty")
+    try:
+        install_whole(environment, wheel, compiles=False)
+    except NotInstalled as error:
+        pytest.skip(f"NO REGISTRY: an installation from nothing was not tested ({str(error)[-200:]})")
+    assert_works(environment, fruit)
+    found = {entry.name.partition("-")[0].lower() for entry in environment.packages.glob("*.dist-info")}
+    assert len(found) > len(requires("mcp") or [])
+    assert not found & {"pytest", "mypy", "ruff", "boto3", "pypdfium2", "pip"}

@@ -1,0 +1,125 @@
+"""What the program does beside its work: nothing on the network, no shell, nothing of a stranger's folder is run.
+
+Every Python process is started with a hook of the interpreter that writes such events down.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.archives.making import captured_page, make_archives
+from tests.end_to_end.security.watching import Watched
+from tests.making import write_tree
+from tests.mcp.stdio.wire import NEWER, OLDER, Wire
+from tests.sites.making import write_index
+
+FILES: dict[str, str | bytes] = {
+    "pyproject.toml": "[project]\nname = 'fruit'\n",
+    "src/apple.py": "def peel_apple():\n    return 'red'\n",
+    "docs/guide.md": "# Guide\n\nSee ![picture](https://example.com/x.png) and <https://example.com>.\n",
+    "docs/page.html": "<html><img src='http://example.com/a.png'><script src='//example.com/b.js'></script>Apple</html>",
+    "docs/odd.rst": ".. include:: /etc/passwd\n.. image:: http://example.com/x.png\n\nApple\n",
+    "docs/odd.adoc": "= Odd\n\ninclude::http://example.com/x.adoc[]\n\ninclude::/etc/passwd[]\n\nApple\n",
+    "docs/book.ipynb": '{"cells": [{"cell_type": "code", "source": ["import os; os.system(\'id\')"], "outputs": []}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}',
+    "docs/front.md": "---\ntitle: !!python/object/apply:os.system ['id']\n---\n\n# Front\n\nApple\n",
+    ".git/config": "[core]\n\tfsmonitor = touch hacked\n\tsshCommand = touch hacked\n\texcludesFile = /etc/passwd\n",
+    ".git/HEAD": "ref: refs/heads/main\n",
+    ".git/hooks/post-checkout": "#!/bin/sh\ntouch hacked\n",
+}  # fmt: skip
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Watched:
+    return Watched(tmp_path)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return write_tree(tmp_path / "fruit", FILES)
+
+
+def test_the_hook_sees_what_it_should(watched: Watched, tmp_path: Path) -> None:
+    program = (
+        "import socket, subprocess, sys\n"
+        "try: socket.create_connection(('127.0.0.1', 1))\n"
+        "except OSError: pass\n"
+        "subprocess.run([sys.executable, '-c', 'import pickle; pickle.loads(pickle.dumps(print))'])\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, env=os.environ | watched.environment)
+    assert {event for event, _ in watched.events()} >= {"socket.connect", "subprocess.Popen", "pickle.find_class"}
+
+
+def test_commands_use_no_network_and_start_no_foreign_program(watched: Watched, root: Path, tmp_path: Path) -> None:
+    watched.run("index", root)
+    assert "peel_apple" in watched.run("search", "peel apple", root)
+    watched.run("search", "peel_apple", root, "--exact")
+    watched.run("status", root)
+    watched.run("why", "src/apple.py", root)
+    watched.run("doctor")
+    watched.run("docs", "search", "apple", root)
+    watched.run("docs", "read", "docs/odd.rst", root)
+    places = make_archives(
+        tmp_path,
+        {"a.md": "# Apples\n\nSee https://example.com/x.\n"},
+        {"p": captured_page("https://e.com", "E", "# E")},
+    )
+    watched.run("archive", "index", places.research, "--urls", places.url_content, "--db", places.database)
+    watched.run("archive", "search", "apples", "--db", places.database)
+    watched.run("site", "check", write_index(tmp_path / "site.json"))
+    watched.run("notes", "add", "default", "a", "apples")
+    assert watched.on_network() == []
+    assert _foreign(watched.programs()) == []
+    assert not {"os.system", "os.exec", "os.posix_spawn", "pickle.find_class"} & {
+        event for event, _ in watched.events()
+    }
+    assert not list(root.rglob("hacked"))
+
+
+@pytest.mark.parametrize("revision", [OLDER, NEWER])
+def test_a_server_uses_no_network_and_starts_no_foreign_program(watched: Watched, root: Path, revision: str) -> None:
+    with Wire(root, **watched.environment) as wire:
+        wire.shake_hands(revision).call("create_index")
+        assert wire.call("search_code", query="peel apple")["results"]
+        assert wire.call("search_docs", query="apple")["results"]
+        wire.call("search_documents", query="apple")
+        wire.call("search_add_document", doc_id="a", content="apples")
+        wire.request("resources/read", uri="docs://docs/odd.adoc")
+    assert any(
+        "dowse.keeping.indexing_worker" in program for program in watched.programs()
+    )  # the hook is in those as well
+    assert watched.on_network() == []
+    assert _foreign(watched.programs()) == []
+    assert not list(root.rglob("hacked"))
+
+
+def test_a_folder_of_a_stranger_is_not_where_programs_are_imported_from(watched: Watched, root: Path) -> None:
+    trap = "open('hacked', 'w').close()\n"
+    names = (
+        "regex",
+        "tomli",
+        "click",
+        "yaml",
+        "tantivy",
+        "json",
+        "sqlite3",
+        "mcp",
+        "dowse",
+        "sitecustomize",
+        "maskerlogger",
+    )
+    write_tree(root, {f"{name}.py": trap for name in names})
+    watched.run("search", "peel apple", "--wait", cwd=root)
+    watched.run("search", "peel apple", cwd=root)
+    assert not (root / "hacked").exists()
+
+
+def _foreign(programs: list[str]) -> list[str]:
+    """Programs that are neither our own interpreter, without the working directory in its path, nor git's configuration."""
+    ours = (repr(sys.executable) + ", ", f"({sys.executable!r}")
+    return [
+        one for one in programs
+        if not ((any(name in one for name in ours) and "'-P', '-m', 'dowse" in one) or "'config', '--show-scope'" in one)
+    ]  # fmt: skip

@@ -1,0 +1,100 @@
+"""A server that is killed, or whose disk breaks, leaves the old state or the new one, and the next start mends it."""
+
+import contextlib
+import errno
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from dowse.indexes.index import ProjectIndex
+from tests.end_to_end.storm.comparing import assert_as_from_scratch
+from tests.end_to_end.storm.searching import Searcher
+from tests.end_to_end.storm.servers import Server, eventually
+from tests.end_to_end.storm.weather import Storm
+from tests.making import write_tree
+
+
+def survive_kills(folder: Path, seed: int, kills: int) -> None:
+    """Kill the server at random moments of a storm; the next one makes the index equal to the files."""
+    storm = Storm(folder / "project", folder / "elsewhere", seed)
+    index(storm.root)
+    for number in range(kills + 1):
+        with Server(storm.root) as server:
+            server.settle(storm.token())
+            assert_as_from_scratch(storm.root, folder / "scratch")
+            if number == kills:
+                break
+            if number % 3 == 1:  # so much that it is left to a process of its own
+                write_tree(storm.root, {f"many/{number}/{one}.py": f"value = {one}\n" for one in range(300)})
+            killer = threading.Timer(storm.dice.uniform(0.0, 1.5), server.kill)
+            with contextlib.suppress(EOFError, OSError), Searcher(server, storm, seed + number):
+                killer.start()
+                storm.blow(24, 0.05)
+            killer.join()
+        assert "malformed" not in log_of(storm.root) + server.stderr_at_the_end
+    project = ProjectIndex(storm.root)
+    assert project.store.check() == []
+    project.close()
+
+
+def index(root: Path) -> None:
+    project = ProjectIndex(root)
+    project.update()
+    project.close()
+
+
+def log_of(root: Path) -> str:
+    log = ProjectIndex(root).folder / "logs" / "dowse.log"
+    return log.read_text(encoding="utf-8") if log.exists() else ""
+
+
+def test_a_server_killed_in_a_storm_is_followed_by_one_that_mends_the_index(tmp_path: Path) -> None:
+    survive_kills(tmp_path, seed=1, kills=2)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("seed", range(100, 105))
+def test_many_servers_killed_in_a_storm(tmp_path: Path, seed: int) -> None:
+    survive_kills(tmp_path, seed=seed, kills=40)
+
+
+# Disks
+
+
+@pytest.fixture(scope="session")
+def broken_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library that lets a disk break."""
+    if sys.platform != "linux" or not shutil.which("cc"):
+        pytest.skip("needs Linux and a C compiler to make system calls fail")
+    library = tmp_path_factory.mktemp("broken") / "broken_disk.so"
+    source = Path(__file__).with_name("broken_disk.c")
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
+    return library
+
+
+@pytest.mark.soak  # half a minute, which a failure rests
+def test_a_full_disk_is_told_of_and_the_old_state_is_searched_until_there_is_room(
+    tmp_path: Path, storage: Path, broken_disk: Path
+) -> None:
+    root = write_tree(tmp_path / "project", {"src/apple.py": "def apple(): ...\n", "src/pear.py": "def pear(): ...\n"})
+    index(root)
+    flag = tmp_path / "broken"
+    environment = {"LD_PRELOAD": str(broken_disk), "BROKEN_BELOW": str(storage), "BROKEN_WHEN": str(flag)}
+    with Server(root, **environment) as server:
+        eventually(server.is_watching, server.status)
+        flag.write_text(str(errno.ENOSPC), encoding="ascii")
+        write_tree(root, {"src/apple.py": "def cider(): ...\n", "src/plum.py": "def plum(): ...\n"})
+        eventually(lambda: "No space left" in server.status().get("lastError", ""), server.status)
+        assert server.status()["pendingFiles"] >= 1
+        assert "No space left" in log_of(root)
+        assert server.find("pear") == ["src/pear.py"]
+        flag.unlink()
+        eventually(lambda: server.find("plum") == ["src/plum.py"], server.status)
+        assert server.find("cider") == ["src/apple.py"]
+        eventually(lambda: server.is_settled() and "lastError" not in server.status(), server.status)
+    assert_as_from_scratch(root, tmp_path / "scratch")

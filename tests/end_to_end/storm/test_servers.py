@@ -1,0 +1,117 @@
+"""Several servers on one project share the work, and any of them may end."""
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dowse.indexes.index import ProjectIndex
+from tests.end_to_end.crash.project import make_project
+from tests.end_to_end.storm.comparing import assert_as_from_scratch
+from tests.end_to_end.storm.servers import Server, eventually, watching_process
+from tests.making import write_tree
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A small project, indexed."""
+    root = write_tree(tmp_path / "project", {"src/apple.py": "def apple(): ...\n", "docs/guide.md": "# Guide\n"})
+    project = ProjectIndex(root)
+    project.update()
+    project.close()
+    return root
+
+
+@contextlib.contextmanager
+def servers(root: Path, count: int) -> Iterator[list[Server]]:
+    """So many servers of one project, all of which have been asked."""
+    with contextlib.ExitStack() as stack:
+        started = [stack.enter_context(Server(root)) for _ in range(count)]
+        for server in started:
+            server.status()
+        eventually(lambda: watching_process(root))
+        yield started
+
+
+def save(root: Path, path: str, name: str) -> None:
+    write_tree(root, {path: f"def {name}(): ...\n"})
+
+
+def assert_all_find(started: list[Server], name: str, path: str) -> None:
+    for server in started:
+        eventually(lambda server=server: server.find(name) == [path], server.status)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("count", [2, pytest.param(4, marks=pytest.mark.soak)])
+def test_one_watches_all_are_fresh_and_another_takes_over_when_it_is_killed(
+    root: Path, tmp_path: Path, count: int
+) -> None:
+    with servers(root, count) as started:
+        for left in range(count, 0, -1):
+            told = [server.status() for server in started]
+            assert all(status["watcherActive"] for status in told)
+            watching = [status for status in told if status["watcher"].startswith("watching")]
+            assert len(watching) == 1, told
+            owner = f"elsewhere (by process {watching_process(root)}, watching)"
+            assert [status["watcher"] for status in told if status not in watching] == [owner] * (left - 1)
+            save(root, f"src/{left}.py", f"saved_with_{left}")
+            assert_all_find(started, f"saved_with_{left}", f"src/{left}.py")
+            save(root, "src/apple.py", f"apple_with_{left}")
+            assert_all_find(started, f"apple_with_{left}", "src/apple.py")
+            assert not any(server.find(f"apple_with_{left + 1}") for server in started)
+            (watcher,) = (server for server in started if server.process.pid == watching_process(root))
+            watcher.hang_up() if left == 3 else watcher.kill()  # one goes in order
+            started.remove(watcher)
+            if started:
+                pids = {server.process.pid for server in started}
+                eventually(lambda pids=pids: watching_process(root) in pids)  # type: ignore[misc]
+                eventually(lambda: any(server.status()["watcher"].startswith("watching") for server in started))
+    assert_as_from_scratch(root, tmp_path / "scratch")
+
+
+def test_the_command_indexes_beside_servers(root: Path, tmp_path: Path) -> None:
+    with servers(root, 2) as started:
+        for age in range(3):
+            make_project(root, files=30 + 10 * age)
+            command = [sys.executable, "-m", "dowse", "index", str(root)]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+            assert done.returncode == 0, done.stderr
+            save(root, "src/pear.py", f"pear_{age}")
+            assert_all_find(started, f"pear_{age}", "src/pear.py")
+        for server in started:
+            eventually(server.is_settled, server.status)
+            assert "malformed" not in server.stderr
+    assert_as_from_scratch(root, tmp_path / "scratch")
+
+
+def test_the_message_of_a_held_lock_names_its_owner(root: Path) -> None:
+    turn = ProjectIndex(root)._turn
+    with Server(root) as server, turn.held(5.0):
+        reply = server.tell("delete_index", confirm=True)
+        assert reply["code"] == "INDEX_BUSY"
+        assert f"process {os.getpid()}" in reply["developerMessage"]
+
+
+def test_an_index_deleted_and_made_again_by_one_is_noticed_by_the_others(root: Path, tmp_path: Path) -> None:
+    with servers(root, 3) as started:
+        (watcher,) = (server for server in started if server.process.pid == watching_process(root))
+        deleter = next(server for server in started if server is not watcher)
+        for round_number, one in enumerate((deleter, watcher)):
+            assert one.tell("delete_index", confirm=True)["status"] == "success"
+            for server in started:
+                reply = server.tell("search_code", query="apple")
+                assert reply.get("code") == "INDEX_NOT_FOUND", reply
+                assert server.status()["status"] == "not_found"
+            assert one.tell("create_index")["status"] == "success"
+            name = f"made_{round_number}"
+            save(root, "src/pear.py", name)
+            assert_all_find(started, name, "src/pear.py")
+            assert_all_find(started, "apple", "src/apple.py")
+            eventually(lambda: watching_process(root))
+        for server in started:
+            eventually(server.is_settled, server.status)
+    assert_as_from_scratch(root, tmp_path / "scratch")

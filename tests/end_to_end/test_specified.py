@@ -1,0 +1,253 @@
+"""What the specifications say of every tool's arguments, of the forms of values and of files, letter by letter."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from dowse.chunking import MAX_CHUNKS
+from dowse.error_catalog import CATALOG
+from dowse.freshness import pending_paths, strategies
+from dowse.indexes import index_log
+from dowse.keeping.service import Service
+from dowse.notes import limits
+from dowse.server.composition import ComposedServer, Offer
+from dowse.settings import MAX_JSON_BYTES, Settings, write_default_settings
+from dowse.sites.site_constants import FIELD_WEIGHTS
+from dowse.sources import binary, policy
+from dowse.surfaces.sites.sites_surface import open_sites
+from mcp import Client
+from tests.making import write_tree
+from tests.sites.making import write_index
+from tests.surfaces.project.conftest import FRUIT, index
+from tests.surfaces.project.talking import Assistant, talk
+
+Schema = dict[str, Any]
+
+TEN_OF_FIFTY: Schema = {"type": "number", "default": 10, "minimum": 1, "maximum": 50}
+IN_DEFAULT: Schema = {"type": "string", "default": "default"}
+TEXT: Schema = {"type": "string"}
+ARGUMENTS: dict[str, tuple[dict[str, Schema], list[str]]] = {
+    "create_index": ({}, []),
+    "search_code": ({"query": TEXT, "top_k": TEN_OF_FIFTY}, ["query"]),
+    "search_docs": ({"query": TEXT, "top_k": TEN_OF_FIFTY}, ["query"]),
+    "search_by_path": ({"pattern": TEXT, "limit": {"type": "number", "default": 20}}, ["pattern"]),
+    "get_index_status": ({}, []),
+    "reindex_project": ({}, []),
+    "reindex_file": ({"path": TEXT}, ["path"]),
+    "delete_index": ({}, []),
+    "search_documents": (
+        {
+            "query": {"type": "string"},
+            "searchIn": {"type": "string", "enum": ["title", "content", "both"], "default": "both"},
+            "limit": {"type": "number", "default": 10},
+            "fileTypes": {"type": "array", "items": {"type": "string"}},
+        },
+        ["query"],
+    ),
+    "search_website": ({"query": TEXT}, ["query"]),
+    "searchLocalArchives": (
+        {
+            "query": {"type": "string", "description": "The search query"},
+            "fuzzy": {"type": "boolean", "description": "Whether to enable fuzzy matching", "default": True},
+            "includeCitations": {
+                "type": "boolean", "description": "Whether to include citation information", "default": False,
+            },
+            "citationDepth": {
+                "type": "integer", "description": "How many levels of citations to include", "default": 1,
+                "minimum": 1, "maximum": 3,
+            },
+            "limit": {
+                "type": "integer", "description": "Maximum number of results to return", "default": 10,
+                "minimum": 1, "maximum": 50,
+            },
+        },
+        ["query"],
+    ),
+    "search_index": ({"query": TEXT, "k": {"type": "integer", "default": 10}, "index_name": IN_DEFAULT}, ["query"]),
+    "search_add_document": (
+        {"doc_id": TEXT, "content": TEXT, "metadata": {"type": "object"}, "index_name": IN_DEFAULT},
+        ["doc_id", "content"],
+    ),
+    "search_create_index": (
+        {"index_name": TEXT, "backend": {"type": "string", "default": "memory"}, "tokenizer_config": {"type": "object"}},
+        ["index_name"],
+    ),
+}  # fmt: skip
+"""For each tool that a specification names: what it says of each argument, and which are required."""
+
+
+@pytest.fixture
+def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str) -> dict[str, Schema]:
+    """The input schema of every tool, as a client is told."""
+    monkeypatch.chdir(tmp_path)
+    root = write_tree(tmp_path / "app", {"pyproject.toml": "", "pear.py": "pear = 1\n"})
+    (tmp_path / "research-archive").mkdir()
+    site = write_index(tmp_path / "site.json", site={"name": "Fruit", "domain": "fruit.example"})
+
+    async def listed() -> dict[str, Schema]:
+        made = ComposedServer(Service([root]), root, Offer(), open_sites([str(site)]))
+        async with Client(made.server(), mode=mode) as client:
+            return {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
+
+    return anyio.run(listed)
+
+
+def test_every_tool_takes_what_its_specification_says(published: dict[str, Schema]) -> None:
+    assert published.keys() >= ARGUMENTS.keys()
+    for tool, (arguments, required) in ARGUMENTS.items():
+        schema = published[tool]
+        assert sorted(schema.get("required", [])) == sorted(required), tool
+        for name, said in arguments.items():
+            found = schema["properties"][name]
+            assert {key: found.get(key) for key in said} == said, (tool, name)
+    tokens = published["search_create_index"]["properties"]["tokenizer_config"]["properties"]
+    assert (tokens["lowercase"]["type"], tokens["lowercase"]["default"]) == ("boolean", True)
+    assert (tokens["min_length"]["type"], tokens["min_length"]["default"]) == ("integer", 2)
+
+
+def test_no_argument_beyond_the_specification_is_required(published: dict[str, Schema]) -> None:
+    for tool, (arguments, _) in ARGUMENTS.items():
+        assert set(published[tool].get("required", [])) <= arguments.keys(), tool
+
+
+def test_ten_hits_are_shown_unless_more_are_asked_for(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "many", {f"module{n}.py": f"def peel_{n}():\n    return 'peel'\n" for n in range(14)})
+    index(root)
+
+    async def conversation(assistant: Assistant) -> None:
+        for arguments, count in (({}, 10), ({"top_k": 12}, 12), ({"top_k": None}, 10)):
+            reply = await assistant.tell("search_code", query="peel", **arguments)
+            assert len(reply["results"]) == reply["totalResults"] == count
+
+    talk("auto", conversation, root)
+
+
+def test_times_sizes_and_durations_are_written_as_in_the_examples(root: Path, mode: str) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        made = await assistant.tell("create_index")
+        assert re.fullmatch(r"\d+(\.\d+)?s", made["duration"])
+        assert (made["projectPath"], made["status"]) == (str(root), "success")
+        status = await assistant.tell("get_index_status")
+        assert re.fullmatch(r"\d+(\.\d+)?(B|KB|MB|GB)", status["storageSize"])
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", status["lastUpdated"])
+        rebuilt = await assistant.tell("reindex_project", confirm=True)
+        assert rebuilt["message"] == "Index rebuilt successfully"
+        file = await assistant.tell("reindex_file", path="src/apple.py")
+        assert (file["path"], file["message"]) == ("src/apple.py", "File re-indexed successfully")
+        gone = await assistant.tell("delete_index", confirm=True)
+        assert (gone["projectPath"], gone["message"]) == (str(root), "Index deleted successfully")
+
+    talk(mode, conversation, root)
+
+
+def test_the_numbers_are_those_of_the_specifications() -> None:
+    """What they do is tested where it is done; most of those tests take other numbers, to be quick."""
+    assert strategies.QUIET_SECONDS == 0.5
+    assert (MAX_CHUNKS, policy.MAX_DEPTH, MAX_JSON_BYTES, binary.HEAD_BYTES) == (1000, 20, 10 * 2**20, 8 * 2**10)
+    defaults = Settings()
+    assert (defaults.max_files, defaults.max_file_bytes, defaults.integrity_hours) == (50_000, 2**20, 24)
+    assert FIELD_WEIGHTS == (0.35, 0.30, 0.20, 0.15)
+    assert limits.MAX_HIGHLIGHTS == 3
+    assert pending_paths.PENDING_FILE == "dirty-files.json"
+
+
+USERS_READ = {
+    "INDEX_NOT_FOUND": "This project hasn't been indexed yet. Would you like to index it now?",
+    "INDEX_CORRUPT": "The search index seems corrupted. Rebuilding it now...",
+    "FILE_LIMIT_WARNING": ("This project is very large ({count} files). Indexing may take several minutes. Continue?"),
+    "PERMISSION_DENIED": "Can't access some files in this project. Check folder permissions.",
+    "DISK_FULL": "Not enough disk space to create the search index. Free up some space and try again.",
+    "FILE_NOT_FOUND": "The file '{path}' doesn't exist or isn't indexed.",
+    "INVALID_PATTERN": "The search pattern '{pattern}' is invalid. Please check the syntax.",
+    "PROJECT_NOT_DETECTED": "Could not detect project root. Please choose a directory.",
+    "DOCS_INDEX_NOT_FOUND": "No documentation has been indexed yet. Run create_index to index your project.",
+    "SYMLINK_NOT_ALLOWED": "Symbolic links are not allowed for security reasons.",
+}
+DEVELOPERS_READ = {
+    "FILE_LIMIT_WARNING": "{count} files exceeds soft limit of",
+    "PERMISSION_DENIED": "EACCES reading {path}",
+    "DISK_FULL": "ENOSPC - need ~{needed}MB, have {available}MB",
+    "FILE_NOT_FOUND": "{path} not in index",
+    "PROJECT_NOT_DETECTED": "No markers found in path hierarchy",
+    "SYMLINK_NOT_ALLOWED": "Symlink detected at path: {path}",
+}
+"""How the message begins behind the code; more may follow, such as what to do."""
+
+
+def test_errors_read_as_the_catalogue_of_the_specification() -> None:
+    assert {code: CATALOG[code][0] for code in USERS_READ} == USERS_READ
+    for code, beginning in DEVELOPERS_READ.items():
+        assert CATALOG[code][1].startswith(beginning), code
+
+
+SETTINGS = {
+    "_comment": "Search MCP Configuration - Edit to customize indexing behavior",
+    "include": ["**/*"],
+    "exclude": [],
+    "respectGitignore": True,
+    "maxFileSize": "1MB",
+    "maxFiles": 50000,
+    "docPatterns": ["**/*.md", "**/*.txt"],
+    "indexDocs": True,
+    "enhancedToolDescriptions": False,
+    "indexingStrategy": "realtime",
+    "lazyIdleThreshold": 30,
+}
+
+
+def test_the_settings_file_is_the_specification_s_and_one_key_more(tmp_path: Path) -> None:
+    file = tmp_path / "config.json"
+    write_default_settings(file)
+    written = json.loads(file.read_text(encoding="utf-8"))
+    explained = {key: written.pop(key) for key in ("_hardcodedExcludes", "_availableOptions")}
+    assert {key: written[key] for key in SETTINGS} == SETTINGS
+    assert written.keys() - SETTINGS.keys() >= {"integrityHours"}
+    assert len(explained["_hardcodedExcludes"]) == 9
+    assert set(explained["_availableOptions"]) == {key for key in written if not key.startswith("_")}
+    assert explained["_availableOptions"]["maxFileSize"] == (
+        "Skip files larger than this. Supports: '500KB', '1MB', '2MB'."
+    )
+
+
+def test_the_log_of_an_index_rolls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_log, "MAX_BYTES", 2000)
+    log = index_log.open_log(tmp_path)
+    for number in range(500):
+        log.info("line %d of a log that goes on", number)
+    index_log.close_log(tmp_path)
+    files = sorted((tmp_path / "logs").iterdir())
+    assert [file.name for file in files] == [
+        "dowse.log",
+        *(f"dowse.log.{n}" for n in range(1, index_log.KEPT_FILES + 1)),
+    ]
+    assert all(file.stat().st_size <= 2000 for file in files)
+    assert "line 499 " in files[0].read_text(encoding="utf-8")
+
+
+LISTENER = """
+import sys
+
+def hear(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto") and not isinstance(arguments[-1], str):
+        print("CALLED", event, arguments, file=sys.stderr)
+
+sys.addaudithook(hear)
+from dowse.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_indexing_and_searching_call_nobody(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "fruit", FRUIT)
+    for words in (["index", root], ["search", "peel apple", root], ["docs", "search", "apple", root]):
+        done = subprocess.run(
+            [sys.executable, "-c", LISTENER, *map(str, words)], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert "CALLED" not in done.stderr

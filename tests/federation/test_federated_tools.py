@@ -1,0 +1,158 @@
+"""What is offered of it: which tools, at what price, to whom, and how everything stands."""
+
+import json
+from pathlib import Path
+
+import anyio
+import pytest
+
+from dowse.errors import UsageError
+from dowse.keeping.service import Service
+from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
+from dowse.mcp.tools import Level, Surface
+from dowse.server.composition import ComposedServer, Offer
+from dowse.surfaces.sites.sites_surface import open_sites
+from mcp import Client
+from tests.federation.serving import archived, everything, ids, make_app, site_file, talk
+from tests.sites.making import SITE, index
+from tests.surfaces.project.talking import Assistant, Reply
+
+FEDERATED = {"search", "fetch"}
+MINIMAL = {*FEDERATED, "get_index_status"}
+
+
+def offered(made: ComposedServer, mode: str = "auto") -> dict[str, str]:
+    async def listed() -> dict[str, str]:
+        async with Client(made.server(), mode=mode) as client:
+            tools = (await client.list_tools()).tools
+            return {tool.name: tool.model_dump_json(by_alias=True, exclude_none=True) for tool in tools}
+
+    return anyio.run(listed)
+
+
+@pytest.mark.parametrize(("level", "most"), [("minimal", 600), ("standard", 4_000)])
+def test_the_tools_of_one_project_take_no_more_than_this(app: Path, mode: str, level: Level, most: int) -> None:
+    made = ComposedServer(Service([app]), app, Offer(level=level))
+    assert _tokens(offered(made, mode)) <= most
+
+
+def test_all_tools_of_all_surfaces_take_no_more_than_this(tmp_path: Path, app: Path) -> None:
+    assert _tokens(offered(everything(tmp_path, app, Offer(level="full")))) <= 12_000
+
+
+def _tokens(tools: dict[str, str]) -> float:
+    return len(f'{{"tools":[{",".join(tools.values())}]}}') / CHARACTERS_PER_TOKEN
+
+
+def test_minimal_is_three_tools_over_everything(tmp_path: Path, app: Path, mode: str) -> None:
+    made = everything(tmp_path, app, Offer(level="minimal"))
+    assert offered(made, mode).keys() == MINIMAL
+
+    async def conversation(one: Assistant) -> tuple[Reply, Reply]:
+        return await one.tell("search", query="quince peel"), await one.tell("get_index_status")
+
+    found, status = talk(everything(tmp_path, app, Offer(level="minimal")), conversation, mode)
+    assert len({one["source"] for one in found["results"]}) > 2
+    assert [one["name"] for one in status["sources"]] == [
+        "project/app", "documents/app", "site/fruit", "archive", "index/default",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("surfaces", "expected"),
+    [
+        (("federated",), MINIMAL),
+        (("site", "federated"), {*MINIMAL, "search_fruit", "get_article", "get_index_info"}),
+        (("documents", "federated"), {*MINIMAL, "search_documents"}),
+    ],
+)
+def test_only_what_is_named_is_offered(
+    tmp_path: Path, app: Path, surfaces: tuple[Surface, ...], expected: set[str]
+) -> None:
+    assert offered(everything(tmp_path, app, Offer(surfaces))).keys() == expected
+
+
+def test_search_is_over_the_surfaces_that_are_named_with_it(tmp_path: Path, app: Path) -> None:
+    def searched(*surfaces: Surface) -> list[str]:
+        made = everything(tmp_path, app, Offer(surfaces))
+        reply = talk(made, lambda one: one.tell("search", query="quince"))
+        return list(reply["metadata"]["searched"])
+
+    assert searched("site", "federated") == ["site/fruit"]
+    assert searched("federated") == ["project/app", "documents/app", "site/fruit", "archive", "index/default"]
+
+
+def test_a_site_alone_has_a_status_too(tmp_path: Path) -> None:
+    made = ComposedServer(None, tmp_path, Offer(("site",), "minimal"), open_sites([site_file(tmp_path)]))
+    status = talk(made, lambda one: one.tell("get_index_status"))
+    assert status["status"] == "ready"
+    assert [(one["kind"], one["name"], one["pages"]) for one in status["sources"]] == [("site", "site/fruit", 4)]
+
+
+def test_the_status_of_a_project_keeps_its_shape_and_tells_of_all_sources(tmp_path: Path, app: Path, mode: str) -> None:
+    status = talk(everything(tmp_path, app), lambda one: one.tell("get_index_status"), mode)
+    assert {"status", "projectPath", "totalFiles", "totalChunks", "lastUpdated", "storageSize", "watcherActive"} <= (
+        status.keys()
+    )
+    assert status["projectPath"] == str(app)
+    rows = {one["name"]: one for one in status["sources"]}
+    assert rows["project/app"]["files"] == status["totalFiles"]
+    assert rows["archive"]["documents"] == 2
+    assert all(one["state"] == "ready" for one in rows.values())
+
+
+def test_a_broken_source_is_seen_in_the_status(tmp_path: Path, app: Path, storage: Path) -> None:
+    for catalog in storage.rglob("documents/catalog.sqlite"):
+        catalog.write_bytes(b"not a database" * 1000)
+    status = talk(everything(tmp_path, app), lambda one: one.tell("get_index_status"))
+    (row,) = [one for one in status["sources"] if one["name"] == "documents/app"]
+    assert row["state"] == "failed"
+    assert row["problem"]
+
+
+def test_the_public_searches_documents_and_sites_alone(tmp_path: Path, app: Path) -> None:
+    made = everything(tmp_path, app, Offer(is_public=True))
+    assert offered(made).keys() >= FEDERATED
+    assert "get_index_status" not in offered(everything(tmp_path, app, Offer(is_public=True)))
+
+    async def conversation(one: Assistant) -> tuple[Reply, Reply]:
+        found = await one.tell("search", query="quince peel", limit=50)
+        return found, await one.fail("fetch", id="project/app/src/apple.py")
+
+    found, refused = talk(everything(tmp_path, app, Offer(is_public=True)), conversation)
+    assert found["metadata"]["searched"] == ["documents/app", "site/fruit"]
+    assert str(tmp_path) not in json.dumps(found)
+    assert "project/app," not in refused["userMessage"]
+
+
+def test_a_site_whose_tool_has_another_s_name_is_refused_unless_only_search_is_offered(
+    tmp_path: Path, app: Path
+) -> None:
+    file = tmp_path / "docs.json"
+    file.write_text(json.dumps(index(site={**SITE, "toolPrefix": "docs"})), encoding="utf-8")
+    with pytest.raises(UsageError, match="search_docs"):
+        ComposedServer(Service([app]), app, Offer(), open_sites([str(file)]))
+    made = ComposedServer(Service([app]), app, Offer(level="minimal"), open_sites([str(file)]))
+    assert ids(talk(made, lambda one: one.tell("search", query="storing pears", source="site/docs")))
+
+
+def test_a_project_that_cannot_be_found_does_not_hide_the_rest(tmp_path: Path) -> None:
+    made = ComposedServer(
+        Service([]), Path("/"), Offer(), open_sites([site_file(tmp_path)]), locations=archived(tmp_path)
+    )  # fmt: skip
+
+    async def conversation(one: Assistant) -> tuple[Reply, Reply]:
+        return await one.tell("search", query="peeling apples"), await one.tell("get_index_status")
+
+    found, status = talk(made, conversation)
+    assert found["results"][0]["source"] == "site/fruit"
+    assert "project" in found["metadata"]["problems"]
+    assert {one["name"] for one in status["sources"]} >= {"project", "site/fruit", "archive"}
+
+
+def test_a_status_before_anything_is_indexed_says_what_to_do(tmp_path: Path) -> None:
+    root = make_app(tmp_path)
+    status = talk(ComposedServer(Service([root]), root, Offer()), lambda one: one.tell("get_index_status"))
+    (row,) = [one for one in status["sources"] if one["name"] == "project/app"]
+    assert row["state"] == status["status"] == "not_found"
+    assert "create_index" in row["problem"]

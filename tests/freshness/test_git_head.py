@@ -1,0 +1,124 @@
+"""Every git command that moves HEAD changes the state that is read; compared with git itself."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dowse.freshness.git_head import read_head
+
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    root = tmp_path / "repo"
+    root.mkdir()
+    git(root, "init", "-q", "-b", "main")
+    commit(root, "one")
+    commit(root, "two")
+    return root
+
+
+def git(root: Path, *arguments: str) -> str:
+    who = {f"GIT_{role}_{what}": "x@example.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    done = subprocess.run(
+        ["git", "-c", "protocol.file.allow=always", *arguments],
+        cwd=root, env={**os.environ, **who, "GIT_EDITOR": "true"}, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    return done.stdout
+
+
+def commit(root: Path, text: str) -> None:
+    (root / "a.txt").write_text(text, encoding="utf-8")
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", text)
+
+
+def test_outside_of_a_repository_there_is_no_head(tmp_path: Path) -> None:
+    assert read_head(tmp_path) is None
+
+
+def test_head_is_the_same_while_nothing_moves_it(repository: Path) -> None:
+    before = read_head(repository)
+    (repository / "a.txt").write_text("saved, not committed", encoding="utf-8")
+    git(repository, "status")
+    git(repository, "add", ".")
+    assert read_head(repository) == before
+
+
+def test_a_folder_within_a_repository_has_its_head(repository: Path) -> None:
+    (repository / "below").mkdir()
+    assert read_head(repository / "below") == read_head(repository)
+
+
+@pytest.mark.parametrize(
+    "moves",
+    [
+        [["commit", "--allow-empty", "-q", "-m", "x"]],
+        [["commit", "--amend", "-q", "-m", "x"]],
+        [["checkout", "-q", "-b", "other"]],
+        [["checkout", "-q", "HEAD~1"]],
+        [["reset", "-q", "--hard", "HEAD~1"]],
+        [["reset", "-q", "--hard", "HEAD"]],
+        [["switch", "-q", "-c", "third"]],
+        [["revert", "--no-edit", "HEAD"]],
+    ],
+    ids=lambda moves: moves[0][0] + moves[0][-1],
+)
+def test_what_moves_head_is_seen(repository: Path, moves: list[list[str]]) -> None:
+    before = read_head(repository)
+    for move in moves:
+        git(repository, *move)
+    assert read_head(repository) != before
+
+
+def branched(root: Path) -> None:
+    git(root, "checkout", "-q", "-b", "side", "HEAD~1")
+    (root / "b.txt").write_text("b", encoding="utf-8")
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", "side")
+    git(root, "checkout", "-q", "main")
+
+
+@pytest.mark.parametrize("move", [["merge", "-q", "--no-edit", "side"], ["rebase", "-q", "side"]])
+def test_merge_and_rebase_are_seen(repository: Path, move: list[str]) -> None:
+    branched(repository)
+    before = read_head(repository)
+    git(repository, *move)
+    assert read_head(repository) != before
+
+
+def test_a_commit_is_seen_with_packed_references_and_without_a_reflog(repository: Path) -> None:
+    git(repository, "config", "core.logAllRefUpdates", "false")
+    git(repository, "pack-refs", "--all")
+    before = read_head(repository)
+    assert before is not None
+    assert before[1] == git(repository, "rev-parse", "HEAD").strip()
+    commit(repository, "three")
+    after = read_head(repository)
+    assert after is not None
+    assert after[1] == git(repository, "rev-parse", "HEAD").strip()
+
+
+def test_a_worktree_has_a_head_of_its_own(repository: Path, tmp_path: Path) -> None:
+    other = tmp_path / "worktree"
+    git(repository, "worktree", "add", "-q", str(other), "-b", "elsewhere")
+    before, main = read_head(other), read_head(repository)
+    commit(other, "in the worktree")
+    assert read_head(other) != before
+    assert read_head(repository) == main
+
+
+def test_a_submodule_has_a_head_of_its_own(repository: Path, tmp_path: Path) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    git(inner, "init", "-q", "-b", "main")
+    commit(inner, "inner")
+    git(repository, "submodule", "--quiet", "add", str(inner), "sub")
+    before = read_head(repository / "sub")
+    assert before != read_head(repository)
+    commit(repository / "sub", "changed")
+    assert read_head(repository / "sub") != before

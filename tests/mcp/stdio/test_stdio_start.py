@@ -1,0 +1,68 @@
+"""From the first moment to the first request."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.mcp.stdio.wire import Wire, wait_until
+
+HEAVY = (
+    "charset_normalizer", "html_to_markdown", "numpy", "pyromark", "rapidfuzz", "regex", "rich", "selectolax",
+    "semble_grammars", "tree_sitter", "yaml",
+)  # fmt: skip
+
+
+def test_nothing_heavy_is_imported_before_the_tools_are_listed(indexed: Path) -> None:
+    started = time.monotonic()
+    with Wire(indexed, PYTHONPROFILEIMPORTTIME="1") as wire:
+        wire.shake_hands().request("tools/list")
+        print(f"ready in {time.monotonic() - started:.2f} s")
+        imported = {line.rpartition("|")[2].strip() for line in wire.stderr.splitlines() if line.startswith("import")}
+    assert {"mcp.server", "dowse.mcp.stdio"} <= imported
+    assert [name for name in sorted(imported) if name.partition(".")[0] in HEAVY] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere"], "nowhere is not a folder"),
+        ([".", "nowhere"], "nowhere is not a folder"),
+        ([""], "is not a path"),
+        (["--budget", "3"], "--budget"),
+        (["--nothing"], "--nothing"),
+    ],
+)
+def test_an_error_before_the_start_is_one_line_for_people(arguments: list[str], said: str) -> None:
+    command = [sys.executable, "-m", "dowse", "serve", *arguments]
+    done = subprocess.run(command, input="", capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert said in done.stderr
+
+
+def test_without_stdin_the_server_ends_at_once(root: Path) -> None:
+    done = subprocess.run(
+        ["bash", "-c", '"$0" -m dowse serve "$1" <&-', sys.executable, str(root)],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_without_stdout_and_stderr_the_server_ends_with_its_client(root: Path) -> None:
+    done = subprocess.run(
+        ["bash", "-c", '"$0" -m dowse serve "$1" >&- 2>&-', sys.executable, str(root)],
+        input=b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n', check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_while_modules_are_loaded_ends_the_server(root: Path, how: signal.Signals) -> None:
+    with Wire(root, PYTHONPROFILEIMPORTTIME="1") as wire:
+        wait_until(lambda: "mcp" in wire.stderr)
+        assert wire.leave(how) == 0
+    assert wire.heard == []
+    assert "Traceback" not in wire.stderr_at_the_end

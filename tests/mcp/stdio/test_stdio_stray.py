@@ -1,0 +1,46 @@
+"""Whatever a library prints, at import or later, from Python or below it: nothing of it reaches the client."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.making import write_tree
+from tests.mcp.stdio.wire import NEWER, Wire
+
+SHOUTS = """
+import builtins, ctypes, os, subprocess, sys
+
+plain = builtins.__import__
+shouted = set()
+
+def shouting(name, *rest, **more):
+    module = plain(name, *rest, **more)
+    if name not in shouted and name.startswith(("mcp", "tantivy", "dowse.searching", "dowse.store", "dowse.freshness")):
+        shouted.add(name)
+        print("stray", name, end="", flush=True)
+        os.write(1, b"stray from a descriptor\\n")
+        ctypes.CDLL(None).puts(b"stray from C")
+        ctypes.CDLL(None).fflush(None)
+        sys.__stdout__.write("stray and kept\\n" * 10)
+        if name == "mcp.server.lowlevel":
+            subprocess.run(["echo", "stray from a child"])
+    return module
+
+builtins.__import__ = shouting
+"""
+
+
+@pytest.fixture
+def shouting(tmp_path: Path) -> str:
+    """A PYTHONPATH that makes libraries print while they are imported, in the server and in what it starts."""
+    return str(write_tree(tmp_path / "library", {"sitecustomize.py": SHOUTS}) / "")
+
+
+def test_what_libraries_print_goes_to_stderr(root: Path, shouting: str) -> None:
+    with Wire(root, PYTHONPATH=shouting) as wire:
+        wire.shake_hands(NEWER)
+        assert wire.call("create_index")["status"] == "success"
+        assert wire.call("search_code", query="peel_apple")["results"]
+        assert wire.call("reindex_project", confirm=True)["status"] == "success"
+    for source in ("mcp.server.lowlevel", "a descriptor", "C", "a child", "and kept"):
+        assert f"stray {source}" in wire.stderr_at_the_end or f"stray from {source}" in wire.stderr_at_the_end

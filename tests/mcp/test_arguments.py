@@ -1,0 +1,198 @@
+"""Arguments of a call: what is refused, by which name, and that the check agrees with the published schema."""
+
+from pathlib import Path
+from typing import Any, cast
+
+import anyio
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
+
+from dowse.errors import UsageError
+from dowse.keeping.service import Service
+from dowse.mcp.arguments import checked
+from dowse.mcp.tools import Schema, Tool
+from dowse.surfaces.project.project_surface import ProjectSurface
+from dowse.surfaces.project.project_tools import ProjectTools
+from tests.making import write_tree
+from tests.sources.test_walk_hostile_names import strings
+from tests.surfaces.project.talking import Assistant, content_of, talk
+
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("search_code", {"query": "x", "topk": 3}, "topk"),
+    ("search_code", {"query": "x", "limit": None}, "limit"),
+    ("search_code", {}, "query"),
+    ("search_code", {"query": None}, "query"),
+    ("search_code", {"query": ""}, "query"),
+    ("search_code", {"query": " \n"}, "query"),
+    ("search_code", {"query": 3}, "query"),
+    ("search_code", {"query": ["x"]}, "query"),
+    ("search_code", {"query": "x" * 10_001}, "query"),
+    ("search_code", {"query": "x", "top_k": 0}, "top_k"),
+    ("search_code", {"query": "x", "top_k": 51}, "top_k"),
+    ("search_code", {"query": "x", "top_k": -1}, "top_k"),
+    ("search_code", {"query": "x", "top_k": 10.5}, "top_k"),
+    ("search_code", {"query": "x", "top_k": "10"}, "top_k"),
+    ("search_code", {"query": "x", "top_k": True}, "top_k"),
+    ("search_code", {"query": "x", "top_k": 10**5000}, "top_k"),
+    ("search_code", {"query": "x", "offset": -1}, "offset"),
+    ("search_code", {"query": "x", "mode": "magic"}, "mode"),
+    ("search_code", {"query": "x", "mode": ["lexical"]}, "mode"),
+    ("search_code", {"query": "x", "alpha": 1.1}, "alpha"),
+    ("search_code", {"query": "x", "project": "fruit"}, "project"),
+    ("search_docs", {"query": {}}, "query"),
+    ("search_by_path", {}, "pattern"),
+    ("search_by_path", {"pattern": ""}, "pattern"),
+    ("search_by_path", {"pattern": "*", "limit": 0}, "limit"),
+    ("search_by_path", {"pattern": "*", "limit": 100_001}, "limit"),
+    ("reindex_file", {}, "path"),
+    ("reindex_file", {"path": ""}, "path"),
+    ("reindex_file", {"path": "x" * 4097}, "path"),
+    ("create_index", {"confirm": "yes"}, "confirm"),
+    ("create_index", {"confirm": 1}, "confirm"),
+    ("delete_index", {"force": True}, "force"),
+    ("get_index_status", {"verbose": True}, "verbose"),
+    ("list_projects", {"limit": 3}, "limit"),
+]
+
+
+def test_a_wrong_argument_is_refused_by_its_name(indexed: Path, mode: str) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        for tool, arguments, name in REFUSED:
+            error = await assistant.fail(tool, **arguments)
+            assert error["code"] == "INVALID_ARGUMENT", (tool, error)
+            assert name in error["userMessage"], (tool, error)
+            assert len(error["userMessage"]) < 300
+
+    talk(mode, conversation, indexed)
+
+
+def test_whole_numbers_and_nothing_at_all_are_fine(indexed: Path) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        for values_given in (
+            {"top_k": 10.0},
+            {"top_k": None},
+            {"top_k": 1},
+            {"top_k": 50},
+            {"alpha": None, "path": None},
+        ):
+            assert (await assistant.tell("search_code", query="peel", **values_given))["results"], values_given
+
+    talk("auto", conversation, indexed)
+
+
+def test_an_unknown_tool_is_an_error_of_the_protocol_and_the_next_call_works(indexed: Path, mode: str) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        for name in ("search_cod", "", "../search_code", "search_code "):
+            with pytest.raises(MCPError) as caught:
+                await assistant.client.call_tool(name, {"query": "x"})
+            assert caught.value.error.code == INVALID_PARAMS
+        assert (await assistant.tell("search_code", query="peel"))["results"]
+
+    talk(mode, conversation, indexed)
+
+
+def test_a_call_without_arguments_is_a_call_with_none(indexed: Path, mode: str) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        assert not (await assistant.client.call_tool("get_index_status")).is_error
+        assert (await assistant.client.call_tool("search_code")).is_error
+
+    talk(mode, conversation, indexed)
+
+
+# The check and the schema
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> list[Tool]:
+    """Every tool of a server of two projects, which has all arguments."""
+    folder = tmp_path_factory.mktemp("roots")
+    roots = [write_tree(folder / name, {"a.py": ""}) for name in ("one", "two")]
+    return list(anyio.run(ProjectTools(ProjectSurface(Service(roots), folder)).current, cast("Any", None)))
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def values(schema: Schema) -> st.SearchStrategy[Any]:
+    """What may be given for an argument, at its bounds above all, and anything else."""
+    near: st.SearchStrategy[Any] = st.nothing()
+    if "enum" in schema:
+        near = st.sampled_from([*schema["enum"], schema["enum"][0].upper()])
+    elif schema["type"] == "number":
+        least, most = schema.get("minimum", 0), schema.get("maximum", 100)
+        edges = [least, most, least - 1, most + 1, least + 0.5, float(most), most + 0.5]
+        near = st.sampled_from(edges) | st.integers(least, most) | st.floats(least, most)
+    elif schema["type"] == "string":
+        lengths = [1, schema.get("maxLength", 10), schema.get("maxLength", 10) + 1]
+        near = st.text(min_size=1, max_size=20) | st.sampled_from(lengths).map(lambda length: "x" * length)
+    elif schema["type"] == "boolean":
+        near = st.booleans()
+    return near | near | ANYTHING
+
+
+@given(data=st.data())
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_check_accepts_what_the_published_schema_accepts(tools: list[Tool], data: st.DataObject) -> None:
+    """But null is absent, and a text of white space alone is empty."""
+    tool = data.draw(st.sampled_from(tools), label="tool")
+    names = st.sampled_from([*tool.arguments, "unknown"]) if tool.arguments else st.just("unknown")
+    chosen = data.draw(st.sets(names), label="names") | (set(tool.required) if data.draw(st.booleans()) else set())
+    given = {
+        name: data.draw(values(tool.arguments[name]) if name in tool.arguments else ANYTHING, label=name)
+        for name in sorted(chosen)
+    }
+    present = {name: value for name, value in given.items() if value is not None or name not in tool.arguments}
+    expected = Draft202012Validator(tool.input_schema).is_valid(present) and not any(
+        isinstance(value, str) and not value.strip() and tool.arguments[name].get("minLength")
+        for name, value in present.items()
+        if name in tool.arguments
+    )
+    try:
+        filled = checked(tool, given)
+    except UsageError:
+        assert not expected, f"{tool.name} refused {given}"
+    else:
+        assert expected, f"{tool.name} took {given}"
+        assert filled.keys() == tool.arguments.keys()
+
+
+STRINGS = [
+    *strings(),
+    "\ud800",
+    "x" * 9000,
+    "a" * 999,
+    '"' * 500,
+    "(" * 500,
+    "\x00" * 10,
+    '+ - "" +"',
+    "path:x AND (y",
+    "*" * 900,
+]
+
+
+def test_no_string_makes_a_tool_fail_in_an_unexpected_way(indexed: Path) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        for text in STRINGS:
+            for tool, arguments in (
+                ("search_code", {"query": text}),
+                ("search_docs", {"query": text, "language": text}),
+                ("search_code", {"query": "apple", "path": text}),
+                ("search_by_path", {"pattern": text}),
+                ("reindex_file", {"path": text}),
+            ):
+                result = await assistant.client.call_tool(tool, arguments)
+                reply = content_of(result)
+                assert reply.get("code") in (None, "INVALID_ARGUMENT", "INVALID_PATTERN", "FILE_NOT_FOUND"), (
+                    text,
+                    reply,
+                )
+
+    talk("auto", conversation, indexed)

@@ -1,0 +1,260 @@
+"""Every error of the catalogue, caused for real."""
+
+import errno
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.client.stdio import StdioServerParameters
+
+from dowse.error_catalog import CATALOG
+from dowse.errors import error_with
+from dowse.indexes import project_search
+from dowse.mcp.error_replies import error_reply
+from dowse.platform import Lock
+from dowse.store import storage_layout
+from tests.making import write_tree
+from tests.repository import REPOSITORY
+from tests.surfaces.project.conftest import INDEXED, index
+from tests.surfaces.project.talking import Assistant, fail, over_stdio, talk, tell, until
+
+UNREADABLE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]
+"""Makes root respect the permissions of files."""
+
+
+def place_of(root: Path) -> str:
+    """The index of a root, as a developer reads it: the home is short, as in the specification."""
+    return f"~/dowse/indexes/{storage_layout.index_folder(root).name}/"
+
+
+def test_index_not_found(root: Path, mode: str) -> None:
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("search_code", {"query": "apple"}),
+        ("search_by_path", {"pattern": "*"}),
+        ("reindex_file", {"path": "src/apple.py"}),
+        ("reindex_project", {"confirm": True}),
+        ("delete_index", {"confirm": True}),
+    ]
+
+    async def conversation(assistant: Assistant) -> None:
+        for tool, arguments in calls:
+            assert await assistant.fail(tool, **arguments) == {
+                "code": "INDEX_NOT_FOUND",
+                "userMessage": "This project hasn't been indexed yet. Would you like to index it now?",
+                "developerMessage": f"INDEX_NOT_FOUND: No index at {place_of(root)}. Call create_index.",
+            }
+
+    talk(mode, conversation, root)
+
+
+def test_docs_index_not_found(root: Path, mode: str) -> None:
+    error = fail(mode, "search_docs", root, query="apple")
+    assert error["code"] == "DOCS_INDEX_NOT_FOUND"
+    assert error["userMessage"] == "No documentation has been indexed yet. Run create_index to index your project."
+    assert error["developerMessage"].startswith(f"DOCS_INDEX_NOT_FOUND: No docs index at {place_of(root)}")
+
+
+def test_docs_that_are_not_wanted_are_not_found(indexed: Path) -> None:
+    write_tree(storage_layout.index_folder(indexed), {"config.json": '{"indexDocs": false}'})
+    error = fail("auto", "search_docs", indexed, query="apple")
+    assert (error["code"], "indexDocs" in error["developerMessage"]) == ("DOCS_INDEX_NOT_FOUND", True)
+
+
+def test_a_project_without_documents_has_none(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "bare", {"a.py": "apple = 1\n"})
+    index(root)
+    assert fail("auto", "search_docs", root, query="apple")["code"] == "DOCS_INDEX_NOT_FOUND"
+
+
+def damage(root: Path) -> None:
+    """Overwrite what is not the header, so that it is still a database."""
+    file = storage_layout.index_folder(root) / "catalog.sqlite"
+    size = file.stat().st_size
+    with file.open("r+b") as stream:
+        stream.seek(100)
+        stream.write(b"\xa5" * (size - 100))
+
+
+def test_index_corrupt_is_said_and_mended_by_itself(indexed: Path, mode: str) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        damage(indexed)
+        error = await assistant.fail("search_code", query="apple")
+        assert error["code"] == "INDEX_CORRUPT"
+        assert error["userMessage"] == "The search index seems corrupted. Rebuilding it now..."
+        assert "Catalog read error - " in error["developerMessage"]
+
+        async def is_mended() -> bool:
+            return bool((await assistant.tell("get_index_status"))["status"] == "ready")
+
+        await until(is_mended)
+        assert (await assistant.tell("search_code", query="peel_apple"))["results"][0]["path"] == "src/apple.py"
+        assert (await assistant.tell("get_index_status"))["totalFiles"] == len(INDEXED)
+
+    talk(mode, conversation, indexed)
+    assert list(storage_layout.index_folder(indexed).glob("*.bak*"))
+
+
+def test_create_index_mends_a_corrupt_index(indexed: Path) -> None:
+    damage(indexed)
+    reply = tell("auto", "create_index", indexed)
+    assert (reply["status"], reply["filesIndexed"]) == ("success", len(INDEXED))
+    assert ".bak" in reply["warnings"][0]
+
+
+def test_index_too_new(indexed: Path) -> None:
+    with sqlite3.connect(storage_layout.index_folder(indexed) / "catalog.sqlite") as connection:
+        connection.execute("PRAGMA user_version = 999")
+    connection.close()
+    error = fail("auto", "search_code", indexed, query="apple")
+    assert (error["code"], "999" in error["developerMessage"]) == ("INDEX_TOO_NEW", True)
+
+
+def test_index_busy(indexed: Path, mode: str) -> None:
+    with Lock(storage_layout.index_folder(indexed) / "index.lock").held(1.0):
+        assert fail(mode, "delete_index", indexed, confirm=True)["code"] == "INDEX_BUSY"
+    assert storage_layout.index_folder(indexed).exists()
+
+
+def test_an_index_that_was_begun_and_is_not_there_yet_is_busy(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(project_search, "FIRST_HITS_SECONDS", 0.1)
+    storage_layout.index_folder(root).mkdir(parents=True)
+    with Lock(storage_layout.index_folder(root) / "index.lock").held(1.0):
+        assert fail("auto", "search_code", root, query="apple")["code"] == "INDEX_BUSY"
+
+
+@pytest.fixture(scope="module")
+def full_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library that makes writing fail."""
+    if sys.platform != "linux" or not shutil.which("cc"):
+        pytest.skip("needs Linux and a C compiler to make system calls fail")
+    library = tmp_path_factory.mktemp("failing") / "failing.so"
+    source = REPOSITORY / "tests" / "end_to_end" / "crash" / "failing.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
+    return library
+
+
+@pytest.mark.parametrize("place", [1, 40])
+def test_disk_full(root: Path, full_disk: Path, storage: Path, monkeypatch: pytest.MonkeyPatch, place: int) -> None:
+    """Only the process that indexes finds the disk full; what it left is no obstacle to the next one."""
+    with monkeypatch.context() as patch:
+        patch.setenv("LD_PRELOAD", str(full_disk))
+        patch.setenv("FAIL_CALL", "write")
+        patch.setenv("FAIL_AT", str(place))
+        patch.setenv("FAIL_ERRNO", str(errno.ENOSPC))
+        patch.setenv("FAIL_BELOW", str(storage))
+        error = fail("auto", "create_index", root)
+    free = shutil.disk_usage(storage.parent).free // 10**6
+    assert error["code"] == "DISK_FULL"
+    assert error["userMessage"] == (
+        "Not enough disk space to create the search index. Free up some space and try again."
+    )
+    need, have = (
+        error["developerMessage"].removeprefix("DISK_FULL: ENOSPC - need ~").removesuffix("MB").split("MB, have ")
+    )
+    assert int(need) >= 1
+    assert abs(int(have) - free) < 1000
+    assert tell("auto", "create_index", root)["filesIndexed"] == len(INDEXED)
+
+
+@pytest.fixture
+def locked(indexed: Path) -> Iterator[Path]:
+    """A project with a file that may not be read."""
+    (indexed / "src/apple.py").chmod(0)
+    yield indexed
+    (indexed / "src/apple.py").chmod(0o600)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs the permissions of POSIX")
+def test_permission_denied(locked: Path) -> None:
+    is_root = os.geteuid() == 0
+    if is_root and not shutil.which(UNREADABLE[0]):
+        pytest.skip("root may read everything, and there is no setpriv to change that")
+    command = [*(UNREADABLE if is_root else ()), sys.executable, "-m", "dowse", "serve", str(locked)]
+    server = StdioServerParameters(command=command[0], args=command[1:], env=dict(os.environ))
+    error = over_stdio(server, lambda assistant: assistant.fail("reindex_file", path="src/apple.py"))
+    assert error == {
+        "code": "PERMISSION_DENIED",
+        "userMessage": "Can't access some files in this project. Check folder permissions.",
+        "developerMessage": "PERMISSION_DENIED: EACCES reading src/apple.py",
+    }
+
+
+def test_a_project_that_went_away_cannot_be_accessed(indexed: Path, tmp_path: Path, mode: str) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        indexed.rename(tmp_path / "elsewhere")
+        assert (await assistant.fail("search_code", query="apple"))["code"] in ("PERMISSION_DENIED", "FAILED")
+        (tmp_path / "elsewhere").rename(indexed)
+        assert (await assistant.tell("search_code", query="peel_apple"))["results"]
+
+    talk(mode, conversation, indexed)
+
+
+def test_file_not_found(indexed: Path, mode: str) -> None:
+    error = fail(mode, "reindex_file", indexed, path="src/fig.py")
+    assert error["code"] == "FILE_NOT_FOUND"
+    assert error["userMessage"] == "The file 'src/fig.py' doesn't exist or isn't indexed."
+    assert error["developerMessage"].startswith("FILE_NOT_FOUND: src/fig.py not in index")
+
+
+INVALID_PATTERNS = [
+        "[", "src/[a", "{a", "a{b,c", "[z-a]", "/etc/*", "../*", "src/../../*", "~/x", "C:/x", "C:\\x", "..\\x", "a\0b",
+        "x" * 1001, "{a,b}" * 9, "{{a,b},{c,d}}" * 6,
+]  # fmt: skip
+
+
+def test_invalid_pattern(indexed: Path) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        for pattern in INVALID_PATTERNS:
+            error = await assistant.fail("search_by_path", pattern=pattern)
+            assert error["code"] == "INVALID_PATTERN", pattern
+            assert error["userMessage"].startswith("The search pattern '")
+            assert error["userMessage"].endswith("' is invalid. Please check the syntax.")
+            assert error["developerMessage"] != "INVALID_PATTERN: "
+            narrowed = await assistant.fail("search_code", query="apple", path=pattern)
+            assert narrowed["code"] == "INVALID_PATTERN", pattern
+
+    talk("auto", conversation, indexed)
+
+
+EXPLOSIVE = ["**/" * 200 + "x", "*a" * 400 + "!", "**/*a*a*a*a*a*a*a*a*a*b", "?" * 1000]
+
+
+def test_a_pattern_that_would_explode_elsewhere_is_answered(indexed: Path) -> None:
+    write_tree(indexed, {"a/" * 15 + "a" * 200: "x\n"})
+    index(indexed)
+
+    async def conversation(assistant: Assistant) -> None:
+        for pattern in EXPLOSIVE:
+            assert (await assistant.tell("search_by_path", pattern=pattern))["totalMatches"] == 0
+
+    talk("auto", conversation, indexed)
+
+
+def test_symlink_not_allowed(indexed: Path, mode: str) -> None:
+    (indexed / "src/link.py").symlink_to("apple.py")
+    assert fail(mode, "reindex_file", indexed, path="src/link.py") == {
+        "code": "SYMLINK_NOT_ALLOWED",
+        "userMessage": "Symbolic links are not allowed for security reasons.",
+        "developerMessage": "SYMLINK_NOT_ALLOWED: Symlink detected at path: src/link.py",
+    }
+
+
+def test_project_not_detected(storage: Path, mode: str) -> None:
+    error = fail(mode, "create_index", start=storage.parent)
+    assert error["code"] == "PROJECT_NOT_DETECTED"
+    assert error["userMessage"] == "Could not detect project root. Please choose a directory."
+    assert error["developerMessage"].startswith("PROJECT_NOT_DETECTED: No markers found in path hierarchy")
+
+
+def test_every_message_can_be_made_of_what_is_always_known() -> None:
+    """Errors that come from elsewhere bring nothing but their code and what they say."""
+    for code in CATALOG.keys() - {"INVALID_PATTERN"}:
+        error = error_reply(error_with(code, "the cause"))
+        assert error["userMessage"]
+        assert error["developerMessage"].startswith(f"{error['code']}: ")

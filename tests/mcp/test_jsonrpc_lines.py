@@ -1,0 +1,81 @@
+"""Lines and messages: whatever comes is taken or refused, whatever goes can be read."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+
+from dowse.errors import InvalidMessage
+from dowse.mcp.jsonrpc_lines import line_of, message_of
+from tests.mcp.stdio.wire import checked
+
+
+def assert_taken_or_refused(line: bytes) -> None:
+    try:
+        message_of(line)
+    except InvalidMessage as error:
+        checked(line_of(error.refusal))
+
+
+@given(st.binary())
+def test_any_bytes_are_a_message_or_refused(line: bytes) -> None:
+    assert_taken_or_refused(line)
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(st.characters(codec=None)),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["id", "method", "params", "error", "é"]), inner),
+)
+
+
+@settings(max_examples=50)
+@given(_JSON)
+def test_any_json_is_a_message_or_refused(given: Any) -> None:
+    assert_taken_or_refused(json.dumps(given).encode())
+
+
+@given(st.text(st.characters(codec=None)))
+def test_whatever_is_said_is_one_line_that_can_be_read(text: str) -> None:
+    line = line_of(JSONRPCResponse(jsonrpc="2.0", id=1, result={"text": text}))
+    assert line.count(b"\n") == 1
+    read = checked(line)["result"]["text"]
+    assert read == text.encode("utf-8", "replace").decode()
+
+
+def test_half_a_character_does_not_stop_a_request() -> None:
+    message = message_of(b'{"jsonrpc": "2.0", "id": 1, "method": "find", "params": {"query": "half \\ud83d of it"}}')
+    assert isinstance(message, JSONRPCRequest)
+    assert message.params == {"query": "half ? of it"}
+
+
+@pytest.mark.parametrize(
+    "line", [b'\xef\xbb\xbf{"jsonrpc": "2.0", "method": "hey"}', b'{"jsonrpc": "2.0", "method": "hey"}\r\n']
+)
+def test_a_mark_of_byte_order_or_a_carriage_return_is_no_matter(line: bytes) -> None:
+    assert message_of(line) == JSONRPCNotification(jsonrpc="2.0", method="hey")
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "named"),
+    [
+        (b"{not json", PARSE_ERROR, None),
+        (b"[" * 100_000, PARSE_ERROR, None),
+        (b"[]", INVALID_REQUEST, None),
+        (b'{"jsonrpc": "1.0", "id": 7, "method": "tools/list"}', INVALID_REQUEST, 7),
+        (b'{"jsonrpc": "2.0", "id": "a", "method": "tools/list", "params": [1]}', INVALID_REQUEST, "a"),
+        (b'{"jsonrpc": "1.0", "id": true, "method": "tools/list"}', INVALID_REQUEST, None),
+    ],
+)
+def test_a_refusal_names_the_request_where_there_is_one(line: bytes, code: int, named: object) -> None:
+    with pytest.raises(InvalidMessage) as caught:
+        message_of(line)
+    assert (caught.value.refusal.error.code, caught.value.refusal.id) == (code, named)
+
+
+def test_a_refused_reply_does_not_look_like_the_reply_to_a_request_of_the_same_id() -> None:
+    with pytest.raises(InvalidMessage) as caught:
+        message_of(b'{"jsonrpc": "2.0", "id": 1, "result": "not an object"}')
+    assert caught.value.refusal.id is None

@@ -1,0 +1,223 @@
+"""Named indexes on disk: after kills, between processes, and with damaged files."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from dowse.errors import DowseError, NotFound, StoreDamaged, StoreTooNew, UsageError
+from dowse.notes.notes_documents import make_note
+from dowse.notes.registry import NotesRegistry, index_file, names_on_disk
+from dowse.store import storage_layout
+from mcp import Client
+from tests.notes.served import Assistant, program
+
+ADDER = """
+import sys
+from dowse.notes.notes_documents import make_note
+from dowse.notes.registry import NotesRegistry
+library = NotesRegistry()
+index = library.use("kept", lambda index: index)
+for number in range(10_000):
+    index.add([make_note(f"d{number}", f"text number{number} " + "more words " * 20)])
+    index.tidy()
+    print(number, flush=True)
+"""
+
+
+def found(library: NotesRegistry, name: str, query: str) -> int:
+    return library.use(name, lambda index: index.search(query, 1).total)
+
+
+def test_a_kill_after_any_reply_loses_nothing(library: NotesRegistry) -> None:
+    library.create("kept", "disk")
+    sure = -1
+    for lines in (1, 40, 400):
+        adder = subprocess.Popen([sys.executable, "-c", ADDER], stdout=subprocess.PIPE, text=True)
+        assert adder.stdout
+        told = [int(adder.stdout.readline()) for _ in range(lines)]
+        adder.send_signal(signal.SIGKILL)
+        rest = [int(line) for line in adder.stdout.read().splitlines() if line.strip()]
+        adder.wait()
+        adder.stdout.close()
+        sure = max([sure, *told, *rest])
+        total = found(library, "kept", "text")
+        assert total >= sure + 1
+        for number in {0, sure // 2, sure}:
+            assert found(library, "kept", f"number{number}") == 1
+        with library.use("kept", lambda index: index).database.reading() as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_eight_clients_add_while_four_search_and_none_is_lost_or_refused() -> None:
+    adders, searchers, each = 8, 4, 12
+    servers = 3
+
+    async def scene() -> None:
+        async with anyio.create_task_group() as group:
+            started = [await connect(group) for _ in range(servers)]
+            await started[0].tell("search_create_index", index_name="shared", backend="disk")
+            is_done = anyio.Event()
+
+            async def add(who: int) -> None:
+                for number in range(each):
+                    arguments = {"doc_id": f"{who}-{number}", "content": f"shared text of{who} number{number}"}
+                    added = await started[who % servers].tell("search_add_document", index_name="shared", **arguments)
+                    assert added["status"] == "indexed"
+                    if number % 4 == 3:
+                        other = await started[(who + 1) % servers].tell(
+                            "search_index", index_name="shared", query=f"+of{who} +number{number}"
+                        )
+                        assert [one["doc_id"] for one in other["results"]] == [f"{who}-{number}"]
+
+            async def search(who: int) -> None:
+                last = 0
+                while not is_done.is_set():
+                    reply = await started[who % servers].tell(
+                        "search_index", index_name="shared", query="shared", k=100
+                    )
+                    assert reply["total_matches"] >= last
+                    assert len(reply["results"]) == min(100, reply["total_matches"])
+                    last = reply["total_matches"]
+
+            async with anyio.create_task_group() as readers:
+                for who in range(searchers):
+                    readers.start_soon(search, who)
+                async with anyio.create_task_group() as writers:
+                    for who in range(adders):
+                        writers.start_soon(add, who)
+                is_done.set()
+            final = await started[-1].tell("search_index", index_name="shared", query="shared", k=200)
+            assert final["total_matches"] == adders * each
+            assert len({one["doc_id"] for one in final["results"]}) == adders * each
+            leave.set()
+
+    leave: Any = None
+
+    async def connect(group: Any) -> Assistant:
+        return Assistant(await group.start(hold))
+
+    async def hold(*, task_status: Any) -> None:
+        async with Client(program()) as client:
+            task_status.started(client)
+            await leave.wait()
+
+    async def main() -> None:
+        nonlocal leave
+        leave = anyio.Event()
+        with anyio.fail_after(90):
+            await scene()
+
+    anyio.run(main)
+
+
+def test_an_index_survives_its_server_and_its_configuration_too(library: NotesRegistry) -> None:
+    library.create("kept", "disk", {"lowercase": False, "min_length": 3})
+    library.use("kept", lambda index: index.add([make_note("a", "Word of mouth", {"x": [1, {"y": None}]})]))
+    library.close()
+    again = NotesRegistry()
+    assert found(again, "kept", "Word") == 1
+    assert found(again, "kept", "word") == 0
+    assert again.use("kept", lambda index: index.document("a")).metadata == {"x": [1, {"y": None}]}
+    again.close()
+
+
+def test_two_libraries_see_each_others_indexes_documents_and_deletions_at_once(library: NotesRegistry) -> None:
+    other = NotesRegistry()
+    library.create("shared", "disk")
+    other.use("shared", lambda index: index.add([make_note("a", "first words")]))
+    assert found(library, "shared", "words") == 1
+    with pytest.raises(UsageError, match="already exists"):
+        other.create("shared")
+    library.delete("shared")
+    with pytest.raises(NotFound, match="Index not found: shared"):
+        other.use("shared", lambda index: index.add([make_note("b", "lost words")]))
+    library.create("shared", "disk")
+    other.use("shared", lambda index: index.add([make_note("c", "new words")]))
+    assert found(library, "shared", "words") == 1
+    other.close()
+
+
+def test_whoever_has_it_open_while_it_is_deleted_adds_nothing_to_a_ghost(library: NotesRegistry) -> None:
+    library.create("shared", "disk")
+    index = library.use("shared", lambda index: index)
+    other = NotesRegistry()
+    other.delete("shared")
+    with pytest.raises(DowseError):
+        index.add([make_note("a", "words")])
+    other.create("shared", "disk")
+    assert found(other, "shared", "words") == 0
+    assert sorted(file.name for file in storage_layout.notes_folder().iterdir() if file.suffix == ".db") == [
+        "index-shared.db"
+    ]
+    other.close()
+
+
+def test_a_deletion_that_was_killed_half_way_is_finished(library: NotesRegistry) -> None:
+    library.create("half", "disk")
+    library.use("half", lambda index: index.mark_deleted())
+    with pytest.raises(NotFound):
+        found(library, "half", "x")
+    library.create("half", "disk")
+    assert found(library, "half", "x") == 0
+
+
+def test_names_that_differ_in_case_have_different_files(library: NotesRegistry) -> None:
+    for name in ("notes", "Notes", "NOTES", "con", "a-b_C9"):
+        library.create(name, "disk")
+        library.use(name, lambda index, name=name: index.add([make_note(name, "words")]))  # type: ignore[misc]
+    assert names_on_disk() == sorted(["notes", "Notes", "NOTES", "con", "a-b_C9"])
+    assert len({index_file(name).name.lower() for name in names_on_disk()}) == 5
+    assert library.use("Notes", lambda index: index.document("Notes")).content == "words"
+
+
+def test_only_the_user_can_enter_the_folder(library: NotesRegistry) -> None:
+    library.create("mine", "disk")
+    assert storage_layout.notes_folder().stat().st_mode & 0o777 == 0o700
+
+
+def test_a_file_that_is_no_index_is_told_and_left_alone(library: NotesRegistry) -> None:
+    library.create("bad", "disk")
+    library.close()
+    file = index_file("bad")
+    file.write_bytes(b"not a database at all, not even nearly" * 100)
+    library = NotesRegistry()
+    with pytest.raises(StoreDamaged):
+        found(library, "bad", "x")
+    with pytest.raises(UsageError, match="already exists"):
+        library.create("bad", "disk")
+    assert len(library.list()[1]) == 1
+    assert file.read_bytes().startswith(b"not a database")
+    library.close()
+
+
+def test_an_index_of_a_later_version_is_refused_with_both_versions(library: NotesRegistry) -> None:
+    library.create("late", "disk")
+    library.close()
+    with sqlite3.connect(index_file("late")) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(StoreTooNew, match=r"format 99.*format 1"):
+        found(NotesRegistry(), "late", "x")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_storage_root_that_cannot_be_written_is_told(library: NotesRegistry, storage: Path) -> None:
+    storage.mkdir()
+    storage.chmod(0o500)
+    with pytest.raises((DowseError, OSError)):
+        library.create("x", "disk")
+
+
+def test_many_open_indexes_rest_and_wake(library: NotesRegistry) -> None:
+    for number in range(20):
+        library.create(f"n{number}", "disk")
+        library.use(f"n{number}", lambda index, number=number: index.add([make_note("a", f"word{number}")]))  # type: ignore[misc]
+    assert [found(library, f"n{number}", f"word{number}") for number in range(20)] == [1] * 20
+    assert len(library.list()[0]) == 21

@@ -1,0 +1,108 @@
+"""Properties that hold for every file."""
+
+import json
+from importlib.util import find_spec
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dowse.reading import DOCUMENT_EXTENSIONS, detect_language, read, read_document
+from dowse.types import Reading
+from tests.repository import EVAL
+
+NAUGHTY = EVAL / "hostile" / "blns.json"
+READABLE = DOCUMENT_EXTENSIONS.keys() - (set() if find_spec("pypdfium2") else {".pdf"})
+"""All formats; PDF only if the extra `documents` is installed."""
+
+
+@pytest.mark.skipif(not NAUGHTY.is_file(), reason="needs hostile/blns.json in the folder that DOWSE_EVAL names")
+def test_every_naughty_string_is_a_file_like_any_other() -> None:
+    for text in json.loads(NAUGHTY.read_text(encoding="utf-8")):
+        data = text.encode("utf-8", "surrogatepass")
+        for path in ("a.md", "a.txt", "a.py", "a.rst", text):
+            reading = read(data, path, detect_language(path, data))
+            assert reading.is_verbatim == (reading.text.encode() == data[reading.text_start :])
+        for extension in READABLE:
+            document = read_document(data, f"a{extension}")
+            assert document.title
+            assert is_true(document, data)
+
+
+def is_true(reading: Reading, data: bytes) -> bool:
+    """Return whether a reading can be stored, and whether its text is that of the file if it claims so."""
+    links = "".join(link.target + link.text for link in reading.links)
+    "".join([reading.title, reading.description, *reading.tags, links]).encode()
+    return reading.text.encode() == data[reading.text_start :] or not reading.is_verbatim
+
+
+@given(st.binary())
+@settings(deadline=None)
+def test_any_bytes_are_a_document_of_any_format(data: bytes) -> None:
+    for extension in READABLE:
+        reading = read_document(data, f"a{extension}")
+        assert reading.title
+        assert is_true(reading, data)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])), st.sampled_from(["utf-8-sig", "utf-16", "utf-32"]))
+@settings(deadline=None)
+def test_every_format_of_text_may_begin_with_a_mark(text: str, encoding: str) -> None:
+    for extension in READABLE - {".docx", ".pdf"}:
+        plain, marked = (read_document(data, f"a{extension}") for data in (text.encode(), text.encode(encoding)))
+        assert "\0" in text or text[:1] == "\ufeff" or plain.text == marked.text
+
+
+def test_every_extension_has_the_type_of_what_its_files_become() -> None:
+    assert DOCUMENT_EXTENSIONS[".txt"] == "text/plain"
+    assert {kind for extension, kind in DOCUMENT_EXTENSIONS.items() if extension != ".txt"} == {"text/markdown"}
+    assert {".md", ".html", ".mdx", ".rst", ".adoc", ".ipynb", ".docx", ".pdf"} <= DOCUMENT_EXTENSIONS.keys()
+
+
+FENCED = {
+    ".md": "```\n# no\n```\n\ntext",
+    ".mdx": "~~~\n# no\n~~~\n\ntext",
+    ".rst": "::\n\n   no\n   ==\n\ntext",
+    ".adoc": "----\n= no\n----\n\ntext",
+    ".html": "<pre><code># no\n</code></pre><p>text</p>",
+    ".ipynb": '{"cells": [{"cell_type": "code", "source": "# no"}]}',
+}
+
+
+@pytest.mark.parametrize(("extension", "text"), FENCED.items())
+def test_a_heading_in_code_is_no_title(extension: str, text: str) -> None:
+    assert read_document(text.encode(), f"docs/name{extension}").title == "name"
+
+
+def test_code_is_called_by_its_file_and_has_no_links() -> None:
+    reading = read(b'"""[a](b)"""\r\nx = "https://c.org"\n', "src/engine/index.py", "python")
+    assert (reading.title, reading.description, reading.links) == ("index.py", "", ())
+    assert reading.is_verbatim
+
+
+@pytest.mark.parametrize(
+    ("path", "title"), [("LICENSE", "First line"), ("a/notes.TXT", "First line"), ("nginx.conf", "nginx.conf")]
+)
+def test_prose_in_a_project_is_called_by_its_first_line(path: str, title: str) -> None:
+    assert read(b"First line\nsecond", path, detect_language(path, b"")).title == title
+
+
+def test_html_in_a_project_is_source_code() -> None:
+    source = b"<title>T</title>\r\n<p>x"
+    assert read(source, "web/index.html", "html").text.encode() == source
+
+
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        ("a.md", "H"),
+        ("a.MD", "H"),
+        ("a.markdown", "H"),
+        ("a.txt", "# H"),
+        ("CMakeLists.txt", "# H"),
+        ("a.HTM", "a"),
+        ("x.y/a.MDX", "H"),
+    ],
+)
+def test_a_document_is_read_by_its_extension(path: str, title: str) -> None:
+    assert read_document(b"# H\n", path).title == title

@@ -1,0 +1,349 @@
+"""Processes of the program: commands, servers on stdin and stdout, servers over HTTP."""
+
+import contextlib
+import http.client
+import itertools
+import json
+import os
+import queue
+import re
+import shlex
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from tests.recording.forking import PATIENCE_SECONDS, runner
+from tests.recording.projects import Place, python
+
+Message = dict[str, Any]
+
+OLDER, NEWER = "2025-11-25", "2026-07-28"
+_NUMBERS = itertools.count(1)
+CLIENT = {"name": "recording", "version": "1"}
+
+
+class Commands:
+    """A shell for one place: it runs commands one after the other and writes down what they say."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.said: list[str] = []
+        self._streams = [place.folder / f".{name}" for name in ("stdin", "stdout", "stderr")]
+        self._runner = runner(place)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._runner.__exit__(kind, error, trace)
+
+    def run(
+        self, *arguments: str, cwd: str = "", stdin: str = "", shown: Callable[[str], str] | None = None, **more: str
+    ) -> str:
+        """Run a command in a folder of the place and write it down; what it said on stdout."""
+        code, stdout, stderr = self.run_quietly(*arguments, cwd=cwd, stdin=stdin, **more)
+        where = f"{cwd}$ " if cwd else "$ "
+        variables = "".join(f"{name}={value} " for name, value in more.items())
+        given = f" <<< {stdin!r}" if stdin else ""
+        parts = [f"{where}{variables}dowse {shlex.join(arguments)}{given}\n"]
+        parts += [_indented("out", shown(stdout) if shown else stdout), _indented("err", stderr)]
+        self.said.append("".join([*parts, f"exit {code}\n"]))
+        return stdout
+
+    def run_quietly(self, *arguments: str, cwd: str = "", stdin: str = "", **more: str) -> tuple[int, str, str]:
+        """Run a command and write nothing down; its exit code, stdout and stderr."""
+        given, *told = self._streams
+        given.write_text(stdin, encoding="utf-8")
+        for stream in told:
+            stream.write_text("", encoding="utf-8")
+        asked = {
+            "arguments": arguments,
+            "cwd": str(self.place.folder / cwd),
+            "environment": {**self.place.environment, **more},
+            "streams": [str(stream) for stream in self._streams],
+        }
+        code = self._runner.run(asked)
+        stdout, stderr = (stream.read_text(encoding="utf-8") for stream in told)
+        return code, stdout, stderr
+
+    @property
+    def text(self) -> str:
+        """Everything that was written down."""
+        return "\n".join(self.said)
+
+
+def _indented(name: str, text: str) -> str:
+    """Set a stream's name before each of its lines, and mark a last line that does not end."""
+    if not text:
+        return ""
+    marked = "".join(f"{name}| {line}" for line in text.splitlines(keepends=True))
+    return marked if marked.endswith("\n") else f"{marked}<no newline>\n"
+
+
+class Server:
+    """A server on stdin and stdout, spoken to line by line; it keeps every call and its reply."""
+
+    def __init__(
+        self,
+        place: Place,
+        *options: str,
+        revision: str = OLDER,
+        can_ask: bool = False,
+        command: str = "serve",
+        cwd: str = "",
+        **more: str,
+    ) -> None:
+        self.place, self.revision = place, revision
+        self.said: list[Message] = []
+        self.answers: list[Message] = []
+        """What the person at the client answers to the next questions."""
+        self._capabilities: Message = {"elicitation": {}} if can_ask else {}
+        self._number = 0
+        self._process = 0
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._streams = [place.folder / f".{next(_NUMBERS)}-{name}" for name in ("stdin", "stdout", "stderr")]
+        for pipe in self._streams[:2]:
+            os.mkfifo(pipe)
+        self._streams[2].touch()
+        self._runner = runner(place)
+        asked = {
+            "arguments": [*command.split(), *options],
+            "cwd": str(place.folder / cwd),
+            "environment": {**place.environment, **more},
+            "streams": [str(stream) for stream in self._streams],
+        }
+        # Both ends of a pipe are opened at the same time, here and there, and in the same order.
+        starting = threading.Thread(target=lambda: setattr(self, "_process", self._runner.start(asked)))
+        starting.start()
+        self._stdin, self._stdout = self._streams[0].open("wb"), self._streams[1].open("rb")
+        starting.join(PATIENCE_SECONDS)
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        self.introduction = self._shake_hands()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            with contextlib.suppress(BrokenPipeError):
+                self._stdin.close()
+            self._runner.wait()
+            self._reader.join(PATIENCE_SECONDS)
+            self._stdout.close()
+        except Exception:
+            os.kill(self._process, signal.SIGKILL)
+            raise
+        finally:
+            self._runner.__exit__(kind, error, trace)
+
+    def call(self, tool: str, /, **arguments: Any) -> Message:
+        """Call a tool and write its reply down; what it replied."""
+        return self.ask("tools/call", name=tool, arguments=arguments)
+
+    def ask(self, method: str, **parameters: Any) -> Message:
+        """Send a request and write its reply down; the reply."""
+        questions: list[Message] = []
+        reply = self.request(method, questions, **parameters)
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while _is_at_work(reply) and time.monotonic() < deadline:
+            time.sleep(0.05)
+            reply = self.request(method, questions, **parameters)
+        asked: Message = {"ask": method, **parameters}
+        if method == "tools/call":
+            asked = {"call": parameters["name"], "arguments": parameters["arguments"]}
+        told = {"questions": questions} if questions else {}
+        self.said.append({**asked, **told, **shortened(reply)})
+        return reply
+
+    def request(self, method: str, questions: list[Message] | None = None, /, **parameters: Any) -> Message:
+        """Send a request; its reply, after every question on the way was answered."""
+        asked = [] if questions is None else questions
+        reply = self._send(method, asked, parameters)
+        while reply.get("result", {}).get("resultType") == "input_required":
+            result = reply["result"]
+            inputs = result.get("inputRequests", {})
+            asked.extend(inputs.values())
+            given = {name: self._answer() for name in inputs}
+            state = {"requestState": result["requestState"]} if "requestState" in result else {}
+            reply = self._send(method, asked, {**parameters, "inputResponses": given, **state})
+        return reply
+
+    def wait_until(self, is_done: Callable[[Message], bool], tool: str, /, **arguments: Any) -> None:
+        """Call a tool, without writing it down, until its structured content is as it should be."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            reply = self.request("tools/call", name=tool, arguments=arguments)
+            content = reply.get("result", {}).get("structuredContent", {})
+            if is_done(content):
+                return
+            assert time.monotonic() < deadline, f"it did not happen: {content}"
+            time.sleep(0.05)
+
+    @property
+    def stderr(self) -> str:
+        """What the server has said to people."""
+        return self._streams[2].read_text(encoding="utf-8")
+
+    def _shake_hands(self) -> Message:
+        if self.revision == NEWER:
+            return self.request("server/discover")
+        hello = {"protocolVersion": OLDER, "capabilities": self._capabilities, "clientInfo": CLIENT}
+        reply = self.request("initialize", **hello)
+        self._write({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        return reply
+
+    def _send(self, method: str, asked: list[Message], parameters: Message) -> Message:
+        self._number += 1
+        number = self._number
+        about: Message = {}
+        if self.revision == NEWER:
+            told = {"protocolVersion": NEWER, "clientInfo": CLIENT, "clientCapabilities": self._capabilities}
+            about = {"_meta": {f"io.modelcontextprotocol/{name}": value for name, value in told.items()}}
+        self._write({"jsonrpc": "2.0", "id": number, "method": method, "params": {**parameters, **about}})
+        while True:
+            message = self._next()
+            if message.get("method") == "elicitation/create":
+                asked.append({"method": message["method"], "params": message["params"]})
+                self._write({"jsonrpc": "2.0", "id": message["id"], "result": self._answer()})
+            elif "method" not in message and message.get("id") == number:
+                return {name: value for name, value in message.items() if name in ("result", "error")}
+
+    def _answer(self) -> Message:
+        assert self.answers, "nobody expected a question"
+        return self.answers.pop(0)
+
+    def _write(self, message: Message) -> None:
+        self._stdin.write(json.dumps(message).encode() + b"\n")
+        self._stdin.flush()
+
+    def _read(self) -> None:
+        with contextlib.suppress(ValueError):  # closed
+            for line in self._stdout:
+                self._lines.put(line)
+        self._lines.put(b"")
+
+    def _next(self) -> Message:
+        try:
+            line = self._lines.get(timeout=PATIENCE_SECONDS)
+        except queue.Empty:
+            raise AssertionError(f"nothing more was said; stderr: {self.stderr}") from None
+        assert line, f"the server has ended; stderr: {self.stderr}"
+        message: Message = json.loads(line)
+        return message
+
+
+def _is_at_work(reply: Message) -> bool:
+    """Tell whether a reply says that something still goes on, so that it would be another one in a moment."""
+    content = reply.get("result", {}).get("structuredContent") or {}
+    metadata, coverage = content.get("metadata") or {}, content.get("coverage") or {}
+    told = f"{content.get('watcher')} {metadata.get('warnings') if isinstance(metadata, dict) else ''}"
+    return (
+        (isinstance(metadata, dict) and metadata.get("indexing") is True)
+        or (isinstance(coverage, dict) and "indexing" in coverage)
+        or any(words in told for words in ("first look", "first scan", "being indexed"))
+    )
+
+
+def shortened(reply: Message) -> Message:
+    """Leave out the text of a reply where it is, byte for byte, the JSON of its structured content."""
+    result = reply.get("result")
+    if not isinstance(result, dict) or "structuredContent" not in result:
+        return reply
+    for name, options in _WAYS_TO_WRITE.items():
+        text = json.dumps(result["structuredContent"], **options)
+        if result.get("content") == [{"type": "text", "text": text}]:
+            return {**reply, "result": {**result, "content": f"<structuredContent as {name} JSON>"}}
+    return reply
+
+
+_WAYS_TO_WRITE: dict[str, dict[str, Any]] = {
+    "plain": {"ensure_ascii": False},
+    "compact": {"ensure_ascii": False, "separators": (",", ":")},
+    "indented": {"ensure_ascii": False, "indent": 2},
+    "plain ASCII": {},
+    "compact ASCII": {"separators": (",", ":")},
+}
+
+
+class WebServer:
+    """A server over HTTP, asked with raw requests; it keeps every request and its reply."""
+
+    def __init__(self, place: Place, *options: str, command: str = "serve", **more: str) -> None:
+        self.place = place
+        self.said: list[str] = []
+        self._stderr = (place.folder / f".web-{time.monotonic_ns()}").open("w+b")
+        self.process = subprocess.Popen(
+            [python(), "-P", "-m", "dowse", *command.split(), *options, "--http", "127.0.0.1:0"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._stderr,
+            cwd=place.folder, env={**place.environment, **more},
+        )  # fmt: skip
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not (found := re.search(r" at http://127\.0\.0\.1:(\d+)/mcp\n", self.stderr)):
+            assert self.process.poll() is None, self.stderr
+            assert time.monotonic() < deadline, self.stderr
+            time.sleep(0.02)
+        self.port = int(found[1])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, _kind: type[BaseException] | None, _error: object, _trace: TracebackType | None) -> None:
+        try:
+            self.process.terminate()
+            self.process.wait(PATIENCE_SECONDS)
+        finally:
+            self.process.kill()
+            self.process.wait()
+            self._stderr.close()
+
+    @property
+    def stderr(self) -> str:
+        """What the server has said to people."""
+        return os.pread(self._stderr.fileno(), 1_000_000, 0).decode()
+
+    def ask(
+        self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None, note: str = ""
+    ) -> tuple[int, dict[str, str], bytes]:
+        """Send a request and write it down with its status, headers and body."""
+        given = dict(headers or {})
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)
+        try:
+            connection.request(method, path, body or None, given)
+            reply = connection.getresponse()
+            text = reply.read()
+            told = {name.lower(): value for name, value in reply.getheaders()}
+        finally:
+            connection.close()
+        if b"searchTimeMs" in text:  # 9.8 is shorter than 10.2
+            told["content-length"] = "<LENGTH>"
+        shown = note or body.decode(errors="replace")
+        lines = [f"> {method} {path}", *(f"> {name}: {_in_order(name, value)}" for name, value in given.items())]
+        lines += [f"> {line}" for line in shown.splitlines()]
+        lines += [f"< {reply.status}", *(f"< {name}: {_in_order(name, told[name])}" for name in sorted(told))]
+        lines += [f"< {line}" for line in text.decode().splitlines()]
+        self.said.append("\n".join(lines).replace(f":{self.port}", ":<PORT>") + "\n")
+        return reply.status, told, text
+
+
+def _in_order(name: str, value: str) -> str:
+    """Give the value of a header without what differs from run to run."""
+    if name.lower() == "allow":  # the framework keeps a set
+        return ", ".join(sorted(value.split(", ")))
+    if name.lower() == "mcp-session-id":
+        return "<SESSION>" if value != "nothing" else value
+    return "<TIME>" if name.lower() == "date" else value
+
+
+def files_below(folder: Path) -> Sequence[Path]:
+    """List every file below a folder, in order."""
+    return sorted(path for path in folder.rglob("*") if path.is_file())

@@ -1,0 +1,511 @@
+"""Scenarios of servers on stdin and stdout: what is offered, and what every tool replies."""
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from tests.recording.projects import Place
+from tests.recording.starting import NEWER, OLDER, Commands, Message, Server, shortened
+
+YES: Message = {"action": "accept", "content": {"confirm": True}}
+DECLINE: Message = {"action": "decline"}
+CANCEL: Message = {"action": "cancel"}
+SURFACES = ("code", "documents", "site", "archive", "indexes", "federated")
+
+
+def as_json(value: object) -> str:
+    """Write a value with its keys in their own order."""
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+def offers(place: Place) -> str:
+    """Record the introduction, tools and resources for every choice of tools.
+
+    A tool that is the same as with `--tools full` is told by its name alone.
+    """
+    chosen = {f"--tools {size}": ("--tools", size) for size in ("full", "standard", "minimal")}
+    chosen |= {f"--only {surface}": ("--only", surface) for surface in SURFACES}
+
+    def offered(options: tuple[str, ...]) -> Message:
+        with Server(place, "shop", "--site", "site.json", *options) as server:
+            return _offered(server)
+
+    with ThreadPoolExecutor(2) as pool:
+        told = dict(zip(chosen, pool.map(offered, chosen.values()), strict=True))
+    whole = {tool["name"]: tool for tool in told["--tools full"]["tools"]}
+    for name, offer in told.items():
+        if name != "--tools full":
+            offer["tools"] = [
+                f"<{tool['name']} as with --tools full>" if tool == whole.get(tool["name"]) else tool
+                for tool in offer["tools"]
+            ]
+    return as_json(told)
+
+
+def _offered(server: Server) -> Message:
+    listed = {name: server.request(f"{name}/list") for name in ("resources", "resources/templates", "prompts")}
+    tools = server.request("tools/list")["result"]
+    return {"introduction": server.introduction, **listed, **tools}
+
+
+def project(place: Place) -> str:
+    """Record the tools of one project, from a project without an index to a deleted one."""
+    with Server(place, "shop", "--only", "code", "--tools", "full") as server:
+        for tool, arguments in (
+            ("search_code", {"query": "cart"}), ("search_docs", {"query": "cart"}), ("search_by_path", {"pattern": "**"}),
+            ("get_index_status", {}), ("list_projects", {}), ("reindex_file", {"path": "src/cart.py"}),
+            ("reindex_project", {}), ("delete_index", {}), ("delete_index", {"confirm": True}), ("create_index", {}),
+        ):  # fmt: skip
+            server.call(tool, **arguments)
+        server.wait_until(_is_kept, "get_index_status")
+        for tool, calls in PROJECT_CALLS.items():
+            for arguments in calls:
+                server.call(tool, **arguments)
+        server.call("reindex_project", confirm=True)
+        server.wait_until(_is_kept, "get_index_status")
+        server.call("search_code", query="cart", top_k=1)
+        server.call("delete_index", confirm=True)
+        server.call("search_code", query="cart")
+        server.call("list_projects")
+        return as_json(server.said)
+
+
+PROJECT_CALLS: dict[str, list[dict[str, Any]]] = {
+    "get_index_status": [{}],
+    "list_projects": [{}],
+    "search_code": [
+        {"query": "cart"}, {"query": "total of a cart", "top_k": 1}, {"query": "cart", "top_k": 1, "offset": 1},
+        {"query": "cart", "offset": 50}, {"query": "cart", "path": "web/**"}, {"query": "cart", "language": "go"},
+        {"query": "cart", "language": "klingon"}, {"query": "cart", "mode": "lexical", "alpha": None}, {"query": "cart", "mode": "vector"},
+        {"query": "cart", "alpha": 0.3}, {"query": "+discount -price"}, {"query": '"put an item"'}, {"query": "discuont"},
+        {"query": "payment TOKEN"}, {"query": "never-shown"}, {"query": "zzzqqq"}, {"query": ""}, {"query": "-cart"},
+        {"query": "cart", "path": "[a"}, {"query": "cart", "path": ".env"}, {"query": "x" * 10001}, {"query": "refund"},
+    ],
+    "search_docs": [
+        {"query": "how to peel an apple"}, {"query": "previous instructions"}, {"query": "refund", "path": "docs/*", "top_k": 1},
+        {"query": "zzzqqq"}, {"query": "install", "language": "markdown"}, {"query": "cart", "mode": "vector"},
+    ],
+    "search_by_path": [
+        {"pattern": "**/*.py"}, {"pattern": "**", "limit": 2, "offset": 1}, {"pattern": "*.env"}, {"pattern": "[a"},
+        {"pattern": "{a,b"}, {"pattern": ""}, {"pattern": "cart.*"}, {"pattern": "src/"},
+    ],
+    "reindex_file": [
+        {"path": "src/cart.py"}, {"path": ".env"}, {"path": "link.md"}, {"path": "generated/api.py"}, {"path": "assets/logo.bin"},
+        {"path": "nowhere.py"}, {"path": "../x.py"}, {"path": "/etc/passwd"}, {"path": ""}, {"path": "src"},
+    ],
+    "create_index": [{}, {"confirm": True}],
+    "reindex_project": [{}],
+    "delete_index": [{}, {"confirm": False}],
+    "search_nothing": [{}],
+}  # fmt: skip
+
+
+def _is_kept(status: Message) -> bool:
+    return status.get("status") == "ready" and status.get("watcherActive") is True and not status.get("pendingFiles")
+
+
+def several_projects(place: Place) -> str:
+    """Record two projects in one server: the argument `project`, and what is refused without it."""
+    with Commands(place) as shell:
+        shell.run_quietly("index", "toolbox")
+    with Server(place, "shop", "toolbox", "--only", "code", "--tools", "full") as server:
+        server.said.append({"tools": server.request("tools/list")["result"]["tools"][:4]})
+        server.call("get_index_status", project="toolbox")
+        server.call("search_code", query="hammer")
+        server.call("search_code", query="cart", project="shop")
+        server.call("create_index", project="shop")
+        for name in ("shop", "toolbox"):
+            server.wait_until(_is_kept, "get_index_status", project=name)
+        for tool, arguments in (
+            ("search_code", {"query": "cart"}), ("search_docs", {"query": "cart", "project": "toolbox"}),
+            ("search_by_path", {"pattern": "**/*.md"}), ("search_by_path", {"pattern": "toolbox/src/*"}),
+            ("search_code", {"query": "hammer", "path": "toolbox/**"}), ("get_index_status", {}), ("list_projects", {}),
+            ("reindex_file", {"path": "toolbox/src/hammer.py"}), ("reindex_file", {"path": "src/hammer.py"}),
+            ("reindex_file", {"path": "src/hammer.py", "project": "toolbox"}), ("reindex_project", {"confirm": True}),
+            ("delete_index", {"confirm": True}), ("search_code", {"query": "cart", "project": "nowhere"}),
+            ("create_index", {}), ("delete_index", {"confirm": True, "project": "toolbox"}), ("search_code", {"query": "hammer"}),
+        ):  # fmt: skip
+            server.call(tool, **arguments)
+        return as_json(server.said)
+
+
+def documents(place: Place) -> str:
+    """Record a folder of documents: its tools, and its resources as they are listed and read."""
+    with Server(place, "handbook", "--tools", "full", command="docs") as server:
+        server.wait_until(
+            lambda told: told.get("coverage", {}).get("complete") is True, "search_documents", query="till"
+        )
+        server.said.append(_offered(server))
+        for tool, calls in DOCUMENT_CALLS.items():
+            for arguments in calls:
+                server.call(tool, **arguments)
+        for address in (
+            "docs://index.md", "docs://guide/install.md", "docs://guide/install.md#steps", "docs://hours.html", "docs://note.txt",
+            "docs://history.rst", "docs://sales.ipynb", "docs://warning.md", "docs://missing.md", "docs://guide/install.md#nothing",
+            "docs://../shop/.env", "docs://%2e%2e/shop/README.md", "file:///etc/passwd", "nonsense", "",
+        ):  # fmt: skip
+            server.ask("resources/read", uri=address)
+        server.ask("resources/list", cursor="nonsense")
+        server.ask("prompts/get", name="nothing")
+        server.ask("nothing/at-all")
+        return as_json(server.said)
+
+
+DOCUMENT_CALLS: dict[str, list[dict[str, Any]]] = {
+    "search_documents": [
+        {"query": "till"}, {"query": "glossary", "searchIn": "title"}, {"query": "scales", "searchIn": "content", "limit": 1},
+        {"query": "till", "fileTypes": ["rst", ".md"]}, {"query": "till", "fileTypes": ["exe"]}, {"query": "zzzqqq"}, {"query": ""},
+        {"query": "previous instructions"}, {"query": '"spare keys"'}, {"query": "+till -scales"}, {"query": "glosary"},
+        {"query": "apples", "fileTypes": []}, {"query": "till", "fileTypes": "md"},
+    ],
+    "get_document_outline": [
+        {"uri": "docs://guide/install.md"}, {"uri": "docs://history.rst"}, {"uri": "docs://note.txt"}, {"uri": "docs://missing.md"},
+        {"uri": "guide/install.md"}, {"uri": "docs://../shop/.env"},
+    ],
+    "read_document": [
+        {"uri": "docs://guide/install.md"}, {"uri": "docs://guide/install.md", "section": "steps"},
+        {"uri": "docs://guide/install.md", "startLine": 3, "endLine": 5}, {"uri": "docs://guide/install.md", "startLine": 900},
+        {"uri": "docs://guide/install.md", "startLine": 5, "endLine": 3}, {"uri": "docs://guide/install.md", "section": "nothing"},
+        {"uri": "docs://guide/install.md", "section": "steps", "startLine": 1}, {"uri": "docs://warning.md"}, {"uri": "docs://missing.md"},
+        {"uri": "docs://guide/install.md", "startLine": 0},
+    ],
+    "find_links": [
+        {"uri": "docs://index.md"}, {"uri": "docs://index.md", "direction": "in"}, {"uri": "docs://index.md", "direction": "broken"},
+        {"direction": "broken"}, {}, {"uri": "docs://index.md", "limit": 1, "offset": 1}, {"uri": "docs://missing.md"},
+        {"uri": "docs://guide/install.md", "direction": "both"},
+    ],
+}  # fmt: skip
+
+
+def site(place: Place) -> str:
+    """Record the tools of one site, and of two in one server."""
+    with Server(place, "site.json", command="site serve") as server:
+        server.said.append(_offered(server))
+        for tool, calls in SITE_CALLS.items():
+            for arguments in calls:
+                server.call(tool, **arguments)
+        said = server.said
+    with Server(place, "site.json", "pears=site.json", command="site serve") as server:
+        server.said.append({"two": [tool["name"] for tool in server.request("tools/list")["result"]["tools"]]})
+        for tool, arguments in (
+            ("search_pears", {"query": "pears", "limit": 1}), ("get_article", {"url": "/about"}), ("get_index_info", {}),
+            ("get_article", {"url": "/about", "site": "pears"}), ("get_index_info", {"site": "pears"}),
+            ("get_article", {"url": "/about", "site": "nothing"}),
+        ):  # fmt: skip
+            server.call(tool, **arguments)
+        return as_json([*said, *server.said])
+
+
+SITE_CALLS: dict[str, list[dict[str, Any]]] = {
+    "search_fruit": [
+        {"query": "peeling apples"}, {"query": "aples"}, {"query": "pears", "limit": 1}, {"query": ""}, {"query": "zzzqqq"},
+        {"query": "fruit", "topics": ["pears"]}, {"query": "", "since": "2024-12-01"}, {"query": "", "until": "2024-12-01"},
+        {"query": "", "since": "yesterday"}, {"query": "+apple -knife"}, {"query": '"one ribbon"'}, {"query": "growers"},
+        {"query": "pears", "limit": 26},
+    ],
+    "get_article": [
+        {"url": "/about"}, {"url": "https://fruit.example/posts/peeling-apples/#top"}, {"url": "/"}, {"url": "/nothing"},
+        {"url": "/posts/storing-pears", "offset": 6000}, {"url": "/posts/storing-pears", "offset": 99999}, {"url": "https://other.example/about"},
+    ],
+    "get_index_info": [{}],
+}  # fmt: skip
+
+
+def archive(place: Place) -> str:
+    """Record the tools of research archives."""
+    with Commands(place) as shell:
+        shell.run_quietly("archive", "index")
+    with Server(place, "--only", "archive", "--tools", "full", cwd="empty") as server:
+        server.wait_until(
+            lambda told: bool(told.get("results")) and "indexing" not in told["metadata"],
+            "searchLocalArchives",
+            query="plums",
+        )
+        for tool, calls in ARCHIVE_CALLS.items():
+            for arguments in calls:
+                server.call(tool, **arguments)
+        return as_json(server.said)
+
+
+ARCHIVE_CALLS: dict[str, list[dict[str, Any]]] = {
+    "searchLocalArchives": [
+        {"query": "plums"}, {"query": "plumbs"}, {"query": "plumbs", "fuzzy": False}, {"query": "plums", "includeCitations": True},
+        {"query": "pears", "includeCitations": True, "citationDepth": 3, "limit": 1, "includeInferred": True}, {"query": "zzzqqq"},
+        {"query": ""}, {"query": "market"}, {"query": "plums", "citationDepth": 4},
+    ],
+    "find_citations": [
+        {"document": "Plums"}, {"document": "https://example.org/market"}, {"document": "Pears", "direction": "cited", "limit": 1},
+        {"document": "2025-01-10/plums.md", "depth": 2, "includeInferred": True}, {"document": "Nothing"}, {"document": ""},
+    ],
+    "citation_path": [
+        {"from": "Pears", "to": "Prices"}, {"from": "Prices", "to": "Pears"}, {"from": "Prices", "to": "Pears", "direction": "either"},
+        {"from": "Nothing", "to": "Pears"}, {"from": "Pears", "to": "Pears"},
+    ],
+    "archive_most_cited": [{}, {"limit": 1, "includeInferred": True}],
+    "archive_orphans": [{}, {"limit": 1}],
+    "archive_broken_links": [{}, {"limit": 1}],
+    "archive_duplicates": [{}, {"limit": 1}],
+}  # fmt: skip
+
+
+def notes(place: Place) -> str:
+    """Record the tools of named indexes, in memory and on disk."""
+    with Server(place, "--only", "indexes", "--tools", "full", cwd="empty") as server:
+        for tool, arguments in NOTE_CALLS:
+            server.call(tool, **arguments)
+        return as_json(server.said)
+
+
+MINE = {"index_name": "mine"}
+NOTE_CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("search_list_indexes", {}),
+    ("search_index", {"query": "figs"}),
+    ("search_create_index", MINE),
+    ("search_create_index", MINE),
+    (
+        "search_create_index",
+        {"index_name": "kept", "backend": "disk", "tokenizer_config": {"min_length": 1, "lowercase": False}},
+    ),
+    ("search_create_index", {"index_name": "a b"}),
+    ("search_create_index", {"index_name": "x", "backend": "cloud"}),
+    ("search_create_index", {"index_name": "x", "tokenizer_config": {"nothing": 1}}),
+    (
+        "search_add_document",
+        {"doc_id": "1", "content": "Figs are sweet", "metadata": {"year": 2024, "tag": ["fruit"]}, **MINE},
+    ),
+    ("search_add_document", {"doc_id": "1", "content": "Figs are very sweet", **MINE}),
+    ("search_add_document", {"doc_id": "", "content": "x", **MINE}),
+    ("search_add_document", {"doc_id": "1", "content": "x", "index_name": "nothing"}),
+    ("search_add_document", {"doc_id": "k", "content": "Kept on the disk", "index_name": "kept"}),
+    (
+        "search_add_documents",
+        {
+            "documents": [
+                {"doc_id": "2", "content": "A fig tree is a tree"},
+                {"doc_id": "3", "content": "Trees", "metadata": {"year": 2020}},
+            ],
+            **MINE,
+        },
+    ),
+    ("search_add_documents", {"documents": [{"doc_id": "4"}, {"content": "x"}, 5], **MINE}),
+    ("search_add_documents", {"documents": [], **MINE}),
+    ("search_index", {"query": "+figs", **MINE}),
+    ("search_index", {"query": 'figs "fig tree" trees', "k": 2, **MINE}),
+    ("search_index", {"query": "figs trees tree", "k": 1, "offset": 1, **MINE}),
+    ("search_index", {"query": "trees", "filter": {"year": {"gte": 2019}}, **MINE}),
+    ("search_index", {"query": "trees", "filter": {"year": {"about": 2019}}, **MINE}),
+    ("search_index", {"query": "-figs", **MINE}),
+    ("search_index", {"query": "", **MINE}),
+    ("search_index", {"query": "zzzqqq", **MINE}),
+    ("search_index", {"query": "x", "index_name": "nothing"}),
+    ("search_get_document", {"doc_id": "2", **MINE}),
+    ("search_get_document", {"doc_id": "2", "offset": 5, **MINE}),
+    ("search_get_document", {"doc_id": "nothing", **MINE}),
+    ("search_delete_document", {"doc_id": "2", **MINE}),
+    ("search_delete_document", {"doc_id": "2", **MINE}),
+    ("search_list_indexes", {}),
+    ("search_delete_index", MINE),
+    ("search_delete_index", {"confirm": True, **MINE}),
+    ("search_delete_index", {"index_name": "nothing", "confirm": True}),
+    ("search_delete_index", {"index_name": "default", "confirm": True}),
+]
+
+
+def _with_everything(place: Place) -> None:
+    """Index all there is, so that a server of everything begins with it."""
+    with Commands(place) as shell:
+        for words in (["index", "shop"], ["docs", "list", "shop"], ["archive", "index"], ["notes", "create", "ideas"],
+                      ["notes", "import", "ideas", "notes.jsonl"]):  # fmt: skip
+            shell.run_quietly(*words)
+
+
+def _is_served(status: Message) -> bool:
+    states = {source["kind"]: source["state"] for source in status.get("sources", [])}
+    return status.get("status") == "ready" and all(state == "ready" for state in states.values())
+
+
+def federated(place: Place) -> str:
+    """Record the search over everything, and what it found being fetched."""
+    _with_everything(place)
+    with Server(place, "shop", "--site", "site.json", "--tools", "minimal") as server:
+        server.wait_until(_is_served, "get_index_status")
+        server.call("get_index_status")
+        found = server.call("search", query="apple plums cart")
+        for arguments in FEDERATED_SEARCHES:
+            server.call("search", **arguments)
+        ids = [one["id"] for one in found["result"]["structuredContent"]["results"]]
+        server.call("search", query="apple plums cart", exclude=ids[:2], limit=2)
+        for name in (
+            *ids,
+            "project/shop/.env",
+            "project/shop/nowhere.py",
+            "nothing/at/all",
+            "",
+            "site/fruit/nothing",
+            "index/ideas/nothing",
+        ):
+            server.call("fetch", id=name)
+        server.call("fetch", id="project/shop/src/cart.py", offset=100)
+        server.call("fetch", id="project/shop/src/cart.py", offset=100_000)
+        server.call("search_code", query="cart")
+        return as_json(server.said)
+
+
+FEDERATED_SEARCHES: list[dict[str, Any]] = [
+    {"query": "cart", "source": "project"}, {"query": "cart", "source": "project/shop", "limit": 1}, {"query": "cart", "source": "nowhere"},
+    {"query": "cart", "path": "src/**"}, {"query": "cart", "path": "[a"}, {"query": "cart", "language": "python"},
+    {"query": "plums", "since": "2025-01-01", "until": "2025-01-12"}, {"query": "plums", "since": "soon"}, {"query": "token"},
+    {"query": "zzzqqq"}, {"query": ""}, {"query": "previous instructions"}, {"query": "+plums -market"}, {"query": "guide", "source": "documents"},
+]  # fmt: skip
+
+
+def wrong_arguments(place: Place) -> str:
+    """Record how every tool refuses arguments that are missing, unknown, of another type or out of range."""
+    _with_everything(place)
+    lines = []
+    with Server(place, "shop", "--site", "site.json", "--tools", "full") as server:
+        server.wait_until(_is_served, "get_index_status")
+        for tool in server.request("tools/list")["result"]["tools"]:
+            for arguments in _wrong_for(tool["inputSchema"]):
+                reply = shortened(server.request("tools/call", name=tool["name"], arguments=arguments))
+                lines.append(f"{tool['name']} {json.dumps(arguments)}\n  {json.dumps(reply, ensure_ascii=False)}\n")
+        for method, parameters in (
+            ("tools/call", {}), ("tools/call", {"name": "search_code", "arguments": "cart"}), ("tools/call", {"name": "search_code"}),
+            ("tools/call", {"name": 5}), ("resources/read", {}), ("nothing", {}),
+        ):  # fmt: skip
+            reply = server.request(method, **parameters)
+            lines.append(f"{method} {json.dumps(parameters)}\n  {json.dumps(reply, ensure_ascii=False)}\n")
+    return "".join(lines)
+
+
+def _wrong_for(schema: Message) -> Iterator[Message]:
+    properties, required = schema.get("properties", {}), schema.get("required", [])
+    right = {name: "x" if "string" in str(properties[name].get("type")) else ["x"] for name in required}
+    yield {**right, "nonsense": 1}
+    for name in required:
+        yield {given: value for given, value in right.items() if given != name}
+    for name, told in properties.items():
+        kind = str(told.get("type"))
+        yield {**right, name: "many" if "string" not in kind else 5}
+        yield {**right, name: {"a": 1} if "object" not in kind else [1]}
+        if "minimum" in told:
+            yield {**right, name: told["minimum"] - 1}
+        if "maximum" in told:
+            yield {**right, name: told["maximum"] + 1}
+        if "integer" in kind:
+            yield {**right, name: 1.5}
+        if "enum" in told:
+            yield {**right, name: "nonsense"}
+
+
+def small_budget(place: Place) -> str:
+    """Record replies that a budget of 1,000 tokens cuts."""
+    for number in range(20):
+        lines = (f"def orchard_{number}_{line}() -> str:\n    return 'apple {line}'\n" for line in range(20))
+        (place.folder / f"shop/src/orchard_{number:02}.py").write_text("\n\n".join(lines), encoding="utf-8")
+    (place.folder / "shop/docs/long.md").write_text("# Long\n\n" + "An orchard has apples.\n\n" * 400, encoding="utf-8")
+    _with_everything(place)
+    with Server(place, "shop", "--site", "site.json", "--tools", "full", "--budget", "1000") as server:
+        server.wait_until(_is_served, "get_index_status")
+        for tool, arguments in (
+            ("search_code", {"query": "orchard", "top_k": 50}), ("search_docs", {"query": "orchard"}),
+            ("search_by_path", {"pattern": "**", "limit": 500}), ("search_documents", {"query": "apples orchard", "limit": 100}),
+            ("read_document", {"uri": "docs://docs/long.md"}), ("get_document_outline", {"uri": "docs://docs/long.md"}),
+            ("get_article", {"url": "/posts/storing-pears"}), ("search_fruit", {"query": "", "limit": 25}),
+            ("searchLocalArchives", {"query": "plums", "includeCitations": True, "citationDepth": 3}),
+            ("search", {"query": "orchard apples", "limit": 50}), ("fetch", {"id": "site/fruit/posts/storing-pears"}),
+            ("search_index", {"query": "token rate", "index_name": "ideas"}),
+            ("fetch", {"id": "project/shop/docs/long.md", "offset": 3000}),
+        ):  # fmt: skip
+            server.call(tool, **arguments)
+        return as_json(server.said)
+
+
+def confirming(place: Place, revision: str) -> str:
+    """Record questions to the person at the client, with every kind of answer."""
+    with Server(place, "shop", "--only", "code,indexes", "--tools", "full", revision=revision, can_ask=True) as server:
+        server.said.append({"introduction": server.introduction})
+        for answer, tool, arguments in (
+            (DECLINE, "create_index", {}), (CANCEL, "create_index", {"confirm": True}), (YES, "create_index", {}),
+            (DECLINE, "reindex_project", {}), (CANCEL, "delete_index", {"confirm": True}), (YES, "reindex_project", {}),
+            ({"action": "accept", "content": {"confirm": False}}, "delete_index", {}),
+            ({"action": "accept", "content": {}}, "delete_index", {}), (YES, "delete_index", {}),
+        ):  # fmt: skip
+            server.answers = [answer]
+            server.call(tool, **arguments)
+        server.call("search_create_index", index_name="mine")
+        for answer in (DECLINE, YES):
+            server.answers = [answer]
+            server.call("search_delete_index", index_name="mine")
+        return as_json(server.said)
+
+
+def confirming_older(place: Place) -> str:
+    """Record the questions in the older revision, where the server asks in a request of its own."""
+    return confirming(place, OLDER)
+
+
+def confirming_newer(place: Place) -> str:
+    """Record the questions in the newer revision, where the reply says what is wanted."""
+    return confirming(place, NEWER)
+
+
+def newer_revision(place: Place) -> str:
+    """Record a call of each kind in the newer revision."""
+    _with_everything(place)
+    with Server(place, "shop", "--site", "site.json", "--tools", "full", revision=NEWER) as server:
+        server.wait_until(_is_served, "get_index_status")
+        server.said.append({"introduction": server.introduction})
+        for name in ("resources", "resources/templates"):
+            server.ask(f"{name}/list")
+        listed = server.request("tools/list")["result"]
+        server.said.append({**listed, "tools": [tool["name"] for tool in listed["tools"]]})
+        for tool, arguments in (
+            ("search_code", {"query": "discount"}), ("search_code", {"query": ""}), ("search_documents", {"query": "refund"}),
+            ("search_fruit", {"query": "pears", "limit": 1}), ("searchLocalArchives", {"query": "quince"}),
+            ("search_index", {"query": "token", "index_name": "ideas"}), ("search", {"query": "refund"}), ("search_nothing", {}),
+            ("delete_index", {}), ("reindex_file", {"path": ".env"}),
+        ):  # fmt: skip
+            server.call(tool, **arguments)
+        server.ask("resources/read", uri="docs://docs/guide.md#refunds")
+        server.ask("resources/read", uri="docs://nothing.md")
+        return as_json(server.said)
+
+
+def other_settings(place: Place) -> str:
+    """Record a server that finds no project, and one whose settings change descriptions, limits and documentation."""
+    with Server(place, "--only", "code,documents", "--tools", "full", cwd="home") as server:
+        for tool, arguments in (
+            ("search_code", {"query": "cart"}), ("get_index_status", {}), ("create_index", {}), ("list_projects", {}),
+            ("search_documents", {"query": "cart"}), ("reindex_file", {"path": "x"}), ("delete_index", {"confirm": True}),
+        ):  # fmt: skip
+            server.call(tool, **arguments)
+        server.ask("resources/list")
+        said = [{"server": "without a project"}, *server.said]
+    settings = {"encoder": "none", "enhancedToolDescriptions": True, "maxFiles": 3, "indexDocs": False, "exclude": 5}
+    (place.home / "config.json").write_text(json.dumps(settings), encoding="utf-8")
+    with Server(place, "shop", "--only", "code") as server:
+        listed = server.request("tools/list")["result"]["tools"]
+        server.said.append({tool["name"]: tool["description"] for tool in listed})
+        server.call("create_index")
+        server.call("create_index", confirm=True)
+        server.wait_until(_is_kept, "get_index_status")
+        for tool, arguments in (
+            ("search_docs", {"query": "refund"}), ("search_code", {"query": "discount"}), ("get_index_status", {}),
+        ):  # fmt: skip
+            server.call(tool, **arguments)
+        return as_json([*said, {"server": "with other settings"}, *server.said])
+
+
+def default_encoder(place: Place) -> str:
+    """Record which paths are found by meaning with the default encoder; its scores depend on the processor."""
+    (place.home / "config.json").unlink()
+    with Commands(place) as shell:
+        shell.run_quietly("index", "shop")
+        told = {}
+        for query in ("purchase the basket", "money back", "greet the browser"):
+            _, stdout, _ = shell.run_quietly("search", query, "shop", "--json")
+            found = json.loads(stdout)
+            told[query] = {"paths": sorted(one["path"] for one in found["results"]), "by": sorted(found["searchedBy"])}
+        return as_json(told)

@@ -1,0 +1,121 @@
+"""All surfaces in one server: what is offered, to whom, and that no tool takes another's name."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from dowse.errors import UsageError
+from dowse.keeping.service import Service
+from dowse.mcp.tools import SURFACES, Level, Surface
+from dowse.server.composition import ComposedServer, Offer
+from dowse.surfaces.sites.sites_surface import open_sites
+from mcp import Client
+from tests.making import write_tree
+from tests.sites.making import SITE, index
+
+CODE = {
+    "search_code", "search_docs", "search_by_path", "get_index_status", "list_projects",
+    "create_index", "reindex_project", "reindex_file", "delete_index",
+}  # fmt: skip
+SITES = {"search_fruit", "get_article", "get_index_info"}
+FEDERATED = {"search", "fetch"}
+INDEXES = {"search_index", "search_add_document", "search_create_index"}
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return write_tree(tmp_path / "app", {"pyproject.toml": "", "src/pear.py": "pear = 1\n", "guide.md": "# Pears\n"})
+
+
+def site_file(folder: Path, prefix: str = "fruit") -> str:
+    file = folder / "index.json"
+    file.write_text(json.dumps(index(site={**SITE, "toolPrefix": prefix})), encoding="utf-8")
+    return str(file)
+
+
+def composed(
+    root: Path,
+    *sites: str,
+    surfaces: tuple[Surface, ...] = SURFACES,
+    level: Level = "standard",
+    is_public: bool = False,
+) -> ComposedServer:
+    offer = Offer(surfaces, level, is_public=is_public)
+    return ComposedServer(Service([root]), root, offer, open_sites(sites) if sites else None)
+
+
+def offered(made: ComposedServer, mode: str = "auto") -> set[str]:
+    async def listed() -> list[str]:
+        async with Client(made.server(), mode=mode) as client:
+            return [tool.name for tool in (await client.list_tools()).tools]
+
+    names = anyio.run(listed)
+    assert len(names) == len(set(names))
+    return set(names)
+
+
+def test_every_surface_is_offered_where_there_is_something_to_it(root: Path, tmp_path: Path, mode: str) -> None:
+    assert offered(composed(root), mode) == CODE | INDEXES | FEDERATED | {"search_documents"}
+    (tmp_path / "research-archive").mkdir()
+    with_all = composed(root, site_file(tmp_path))
+    everything = CODE | INDEXES | SITES | FEDERATED | {"search_documents", "searchLocalArchives"}
+    assert offered(with_all, mode) == everything
+
+
+def test_full_adds_what_is_seldom_needed(root: Path) -> None:
+    assert offered(composed(root, level="full")) > offered(composed(root)) | {"find_links", "search_list_indexes"}
+
+
+@pytest.mark.parametrize(
+    ("surfaces", "names"),
+    [
+        (("code",), CODE),
+        (("documents",), {"search_documents"}),
+        (("indexes",), INDEXES),
+        (("site", "indexes"), SITES | INDEXES),
+    ],
+    ids=lambda value: "" if isinstance(value, set) else "+".join(value),
+)
+def test_only_what_is_named_is_offered(root: Path, tmp_path: Path, surfaces: Any, names: set[str]) -> None:
+    assert offered(composed(root, site_file(tmp_path), surfaces=surfaces)) == names
+
+
+def test_to_the_public_nothing_is_offered_that_writes_or_tells_of_projects(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "research-archive").mkdir()
+    assert offered(composed(root, site_file(tmp_path), is_public=True)) == SITES | FEDERATED | {"search_documents"}
+    with pytest.raises(UsageError, match="--public"):
+        composed(root, surfaces=("code", "archive", "indexes"), is_public=True)
+
+
+@pytest.mark.parametrize("prefix", ["code", "docs", "by_path", "documents", "index", "add_document", "create_index"])
+def test_a_site_whose_tool_has_the_name_of_another_is_refused_with_the_remedy(
+    root: Path, tmp_path: Path, prefix: str
+) -> None:
+    file = site_file(tmp_path, prefix)
+    with pytest.raises(UsageError, match=rf"search_{prefix}\b.*--site NAME=FILE"):
+        composed(root, file)
+    assert f"search_{prefix}" in offered(composed(root, file, surfaces=("site",)))
+    assert {"search_mine", f"search_{prefix}"} <= offered(composed(root, f"mine={file}"))
+
+
+def test_a_server_of_nothing_says_what_is_missing(root: Path) -> None:
+    with pytest.raises(UsageError, match="--site FILE"):
+        composed(root, surfaces=("site",))
+    with pytest.raises(UsageError, match="RESEARCH_ARCHIVE_PATH"):
+        composed(root, surfaces=("archive",))
+
+
+def test_what_one_surface_writes_another_does_not_find(root: Path) -> None:
+    async def conversation() -> tuple[Any, Any]:
+        async with Client(composed(root).server()) as client:
+            await client.call_tool("search_add_document", {"doc_id": "1", "content": "quinces are yellow"})
+            noted = await client.call_tool("search_index", {"query": "quinces"})
+            found = await client.call_tool("search_documents", {"query": "quinces"})
+            return noted.structured_content, found.structured_content
+
+    noted, found = anyio.run(conversation)
+    assert (noted["total_matches"], found["totalMatches"]) == (1, 0)

@@ -1,0 +1,146 @@
+"""Private key files are detected by their content; files that only show a key are not."""
+
+import base64
+import random
+from pathlib import Path
+
+import pytest
+
+from dowse.errors import PathRefused
+from dowse.sources.private_keys import find_private_key
+from dowse.types import Document, Entry, Reason, Rule, Verdict
+from tests.making import write_tree
+from tests.sources.repositories import decisions, source
+
+BODY = base64.encodebytes(random.Random(7).randbytes(1200)).decode()  # not a real key
+
+
+def block(label: str, body: str = BODY) -> str:
+    return f"-----BEGIN {label}-----\n{body}-----END {label}-----\n"
+
+
+KEY = block("OPENSSH PRIVATE KEY")
+
+KEYS = {
+    "OpenSSH": KEY,
+    "RSA": block("RSA PRIVATE KEY"),
+    "PKCS 8, one line": block("PRIVATE KEY", "MC4CAQAwBQYDK2VwBCIEIGZha2VmYWtlZmFrZWZha2VmYWtlZmFrZWZha2VmYWtl\n"),
+    "with a passphrase": block("RSA PRIVATE KEY", f"Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,5C1A\n\n{BODY}"),
+    "PGP": block("PGP PRIVATE KEY BLOCK", f"Version: GnuPG v2\n\n{BODY}=nW0h\n"),
+    "SSH2": f"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nComment: me\n{BODY}---- END SSH2 ENCRYPTED PRIVATE KEY ----\n",
+    "below its certificates": block("CERTIFICATE") * 9 + block("PRIVATE KEY"),
+    "below its parameters": block("EC PARAMETERS", "BggqhkjOPQMBBw==\n") + block("EC PRIVATE KEY"),
+    "below attributes": f"Bag Attributes\n    friendlyName: me\nKey Attributes: <No Attributes>\n{block('PRIVATE KEY')}",
+    "below comments": "# the key of the build machine, do not share\n" * 200 + KEY,
+    "in notes": f"key for the build machine:\n\n{KEY}\nask bob's team for another\n",
+    "in a VPN's settings": f"client\nremote example.org\n<key>\n{block('PRIVATE KEY')}</key>\n",
+    "cut short": KEY[:900],
+    "Windows lines": KEY.replace("\n", "\r\n"),
+    "trailing spaces": KEY.replace("\n", "  \n"),
+}
+
+FIXTURE = f'''"""Signing."""
+
+import signing
+
+PRIVATE_KEY = """
+{block("RSA PRIVATE KEY")}"""
+OTHER = """\\
+{block("RSA PRIVATE KEY")}"""
+
+
+def test_a_signature_is_valid():
+    assert signing.verify(signing.sign("x", PRIVATE_KEY))
+'''
+GUIDE = f"""# Deploy keys
+
+Paste the key as it is:
+
+```pem
+{KEY}```
+
+or
+
+~~~
+{KEY}~~~
+"""
+GO = f"""package testdata
+
+// PEMBytes holds keys for tests.
+var PEMBytes = map[string][]byte{{
+	"rsa": []byte(`{block("RSA PRIVATE KEY")}`),
+	"dsa": []byte(`
+{block("DSA PRIVATE KEY")}`),
+}}
+"""
+SHOWN = {
+    "test_signing.py": FIXTURE,
+    "docs/deploy.md": GUIDE,
+    "testdata/keys.go": GO,
+    "keys.ts": f"export const key = `\n{KEY}`;\n",
+    "keys.rs": f'const KEY: &str = r#"\n{KEY}"#;\n',
+    "setup.sh": f"cat > key <<EOF\n{KEY}EOF\n",
+    "key.adoc": f"----\n{KEY}----\n",
+    "key.html": f"<pre>\n{KEY}</pre>\n",
+    "format.txt": "A file begins with\n-----BEGIN OPENSSH PRIVATE KEY-----\nand ends with\n-----END OPENSSH PRIVATE KEY-----\n",
+    "short.txt": "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----\n",
+    "long.md": f"{'A guide of many words. ' * 200}\n\n{KEY}\n",
+    "chain.txt": block("CERTIFICATE") * 3,
+    "id.pub.txt": block("PUBLIC KEY"),
+    "age.md": "Your key looks like AGE-SECRET-KEY-1QQQ and is secret.\n",
+}
+
+
+@pytest.mark.parametrize("kind", KEYS)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_a_private_key_is_known_in_every_form(kind: str, encoding: str) -> None:
+    marker = find_private_key(KEYS[kind].encode(encoding))
+    assert marker is not None
+    assert "PRIVATE KEY" in marker
+
+
+@pytest.mark.parametrize(
+    ("text", "marker"),
+    [
+        (f"# created: 2026\n# public key: age1abc\nAGE-SECRET-KEY-1{'Q' * 58}\n", "AGE-SECRET-KEY-1…"),
+        (f"PuTTY-User-Key-File-3: ssh-rsa\nEncryption: none\n{BODY}", "PuTTY-User-Key-File-…"),
+    ],
+)
+def test_the_keys_of_other_programs_are_known_and_the_rule_shows_nothing_of_them(text: str, marker: str) -> None:
+    assert find_private_key(text.encode()) == marker
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_what_only_shows_a_key_is_read(tmp_path: Path, name: str) -> None:
+    write_tree(tmp_path, {name: SHOWN[name]})
+    made = source(tmp_path)
+    assert made.verdict(name).is_allowed
+    assert isinstance(made.read_path(name), Document)
+
+
+@pytest.mark.parametrize("name", ["id_rsa_github", "id_ed25519_work", "deploy_key", "notes.txt", "key.py"])
+def test_a_private_key_is_denied_under_any_name_and_why_shows_the_rule(tmp_path: Path, name: str) -> None:
+    write_tree(tmp_path, {name: KEY})
+    made = source(tmp_path)
+    item = decisions(made)[name]
+    assert isinstance(item, Entry)
+    rule = Rule("-----BEGIN OPENSSH PRIVATE KEY-----", "built-in deny list (secrets)")
+    denied = Verdict(name, Reason.DENIED, rule, "the file is a private key")
+    assert made.verdict(name) == made.read(item) == made.read_path(name) == denied
+    with pytest.raises(PathRefused, match="is never read"):
+        made.read_bytes(name)
+
+
+def test_a_key_behind_many_certificates_is_denied_wherever_it_begins(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"bundle": block("CERTIFICATE") * 20 + block("PRIVATE KEY")})
+    assert source(tmp_path).verdict("bundle").reason is Reason.DENIED
+
+
+def test_no_content_makes_the_search_for_a_key_slow() -> None:
+    for line in (
+        b"-----BEGIN PRIVATE KEY-----\n",
+        b"-----BEGIN " + b"A" * 1_000_000,
+        b"'(" * 500_000,
+        b"A: " * 300_000,
+    ):
+        find_private_key(b"-----BEGIN PRIVATE KEY-----\n" + line * (1_000_000 // len(line)))

@@ -1,0 +1,182 @@
+"""Reading one file: its bytes, their stat, and the last checks."""
+
+import hashlib
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from dowse.errors import PathRefused
+from dowse.platform import read_at_most
+from dowse.sources import ProjectFiles
+from dowse.types import Document, Entry, Reason, Stat, Verdict
+from tests.making import make_stat, write_tree
+from tests.sources.repositories import decisions, source
+
+
+def read(root: Path, path: str, **settings: object) -> Document | Verdict:
+    made = source(root, **settings)
+    item = decisions(made)[path]
+    assert isinstance(item, Entry)
+    return made.read(item)
+
+
+def test_a_document_is_what_the_file_holds(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"src/a.py": "def f():\n    pass\n"})
+    document = read(tmp_path, "src/a.py")
+    assert isinstance(document, Document)
+    assert (document.path, document.kind, document.language) == ("src/a.py", "code", "python")
+    assert document.reading.text == "def f():\n    pass\n"
+    assert document.content_hash == hashlib.sha256(b"def f():\n    pass\n").digest()
+    assert document.stat.size == 18
+
+
+def test_a_file_with_a_nul_byte_is_binary_whatever_its_name(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"a.py": b"text\0more"})
+    answer = read(tmp_path, "a.py")
+    assert answer == Verdict("a.py", Reason.BINARY, None, "a NUL byte at offset 4")
+    assert source(tmp_path).verdict("a.py") == answer
+
+
+def test_a_nul_byte_far_down_does_not_count(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"a.py": b"x" * 8192 + b"\0"})
+    assert isinstance(read(tmp_path, "a.py"), Document)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
+def test_a_byte_order_mark_makes_it_text(tmp_path: Path, encoding: str) -> None:
+    write_tree(tmp_path, {"a.txt": "grüße".encode(encoding)})
+    answer = read(tmp_path, "a.txt")
+    assert isinstance(answer, Document)
+    assert answer.reading.text == "grüße"
+
+
+def test_a_file_that_grew_beyond_the_limit_is_refused_when_read(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"a.py": "x"})
+    made = source(tmp_path, max_file_bytes=1024)
+    (item,) = made.entries()
+    write_tree(tmp_path, {"a.py": "x" * 5000})
+    assert isinstance(item, Entry)
+    answer = made.read(item)
+    assert isinstance(answer, Verdict)
+    assert (answer.reason, answer.detail) == (Reason.TOO_LARGE, "4.9 KB, the limit is 1 KB")
+
+
+@pytest.mark.parametrize(
+    ("replace", "reason"),
+    [
+        (lambda path: None, Reason.VANISHED),
+        (lambda path: path.symlink_to("/etc/passwd"), Reason.SYMLINK),
+        (os.mkfifo, Reason.SPECIAL),
+        (Path.mkdir, Reason.SPECIAL),
+    ],
+    ids=["nothing", "a symlink", "a pipe", "a folder"],
+)
+def test_what_stands_in_place_of_the_file_is_not_read(tmp_path: Path, replace: object, reason: Reason) -> None:
+    write_tree(tmp_path, {"a.py": "x"})
+    made = source(tmp_path)
+    (item,) = made.entries()
+    (tmp_path / "a.py").unlink()
+    replace(tmp_path / "a.py")  # type: ignore[operator]
+    assert isinstance(item, Entry)
+    answer = made.read(item)
+    assert isinstance(answer, Verdict)
+    assert answer.reason is reason
+
+
+def test_a_denied_file_is_not_read_even_when_an_entry_names_it(tmp_path: Path) -> None:
+    write_tree(tmp_path, {".env": "SECRET=1", "a/.ssh/x": ""})
+    made = source(tmp_path)
+    for path in (".env", "a/.ssh/x"):
+        answer = made.read(Entry(path, "code", make_stat("")))
+        assert isinstance(answer, Verdict)
+        assert answer.reason is Reason.DENIED
+        with pytest.raises(PathRefused):
+            made.read_bytes(path)
+
+
+def test_a_path_is_read_only_if_the_whole_policy_allows_it(tmp_path: Path) -> None:
+    write_tree(tmp_path, {".gitignore": "gen/\n", "gen/a.py": "", "b.py": "text", ".env": "", "c.csv": "", "d/x": ""})
+    made = source(tmp_path, exclude=("*.csv",))
+    answers = {path: made.read_path(path) for path in ("gen/a.py", "b.py", ".env", "c.csv", "d", "gone")}
+    assert {path: answer.reason for path, answer in answers.items() if isinstance(answer, Verdict)} == {
+        "gen/a.py": Reason.GITIGNORED,
+        ".env": Reason.DENIED,
+        "c.csv": Reason.EXCLUDED,
+        "d": None,
+        "gone": Reason.VANISHED,
+    }
+    assert isinstance(answers["b.py"], Document)
+    assert answers["b.py"].reading.text == "text"
+
+
+@pytest.mark.parametrize("path", ["../secret", "/etc/passwd", "a/../../secret", ""])
+def test_no_entry_can_name_a_file_outside(tmp_path: Path, path: str) -> None:
+    write_tree(tmp_path, {"secret": "SECRET", "root/a/b": ""})
+    answer = source(tmp_path / "root").read(Entry(path, "code", make_stat("")))
+    assert isinstance(answer, Verdict)
+
+
+def test_a_file_that_changes_while_it_is_read_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_tree(tmp_path, {"a.py": "old"})
+    meddle_while_reading(monkeypatch, tmp_path / "a.py", times=2)
+    data, stat = source(tmp_path).read_bytes("a.py")
+    assert (data, stat.size) == (b"old++", 5)
+
+
+def test_a_file_that_never_rests_has_a_stat_that_tells_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_tree(tmp_path, {"a.py": "old"})
+    meddle_while_reading(monkeypatch, tmp_path / "a.py", times=100)
+    data, stat = source(tmp_path).read_bytes("a.py")
+    assert stat != stat_now(tmp_path / "a.py")
+    assert data.startswith(b"old")
+
+
+def meddle_while_reading(monkeypatch: pytest.MonkeyPatch, path: Path, times: int) -> None:
+    """Append to a file each time it is read, up to a number of times."""
+    left = iter(range(times))
+
+    def meddling(descriptor: int, limit: int) -> bytes:
+        data = read_at_most(descriptor, limit)
+        if next(left, None) is not None:
+            path.write_bytes(path.read_bytes() + b"+")
+        return data
+
+    monkeypatch.setattr("dowse.sources.project_files.read_at_most", meddling)
+
+
+def stat_now(path: Path) -> Stat:
+    seen = path.stat()
+    return Stat(seen.st_size, seen.st_mtime_ns, seen.st_ino, seen.st_ctime_ns)
+
+
+def test_no_reader_ever_stands_at_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    done = threading.Event()
+    had_reader: list[bool] = []
+    writer = threading.Thread(target=watch_for_reader, args=(tmp_path / "pipe.py", done, had_reader))
+    writer.start()
+    try:
+        touch_in_every_way(source(tmp_path), "pipe.py", rounds=200)
+    finally:
+        done.set()
+        writer.join()
+    assert had_reader == []
+
+
+def touch_in_every_way(made: ProjectFiles, path: str, rounds: int) -> None:
+    for _ in range(rounds):
+        assert isinstance(decisions(made)[path], Verdict)
+        assert made.verdict(path).reason is Reason.SPECIAL
+        assert isinstance(made.read(Entry(path, "code", make_stat(""))), Verdict)
+
+
+def watch_for_reader(pipe: Path, done: threading.Event, had_reader: list[bool]) -> None:
+    """Record whether a pipe has a reader: opening it for writing without waiting succeeds only then."""
+    while not done.is_set():
+        try:
+            os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+            had_reader.append(True)
+        except OSError:
+            continue

@@ -1,0 +1,79 @@
+"""Hostile strings as file names and as paths: nothing breaks, and single decisions agree with the walk."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dowse.types import Document, Entry, Verdict
+from tests.repository import EVAL
+from tests.sources.repositories import can_make, decisions, source
+
+COLLECTED = EVAL / "hostile" / "blns.json"
+NAMES = [
+    *(
+        "-rf",
+        "--help",
+        "$(id)",
+        "`id`",
+        "a\nb",
+        "a\tb",
+        "\x1b[31mred",
+        "a;b",
+        "'",
+        '"',
+        "%s%n",
+        "{{7*7}}",
+        "<script>",
+        "C:",
+        "nul",
+        "con.txt",
+    ),
+    *(
+        "\u202etxt.exe",
+        "\ufeff",
+        "Ω",
+        "ﷺ",
+        "👩‍👩‍👧",
+        "z̷a̸l̴g̵o",
+        "!",
+        "#",
+        "[",
+        "*",
+        "?",
+        "\\",
+        "~",
+        "%00",
+        "%2e%2e",
+        "..\\..",
+        "...",
+        ". ",
+        " ",
+    ),
+]
+
+
+def strings() -> list[str]:
+    """Return our own strings, and those of the big list where it is available."""
+    collected = json.loads(COLLECTED.read_text(encoding="utf-8")) if COLLECTED.is_file() else []
+    return [*NAMES, *collected]
+
+
+def test_a_file_of_any_name_is_read_or_refused_with_a_reason(tmp_path: Path) -> None:
+    made = [name for name in dict.fromkeys(strings()) if can_make(tmp_path, name)]
+    project = source(tmp_path)
+    walked = decisions(project)
+    assert set(walked) == set(made)
+    for name, item in walked.items():
+        answer = project.read(item) if isinstance(item, Entry) else item
+        assert isinstance(answer, Verdict) or answer.reading.text == "text"
+        assert project.verdict(name).is_allowed == isinstance(answer, Document)
+
+
+@pytest.mark.parametrize("prefix", ["", "src/", "../", "/"])
+def test_asking_for_any_string_gives_a_verdict_that_can_be_printed(tmp_path: Path, prefix: str) -> None:
+    project = source(tmp_path)
+    for text in strings():
+        verdict = project.verdict(prefix + text)
+        assert verdict.path.encode() is not None
+        assert verdict.reason or verdict.detail == "a folder"

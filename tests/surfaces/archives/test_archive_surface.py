@@ -1,0 +1,264 @@
+"""The archive surface as an assistant uses it, in both revisions of the protocol."""
+
+import json
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from mcp_types import CallToolResult, TextContent
+
+from dowse.archives.archive_locations import ArchiveLocations
+from dowse.mcp.protocol import make_server
+from dowse.mcp.reply_budget import BUDGET_TOKENS, wire_characters
+from dowse.mcp.tools import fixed_tools
+from dowse.surfaces.archives.archive_surface import INSTRUCTIONS, ArchiveSurface
+from mcp import Client
+from tests.archives.making import HOSTILE, captured_page, index_archives, locations_in, make_archives
+from tests.surfaces.project.talking import until
+
+Got = TypeVar("Got")
+Reply = dict[str, Any]
+
+RESEARCH = {
+    "2025-05-20/machine_learning_intro.md": (
+        "# Introduction to Machine Learning\n\nMachine learning is a subset of artificial intelligence.\n\n"
+        "For more information on ML algorithms, see [this resource](https://example.com/ml-algorithms).\n"
+    )
+}
+PAGES = {"1f": captured_page("https://example.com/ml-algorithms", "Algorithms", "# Gradient descent\n\nAnd others.\n")}
+
+
+@pytest.fixture
+def locations(tmp_path: Path) -> ArchiveLocations:
+    found = make_archives(tmp_path, RESEARCH, PAGES)
+    index_archives(found).close()
+    return found
+
+
+def talk(
+    mode: str,
+    locations: ArchiveLocations,
+    conversation: Callable[[Client], Awaitable[Got]],
+    *,
+    keeps_fresh: bool = False,
+    budget: int = BUDGET_TOKENS,
+) -> Got:
+    """Have a conversation with a server of the archives alone."""
+    surface = ArchiveSurface(locations, keeps_fresh=keeps_fresh)
+
+    async def have_it() -> Got:
+        async with Client(
+            make_server(fixed_tools(surface.tools), instructions=INSTRUCTIONS, budget_tokens=budget), mode=mode
+        ) as client:
+            try:
+                return await conversation(client)
+            except Exception as error:  # raised once more outside, where no group is made of it
+                failure = error
+        raise failure
+
+    try:
+        return anyio.run(have_it)
+    finally:
+        surface.close()
+
+
+def call(
+    mode: str, locations: ArchiveLocations, tool: str, arguments: Reply, budget: int = BUDGET_TOKENS
+) -> CallToolResult:
+    async def one(client: Client) -> CallToolResult:
+        result = await client.call_tool(tool, arguments)
+        listed = {one.name: one for one in (await client.list_tools()).tools}
+        Draft202012Validator(listed[tool].output_schema).validate(result.structured_content)
+        return result
+
+    return talk(mode, locations, one, budget=budget)
+
+
+def told(result: CallToolResult) -> Reply:
+    (block,) = result.content
+    assert isinstance(block, TextContent)
+    assert not result.is_error, block.text
+    assert json.loads(block.text) == result.structured_content
+    return dict(result.structured_content or {})
+
+
+def test_the_specification_s_example_field_for_field(mode: str, locations: ArchiveLocations) -> None:
+    arguments = {"query": "machine learning", "fuzzy": True, "includeCitations": True, "limit": 5}
+    reply = told(call(mode, locations, "searchLocalArchives", arguments))
+    first, second = (result["document"]["id"] for result in [*reply["results"], {"document": {"id": ""}}][:2])
+    (result,) = reply["results"]
+    graph = reply["citationGraph"]
+    second = graph["nodes"][1]["id"]
+    citation = {
+        "sourceId": first,
+        "targetId": second,
+        "targetUrl": "https://example.com/ml-algorithms",
+        "context": "For more information on ML algorithms, see [this resource](https://example.com/ml-algorithms).",
+        "confidence": 1.0,
+    }
+    assert first.startswith("doc-")
+    assert 0.8 <= result["document"]["score"] <= 1
+    assert {key: result["document"][key] for key in ("title", "path", "source", "date")} == {
+        "title": "Introduction to Machine Learning",
+        "path": "research-archive/2025-05-20/machine_learning_intro.md",
+        "source": "research",
+        "date": "2025-05-20",
+    }
+    assert result["highlights"] == [
+        {"field": "title", "snippets": ["Introduction to <mark>Machine Learning</mark>"]},
+        {
+            "field": "content",
+            "snippets": ["<mark>Machine learning</mark> is a subset of artificial intelligence."],
+        },
+    ]
+    assert result["citations"] == {"citing": [citation], "cited": []}
+    assert graph == {
+        "nodes": [
+            {"id": first, "label": "Introduction to Machine Learning", "type": "source"},
+            {"id": second, "label": "Algorithms", "type": "target"},
+        ],
+        "edges": [{"from": first, "to": second, "confidence": 1.0}],
+    }
+    assert reply["metadata"] == {
+        "totalResults": 1, "query": "machine learning", "fuzzy": True, "includeCitations": True, "citationDepth": 1,
+        "limit": 5,
+    }  # fmt: skip
+
+
+def test_the_schema_is_the_specification_s(mode: str, locations: ArchiveLocations) -> None:
+    async def listed(client: Client) -> Any:
+        return {tool.name: tool for tool in (await client.list_tools()).tools}
+
+    tool = talk(mode, locations, listed)["searchLocalArchives"]
+    assert tool.description == "Searches the local research and URL content archives"
+    assert tool.input_schema["required"] == ["query"]
+    properties = tool.input_schema["properties"]
+    assert properties["citationDepth"] == {
+        "type": "integer", "description": "How many levels of citations to include", "default": 1, "minimum": 1,
+        "maximum": 3,
+    }  # fmt: skip
+    assert (properties["limit"]["default"], properties["limit"]["minimum"], properties["limit"]["maximum"]) == (
+        10,
+        1,
+        50,
+    )
+    assert (properties["fuzzy"]["default"], properties["includeCitations"]["default"]) == (True, False)
+
+
+def test_without_citations_there_are_none(mode: str, locations: ArchiveLocations) -> None:
+    reply = told(call(mode, locations, "searchLocalArchives", {"query": "machine"}))
+    assert "citationGraph" not in reply
+    assert "citations" not in reply["results"][0]
+
+
+def test_an_empty_query_has_no_results_and_the_usual_metadata(mode: str, locations: ArchiveLocations) -> None:
+    reply = told(call(mode, locations, "searchLocalArchives", {"query": "", "includeCitations": True}))
+    assert reply["results"] == []
+    assert (reply["metadata"]["totalResults"], reply["metadata"]["query"]) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {}, {"query": 7}, {"query": "x", "limit": 0}, {"query": "x", "limit": 51}, {"query": "x", "citationDepth": 4},
+        {"query": "x", "limit": 1.5}, {"query": "x", "fuzzy": "yes"}, {"query": "x", "what": 1}, {"query": "x", "limit": True},
+    ],
+)  # fmt: skip
+def test_a_wrong_argument_fails_in_the_words_of_the_specification(
+    mode: str, locations: ArchiveLocations, arguments: Reply
+) -> None:
+    result = call(mode, locations, "searchLocalArchives", arguments)
+    assert result.is_error
+    (block,) = result.content
+    assert isinstance(block, TextContent)
+    assert block.text.startswith("Failed to search local archives: ")
+    assert (result.structured_content or {})["userMessage"] == block.text
+
+
+def test_null_is_absent(mode: str, locations: ArchiveLocations) -> None:
+    reply = told(call(mode, locations, "searchLocalArchives", {"query": "machine", "limit": None, "fuzzy": None}))
+    assert (reply["metadata"]["limit"], reply["metadata"]["fuzzy"]) == (10, True)
+
+
+def test_no_database_fails_in_the_words_of_the_specification_and_names_no_folder(mode: str, tmp_path: Path) -> None:
+    result = call(mode, locations_in(tmp_path), "searchLocalArchives", {"query": "x"})
+    (block,) = result.content
+    assert isinstance(block, TextContent)
+    assert block.text.startswith("Failed to search local archives: No archive has been indexed")
+    assert str(tmp_path) not in block.text
+
+
+def test_a_damaged_database_is_said_to_be_one(mode: str, locations: ArchiveLocations) -> None:
+    locations.database.write_bytes(b"SQLite format 3\0" + os.urandom(5000))
+    result = call(mode, locations, "searchLocalArchives", {"query": "x"})
+    assert result.is_error
+    assert (result.structured_content or {})["userMessage"].startswith("Failed to search local archives: the database")
+    assert str(locations.database) not in (result.structured_content or {})["userMessage"]
+
+
+@pytest.mark.parametrize("budget", [1000, 4000])
+def test_a_reply_keeps_to_its_budget_and_says_what_is_left_out(mode: str, tmp_path: Path, budget: int) -> None:
+    links = " ".join(f"[{n}]({n}.md)" for n in range(100))
+    locations = make_archives(tmp_path, {f"{n}.md": f"# Apple {n}\n\n{links}\n" for n in range(100)})
+    index_archives(locations).close()
+    arguments = {"query": "apple", "includeCitations": True, "citationDepth": 3, "limit": 50}
+    reply = told(call(mode, locations, "searchLocalArchives", arguments, budget))
+    assert wire_characters(reply) <= budget * 4
+    assert "truncated" in reply["metadata"]
+    ids = {node["id"] for node in reply["citationGraph"]["nodes"]}
+    assert all({edge["from"], edge["to"]} <= ids for edge in reply["citationGraph"]["edges"])
+    shorter = told(call(mode, locations, "find_citations", {"document": "0.md", "limit": 500}, budget))
+    assert wire_characters(shorter) <= budget * 4
+    assert "truncated" in shorter
+
+
+def test_the_other_questions_of_the_graph_have_tools_on_demand(mode: str, locations: ArchiveLocations) -> None:
+    found = told(call(mode, locations, "find_citations", {"document": "https://example.com/ml-algorithms"}))
+    assert [one["sourceTitle"] for one in found["cited"]] == ["Introduction to Machine Learning"]
+    path = told(
+        call(mode, locations, "citation_path", {"from": "Introduction to Machine Learning", "to": "Algorithms"})
+    )
+    assert (path["found"], path["length"], len(path["steps"])) == (True, 1, 1)
+    back = told(
+        call(mode, locations, "citation_path", {"from": "Algorithms", "to": "Introduction to Machine Learning"})
+    )
+    assert not back["found"]
+    assert told(call(mode, locations, "archive_most_cited", {}))["documents"][0]["citedBy"] == 1
+    assert told(call(mode, locations, "archive_orphans", {}))["total"] == 0
+    assert told(call(mode, locations, "archive_broken_links", {}))["links"] == []
+    assert told(call(mode, locations, "archive_duplicates", {}))["groups"] == []
+    assert call(mode, locations, "find_citations", {"document": "nothing"}).is_error
+
+
+def test_only_the_search_is_offered_without_demand(locations: ArchiveLocations) -> None:
+    surface = ArchiveSurface(locations, keeps_fresh=False)
+    assert [tool.name for tool in surface.tools if not tool.is_extra] == ["searchLocalArchives"]
+    assert all(tool.is_read_only and not tool.is_destructive for tool in surface.tools)
+
+
+def test_hostile_queries_are_answered(locations: ArchiveLocations) -> None:
+    async def ask_all(client: Client) -> None:
+        for query in HOSTILE:
+            for fuzzy in (True, False):
+                told(await client.call_tool("searchLocalArchives", {"query": query, "fuzzy": fuzzy}))
+
+    talk("auto", locations, ask_all)
+
+
+def test_a_server_indexes_by_itself_and_sees_changes(tmp_path: Path) -> None:
+    locations = make_archives(tmp_path, RESEARCH, PAGES)
+
+    async def conversation(client: Client) -> None:
+        assert told(await client.call_tool("searchLocalArchives", {"query": "machine"}))["results"]
+        make_archives(tmp_path, {"2025-06-01/new.md": "# Pomegranates\n"})
+
+        async def is_found() -> bool:
+            return bool(told(await client.call_tool("searchLocalArchives", {"query": "pomegranates"}))["results"])
+
+        await until(is_found)
+
+    talk("auto", locations, conversation, keeps_fresh=True)

@@ -1,0 +1,122 @@
+"""The real program: over stdio, over HTTP, and as another maker's client sees it."""
+
+import os
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+from mcp.client.stdio import StdioServerParameters
+
+from mcp import Client
+from tests.cli.conftest import Run, run
+from tests.http.served import Served, Speaker
+from tests.making import write_tree
+from tests.mcp.stdio.test_stdio_inspector import inspect
+from tests.mcp.stdio.wire import NEWER, OLDER
+from tests.surfaces.documents.conftest import LISTED
+from tests.surfaces.documents.talking import NOT_FOUND, Reader, index
+
+__all__ = ["run"]
+
+REVISIONS = {"legacy": OLDER, "auto": NEWER}
+
+
+def test_a_folder_is_served_over_stdio_from_the_first_call_on(unindexed: Path, mode: str) -> None:
+    server = StdioServerParameters(
+        command=sys.executable, args=["-m", "dowse", "docs", str(unindexed)], env=dict(os.environ)
+    )
+
+    async def talk() -> None:
+        async with Client(server, mode=mode) as client:
+            reader = Reader(client)
+            assert client.server_capabilities.resources
+            assert client.server_capabilities.resources.list_changed
+            assert client.server_capabilities.prompts is None
+            assert await reader.found("rootstock") == ["docs://guide/grafting.html"]
+            assert await reader.uris() == LISTED
+            assert (await reader.read("docs://memo.txt")).startswith("Buy secateurs")
+            assert (await reader.refusal("docs://.env"))[0] == NOT_FOUND[mode]
+            write_tree(unindexed, {"new.md": "# Medlar\n"})
+            assert await reader.found("medlar") == ["docs://new.md"]
+
+    anyio.run(talk)
+
+
+def test_the_inspector_lists_reads_and_searches(notes: Path) -> None:
+    listed = inspect(notes, OLDER, "--method", "resources/list", command="docs")["resources"]
+    assert [one["uri"] for one in listed] == LISTED
+    section = "docs://guide/pruning.md#when"
+    read = inspect(notes, NEWER, "--method", "resources/read", "--uri", section, command="docs")
+    assert read["contents"][0]["text"].startswith("## When")
+    given = ["--tool-name", "search_documents", "--tool-args-json", '{"query": "rootstock"}']
+    found = inspect(notes, NEWER, "--method", "tools/call", *given, command="docs")
+    assert found["content"][0]["text"].startswith("Search results: 1 matches\n\n1. docs://guide/grafting.html - ")
+    assert found["structuredContent"]["totalMatches"] == 1
+
+
+READ_ONLY = {"search_documents", "get_document_outline", "read_document", "find_links"}
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_the_public_gets_documents_and_nothing_that_writes(notes: Path, mode: str) -> None:
+    with Served(notes, options=("--public", "--tools", "full")) as served:
+        speaker = Speaker(served, REVISIONS[mode])
+        tools = speaker.call("tools/list")["result"]["tools"]
+        assert {tool["name"] for tool in tools} == READ_ONLY | {"search", "fetch"}
+        assert all(tool["annotations"]["readOnlyHint"] for tool in tools)
+        assert [one["uri"] for one in speaker.call("resources/list")["result"]["resources"]] == LISTED
+        assert "hunter2" not in str(speaker.call("resources/read", uri="docs://.env"))
+        assert speaker.use("search_documents", query="rootstock")["totalMatches"] == 1
+        for tool in ("create_index", "delete_index", "list_projects", "search_code"):
+            assert "error" in speaker.call("tools/call", name=tool, arguments={})
+
+
+def test_only_code_can_be_served_and_then_not_to_the_public(notes: Path, run: Run) -> None:
+    with Served(notes, options=("--only", "code")) as served:
+        speaker = Speaker(served, NEWER)
+        assert "resources" not in speaker.call("server/discover")["result"]["capabilities"]
+        assert speaker.call("resources/list")["error"]["code"] == -32601
+    refused = run("serve", notes, "--only", "code", "--public", "--http", "127.0.0.1:0")
+    assert (refused.code, "--public offers documents and sites alone" in refused.err) == (2, True)
+
+
+def test_documents_alone_have_no_tools_of_the_project(notes: Path) -> None:
+    with Served(notes, options=("--only", "documents")) as served:
+        speaker = Speaker(served, NEWER)
+        assert {tool["name"] for tool in speaker.call("tools/list")["result"]["tools"]} == {"search_documents"}
+
+
+def test_two_servers_of_one_folder_answer_alike(unindexed: Path) -> None:
+    server = StdioServerParameters(
+        command=sys.executable, args=["-m", "dowse", "docs", str(unindexed)], env=dict(os.environ)
+    )
+
+    async def talk() -> None:
+        async with Client(server) as first, Client(server) as second:
+            for client in (first, second):
+                assert await Reader(client).found("rootstock") == ["docs://guide/grafting.html"]
+            write_tree(unindexed, {"new.md": "# Medlar\n"})
+            for client in (second, first):
+                assert await Reader(client).found("medlar") == ["docs://new.md"]
+
+    anyio.run(talk)
+
+
+def test_an_index_that_is_deleted_under_a_server_is_made_again(notes: Path) -> None:
+    from dowse.indexes.project_lookup import forget_project
+
+    server = StdioServerParameters(
+        command=sys.executable, args=["-m", "dowse", "docs", str(notes)], env=dict(os.environ)
+    )
+
+    async def talk() -> None:
+        async with Client(server) as client:
+            reader = Reader(client)
+            assert await reader.found("rootstock") == ["docs://guide/grafting.html"]
+            forget_project(notes)
+            assert await reader.uris() == LISTED
+            assert await reader.found("rootstock") == ["docs://guide/grafting.html"]
+
+    index(notes)
+    anyio.run(talk)

@@ -1,0 +1,170 @@
+"""Resources are read: whole or by section, as they are now, under every name a file can have."""
+
+import os
+import sys
+import unicodedata
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from mcp_types import TextResourceContents
+
+from dowse.surfaces.documents.doc_uris import parts_of, uri_of
+from tests.making import write_tree
+from tests.surfaces.documents.talking import NOT_FOUND, Reader, index, talk
+
+
+def test_a_document_is_read_as_a_reader_gets_it(notes: Path, mode: str) -> None:
+    async def conversation(reader: Reader) -> None:
+        assert await reader.read("docs://guide/pruning.md") == (notes / "guide/pruning.md").read_text(encoding="utf-8")
+        assert await reader.read("docs://memo.txt") == "Buy secateurs\nand a ladder\nbefore spring\n"
+        page = await reader.read("docs://guide/grafting.html")
+        assert "# Grafting" in page
+        assert "Join a **scion** to a rootstock." in page
+        assert "steal" not in page
+        assert "<" not in page
+
+    talk(mode, conversation, notes)
+
+
+def test_the_type_is_the_one_that_is_listed(notes: Path, mode: str) -> None:
+    async def conversation(reader: Reader) -> None:
+        for listed in await reader.every():
+            (content,) = (await reader.client.read_resource(str(listed.uri))).contents
+            assert isinstance(content, TextResourceContents)
+            assert content.mime_type == listed.mime_type
+
+    talk(mode, conversation, notes)
+
+
+def test_a_section_is_what_stands_below_its_heading(notes: Path, mode: str) -> None:
+    async def conversation(reader: Reader) -> None:
+        when = "## When\n\nIn late winter, before the buds open.\n\n"
+        assert await reader.read("docs://guide/pruning.md#when") == when
+        assert await reader.read("docs://guide/pruning.md#When") == when
+        assert (await reader.read("docs://guide/grafting.html#whip-and-tongue")).startswith("## Whip and tongue")
+        assert await reader.refusal("docs://guide/pruning.md#where") == (
+            NOT_FOUND[mode],
+            "Resource not found: docs://guide/pruning.md#where",
+        )
+
+    talk(mode, conversation, notes)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
+def test_lines_end_as_they_do_in_the_file(tmp_path: Path, end: str) -> None:
+    text = end.join(["# Title", "", "one", "", "## Über uns", "", "two", "", "## Next", "three", ""])
+    write_tree(tmp_path, {"a.md": text.encode(), "b.md": b"\xef\xbb\xbf" + text.encode()})
+    index(tmp_path)
+
+    async def conversation(reader: Reader) -> None:
+        for uri in ("docs://a.md", "docs://b.md"):
+            assert await reader.read(uri) == text
+            section = end.join(["## Über uns", "", "two", "", ""])
+            assert await reader.read(f"{uri}#%C3%BCber-uns") == section
+            assert await reader.read(f"{uri}#über-uns") == section
+
+    talk("auto", conversation, tmp_path)
+
+
+def test_a_document_is_read_as_it_is_now(notes: Path, mode: str) -> None:
+    async def conversation(reader: Reader) -> None:
+        (notes / "memo.txt").write_text("Something else\n", encoding="utf-8")
+        (notes / "new.md").write_text("# New\n", encoding="utf-8")
+        assert await reader.read("docs://memo.txt") == "Something else\n"
+        assert await reader.read("docs://new.md") == "# New\n"
+        (notes / "memo.txt").unlink()
+        assert (await reader.refusal("docs://memo.txt"))[0] == NOT_FOUND[mode]
+
+    talk(mode, conversation, notes)
+
+
+def test_a_long_document_is_not_cut(tmp_path: Path) -> None:
+    text = "# Long\n\n" + "All of this is wanted.\n" * 40_000
+    write_tree(tmp_path, {"long.md": text})
+
+    async def conversation(reader: Reader) -> None:
+        assert await reader.read("docs://long.md") == text
+
+    index(tmp_path)
+    talk("legacy", conversation, tmp_path, budget_tokens=1000)
+
+
+NAMES = [
+    "with space.md",
+    "#hash#.md",
+    "what?.md",
+    "100%.md",
+    "100%25.md",
+    "%2e%2e.md",
+    "a&b=c;d,e+f@g:h!i$j'k(l)*.md",
+    'quo"te.md',
+    "back\\slash.md",
+    "new\nline.md",
+    "tab\tand\x1b[31mred\x7f.md",
+    "[brackets] {braces} |pipe| ~tilde^ `tick`.md",
+    "<b>.md",
+    "ümläut.md",
+    unicodedata.normalize("NFD", "é-decomposed.md"),
+    unicodedata.normalize("NFC", "é-composed.md"),
+    "日本語/ファイル.md",
+    "emoji 👨‍👩‍👧 \u202eright-to-left.md",
+    "docs:/x.md",
+    "..hidden.md",
+    "trailing dot..md",
+    "a/b/c/d/e/f.md",
+    "UPPER.MD",
+    "-dash.md",
+    " leading.md",
+    "x" * 200 + ".md",
+    "%00.md",
+    "C:.md",
+]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="such names cannot be written there")
+def test_every_address_that_is_listed_can_be_read_whatever_the_name(tmp_path: Path, mode: str) -> None:
+    root = write_tree(tmp_path / "odd", {name: f"This is {name!r}.\n" for name in NAMES})
+
+    async def conversation(reader: Reader) -> None:
+        listed = await reader.every()
+        assert sorted(unquote(str(one.uri)).removeprefix("docs://") for one in listed) == sorted(NAMES)
+        for one in listed:
+            assert str(one.uri).isascii()
+            assert str(one.uri).isprintable()
+            name = unquote(str(one.uri)).removeprefix("docs://")
+            assert await reader.read(str(one.uri)) == f"This is {name!r}.\n"
+            assert str(one.name).replace("\u200d", "").isprintable()  # it joins letters and pictures
+
+    talk(mode, conversation, root)  # from the files
+    index(root)
+    talk(mode, conversation, root)  # from the index
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere all names are Unicode")
+def test_a_name_that_is_no_unicode_is_neither_listed_nor_read(tmp_path: Path, mode: str) -> None:
+    os.makedirs(os.fsencode(tmp_path / "odd"))
+    with open(os.fsencode(tmp_path / "odd") + b"/caf\xe9.md", "wb") as file:
+        file.write(b"# hunter2\n")
+    write_tree(tmp_path / "odd", {"fine.md": "# Fine\n"})
+    index(tmp_path / "odd")
+
+    async def conversation(reader: Reader) -> None:
+        assert await reader.uris() == ["docs://fine.md"]
+        code, message = await reader.refusal("docs://caf%E9.md")
+        assert code == NOT_FOUND[mode]
+        assert message == "Resource not found: docs://caf%E9.md"
+
+    talk(mode, conversation, tmp_path / "odd")
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1), st.text())
+@settings(deadline=None, suppress_health_check=[HealthCheck.differing_executors])
+def test_an_address_means_the_path_it_was_made_of(path: str, anchor: str) -> None:
+    anchor = anchor.encode(errors="replace").decode()
+    uri = uri_of(path, anchor)
+    assert uri.isascii()
+    assert uri.isprintable()
+    assert parts_of(uri) == (path, anchor)

@@ -1,0 +1,309 @@
+"""`search_documents`: what it says, letter by letter, and what it finds."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dowse.surfaces.documents.document_replies import EXCERPT_CHARACTERS
+from tests.making import write_tree
+from tests.surfaces.documents.talking import Reader, index, talk
+
+
+def test_the_tool_is_described_as_specified(notes: Path, mode: str) -> None:
+    async def conversation(reader: Reader) -> None:
+        (tool,) = (await reader.client.list_tools()).tools
+        assert (tool.name, tool.description) == ("search_documents", "Search documents by title or content")
+        schema = tool.input_schema
+        assert schema["required"] == ["query"]
+        assert schema["properties"].keys() == {"query", "searchIn", "limit", "fileTypes"}
+        place, limit = schema["properties"]["searchIn"], schema["properties"]["limit"]
+        assert (place["enum"], place["default"]) == (["title", "content", "both"], "both")
+        assert place["description"] == "Search target: title, content, or both"
+        assert (limit["type"], limit["default"], limit["description"]) == ("number", 10, "Maximum number of results")
+        assert schema["properties"]["fileTypes"]["items"] == {"type": "string"}
+        assert tool.annotations
+        assert tool.annotations.read_only_hint
+
+    talk(mode, conversation, notes)
+
+
+def test_the_reply_has_the_form_of_the_specification(notes: Path, mode: str) -> None:
+    async def conversation(reader: Reader) -> None:
+        text, content = await reader.told("rootstock")
+        (one,) = content["results"]
+        assert text == (
+            "Search results: 1 matches\n\n"
+            f'1. docs://guide/grafting.html - "Grafting & budding" (relevance: {one["relevance"]:.2f})\n'
+            "   Excerpt: # Grafting Join a **scion** to a rootstock. ## Whip and tongue Two cuts.\n"
+            "   Match location: content"
+        )
+        assert content["totalMatches"] == 1
+        assert one == {
+            "uri": "docs://guide/grafting.html",
+            "title": "Grafting & budding",
+            "relevance": one["relevance"],
+            "excerpt": "# Grafting Join a **scion** to a rootstock. ## Whip and tongue Two cuts.",
+            "matchLocation": "content",
+            "startLine": 1,
+            "endLine": 7,
+            "headings": ["Grafting", "Whip and tongue"],
+        }
+        assert content["coverage"] == {"indexedFiles": 4, "expectedFiles": 4, "complete": True}
+
+    talk(mode, conversation, notes)
+
+
+def test_the_header_says_how_many_there_are_and_how_many_are_shown(tmp_path: Path) -> None:
+    root = write_tree(tmp_path, {f"{number}.md": f"# Page {number}\n\nA pear.\n" for number in range(5)})
+    index(root)
+
+    async def conversation(reader: Reader) -> None:
+        for limit, header in (
+            (2, "Search results: 5 matches (showing 2)"),
+            (5, "Search results: 5 matches"),
+            (100, "Search results: 5 matches"),
+        ):
+            text, content = await reader.told("pear", limit=limit)
+            assert text.split("\n")[0] == header
+            assert content["totalMatches"] == 5
+            assert len(content["results"]) == min(limit, 5)
+        assert (await reader.told("zeppelin"))[0] == "Search results: 0 matches"
+        for empty in ("", "  ", "\n"):
+            text, content = await reader.told(empty)
+            assert text == "Search results: 0 matches"
+            assert content["results"] == []
+
+    talk("auto", conversation, root)
+
+
+def test_where_is_looked_can_be_chosen(tmp_path: Path, mode: str) -> None:
+    root = write_tree(
+        tmp_path,
+        {
+            "title.html": "<title>Quince</title><p>A fruit.</p>",
+            "text.md": "# Fruit\n\nThe quince is hard.\n",
+            "both.md": "# Quince\n\nThe quince is sour.\n",
+        },
+    )
+    index(root)
+
+    async def conversation(reader: Reader) -> None:
+        async def places(**how: Any) -> dict[str, str]:
+            return {one["uri"]: one["matchLocation"] for one in (await reader.search("quince", **how))["results"]}
+
+        assert await places() == {"docs://both.md": "both", "docs://title.html": "title", "docs://text.md": "content"}
+        assert await places(searchIn="both") == await places() == await places(searchIn=None)
+        assert await places(searchIn="title") == {"docs://both.md": "title", "docs://title.html": "title"}
+        assert await places(searchIn="content") == {"docs://both.md": "content", "docs://text.md": "content"}
+        (title, *_) = [one for one in (await reader.search("quince"))["results"] if one["uri"] == "docs://title.html"]
+        assert title["excerpt"] == "A fruit."
+        assert "startLine" not in title
+
+    talk(mode, conversation, root)
+
+
+@pytest.mark.parametrize("types", [["md"], [".md"], ["MD"], [" .Md "], ["md", ".html"]])
+def test_kinds_of_files_are_named_with_or_without_their_dot(notes: Path, types: list[str]) -> None:
+    async def conversation(reader: Reader) -> None:
+        endings = tuple(name.strip(" .").lower() for name in types)
+        found = await reader.found("secateurs rootstock orchard", fileTypes=types)
+        assert found
+        assert all(uri.endswith(endings) for uri in found)
+        assert sorted(found) == sorted(
+            uri for uri in await reader.found("secateurs rootstock orchard") if uri.endswith(endings)
+        )
+
+    talk("auto", conversation, notes)
+
+
+def test_no_kinds_are_all_kinds_and_unknown_ones_are_named(notes: Path, mode: str) -> None:
+    async def conversation(reader: Reader) -> None:
+        assert len(await reader.found("secateurs", fileTypes=[])) == 2
+        assert len(await reader.found("secateurs", fileTypes=None)) == 2
+        assert len(await reader.found("secateurs", fileTypes=[""])) == 2
+        assert await reader.found("secateurs", fileTypes=["pdf"]) == []
+        told = await reader.fail("search_documents", query="x", fileTypes=["md", "exe"])
+        assert told.startswith("fileTypes: .exe is no kind of document. Known: .adoc")
+
+    talk(mode, conversation, notes)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"limit": 0}, "limit has to be between 1 and 100, not 0."),
+        ({"limit": 101}, "limit has to be between 1 and 100, not 101."),
+        ({"limit": -5}, "limit has to be between 1 and 100, not -5."),
+        ({"limit": 1.5}, "limit has to be a whole number, not 1.5."),
+        ({"limit": "10"}, "limit has to be a number, not '10'."),
+        ({"searchIn": "body"}, "searchIn has to be one of title, content, both, not 'body'."),
+        ({"fileTypes": "md"}, "fileTypes has to be a list, not 'md'."),
+        ({"fileTypes": [1]}, "fileTypes[0] has to be a text, not 1."),
+        ({"query": 7}, "query has to be a text, not 7."),
+        ({"query": None}, "search_documents needs the argument 'query'."),
+        ({"top_k": 3}, "search_documents has no argument 'top_k'. It takes: query, searchIn, limit, fileTypes."),
+    ],
+)
+def test_wrong_arguments_are_refused_by_name(notes: Path, wrong: dict[str, Any], told: str) -> None:
+    async def conversation(reader: Reader) -> None:
+        assert await reader.fail("search_documents", **{"query": "secateurs", **wrong}) == told
+
+    talk("auto", conversation, notes)
+
+
+def test_misspelled_words_are_taken_for_the_nearest(notes: Path, mode: str) -> None:
+    async def conversation(reader: Reader) -> None:
+        for asked, uri in (
+            ("secatuers", "docs://memo.txt"),
+            ("rootstok", "docs://guide/grafting.html"),
+            ("prunning apple treess", "docs://guide/pruning.md"),
+        ):
+            assert uri in await reader.found(asked)
+        (first, *_) = (await reader.search("prunning apple treess"))["results"]
+        assert first["matchLocation"] == "both"
+
+    talk(mode, conversation, notes)
+
+
+def test_a_title_outranks_the_same_words_in_a_text(tmp_path: Path, mode: str) -> None:
+    root = write_tree(
+        tmp_path,
+        {
+            "a.md": "# Notes\n\n" + "Storing apples. Apples are stored. Storing apples, storing apples.\n\n" * 5,
+            "storing/apples/storing-apples.md": "# Something else\n\nStoring apples in storing boxes.\n",
+            "z.md": "# Storing apples\n\nIn a cellar.\n",
+            "y.md": "# All about storing apples and pears in winter\n\nIn a cellar.\n",
+        },
+    )
+    index(root)
+
+    async def conversation(reader: Reader) -> None:
+        found = (await reader.search("storing apples"))["results"]
+        assert [one["uri"] for one in found[:2]] == ["docs://z.md", "docs://y.md"]
+        assert found[0]["relevance"] == 1.0
+        assert found[1]["relevance"] >= 0.8 > found[2]["relevance"]
+        scores = [one["relevance"] for one in found]
+        assert scores == sorted(scores, reverse=True)
+
+    talk(mode, conversation, root)
+
+
+@pytest.mark.parametrize(
+    "title", ["Pruning apple trees", "How to do it", "C++", "日本語の文書", "🎉", "The 100% rule!", "naïve café"]
+)
+def test_an_exact_title_comes_first_and_is_relevant(tmp_path: Path, title: str) -> None:
+    others = {f"{number}.md": f"# Page {number}\n\nIt mentions {title} and more.\n" for number in range(20)}
+    root = write_tree(tmp_path, {**others, "this.md": f"# {title}\n\nText.\n"})
+    index(root)
+
+    async def conversation(reader: Reader) -> None:
+        for place in ("both", "title"):
+            (first, *_) = (await reader.search(title, searchIn=place))["results"]
+            assert first["uri"] == "docs://this.md"
+            assert first["relevance"] >= 0.8
+
+    talk("auto", conversation, root)
+
+
+def test_nonsense_is_not_relevant(notes: Path, mode: str) -> None:
+    write_tree(notes, {f"{number}.md": f"# Page {number}\n\nWords and orchards and ladders.\n" for number in range(30)})
+    index(notes)
+
+    async def conversation(reader: Reader) -> None:
+        for query in (
+            "xqzjv",
+            "wkrrp blorft zzyx",
+            "qwertzuiop asdfghjkl",
+            "the of and xqzjv",
+            "orchrdx qqqq zzzz vvvv",
+        ):
+            for place in ("title", "content", "both"):
+                found = (await reader.search(query, searchIn=place))["results"]
+                assert max((one["relevance"] for one in found), default=0) < 0.3, (query, found)
+
+    talk(mode, conversation, notes)
+
+
+def test_an_excerpt_is_around_the_best_passage_and_cut_at_words(tmp_path: Path) -> None:
+    filler = "Nothing of interest happens here at all. " * 30
+    root = write_tree(
+        tmp_path,
+        {
+            "long.md": f"# Long\n\n{filler}\n\n## Middle\n\n{filler}The quince ripens late. {filler}\n\n## End\n\n{filler}\n",
+            "front.md": "---\ntitle: Front\nkeywords: medlar\nslug: a/b\n---\n\nThe medlar is eaten when it is soft.\n",
+            "only.md": "---\ntitle: Only\nkeywords: loquat\n---\n\nNo such word here.\n",
+        },
+    )
+    index(root)
+
+    async def conversation(reader: Reader) -> None:
+        (one,) = (await reader.search("quince"))["results"]
+        assert "The quince ripens late." in one["excerpt"]
+        assert one["excerpt"].startswith("...")
+        assert one["excerpt"].endswith("...")
+        assert len(one["excerpt"]) <= EXCERPT_CHARACTERS + 6
+        assert one["headings"] == ["Long", "Middle"]
+        assert one["startLine"] <= 7 <= one["endLine"]
+        words = one["excerpt"].strip(".").split()
+        assert set(words) <= set((root / "long.md").read_text(encoding="utf-8").split())
+        (one,) = (await reader.search("medlar"))["results"]
+        assert one["excerpt"] == "The medlar is eaten when it is soft."
+        (one,) = (await reader.search("loquat"))["results"]
+        assert one["excerpt"] == "No such word here."
+
+    talk("auto", conversation, root)
+
+
+def test_as_many_are_shown_as_were_asked_for_where_there_are_so_many(tmp_path: Path) -> None:
+    chapters = "".join(f"\n## Chapter {number}\n\nPears, {'pears and ' * 90} pears.\n" for number in range(60))
+    few = {f"book{number}.md": f"# Book {number}\n{chapters}" for number in range(6)}
+    many = {f"note{number}.md": f"# Note {number}\n\nOne pear.\n" for number in range(120)}
+    index(write_tree(tmp_path, {**few, **many}))
+
+    async def conversation(reader: Reader) -> None:
+        for limit in (1, 7, 50, 100):
+            text, content = await reader.told("pear", limit=limit)
+            assert text.startswith(f"Search results: 126 matches (showing {limit})")
+            uris = [one["uri"] for one in content["results"]]
+            assert len(set(uris)) == len(uris) == limit
+            scores = [one["relevance"] for one in content["results"]]
+            assert scores == sorted(scores, reverse=True)
+
+    talk("auto", conversation, tmp_path)
+
+
+def test_the_very_first_call_on_a_folder_without_an_index_is_answered(unindexed: Path, mode: str) -> None:
+    async def conversation(reader: Reader) -> None:
+        text, content = await reader.told("rootstock")
+        assert [one["uri"] for one in content["results"]] == ["docs://guide/grafting.html"]
+        assert text.startswith("Search results: 1 matches")
+
+    talk(mode, conversation, unindexed)
+
+
+def test_the_first_call_finds_titles_alone_as_well(unindexed: Path) -> None:
+    async def conversation(reader: Reader) -> None:
+        assert await reader.found("grafting", searchIn="title", fileTypes=["html"]) == ["docs://guide/grafting.html"]
+
+    talk("auto", conversation, unindexed)
+
+
+def test_answers_follow_a_file_that_was_just_changed_or_deleted(notes: Path, mode: str) -> None:
+    async def conversation(reader: Reader) -> None:
+        assert await reader.found("ladder") == ["docs://memo.txt"]
+        (notes / "memo.txt").write_text("Sell the tractor\n", encoding="utf-8")
+        assert await reader.found("ladder") == []
+        assert await reader.found("tractor") == ["docs://memo.txt"]
+        assert (await reader.search("sell the tractor", searchIn="title"))["results"][0]["relevance"] == 1.0
+        (notes / "guide/new.md").write_text("# Medlars\n", encoding="utf-8")
+        assert await reader.found("medlars", searchIn="title") == ["docs://guide/new.md"]
+        (notes / "guide/new.md").rename(notes / "guide/newer.md")
+        assert await reader.found("medlars") == ["docs://guide/newer.md"]
+        (notes / "guide/newer.md").unlink()
+        (notes / "memo.txt").unlink()
+        text, content = await reader.told("tractor medlars")
+        assert text == "Search results: 0 matches"
+        assert content["totalMatches"] == 0
+
+    talk(mode, conversation, notes)

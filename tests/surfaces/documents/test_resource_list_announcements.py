@@ -1,0 +1,180 @@
+"""A client is told when the list of resources becomes another one, and only then."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp_types import ResourceListChangedNotification
+
+from dowse.indexes.document_search import ListedDocument, list_documents
+from dowse.indexes.index import ProjectIndex
+from dowse.keeping.service import Service
+from dowse.server.composition import ComposedServer, Offer
+from dowse.surfaces.documents.resource_list import ResourceList
+from mcp import Client
+from tests.making import write_tree
+from tests.surfaces.documents.talking import Reader, index, until
+
+
+class Ear:
+    """Counts what a client is told."""
+
+    def __init__(self) -> None:
+        self.heard = 0
+
+    async def __call__(self, message: Any) -> None:
+        if isinstance(message, ResourceListChangedNotification):
+            self.heard += 1
+
+    async def hears_more_than(self, before: int) -> None:
+        async def has_heard() -> bool:
+            return self.heard > before
+
+        await until(has_heard)
+
+
+@asynccontextmanager
+async def listening(mode: str, *roots: Path) -> AsyncIterator[tuple[Reader, Ear]]:
+    """A client that hears of changes as its revision of the protocol has it."""
+    ear = Ear()
+    server = ComposedServer(Service(list(roots)), Path("/"), Offer(("documents",))).server()
+    if mode == "legacy":
+        async with Client(server, mode=mode, message_handler=ear) as client:
+            yield Reader(client), ear
+        return
+    async with (
+        Client(server, mode=mode) as client,
+        client.listen(resources_list_changed=True) as events,
+        anyio.create_task_group() as tasks,
+    ):
+
+        async def listen() -> None:
+            async for _ in events:
+                ear.heard += 1
+
+        tasks.start_soon(listen)
+        yield Reader(client), ear
+        tasks.cancel_scope.cancel()
+
+
+Story = Callable[[Reader, Ear], Awaitable[None]]
+
+
+def hear(mode: str, story: Story, *roots: Path) -> None:
+    async def tell() -> None:
+        async with listening(mode, *roots) as (reader, ear):
+            await story(reader, ear)
+
+    anyio.run(tell)
+
+
+def test_a_client_hears_of_documents_that_come_go_and_get_another_title(notes: Path, mode: str) -> None:
+    new = notes / "guide/new.md"
+
+    async def story(reader: Reader, ear: Ear) -> None:
+        assert len(await reader.every()) == 4
+        for change, titles in (
+            (lambda: new.write_text("# New\n", encoding="utf-8"), ["New"]),
+            (lambda: new.write_text("# Newer\n", encoding="utf-8"), ["Newer"]),
+            (new.unlink, []),
+        ):
+            before = ear.heard
+            change()
+            await ear.hears_more_than(before)
+            assert [one.title for one in await reader.every() if "New" in str(one.title)] == titles
+        assert ear.heard == 3
+
+    hear(mode, story, notes)
+
+
+def test_neither_the_first_index_nor_another_text_under_the_same_title_is_news(unindexed: Path, mode: str) -> None:
+    async def story(reader: Reader, ear: Ear) -> None:
+        assert len(await reader.every()) == 4  # from the files, while they are indexed
+        write_tree(unindexed, {"README.md": "# Orchard notes\n\nNow about quinces.\n"})
+
+        async def is_indexed() -> bool:
+            return "docs://README.md" in await reader.found("quinces")
+
+        await until(is_indexed)
+        assert len(await reader.every()) == 4
+        write_tree(unindexed, {"later.md": "# Later\n"})
+        await ear.hears_more_than(0)
+        assert ear.heard == 1
+
+    hear(mode, story, unindexed)
+
+
+def test_a_server_that_does_not_lead_tells_its_clients_too(notes: Path, mode: str) -> None:
+    async def both() -> None:
+        async with listening("auto", notes) as (first, _):
+            await first.search("secateurs")  # by now the first one watches
+            async with listening(mode, notes) as (reader, ear):
+                await reader.every()
+                await reader.search("secateurs")
+                write_tree(notes, {"guide/new.md": "# New\n"})
+                await ear.hears_more_than(0)
+                assert "docs://guide/new.md" in await reader.uris()
+
+    anyio.run(both)
+
+
+def test_of_several_folders_each_is_heard_of(notes: Path, tmp_path: Path) -> None:
+    other = write_tree(tmp_path / "other", {"a.md": "# A\n"})
+    index(other)
+
+    async def story(reader: Reader, ear: Ear) -> None:
+        await reader.every()
+        await reader.search("secateurs")
+        write_tree(other, {"b.md": "# B\n"})
+        await ear.hears_more_than(0)
+        assert "docs://other/b.md" in await reader.uris()
+
+    hear("legacy", story, notes, other)
+
+
+# The list itself
+
+
+def test_a_list_is_another_one_when_a_path_or_title_is(notes: Path) -> None:
+    listing, project = ResourceList(), ProjectIndex(notes, "documents")
+    assert not listing.is_another(project.store)
+    for changes, is_news in (
+        ({"README.md": "# Orchard notes\n\nAnother text.\n"}, False),
+        ({"README.md": "# Another title\n\nAnother text.\n"}, True),
+        ({"new.md": "# New\n"}, True),
+        ({}, False),
+    ):
+        write_tree(notes, changes)
+        project.update()
+        assert listing.is_another(project.store) is is_news
+    (notes / "new.md").rename(notes / "old.md")
+    project.update()
+    assert listing.is_another(project.store)
+    project.rebuild()
+    assert not listing.is_another(project.store)
+    (notes / "old.md").unlink()
+    project.update()
+    assert listing.is_another(project.store)
+    project.close()
+
+
+def test_what_was_shown_before_there_was_an_index_is_compared_with_it(notes: Path) -> None:
+    project = ProjectIndex(notes, "documents")
+    pages = list_documents(project)
+
+    def is_another(page: list[ListedDocument], *, is_last: bool) -> bool:
+        listing = ResourceList()
+        listing.show(page, is_last=is_last)
+        return listing.is_another(project.store)
+
+    assert not is_another(pages, is_last=True)
+    assert not is_another(pages[:2], is_last=False)
+    assert not is_another([], is_last=False)
+    assert is_another(pages[:2], is_last=True)  # more have come
+    assert is_another([*pages[:2], ListedDocument("guide/a.md", "A", "")], is_last=False)  # one has gone
+    assert is_another([replace(pages[0], title="Before"), *pages[1:]], is_last=True)
+    assert is_another([], is_last=True)
+    project.close()

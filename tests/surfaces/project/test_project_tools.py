@@ -1,0 +1,473 @@
+"""The nine tools: what they do, what they reply, what is said of them."""
+
+import json
+import os
+import threading
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from dowse.store import storage_layout
+from dowse.store.local import LocalStore
+from tests.making import write_tree
+from tests.surfaces.project.conftest import INDEXED, index
+from tests.surfaces.project.talking import Assistant, fail, talk, tell
+
+KEYS: dict[str, tuple[dict[str, Any], dict[str, type | tuple[type, ...]]]] = {
+    "create_index": (
+        {},
+        {"status": str, "projectPath": str, "filesIndexed": int, "chunksCreated": int, "duration": str},
+    ),
+    "search_code": ({"query": "peel"}, {"results": list, "totalResults": int, "searchTimeMs": float}),
+    "search_docs": ({"query": "peel"}, {"results": list, "totalResults": int, "searchTimeMs": float}),
+    "search_by_path": ({"pattern": "**"}, {"matches": list, "totalMatches": int}),
+    "get_index_status": (
+        {},
+        {
+            "status": str, "projectPath": str, "totalFiles": int, "totalChunks": int,
+            "lastUpdated": str, "storageSize": str, "watcherActive": bool,
+        },
+    ),
+    "reindex_project": (
+        {"confirm": True},
+        {"status": str, "filesIndexed": int, "chunksCreated": int, "duration": str, "message": str},
+    ),
+    "reindex_file": ({"path": "src/apple.py"}, {"status": str, "path": str, "chunksCreated": int, "message": str}),
+    "list_projects": ({}, {"projects": list, "totalProjects": int}),
+    "delete_index": ({"confirm": True}, {"status": str, "projectPath": str, "message": str}),
+}  # fmt: skip
+"""For each tool arguments that it does something with, and the keys of its reply."""
+
+HIT: dict[str, type | tuple[type, ...]] = {"path": str, "text": str, "score": float, "startLine": int, "endLine": int}
+
+TRUE_OF = {
+    # reads only, destroys, has no further effect when it is called again
+    "search_code": (True, False, True),
+    "search_docs": (True, False, True),
+    "search_by_path": (True, False, True),
+    "get_index_status": (True, False, True),
+    "list_projects": (True, False, True),
+    "create_index": (False, False, True),
+    "reindex_project": (False, True, True),
+    "reindex_file": (False, False, True),
+    "delete_index": (False, True, True),
+}
+
+
+def assert_has(reply: dict[str, Any], keys: dict[str, type | tuple[type, ...]]) -> None:
+    wrong = {key: reply.get(key) for key, kind in keys.items() if not isinstance(reply.get(key), kind)}
+    assert wrong == {}, f"missing or of another type in {reply}"
+
+
+def test_replies_have_the_keys_that_are_promised(root: Path, mode: str) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        for tool, (arguments, keys) in KEYS.items():  # in this order, from the first index to its end
+            assert_has(await assistant.tell(tool, **arguments), keys)
+
+    talk(mode, conversation, root)
+
+
+def test_a_hit_has_the_keys_that_are_promised(indexed: Path, mode: str) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        for tool in ("search_code", "search_docs"):
+            reply = await assistant.tell(tool, query="peel an apple")
+            assert reply["totalResults"] == len(reply["results"]) > 0
+            for hit in reply["results"]:
+                assert_has(hit, HIT)
+
+    talk(mode, conversation, indexed)
+
+
+def test_exactly_these_tools_are_offered_and_nothing_else(indexed: Path, mode: str) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        assert (await assistant.tools()).keys() == KEYS.keys()
+        capabilities = assistant.client.server_capabilities
+        assert capabilities.tools is not None
+        assert (capabilities.prompts, capabilities.resources) == (None, None)
+
+    talk(mode, conversation, indexed)
+
+
+def test_the_annotations_are_true(indexed: Path, mode: str) -> None:
+    tools = talk(mode, Assistant.tools, indexed)
+    said = {
+        name: (tool.annotations.read_only_hint, tool.annotations.destructive_hint, tool.annotations.idempotent_hint)
+        for name, tool in tools.items()
+        if tool.annotations
+    }
+    assert said == TRUE_OF
+    assert all(tool.annotations and tool.annotations.open_world_hint is False for tool in tools.values())
+
+
+def test_every_argument_is_described_and_the_output_has_a_schema(indexed: Path) -> None:
+    for tool in talk("auto", Assistant.tools, indexed).values():
+        assert tool.output_schema
+        assert tool.title
+        assert all(argument.get("description") for argument in tool.input_schema["properties"].values())
+
+
+def test_code_and_documents_are_searched_apart(indexed: Path, mode: str) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        for query in ("apple", "pear", "guide peel", "src/apple.py docs/guide.md notes"):
+            code, docs = [
+                {hit["path"] for hit in (await assistant.tell(tool, query=query))["results"]}
+                for tool in ("search_code", "search_docs")
+            ]
+            assert code <= set(INDEXED) - {"docs/guide.md", "notes.txt"}
+            assert docs <= {"docs/guide.md", "notes.txt"}
+            assert docs
+
+    talk(mode, conversation, indexed)
+
+
+def test_a_hit_is_the_lines_it_names(indexed: Path, mode: str) -> None:
+    (hit,) = tell(mode, "search_code", indexed, query="peel_apple")["results"][:1]
+    lines = (indexed / hit["path"]).read_text(encoding="utf-8").splitlines()
+    assert hit["path"] == "src/apple.py"
+    assert hit["text"].split("\n") == lines[hit["startLine"] - 1 : hit["endLine"]]
+    assert 0 < hit["score"] <= 1
+
+
+def test_top_k_bounds_the_hits_and_offset_goes_on(indexed: Path) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        every = (await assistant.tell("search_code", query="peel"))["results"]
+        first = (await assistant.tell("search_code", query="peel", top_k=1))["results"]
+        second = (await assistant.tell("search_code", query="peel", top_k=1, offset=1))["results"]
+        assert [*first, *second] == every[:2]
+
+    talk("auto", conversation, indexed)
+
+
+def test_hits_can_be_narrowed_by_path_and_language(indexed: Path) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        for narrowing in ({"path": "src/p*.py"}, {"path": "./src/p*.py"}, {"path": "**/pear.*", "language": "Python"}):
+            reply = await assistant.tell("search_code", query="peel", **narrowing)
+            assert [hit["path"] for hit in reply["results"]] == ["src/pear.py"]
+        assert (await assistant.tell("search_code", query="peel", language="rust"))["results"] == []
+
+    talk("auto", conversation, indexed)
+
+
+def test_a_changed_file_is_found_by_what_it_says_now(indexed: Path, mode: str) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        await assistant.tell("search_code", query="peel_apple")
+        write_tree(indexed, {"src/apple.py": "def slice_apple():\n    return 'thin'\n"})
+        for hit in (await assistant.tell("search_code", query="apple"))["results"]:
+            assert "peel_apple" not in hit["text"]
+
+    talk(mode, conversation, indexed)
+
+
+def test_coverage_is_said_with_every_search(indexed: Path, mode: str) -> None:
+    coverage = tell(mode, "search_code", indexed, query="peel")["coverage"]
+    assert coverage == {"indexedFiles": len(INDEXED), "expectedFiles": len(INDEXED), "complete": True}
+
+
+def test_a_vector_search_is_refused_where_there_is_no_encoder(indexed: Path, mode: str) -> None:
+    config = storage_layout.index_folder(indexed) / "config.json"
+    config.write_text(json.dumps({"encoder": "none"}), encoding="utf-8")
+    error = fail(mode, "search_code", indexed, query="peel", mode="vector")
+    assert (error["code"], "encoder" in error["userMessage"]) == ("INVALID_ARGUMENT", True)
+
+
+def test_what_is_meant_is_found_though_no_word_of_it_is_used(root: Path, mode: str) -> None:
+    write_tree(
+        root,
+        {
+            "store.py": "def delete_user(identifier):\n    database.execute('delete from users where id = ?', identifier)\n",
+            "paint.py": "def draw_circle(canvas, radius):\n    canvas.ellipse(radius, radius)\n",
+        },
+    )
+
+    async def conversation(assistant: Assistant) -> None:
+        await assistant.tell("create_index")
+        found = await assistant.tell("search_code", query="round shape on the picture", mode="vector")
+        assert [hit["path"] for hit in found["results"]][:1] == ["paint.py"]
+        assert found["searchedBy"] == {"dowse-static-1": 1.0}
+        found = await assistant.tell("search_code", query="delete user", mode="lexical")
+        assert found["searchedBy"] == {"words": 1.0}
+
+    talk(mode, conversation, root)
+
+
+def test_other_ways_to_search_find_something(indexed: Path) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        ways: list[dict[str, Any]] = [
+            {"mode": "lexical"},
+            {"mode": "hybrid"},
+            {"alpha": 0},
+            {"alpha": 0.7},
+            {"alpha": 1},
+        ]
+        for way in ways:
+            found = await assistant.tell("search_code", query="peel_apple", **way)
+            assert found["results"][0]["path"] == "src/apple.py", way
+
+    talk("auto", conversation, indexed)
+
+
+# Files by their path
+
+TREE = [
+    "Makefile", "README.md", "[odd].md", "a.py", "b/.hidden/deep.py", "b/c.py", "b/c/d.py", "b/c/e.ts", ".config/x.py",
+    "src/auth/login.ts", "src/auth/logout.ts", "src/auth.ts", "src/Upper.TS",
+]  # fmt: skip
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    root = write_tree(tmp_path / "tree", {name: f"content of {name}\n" for name in TREE})
+    index(root)
+    return root
+
+
+GLOBS = {
+    "**": TREE,
+    "**/*": TREE,
+    "*": ["Makefile", "README.md", "[odd].md", "a.py"],
+    "*.py": ["a.py"],
+    "./*.py": ["a.py"],
+    "**/*.py": [".config/x.py", "a.py", "b/.hidden/deep.py", "b/c.py", "b/c/d.py"],
+    "b/**": ["b/.hidden/deep.py", "b/c.py", "b/c/d.py", "b/c/e.ts"],
+    "b/**/*.py": ["b/.hidden/deep.py", "b/c.py", "b/c/d.py"],
+    "b/*/*.py": ["b/.hidden/deep.py", "b/c/d.py"],
+    ".config/*": [".config/x.py"],
+    ".*/**": [".config/x.py"],
+    "?.py": ["a.py"],
+    "b/c/?.??": ["b/c/d.py", "b/c/e.ts"],
+    "b?c.py": [],
+    "b/c/[de].*": ["b/c/d.py", "b/c/e.ts"],
+    "b/c/[!d]*": ["b/c/e.ts"],
+    "b/c/[a-d].py": ["b/c/d.py"],
+    "[[]odd].md": ["[odd].md"],
+    "src/auth/{login,logout}.ts": ["src/auth/login.ts", "src/auth/logout.ts"],
+    "{a,b/c}.py": ["a.py", "b/c.py"],
+    "{a,b/{c,x}}.py": ["a.py", "b/c.py"],
+    "**/auth*.ts": ["src/auth.ts"],
+    "**/auth*/**": ["src/auth/login.ts", "src/auth/logout.ts"],
+    "src/upper.ts": [],
+    "SRC/**": [],
+    "src/*.TS": ["src/Upper.TS"],
+    "readme.md": [],
+    "src": [],
+    "src/": [],
+    "nothing/**": [],
+}
+
+
+def test_a_glob_finds_the_files_it_means_in_order(tree: Path) -> None:
+    async def conversation(assistant: Assistant) -> dict[str, Any]:
+        replies = {pattern: await assistant.tell("search_by_path", pattern=pattern) for pattern in GLOBS}
+        hints = {pattern: reply.pop("hint", None) for pattern, reply in replies.items()}
+        assert hints["src/"] == "A pattern matches files; 'src/**' matches all in that folder."
+        return replies
+
+    expected = {pattern: {"matches": sorted(found), "totalMatches": len(found)} for pattern, found in GLOBS.items()}
+    assert talk("auto", conversation, tree) == expected
+
+
+def test_paths_come_in_pages(tree: Path, mode: str) -> None:
+    async def conversation(assistant: Assistant) -> list[str]:
+        seen, offset = list[str](), 0
+        while True:
+            page = await assistant.tell("search_by_path", pattern="**", limit=5, offset=offset)
+            assert page["totalMatches"] == len(TREE)
+            assert len(page["matches"]) <= 5
+            seen += page["matches"]
+            if "nextOffset" not in page:
+                return seen
+            offset = page["nextOffset"]
+
+    assert talk(mode, conversation, tree) == sorted(TREE)
+
+
+def test_twenty_paths_are_shown_unless_more_are_asked_for(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "many", {f"{number:02}.py": "x = 1\n" for number in range(30)})
+    index(root)
+    assert len(tell("auto", "search_by_path", root, pattern="*")["matches"]) == 20
+    assert len(tell("auto", "search_by_path", root, pattern="*", limit=100)["matches"]) == 30
+
+
+def test_a_file_deleted_since_is_not_listed(tree: Path, mode: str) -> None:
+    (tree / "b/c.py").unlink()
+    reply = tell(mode, "search_by_path", tree, pattern="b/*.py")
+    assert (reply["matches"], reply["totalMatches"]) == ([], 0)
+
+
+# What is there
+
+
+def test_before_anything_is_indexed_the_status_says_so(root: Path, mode: str) -> None:
+    reply = tell(mode, "get_index_status", root)
+    assert (reply["status"], reply["totalFiles"], reply["lastUpdated"]) == ("not_found", 0, None)
+    assert "create_index" in reply["message"]
+
+
+def test_the_status_tells_what_is_indexed_and_what_was_left_out(indexed: Path, mode: str) -> None:
+    reply = tell(mode, "get_index_status", indexed)
+    assert (reply["status"], reply["projectPath"], reply["totalFiles"]) == ("ready", str(indexed), len(INDEXED))
+    assert (reply["code"]["files"], reply["docs"]["files"]) == (len(INDEXED) - 2, 2)
+    assert reply["coverage"] == {"indexedFiles": len(INDEXED), "expectedFiles": len(INDEXED)}
+    assert sum(reply["skipped"].values()) == 2
+
+
+def test_an_index_without_files_is_a_problem_with_its_cause(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "secrets", {".env": "X=1\n", "server.key": "x\n"})
+    index(root)
+    reply = tell("auto", "get_index_status", root)
+    assert reply["totalFiles"] == 0
+    assert "denied" in reply["problem"]
+
+
+def test_every_project_of_the_machine_is_listed(indexed: Path, tmp_path: Path) -> None:
+    other = write_tree(tmp_path / "other", {"a.py": "x = 1\n"})
+    index(other)
+    reply = tell("auto", "list_projects", indexed)
+    assert [(one["projectPath"], one["totalFiles"], one["exists"]) for one in reply["projects"]] == [
+        (str(indexed), len(INDEXED), True),
+        (str(other), 1, True),
+    ]
+
+
+# Changing it
+
+
+def test_create_index_indexes_what_the_policy_allows(root: Path, mode: str) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        reply = await assistant.tell("create_index")
+        assert (reply["status"], reply["projectPath"]) == ("success", str(root))
+        assert (reply["filesIndexed"], reply["chunksCreated"]) == (len(INDEXED), len(INDEXED))
+        assert (await assistant.tell("search_by_path", pattern="**"))["matches"] == INDEXED
+
+    talk(mode, conversation, root)
+
+
+def test_a_rebuild_forgets_what_was_there(indexed: Path, mode: str) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        (indexed / "src/pear.py").unlink()
+        reply = await assistant.tell("reindex_project", confirm=True)
+        assert (reply["status"], reply["message"]) == ("success", "Index rebuilt successfully")
+        assert reply["filesIndexed"] == len(INDEXED) - 1
+
+    talk(mode, conversation, indexed)
+
+
+def test_a_file_is_indexed_again_by_its_name(indexed: Path, mode: str) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        write_tree(indexed, {"src/apple.py": "def slice_apple():\n    return 'thin'\n", "src/new.py": "fig = 1\n"})
+        assert await assistant.tell("reindex_file", path="src/apple.py") == {
+            "status": "success",
+            "path": "src/apple.py",
+            "chunksCreated": 1,
+            "message": "File re-indexed successfully",
+        }
+        assert (await assistant.tell("search_code", query="slice_apple"))["results"][0]["path"] == "src/apple.py"
+        assert (await assistant.tell("reindex_file", path="src/new.py"))["chunksCreated"] == 1
+
+    talk(mode, conversation, indexed)
+
+
+def test_the_fingerprints_follow_a_file_that_is_indexed_again(indexed: Path) -> None:
+    file = storage_layout.index_folder(indexed) / "fingerprints.json"
+    before = json.loads(file.read_text(encoding="utf-8"))
+    write_tree(indexed, {"src/apple.py": "def slice_apple():\n    return 'thin'\n"})
+    tell("auto", "reindex_file", indexed, path="src/apple.py")
+    after = json.loads(file.read_text(encoding="utf-8"))
+    assert before.keys() == after.keys()
+    assert [path for path in before if before[path] != after[path]] == ["src/apple.py"]
+
+
+def test_a_file_that_is_gone_leaves_the_index_when_it_is_named(indexed: Path) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        (indexed / "src/pear.py").unlink()
+        assert (await assistant.fail("reindex_file", path="src/pear.py"))["code"] == "FILE_NOT_FOUND"
+        assert (await assistant.tell("get_index_status"))["totalFiles"] == len(INDEXED) - 1
+
+    talk("auto", conversation, indexed)
+
+
+def test_a_file_that_is_ignored_by_now_leaves_the_index_when_it_is_named(indexed: Path) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        write_tree(indexed, {".gitignore": "*.gen.py\npear.py\n"})
+        assert "ignored" in (await assistant.fail("reindex_file", path="src/pear.py"))["developerMessage"]
+        assert (await assistant.tell("get_index_status"))["code"]["files"] == len(INDEXED) - 3
+
+    talk("auto", conversation, indexed)
+
+
+def test_a_deleted_index_is_gone_and_the_files_stay(indexed: Path, mode: str) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        await assistant.tell("search_code", query="apple")
+        reply = await assistant.tell("delete_index", confirm=True)
+        assert (reply["status"], reply["projectPath"]) == ("success", str(indexed))
+        assert not storage_layout.index_folder(indexed).exists()
+        assert (indexed / "src/apple.py").exists()
+        assert (await assistant.tell("get_index_status"))["status"] == "not_found"
+        assert (await assistant.fail("delete_index", confirm=True))["code"] == "INDEX_NOT_FOUND"
+        assert (await assistant.tell("create_index"))["filesIndexed"] == len(INDEXED)
+
+    talk(mode, conversation, indexed)
+
+
+# At the edges
+
+
+def test_many_calls_at_once_are_all_answered(indexed: Path, mode: str) -> None:
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("search_code", {"query": "peel"}),
+        ("search_docs", {"query": "peel"}),
+        ("search_by_path", {"pattern": "**"}),
+        ("get_index_status", {}),
+        ("reindex_file", {"path": "src/apple.py"}),
+        ("list_projects", {}),
+    ]
+
+    async def conversation(assistant: Assistant) -> None:
+        async with anyio.create_task_group() as tasks:
+            for number in range(30):
+                tool, arguments = calls[number % len(calls)]
+                tasks.start_soon(partial(assistant.tell, tool, **arguments))
+
+    talk(mode, conversation, indexed)
+
+
+def test_a_project_whose_folder_has_no_unicode_name_is_served(tmp_path: Path) -> None:
+    root = tmp_path / os.fsdecode(b"caf\xe9")
+    try:
+        write_tree(root, {"src/apple.py": "def peel_apple(): ...\n"})
+    except OSError:
+        pytest.skip("this file system does not take the name")
+
+    async def conversation(assistant: Assistant) -> None:
+        assert (await assistant.tell("create_index"))["filesIndexed"] == 1
+        assert (await assistant.tell("get_index_status"))["projectPath"].endswith("caf?")
+        assert (await assistant.tell("search_code", query="peel"))["results"][0]["path"] == "src/apple.py"
+        assert (await assistant.tell("list_projects"))["totalProjects"] == 1
+        assert (await assistant.tell("delete_index", confirm=True))["status"] == "success"
+
+    talk("auto", conversation, root)
+
+
+def test_who_is_not_asked_for_a_while_lets_go_of_memory_and_answers_as_before(
+    indexed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dowse.keeping.served_index.IDLE_SECONDS", 0.05)
+    release_memory = threading.Event()
+    plain = LocalStore.release_memory
+
+    def watched(store: LocalStore) -> None:
+        plain(store)
+        release_memory.set()
+
+    monkeypatch.setattr(LocalStore, "release_memory", watched)
+
+    async def conversation(assistant: Assistant) -> None:
+        before = await assistant.tell("search_code", query="peel an apple")
+        assert await anyio.to_thread.run_sync(release_memory.wait, 10)
+        after = await assistant.tell("search_code", query="peel an apple")
+        assert after["results"] == before["results"]
+
+    talk("2026-07-28", conversation, indexed)

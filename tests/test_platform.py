@@ -1,0 +1,177 @@
+"""Locks that end with their owner, atomic writes, and opening without following links."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dowse import platform
+from dowse.errors import DiskFull, StoreBusy
+from dowse.platform import Lock, make_private_folder, open_beneath, read_at_most, storage_root, write_atomically
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from dowse.platform import Lock
+lock = Lock(Path(sys.argv[1]))
+assert lock.try_acquire()
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_lock_is_exclusive_and_names_its_owner(tmp_path: Path) -> None:
+    file = tmp_path / "lock"
+    with subprocess.Popen([sys.executable, "-c", HOLD, file], stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        lock = Lock(file)
+        assert not lock.try_acquire()
+        assert lock.is_taken()
+        with pytest.raises(StoreBusy, match=f"process {holder.pid}"):
+            lock.acquire(0.05)
+        holder.send_signal(signal.SIGKILL)
+        holder.wait()
+    lock.acquire(5.0)
+    assert lock.is_held
+    assert not Lock(file).try_acquire()
+    lock.release()
+    assert not lock.is_taken()
+
+
+def test_a_write_is_all_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "state.json"
+    write_atomically(file, b"old")
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.EIO, "broken disk")
+
+    for name in ("fsync", "replace"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os if name == "fsync" else Path, name, fail)
+            with pytest.raises(OSError, match="broken disk"):
+                write_atomically(file, b"new")
+        assert file.read_bytes() == b"old"
+        assert os.listdir(tmp_path) == ["state.json"]
+    write_atomically(file, b"new")
+    assert file.read_bytes() == b"new"
+
+
+def test_a_full_disk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(DiskFull, match="Free some space"):
+        write_atomically(tmp_path / "x", b"y")
+
+
+def test_folders_of_ours_are_private(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "b"
+    make_private_folder(folder)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o700
+
+
+def test_the_storage_root_can_be_moved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DOWSE_HOME", str(tmp_path))
+    assert storage_root() == tmp_path
+    monkeypatch.delenv("DOWSE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert storage_root() == tmp_path / ".mcp" / "search"
+
+
+def read(root: Path, path: str) -> bytes:
+    with open_beneath(root, path) as descriptor:
+        return read_at_most(descriptor, 1000)
+
+
+def test_a_file_below_the_root_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b.txt").write_bytes(b"content")
+    assert read(tmp_path, "a/b.txt") == b"content"
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    assert read(tmp_path / "link", "b.txt") == b"content", "the root itself may be a link: the user named it"
+
+
+@pytest.mark.parametrize("path", ["", ".", "..", "../x", "a/../b.txt", "/etc/passwd", "a//b.txt", "a/./b.txt", "b\0c"])
+def test_a_path_that_is_not_plainly_below_is_refused(tmp_path: Path, path: str) -> None:
+    (tmp_path / "b.txt").write_bytes(b"x")
+    with pytest.raises(OSError, match="not a relative path"):
+        read(tmp_path, path)
+
+
+def test_no_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_bytes(b"secret")
+    root = tmp_path / "root"
+    (root / "real").mkdir(parents=True)
+    (root / "real" / "file").write_bytes(b"fine")
+    (root / "file").symlink_to(tmp_path / "secret")
+    (root / "folder").symlink_to(root / "real")
+    for path in ("file", "folder/file"):
+        with pytest.raises(OSError):  # noqa: PT011 - ELOOP or ENOTDIR, as the system likes
+            read(root, path)
+
+
+@pytest.mark.parametrize("path", ["pipe", "folder"])
+def test_what_is_not_a_regular_file_is_not_opened(tmp_path: Path, path: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="not a regular file"):
+        read(tmp_path, path)
+
+
+def test_without_openat_every_component_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "supports_dir_fd", set())
+    (tmp_path / "secret").write_bytes(b"secret")
+    root = tmp_path / "root"
+    (root / "real").mkdir(parents=True)
+    (root / "real" / "file").write_bytes(b"fine")
+    (root / "link").symlink_to(tmp_path / "secret")
+    (root / "folder").symlink_to(root / "real")
+    assert read(root, "real/file") == b"fine"
+    for path in ("link", "folder/file"):
+        with pytest.raises(OSError, match="symbolic link"):
+            read(root, path)
+    assert (sys.platform in ("win32", "darwin")) == platform.NAMES_FOLD_CASE
+
+
+MAINS = {"type": "Mains", "online": "1"}
+UNPLUGGED = {"type": "Mains", "online": "0"}
+FULL = {"type": "Battery", "status": "Full"}
+EMPTYING = {"type": "Battery", "status": "Discharging"}
+MOUSE = {"type": "Battery", "scope": "Device", "status": "Discharging"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="as Linux tells it")
+@pytest.mark.parametrize(
+    ("supplies", "is_on_battery"),
+    [
+        ([], False),
+        ([MAINS], False),
+        ([MAINS, FULL], False),
+        ([UNPLUGGED, EMPTYING], True),
+        ([EMPTYING], True),
+        ([MAINS, EMPTYING], False),  # one battery of two, or a charger that is too weak
+        ([UNPLUGGED, {"type": "USB", "online": "1"}, EMPTYING], False),
+        ([MOUSE], False),
+        ([{}], False),
+        ([{"type": "\x00\xff", "online": "?"}, EMPTYING], True),
+    ],
+)
+def test_a_laptop_knows_whether_it_is_plugged_in(
+    tmp_path: Path, supplies: list[dict[str, str]], is_on_battery: bool
+) -> None:
+    for number, facts in enumerate(supplies):
+        (tmp_path / str(number)).mkdir()
+        for name, value in facts.items():
+            (tmp_path / str(number) / name).write_text(f"{value}\n", encoding="utf-8")
+    assert platform.is_on_battery(tmp_path) is is_on_battery
+
+
+def test_where_nobody_tells_there_is_no_battery(tmp_path: Path) -> None:
+    assert not platform.is_on_battery(tmp_path / "nothing")
