@@ -153,5 +153,5 @@ def _translate_class(body: str, whole: str) -> str:
     try:
         re.compile(expression)
     except re.error as error:
-        raise _invalid_pattern(whole, f"the class [{body}] makes no sense") from error
+        raise _invalid_pattern(whole, f"the character class [{body}] is invalid") from error
     return expression

@@ -99,13 +99,13 @@ def _read_values(file: Path, warnings: list[str]) -> dict[str, Any]:
             return {}
         content = read_json(file)
     except PermissionError:
-        warnings.append(f"{file} may not be read. It is ignored.")
+        warnings.append(f"{file} cannot be read (permission denied). It is ignored.")
         return {}
     except SettingsError as error:
         warnings.append(f"{error} It is ignored.")
         return {}
     if not isinstance(content, dict):
-        warnings.append(f"{file} does not hold a JSON object. It is ignored.")
+        warnings.append(f"{file} does not contain a JSON object. It is ignored.")
         return {}
     return content
 
@@ -117,7 +117,7 @@ def _parse_globs(value: Any) -> tuple[str, ...]:
         try:
             compile_glob(pattern)
         except UsageError as error:
-            raise ValueError(f"holds a pattern that cannot be used ({error})") from error
+            raise ValueError(f"contains an invalid pattern ({error})") from error
     return tuple(value)
 
 
@@ -230,10 +230,10 @@ _TEMPLATE: dict[str, Any] = {
         "indexingStrategy": "Indexing strategy: 'realtime' (immediate), 'lazy' (on idle/search), 'git' (on commit). Default: 'realtime'.",
         "lazyIdleThreshold": "Seconds of inactivity before lazy indexing triggers. Default: 30.",
         "integrityHours": "Hours between full checks of the index against the files. Default: 24.",
-        "encoder": "What finds by meaning: 'dowse' (ours, inside the package), 'minilm' (all-MiniLM-L6-v2 unchanged, downloaded once), 'none' (words alone). Default: 'dowse'.",
-        "encoderFolder": "Full path of a folder that holds all-MiniLM-L6-v2, for 'minilm'. Default: null (it is looked for, then downloaded).",
-        "encodeOnBattery": "If true, the slower vectors are also computed while the computer runs on battery. Default: false.",
-        "vectorCacheMB": "Megabytes of vectors to keep for all projects together. Default: 512.",
+        "encoder": "The model for search by meaning: 'dowse' (included in the package), 'minilm' (the unchanged all-MiniLM-L6-v2, downloaded once), 'none' (search by words only). Default: 'dowse'.",
+        "encoderFolder": "Full path of a folder that contains all-MiniLM-L6-v2, for 'minilm'. Default: null (it is searched for on this machine, else downloaded).",
+        "encodeOnBattery": "If true, the model also computes vectors while the computer runs on battery. Default: false.",
+        "vectorCacheMB": "Maximum size of the vector cache of all projects, in megabytes. Default: 512.",
         "maskSecrets": "If true, keys and tokens are masked in search hits. Default: true.",
     },
 }

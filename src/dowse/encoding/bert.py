@@ -30,7 +30,7 @@ class ModelShape:
         """Read the shape of a model, or raise Failed if it is not a BERT of MiniLM's kind."""
         config = json.loads(file.read_text(encoding="utf-8"))
         if (config["model_type"], config["hidden_act"]) != ("bert", "gelu"):
-            raise Failed(f"{file} is not that of a BERT with GELU.")
+            raise Failed(f"{file} does not describe a BERT model with GELU.")
         return cls(
             config["num_hidden_layers"],
             config["num_attention_heads"],
@@ -131,7 +131,7 @@ def locate_tensors(file: Path) -> dict[str, StoredWeights]:
         if name != "__metadata__":
             start, end = about["data_offsets"]
             if 8 + size + end > length:
-                raise Failed(f"{file} is not whole.")
+                raise Failed(f"{file} is incomplete.")
             if about["dtype"] == "F32":
                 found[name.removeprefix("bert.")] = StoredWeights(
                     file.name, 8 + size + start, end - start, tuple(about["shape"])

@@ -70,13 +70,17 @@ class MiniLM:
         """
         file = find_model_file(folder)
         if file is None:
-            raise Failed(f"{folder} holds no model: {MODEL_FILES[0]} or {MODEL_FILES[2]}, and {TOKENIZER_FILE}.")
+            raise Failed(
+                f"{folder} does not contain a model: {MODEL_FILES[0]} or {MODEL_FILES[2]}, and {TOKENIZER_FILE}."
+            )
         try:
             tokenizer = WordPiece.from_file(folder / TOKENIZER_FILE)
             session = _open_session(file, threads, in_eight_bits=in_eight_bits)
             return cls(session, tokenizer, version, _read_rotation(folder / ROTATION_FILE))
         except ImportError as error:
-            raise Failed(f"There is no ONNX Runtime for this machine ({error}); search goes on without it.") from error
+            raise Failed(
+                f"ONNX Runtime is not available on this machine ({error}); search works without it."
+            ) from error
         except Failed:
             raise
         except Exception as error:  # ONNX Runtime raises errors of many types for bad files

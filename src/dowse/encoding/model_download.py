@@ -53,7 +53,7 @@ def download_model(say: Callable[[str], object], files: tuple[ModelFile, ...] = 
     """
     folder = snapshot_folder()
     if os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on"):
-        raise ModelMissing("HF_HUB_OFFLINE forbids to download the model.")
+        raise ModelMissing("The model cannot be downloaded because HF_HUB_OFFLINE is set.")
     parts = folder.parents[1] / "blobs"  # the Hugging Face tools keep partial files here, too
     try:
         for needed in (folder, parts):
@@ -116,8 +116,8 @@ def _resume_download(url: str, part: Path, expected: ModelFile) -> None:
     if arrived > expected.size or sha256(part) != expected.sha256:
         part.unlink()
         if is_resumed:  # its beginning may be wrong, so the whole file is downloaded again
-            raise http.client.HTTPException("it was damaged on the way")
-        raise ModelMissing(f"{url} is not the file that was expected.")
+            raise http.client.HTTPException("the file was damaged during the download")
+        raise ModelMissing(f"{url} is not the expected file.")
 
 
 def _range_header(downloaded: int) -> dict[str, str]:
@@ -135,7 +135,7 @@ def _write_revision(folder: Path) -> None:
 def _endpoint() -> str:
     endpoint = (os.environ.get("HF_ENDPOINT") or ENDPOINT).rstrip("/")
     if not _is_safe(endpoint):
-        raise ModelMissing(f"HF_ENDPOINT is {endpoint}: the model comes over https:// only.")
+        raise ModelMissing(f"HF_ENDPOINT is {endpoint}, but the model is downloaded over https:// only.")
     return endpoint
 
 
@@ -153,7 +153,7 @@ class _EncryptedRedirects(urllib.request.HTTPRedirectHandler):
     ) -> urllib.request.Request | None:
         if not _is_safe(newurl) or (req.full_url.startswith("https:") and not newurl.startswith("https:")):
             fp.close()
-            raise ModelMissing(f"{req.full_url} leads to {newurl}, which is not encrypted.")
+            raise ModelMissing(f"{req.full_url} redirects to {newurl}, which is not encrypted.")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 

@@ -46,7 +46,7 @@ def locate_in_folder(folder: str) -> ModelLocation:
     location = _check_folder(Path(folder))
     if location is None:
         raise ModelMissing(
-            f"encoderFolder {folder} does not hold the model, whole: {MODEL_FILES[0]} or {MODEL_FILES[2]}, and {TOKENIZER_FILE}. Correct config.json."
+            f"encoderFolder {folder} does not contain the complete model: {MODEL_FILES[0]} or {MODEL_FILES[2]}, and {TOKENIZER_FILE}. Correct config.json."
         )
     return location
 

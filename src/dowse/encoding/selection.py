@@ -38,7 +38,7 @@ def open_model(settings: "Settings", say: Say, threads: int = 1) -> "Encoder":
     Use the version of the result: when a model cannot be loaded, one from another location is opened.
     """
     if settings.encoder == "none":
-        raise Failed('There is no encoder: the settings say "encoder": "none".')
+        raise Failed('There is no encoder: "encoder" is "none" in the settings.')
     return open_minilm(threads) if settings.encoder == "dowse" else _open_unchanged_minilm(settings, say, threads)
 
 
@@ -80,5 +80,5 @@ def _open_unchanged_minilm(settings: "Settings", say: Say, threads: int) -> "Enc
         except Failed as error:
             if settings.encoder_folder:
                 raise
-            say(f"{error} It is looked for elsewhere.")
+            say(f"{error} Trying another location.")
     return MiniLM.from_folder(download_model(say), model_locations.VERSION, threads)

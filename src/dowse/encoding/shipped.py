@@ -52,5 +52,5 @@ def verify_model(models: Path, name: str) -> Path:
             except OSError as error:
                 raise Failed(f"{models / file} cannot be read ({error.strerror}). Reinstall dowse.") from error
             if found != expected:
-                raise Failed(f"{models / file} is not as it was shipped. Reinstall dowse.")
+                raise Failed(f"{models / file} differs from the shipped file. Reinstall dowse.")
     return models / name

@@ -68,9 +68,9 @@ class WordPiece:
         except (OSError, ValueError, RecursionError) as error:
             raise Failed(f"{file} cannot be read ({str(error)[:200]}).") from error
         except KeyError as error:
-            raise Failed(f"{file} is not whole: a part of it has no {error}.") from error
+            raise Failed(f"{file} is incomplete: {error} is missing.") from error
         except (TypeError, AttributeError, IndexError) as error:
-            raise Failed(f"{file} is no tokenizer.json ({str(error)[:200]}).") from error
+            raise Failed(f"{file} is not a valid tokenizer.json ({str(error)[:200]}).") from error
 
     def ids(self, text: str, max_tokens: int) -> list[int]:
         """Return at most `max_tokens` ids of a text, with the special tokens around it."""
@@ -130,9 +130,9 @@ def parse_rules(content: dict[str, Any]) -> WordPieceRules:
             raise Failed(f"is not for a BERT: its {part} is {found}, not {' or '.join(types)}.")
     model, normalizer, vocabulary = content["model"], content["normalizer"], content["model"]["vocab"]
     if not all(type(number) is int for number in vocabulary.values()):
-        raise Failed("has words without a number in its vocabulary.")
+        raise Failed("has words without an id in its vocabulary.")
     if model["unk_token"] not in vocabulary:
-        raise Failed(f"has no number for {model['unk_token']} in its vocabulary.")
+        raise Failed(f"has no id for {model['unk_token']} in its vocabulary.")
     lowers, accents = bool(normalizer["lowercase"]), normalizer["strip_accents"]
     before, after = _parse_special_tokens(content["post_processor"])
     return WordPieceRules(
@@ -163,7 +163,7 @@ def _parse_special_tokens(processor: dict[str, Any]) -> tuple[tuple[int, ...], t
         return (processor["cls"][1],), (processor["sep"][1],)
     positions = [number for number, item in enumerate(processor["single"]) if "Sequence" in item]
     if len(positions) != 1:
-        raise Failed("does not say where a text stands between its special tokens.")
+        raise Failed("does not define the position of the text among its special tokens.")
     ids = {name: tuple(token["ids"]) for name, token in processor["special_tokens"].items()}
     parts = [ids[item["SpecialToken"]["id"]] if "SpecialToken" in item else () for item in processor["single"]]
     return sum(parts[: positions[0]], ()), sum(parts[positions[0] :], ())

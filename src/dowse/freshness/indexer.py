@@ -144,9 +144,9 @@ def apply_drift(
 
 
 def _sort_by_path_words(drift: Drift, words: str) -> None:
-    wanted = set(terms_of(words))
-    if wanted:
-        drift.new.sort(key=lambda entry: -len(wanted & set(terms_of(entry.path))))
+    terms = set(terms_of(words))
+    if terms:
+        drift.new.sort(key=lambda entry: -len(terms & set(terms_of(entry.path))))
 
 
 def make_put(document: Document) -> Put:

@@ -27,7 +27,9 @@ def _check_files(source: FileSource, store: DocumentReader, progress: Progress |
     return [
         *_make_findings("files", missing, "is not in the index"),
         *_make_findings("files", changed, "has changed since it was indexed"),
-        *_make_findings("files", drift.gone, "is in the index and gone from the folder, or no longer allowed"),
+        *_make_findings(
+            "files", drift.gone, "is in the index, but was removed from the folder or is no longer allowed"
+        ),
     ]
 
 

@@ -66,11 +66,11 @@ class Watcher:
         """Watch more folders, and return whether one of them is new. The caller has to scan new folders for earlier changes."""
         with self._lock:
             new = set(folders) - self.folders
-            wanted = self.folders | new
+            folders_to_watch = self.folders | new
             self._reported.clear()
         if not new:
             return False
-        started = self._start(wanted)
+        started = self._start(folders_to_watch)
         with self._lock:
             self._replaced.append((time.monotonic(), self._notify))
             self._notify = started
@@ -82,8 +82,8 @@ class Watcher:
         """Stop watching."""
         with self._lock:
             self._is_closed = True
-            every = [self._notify, *(notify for _, notify in self._replaced)]
-        for notify in every:
+            watches = [self._notify, *(notify for _, notify in self._replaced)]
+        for notify in watches:
             with contextlib.suppress(RuntimeError):
                 notify.close()
 

@@ -50,7 +50,7 @@ class SecretRule(NamedTuple):
 class SecretRules(NamedTuple):
     """All rules, and the exceptions that apply to every rule."""
 
-    every: tuple[SecretRule, ...]
+    rules: tuple[SecretRule, ...]
     allowed: tuple[Allowlist, ...]
     by_keyword: Mapping[str, tuple[SecretRule, ...]]
     keywords: KeywordMatcher
@@ -63,17 +63,17 @@ def load_secret_rules() -> SecretRules:
 
     try:
         content = tomli.loads(_find_rules_file().read_text(encoding="utf-8"))
-        every = tuple(_parse_rule(entry) for entry in content["rules"] if "regex" in entry)
+        rules = tuple(_parse_rule(entry) for entry in content["rules"] if "regex" in entry)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise Failed(f"The rules for secrets cannot be read ({error}). Install dowse again.") from error
+        raise Failed(f"The rules for secrets cannot be read ({error}). Reinstall dowse.") from error
     by_keyword: dict[str, list[SecretRule]] = {}
-    for rule in every:
+    for rule in rules:
         for keyword in rule.keywords:
             by_keyword.setdefault(keyword, []).append(rule)
     general = content.get("allowlist")
     allowed = (_parse_allowlist(general),) if general else ()
     return SecretRules(
-        every, allowed, {keyword: tuple(rules) for keyword, rules in by_keyword.items()}, KeywordMatcher(by_keyword)
+        rules, allowed, {keyword: tuple(found) for keyword, found in by_keyword.items()}, KeywordMatcher(by_keyword)
     )
 
 

@@ -22,7 +22,11 @@ class DocumentPolicy(Policy):
     def kind_of(self, path: str, size: int) -> Kind | Verdict:
         """Return the kind of a document, which is always `docs`, or the verdict against the file."""
         if suffix_of(path) not in DOCUMENT_EXTENSIONS:
-            return Verdict(path, Reason.NOT_INCLUDED, Rule(" ".join(sorted(DOCUMENT_EXTENSIONS)), "kinds of documents"))
+            return Verdict(
+                path,
+                Reason.NOT_INCLUDED,
+                Rule(" ".join(sorted(DOCUMENT_EXTENSIONS)), "built-in list of document types"),
+            )
         if size > self.max_bytes_for(path):
             return self.too_large_verdict(path, size)
         if not self._include.is_everything and not self._include.rule_for_file(path):

@@ -89,7 +89,7 @@ class OpenFolders:
         except OSError as error:
             raise Failed(
                 f"{printable_path(str(self._root))} cannot be read ({error.strerror or error}). "
-                "See that it is there and that you may read it, and try again."
+                "Check that it exists and that you may read it, and try again."
             ) from error
 
 

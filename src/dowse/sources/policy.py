@@ -99,7 +99,7 @@ class Policy:
         path = f"{folder.path}{name}/"
         is_top = ".git" in names and is_repository(self.root / path)
         if is_top and folder.repository and not folder.repository.names_submodule(path[:-1]):
-            detail = "a repository of its own that .gitmodules does not name"
+            detail = "a separate repository that is not in .gitmodules"
             return Verdict(path, Reason.NESTED_REPOSITORY, Rule(".git", f"{path}.git"), detail)
         if folder.depth >= MAX_DEPTH:
             return Verdict(path, Reason.TOO_DEEP, detail=f"more than {MAX_DEPTH} folders below the root")

@@ -68,7 +68,9 @@ class ProjectFiles:
         reinclusion = find_reinclusion(self._policy, entry.path)
         if reinclusion is None:
             return Verdict(entry.path, None)
-        return Verdict(entry.path, None, reinclusion.rule, f"taken back from {_describe_rule(reinclusion.overruled)}")
+        return Verdict(
+            entry.path, None, reinclusion.rule, f"re-included; ignored by {_describe_rule(reinclusion.overruled)}"
+        )
 
     def read_path(self, path: str) -> Document | Verdict:
         """Read one file now by its path, if the whole policy allows it."""

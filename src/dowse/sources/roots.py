@@ -35,7 +35,7 @@ def detect_root(start: Path) -> DetectedRoot:
     if is_too_wide(here):
         raise ProjectNotDetected(
             f"Could not detect project root: no {', '.join(MARKERS[:-1])} or {MARKERS[-1]} from here upwards, and the "
-            "home directory or a whole disk is only searched when it is named. Please choose a directory."
+            "home directory or a whole disk is only searched when you name it. Please choose a directory."
         )
     return DetectedRoot(here, None)
 
@@ -52,7 +52,7 @@ def require_allowed_root(root: Path) -> None:
     for path in (os.path.abspath(root), os.path.realpath(root)):  # noqa: PTH100 - Path.absolute keeps the dots
         if rule := rule_against_root(Path(path), storage):
             raise PathRefused(
-                f"{printable_path(path)} is never read: {printable_path(rule.pattern)} ({rule.origin}). Name another folder."
+                f"{printable_path(path)} is never read: {printable_path(rule.pattern)} ({rule.origin}). Choose another folder."
             )
 
 

@@ -91,7 +91,7 @@ def _parse_placed(data: bytes, origin: str, lead: bytes = b"", cut: int = 0) -> 
             raise TooManyRules(f"is larger than {MAX_RULE_BYTES // 1024 // 1024} MB")
         rules = parse_ignore_file(data, folds_case=NAMES_FOLD_CASE)
     except TooManyRules as error:
-        raise TooManyRules(f"{origin} {error}, too much to be read safely") from None
+        raise TooManyRules(f"{origin} {error}, which is more than dowse reads") from None
     return PlacedRules(rules, origin, lead, cut) if rules.rules else None
 
 
