@@ -41,15 +41,17 @@ class _LazyGroup(click.Group):
 @click.group(
     cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done, 1 the answer is no, 2 wrong usage, 3 could not be done, 130 interrupted.",
+    epilog="Exit codes: 0 done, 1 the answer is no (nothing found, a check failed), 2 wrong usage, "
+    "3 could not be done, 130 interrupted.",
 )
 @click.version_option(__version__, prog_name="dowse")
 def dowse() -> None:
     """Search code and documents on this machine, offline, for you and your assistant.
 
-    Indexes live below ~/.mcp/search (DOWSE_HOME moves them). Every command but serve takes --json.
+    Indexes are stored in ~/.mcp/search, or in the folder that DOWSE_HOME names. Every command
+    except serve takes --json.
     """
     try:
         storage_root()
     except RuntimeError as error:  # `~` cannot be expanded: no home folder, or an unknown user
-        raise SettingsError("There is no such home; set DOWSE_HOME to a folder for the indexes.") from error
+        raise SettingsError("The home folder cannot be found. Set DOWSE_HOME to a folder for the indexes.") from error

@@ -22,12 +22,12 @@ def wants_json(arguments: list[str]) -> bool:
 def parse_path(text: str) -> Path:
     """Return a path as an absolute one, without following symlinks."""
     if not text or "\0" in text:
-        raise UsageError(f"{text!r} is not a path, neither of a file nor of a folder.")
+        raise UsageError(f"{text!r} is not a path of a file or folder.")
     try:
         return Path(text).expanduser().absolute()
     except RuntimeError as error:
         raise UsageError(
-            f"{text} cannot be found: there is no such user. Write ./{text} for a name like this."
+            f"{text} cannot be found: there is no such user. If a file or folder has this name, write ./{text}."
         ) from error
 
 

@@ -43,10 +43,11 @@ class _DocsGroup(click.Group):
 
 @click.group(cls=_DocsGroup, options_metavar="", subcommand_metavar="[DIR] [OPTIONS] | COMMAND [ARGS]...")
 def docs() -> None:
-    """Serve a folder of documents to an assistant; or list, search and read it here.
+    """Serve, list, search or read a folder of documents.
 
-    DIR is the working directory unless it is named; a folder called list is written ./list.
-    All options of serving: dowse docs . --help. The commands list, search and read take --json.
+    Without a command, serve DIR to an assistant. The options for that: dowse docs . --help.
+    DIR defaults to the working directory. Write ./list for a folder called list. The commands
+    list, search and read take --json.
     """
 
 
@@ -64,7 +65,7 @@ def serve_documents(folder: str | None, *, level: Level, budget: int, **web: Any
 @click.argument("folder", metavar="[DIR]", required=False)
 @json_option
 def list_command(folder: str | None, *, as_json: bool) -> int | CommandReply:
-    """List the documents of DIR with their titles."""
+    """List the documents in DIR with their titles."""
     from dowse.indexes.document_search import list_documents
     from dowse.surfaces.documents.doc_uris import mime_type_of, uri_of
 
@@ -98,18 +99,23 @@ def list_command(folder: str | None, *, as_json: bool) -> int | CommandReply:
 @click.argument("folder", metavar="[DIR]", required=False)
 @click.option(
     "--in", "place", type=click.Choice(["title", "content", "both"]), default="both", show_default=True,
-    help="Where to look.",
+    help="Where to search.",
 )  # fmt: skip
-@click.option("--type", "types", metavar="EXT", multiple=True, help="Only documents of this kind, such as md.")
-@click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Documents to show.")
+@click.option(
+    "--type", "types", metavar="EXT", multiple=True, help="Only files with this extension, such as md. May be repeated."
+)
+@click.option(
+    "--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Maximum number of documents."
+)
 @json_option
 def search_command(
     query: str, folder: str | None, *, place: Any, types: tuple[str, ...], limit: int, as_json: bool
 ) -> int | CommandReply:
-    """Search the documents of DIR for QUERY, by title and content.
+    """Search the titles and contents of the documents in DIR.
 
-    Words and questions; +word must be there, -word must not, "these words" stand together.
-    Exit code 1 when nothing is found.
+    QUERY is words or a question: +word is required, -word is excluded, "some words" is a phrase.
+
+    Exit code 1: nothing was found.
     """
     from dowse.indexes.document_search import DocumentQuery, find_documents
     from dowse.searching.title_index import TitleIndex
@@ -142,7 +148,7 @@ def search_command(
         if result["excerpt"]:
             show("    ", result["excerpt"])
     if found.corrected:
-        say("taken for: " + ", ".join(f"{known} for {word}" for word, known in found.corrected.items()))
+        say("corrected: " + ", ".join(f"{known} instead of {word}" for word, known in found.corrected.items()))
     more = f", {len(results)} shown" if found.total > len(results) else ""
     say(f"{pluralize(found.total, 'document')}{more}" if results else "nothing found")
     return exit_code
@@ -151,10 +157,13 @@ def search_command(
 @docs.command("read")
 @click.argument("document", metavar="DOCUMENT")
 @click.argument("folder", metavar="[DIR]", required=False)
-@click.option("--section", metavar="ANCHOR", help="Only this section; also DOCUMENT#ANCHOR.")
+@click.option("--section", metavar="ANCHOR", help="Print only this section, as DOCUMENT#ANCHOR does.")
 @json_option
 def read_command(document: str, folder: str | None, *, section: str | None, as_json: bool) -> int | CommandReply:
-    """Print DOCUMENT, a path in DIR or a docs:// address, as an assistant gets it."""
+    """Print DOCUMENT as an assistant receives it.
+
+    DOCUMENT is a path in DIR or a docs:// URI.
+    """
     from dowse.indexes.document_search import read_now, text_of
     from dowse.indexes.index import ProjectIndex
     from dowse.line_numbers import split_lines
@@ -201,5 +210,5 @@ def _find_root(folder: str | None) -> Path:
 
     root = parse_folder(folder)
     if root is None and is_too_wide(Path.cwd()):
-        raise UsageError("The working directory is a home or a whole disk. Name it if it is meant: dowse docs .")
+        raise UsageError("The working directory is a home folder or a whole disk. To use it, name it: dowse docs .")
     return root or Path.cwd()

@@ -8,13 +8,15 @@ from dowse.cli.output import CommandReply, pluralize, progress_bar, show, show_w
 
 @click.command()
 @click.argument("folder", metavar="[DIR]", required=False)
-@click.option("--fix", is_flag=True, help="Repair what is wrong.")
+@click.option("--fix", is_flag=True, help="Repair the problems that are found.")
 @json_option
 def doctor(folder: str | None, *, fix: bool, as_json: bool) -> int | CommandReply:
-    """Compare the index of DIR with its files, and every part of it with the catalog.
+    """Check the index of DIR against its files.
 
-    Reads every file of the project. Exit code 0 when all is well or repaired, 1 when something
-    is (still) wrong.
+    DIR defaults to the project around the working directory. This reads every file, and compares
+    every part of the index with the catalog.
+
+    Exit code 1: there are problems that are not repaired.
     """
     from dowse.indexes.project_lookup import open_or_find
 
@@ -45,7 +47,7 @@ def doctor(folder: str | None, *, fix: bool, as_json: bool) -> int | CommandRepl
 
 def _format_verdict(found: int, remaining: int, *, is_repaired: bool) -> str:
     if not found:
-        return "the index is whole and equal to the files"
+        return "the index is complete and matches the files"
     if not is_repaired:
         return f"{pluralize(found, 'problem')}; repair with: dowse doctor --fix"
     return "repaired" if not remaining else f"{pluralize(remaining, 'problem')} could not be repaired"

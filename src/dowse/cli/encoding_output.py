@@ -13,11 +13,11 @@ def format_encoding(encoding: "EncodingProgress") -> str:
     """Return the progress of encoding as one line."""
     progress = f"{encoding.done:,} of {encoding.total:,} chunks encoded by {encoding.encoder}"
     if encoding.serving:
-        progress += f", {encoding.serving} serves meanwhile"
+        progress += f", {encoding.serving} is used meanwhile"
     texts = {
         "complete": f"all {encoding.total:,} chunks encoded by {encoding.encoder}",
         "working": f"{progress}, the rest is being encoded",
-        "waiting": f"{progress}; a server encodes the rest in the background, dowse index --wait does it now",
+        "waiting": f"{progress}; a server encodes the rest in the background, or run dowse index --wait",
         "paused": f"{progress}; paused: {encoding.problem}",
         "off": 'off ("encoder" is "none")',
         "failed": f"{progress}; failed: {encoding.problem}",

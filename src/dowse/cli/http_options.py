@@ -52,15 +52,15 @@ def _http_only_option(name: str, *more: str, **how: Any) -> Callable[..., Any]:
 _OPTIONS = [
     click.option(
         "--http", "address", metavar="HOST:PORT", is_eager=True, callback=_require_address,
-        help="Serve over HTTP, at /mcp; port 0 takes a free one.",
+        help="Serve over HTTP, at /mcp. Port 0 means any free port.",
     ),
-    _http_only_option("--allow-remote", is_flag=True, help="Let HOST be an address that other machines reach."),
-    _http_only_option("--token-file", metavar="FILE", help="Demand the token in FILE; or in the variable DOWSE_TOKEN."),
-    _http_only_option("--public", is_flag=True, help="No token: only what may be read by anybody is offered."),
-    _http_only_option("--allow-origin", "origins", metavar="ORIGIN", multiple=True, help="Let pages of ORIGIN use it."),
-    _http_only_option("--allow-host", "hosts", metavar="NAME", multiple=True, help="Also answer to this name."),
-    _http_only_option("--rate", metavar="N", type=click.FloatRange(0), help="Requests a second of one client (0: any)."),
-    _http_only_option("--log-queries", is_flag=True, help="Write tools and arguments to the log, too."),
+    _http_only_option("--allow-remote", is_flag=True, help="Allow a HOST that other machines can reach."),
+    _http_only_option("--token-file", metavar="FILE", help="Require the token in FILE. Or set DOWSE_TOKEN."),
+    _http_only_option("--public", is_flag=True, help="Require no token. Serve only documents and sites, read-only."),
+    _http_only_option("--allow-origin", "origins", metavar="ORIGIN", multiple=True, help="Allow web pages of ORIGIN. May be repeated."),
+    _http_only_option("--allow-host", "hosts", metavar="NAME", multiple=True, help="Also accept this host name. May be repeated."),
+    _http_only_option("--rate", metavar="N", type=click.FloatRange(0), help="Maximum requests per second and client; 0 is no limit."),
+    _http_only_option("--log-queries", is_flag=True, help="Also log the name and arguments of each call."),
 ]  # fmt: skip
 
 
@@ -87,13 +87,15 @@ def serve_over_http(
 
     is_local = is_loopback(host)
     if not is_local and not allow_remote:
-        raise UsageError(f"{host} can be reached by other machines. Say so with --allow-remote.")
+        raise UsageError(f"Other machines can reach {host}. To allow that, add --allow-remote.")
     if not is_local and not (token or public):
-        raise UsageError("Other machines need a token: set DOWSE_TOKEN or --token-file; or offer little with --public.")
+        raise UsageError(
+            "Other machines need a token. Set DOWSE_TOKEN or --token-file, or serve without one with --public."
+        )
     if public and token:
         raise UsageError("--public and a token exclude each other.")
     _configure_logging(log_queries=log_queries)
-    from dowse.http.app import bind, make_app, run_web
+    from dowse.http.app import bind, make_app, run_http_server
 
     composed = make(public)
     names = LOOPBACK_NAMES | {host.lower()} | known_hosts
@@ -101,10 +103,10 @@ def serve_over_http(
     try:
         listener = bind(host, port)
     except OSError as error:
-        raise Failed(f"{address} cannot be listened on ({error.strerror or error}). Choose another port.") from error
+        raise Failed(f"Cannot listen on {address} ({error.strerror or error}). Choose another port.") from error
     host_text = f"[{host}]" if ":" in host else host
     say(f"dowse: serving {composed.names()} at http://{host_text}:{listener.getsockname()[1]}/mcp")
-    run_web(make_app(composed.server(), composed.health, admission, rate), listener)
+    run_http_server(make_app(composed.server(), composed.health, admission, rate), listener)
     return 0
 
 

@@ -25,14 +25,16 @@ if TYPE_CHECKING:
 @click.option("--first", hidden=True, help="Index files whose path has these words before the others.")
 @json_option
 def index(folder: str | None, *, yes: bool, wait: bool, first: str | None, as_json: bool) -> int | CommandReply:
-    """Index DIR, or the project around the working directory.
+    """Index the files in DIR.
 
-    Only what changed since the last run is read again. Ctrl-C keeps what is done; the next run
-    goes on from there. What is left out and why: dowse why PATH. Exit code 1 when no file is
-    indexed, or the question about the size is answered with no.
+    DIR defaults to the project around the working directory. Only files that changed since the
+    last run are read again. Ctrl-C keeps the work done so far, and the next run continues from
+    there. To see why a file is left out, run dowse why PATH.
 
-    Search by meaning gets better while a server encodes the chunks in the background; --wait
-    encodes them now, some 20 a second, on battery as well.
+    Search by meaning improves while a server encodes the chunks in the background. --wait encodes
+    them now, about 20 per second, even on battery power.
+
+    Exit code 1: no file is indexed, or you declined to index more than maxFiles files.
     """
     from dowse.indexes.project_lookup import open_project
 
@@ -55,7 +57,7 @@ def index(folder: str | None, *, yes: bool, wait: bool, first: str | None, as_js
         return CommandReply(_as_json(report, status), exit_code)
     _show(report, status)
     if not report.is_complete:
-        say("dowse: Interrupted; what was done is kept.")
+        say("dowse: Interrupted; the work done so far is kept.")
     return exit_code
 
 

@@ -35,22 +35,26 @@ BATCH_DOCUMENTS = 5000
 
 @click.group()
 def notes() -> None:
-    """Named indexes on the disk: what you or an assistant wrote down, searched by its words.
+    """Manage and search named indexes of notes.
 
-    An assistant reaches them as search_index, search_add_document and search_create_index. Documents go in and out
-    as JSON Lines: {"doc_id": ..., "content": ..., "metadata": {...}}. Every command takes --json.
+    The indexes are on disk and shared with assistants, which use them with the tools search_index,
+    search_add_document and search_create_index. The commands export and import use JSON Lines, one
+    document per line: {"doc_id": ..., "content": ..., "metadata": {...}}. Every command takes --json.
     """
 
 
 @notes.command()
 @click.argument("name")
 @click.option(
-    "--min-length", type=int, default=DEFAULT_MIN_LENGTH, show_default=True, help="Characters of the shortest token."
+    "--min-length", type=int, default=DEFAULT_MIN_LENGTH, show_default=True, help="Minimum characters of a token."
 )
-@click.option("--keep-case", is_flag=True, help="Tell `Word` from `word`.")
+@click.option("--keep-case", is_flag=True, help="Distinguish upper and lower case.")
 @json_option
 def create(name: str, *, min_length: int, keep_case: bool, as_json: bool) -> int | CommandReply:
-    """Create the index NAME (letters, digits, - and _)."""
+    """Create the index NAME.
+
+    A name consists of letters, digits, - and _.
+    """
     with _open_registry() as registry:
         registry.create(name, "disk", {"lowercase": not keep_case, "min_length": min_length})
     if as_json:
@@ -63,13 +67,16 @@ def create(name: str, *, min_length: int, keep_case: bool, as_json: bool) -> int
 @click.argument("name")
 @click.argument("doc_id")
 @click.argument("text", required=False)
-@click.option("--file", "file", metavar="FILE", help="Take the text from FILE; - is stdin, as without TEXT.")
-@click.option("--metadata", metavar="JSON", help='An object, such as {"author": "Smith"}.')
+@click.option("--file", "file", metavar="FILE", help="Read the text from FILE; - is stdin.")
+@click.option("--metadata", metavar="JSON", help='A JSON object, such as {"author": "Smith"}.')
 @json_option
 def add(
     name: str, doc_id: str, text: str | None, *, file: str | None, metadata: str | None, as_json: bool
 ) -> int | CommandReply:
-    """Add TEXT to the index NAME as the document DOC_ID, or replace the one of this id."""
+    """Add a document to the index NAME, or replace it.
+
+    The document DOC_ID gets the content TEXT. Without TEXT and --file, it is read from stdin.
+    """
     from dowse.notes.notes_documents import make_note
 
     if text is not None and file is not None:
@@ -88,19 +95,28 @@ def add(
 @notes.command()
 @click.argument("name")
 @click.argument("query")
-@click.option("-k", type=click.IntRange(1, MAX_K), default=DEFAULT_K, show_default=True, help="Results at most.")
+@click.option(
+    "-k", type=click.IntRange(1, MAX_K), default=DEFAULT_K, show_default=True, help="Maximum number of results."
+)
 @click.option("--offset", type=click.IntRange(0, MAX_OFFSET), default=0, help="Skip this many results.")
-@click.option("--filter", "filter_", metavar="JSON", help='On metadata, such as {"year": {"gte": 2020}}.')
+@click.option("--filter", "filter_", metavar="JSON", help='Conditions on metadata, such as {"year": {"gte": 2020}}.')
 @json_option
 def search(name: str, query: str, *, k: int, offset: int, filter_: str | None, as_json: bool) -> int | CommandReply:
-    """Search the index NAME: words, +must, -not, "a phrase". Exit code 1 when nothing is found."""
+    """Search the index NAME for QUERY.
+
+    QUERY is words: +word is required, -word is excluded, "some words" is a phrase.
+
+    Exit code 1: nothing was found.
+    """
     from dowse.notes.filters import parse_filter
 
     conditions = parse_filter(_parse_object("--filter", filter_))
     with _open_registry() as registry:
         answer = registry.use(name, lambda index: index.search(query, k, offset, conditions))
     if answer.ignored:
-        show_warnings([f"the index keeps no token of these words: {', '.join(answer.ignored[:10])}"])
+        show_warnings(
+            [f"these words were ignored, since they have no token in this index: {', '.join(answer.ignored[:10])}"]
+        )
     exit_code = 0 if answer.results else 1
     if as_json:
         results = [result.as_json() for result in answer.results]
@@ -120,7 +136,7 @@ def search(name: str, query: str, *, k: int, offset: int, filter_: str | None, a
 @notes.command("list")
 @json_option
 def list_(*, as_json: bool) -> int | CommandReply:
-    """List every index on the disk."""
+    """List all named indexes on disk."""
     with _open_registry() as registry:
         found, problems = registry.list()
     found = [info for info in found if info.backend == "disk"]
@@ -133,7 +149,7 @@ def list_(*, as_json: bool) -> int | CommandReply:
         )
         show(f"{info.name}  {counts}")
     if not found:
-        say("There is no index. Start with: dowse notes create NAME")
+        say("There is no named index. Create one with: dowse notes create NAME")
     return 0
 
 
@@ -142,7 +158,7 @@ def list_(*, as_json: bool) -> int | CommandReply:
 @click.argument("doc_id", required=False)
 @json_option
 def show_(name: str, doc_id: str | None, *, as_json: bool) -> int | CommandReply:
-    """Show the document DOC_ID of the index NAME; without DOC_ID the index itself."""
+    """Show the index NAME, or its document DOC_ID."""
     with _open_registry() as registry:
         if doc_id is None:
             info = registry.use(name, lambda index: index.info()).as_json()
@@ -165,10 +181,13 @@ def show_(name: str, doc_id: str | None, *, as_json: bool) -> int | CommandReply
 @notes.command()
 @click.argument("name")
 @click.argument("doc_ids", metavar="[DOC_ID]...", nargs=-1)
-@click.option("--yes", is_flag=True, help="Delete a whole index without asking.")
+@click.option("--yes", is_flag=True, help="Delete the index without asking.")
 @json_option
 def remove(name: str, doc_ids: tuple[str, ...], *, yes: bool, as_json: bool) -> int | CommandReply:
-    """Delete documents of the index NAME; without DOC_ID the whole index, after a question."""
+    """Delete the index NAME, or only the documents DOC_ID.
+
+    Deleting an index asks for confirmation.
+    """
     with _open_registry() as registry:
         if doc_ids:
             for doc_id in doc_ids:  # if one does not exist, none is deleted
@@ -196,9 +215,12 @@ def remove(name: str, doc_ids: tuple[str, ...], *, yes: bool, as_json: bool) -> 
 @click.argument("file", required=False)
 @json_option
 def export(name: str, file: str | None, *, as_json: bool) -> int | CommandReply:
-    """Write all documents of the index NAME to FILE, or to stdout, as JSON Lines, by id."""
+    """Export all documents of the index NAME as JSON Lines.
+
+    The documents are written to FILE or, without FILE, to stdout, in order of their ids.
+    """
     if as_json and file is None:
-        raise UsageError("What is exported is JSON already; with --json name a FILE for it.")
+        raise UsageError("The exported documents are already JSON; with --json, name a FILE for them.")
     count = 0
     with _open_registry() as registry, _open_output(file) as write:
 
@@ -219,10 +241,13 @@ def export(name: str, file: str | None, *, as_json: bool) -> int | CommandReply:
 @notes.command("import")
 @click.argument("name")
 @click.argument("file", required=False)
-@click.option("--create", "creates", is_flag=True, help="Create the index if there is none of this name.")
+@click.option("--create", "creates", is_flag=True, help="Create the index if it does not exist.")
 @json_option
 def import_(name: str, file: str | None, *, creates: bool, as_json: bool) -> int | CommandReply:
-    """Add the documents in FILE, or on stdin, to the index NAME: JSON Lines. A line that cannot be read stops it first."""
+    """Add the documents in FILE, as JSON Lines, to the index NAME.
+
+    Without FILE, they are read from stdin. If a line is invalid, nothing is added.
+    """
     found = _read_notes(file)
     counts = {"indexed": 0, "re-indexed": 0}
     with _open_registry() as registry:
@@ -256,7 +281,7 @@ def _open_registry() -> "Iterator[NotesRegistry]":
     except NotFound as error:
         if not str(error).startswith("Index"):
             raise
-        raise NotFound(f"{error}. Those there are: dowse notes list; a new one: dowse notes create NAME") from error
+        raise NotFound(f"{error}. See: dowse notes list. To create it: dowse notes create NAME") from error
     finally:
         registry.close()
 
@@ -325,6 +350,6 @@ def _write_line(stream: IO[str], line: str) -> None:
 
 def _confirm_delete(name: str, documents: int) -> bool:
     if not sys.stdin.isatty():
-        raise UsageError(f"To delete {name} and its {pluralize(documents, 'document')}, say --yes.")
+        raise UsageError(f"To delete {name} and its {pluralize(documents, 'document')}, add --yes.")
     click.echo(f"Delete {name} and its {pluralize(documents, 'document')}? [y/N]: ", nl=False, err=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")

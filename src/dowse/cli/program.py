@@ -55,7 +55,7 @@ def _run_command(arguments: list[str] | None) -> int | CommandReply | _Problem:
     except click.ClickException as error:
         return _Problem("INVALID_ARGUMENT", _usage_message(error), 2)
     except (KeyboardInterrupt, click.Abort):
-        return _Problem("INTERRUPTED", "Interrupted; what was done is kept.", INTERRUPTED)
+        return _Problem("INTERRUPTED", "Interrupted; the work done so far is kept.", INTERRUPTED)
     except BrokenPipeError:
         silence_streams()  # the reader of the pipe has closed it
         return 0
@@ -65,7 +65,7 @@ def _run_command(arguments: list[str] | None) -> int | CommandReply | _Problem:
     except Exception as error:
         if os.environ.get("DOWSE_DEBUG"):
             raise
-        message = f"Unexpected {type(error).__name__}: {error}. Set DOWSE_DEBUG=1 for details and report it."
+        message = f"Unexpected {type(error).__name__}: {error}. Set DOWSE_DEBUG=1 to see the details, and report it."
         return _Problem("UNEXPECTED", message, Failed.exit_code)
 
 

@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 def status(
     folder: str | None, *, is_all: bool, config: str | None, no_config: bool, as_json: bool
 ) -> int | CommandReply:
-    """Show the index of DIR, or of the project around the working directory; and of its documents.
+    """Show the state of the index of DIR and of its documents.
 
-    Where a dowse.toml in the working directory names sources, and with --all, every source that
-    dowse serve would serve. The state is one of not_found, indexing, ready, incomplete, failed.
-    Exit code 1 when there is no index, or none that can be used.
+    DIR defaults to the project around the working directory. With --all, or without DIR where
+    there is a dowse.toml, show every source that dowse serve would serve. The state is one of
+    not_found, indexing, ready, incomplete, failed.
+
+    Exit code 1: there is no index that can be used.
     """
     manifest = load_manifest(config, no_config=no_config, has_folders=folder is not None)
     if is_all or manifest:
@@ -62,14 +64,14 @@ def status(
 @click.command()
 @json_option
 def projects(*, as_json: bool) -> int | CommandReply:
-    """List every indexed project and folder of documents."""
+    """List all indexed projects and folders of documents."""
     from dowse.indexes.project_lookup import list_projects
 
     found = list_projects()
     if as_json:
         return CommandReply({"projects": [_project_as_json(project) for project in found]})
     for project in found:
-        gone = "" if project.exists else "  (the folder is gone; dowse forget removes the index)"
+        gone = "" if project.exists else "  (the folder no longer exists; dowse forget deletes the index)"
         size = project.size_bytes + (project.documents.size_bytes if project.documents else 0)
         show(f"{project.root}  {_format_counts(project)}, {as_size(size)}{gone}")
     if not found:
@@ -96,13 +98,16 @@ def _project_as_json(project: "Project") -> dict[str, Any]:
 @click.argument("folder", metavar="DIR")
 @json_option
 def forget(folder: str, *, as_json: bool) -> int | CommandReply:
-    """Remove the index of DIR, as a project and as a folder of documents. The files are not touched."""
+    """Delete the index of DIR; its files stay as they are.
+
+    If DIR has an index of its documents, that is deleted, too.
+    """
     from dowse.indexes.project_lookup import forget_project
 
     root = forget_project(parse_path(folder))
     if as_json:
         return CommandReply({"status": "success", "projectPath": str(root), "message": "Index deleted successfully"})
-    show(f"Forgot {root}; its files are untouched.")
+    show(f"Deleted the index of {root}; its files are unchanged.")
     return 0
 
 
@@ -144,7 +149,7 @@ def _show_documents(found: "IndexStatus", watch: "WatchStatus") -> None:
         show(f"    problem: {found.problem}")
     if found.last_error and found.last_error != found.problem:
         show(f"    last error: {found.last_error}")
-    show(f"    {'kept fresh' if watch.mode == 'elsewhere' else 'not kept fresh'}: {watch.why}")
+    show(f"    {'kept up to date' if watch.mode == 'elsewhere' else 'not kept up to date'}: {watch.why}")
 
 
 def _show(found: "IndexStatus", watch: "WatchStatus") -> None:
@@ -164,7 +169,7 @@ def _show(found: "IndexStatus", watch: "WatchStatus") -> None:
     for reason, count in found.skipped.items():
         show(f"  skipped {count:,}: {reason}")
     show(f"  updated {found.last_updated or 'never'}, {as_size(found.size_bytes)} in {found.folder}")
-    kept = "kept fresh" if watch.mode == "elsewhere" else "not kept fresh"
+    kept = "kept up to date" if watch.mode == "elsewhere" else "not kept up to date"
     show(f"  {kept}: {watch.why}; strategy {watch.strategy}, last check {found.last_check or 'never'}")
     if found.encoding and found.chunks:
         show(f"  {format_encoding(found.encoding)}")

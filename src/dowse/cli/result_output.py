@@ -68,7 +68,7 @@ def format_flags(flags: Iterable[str], lines: Iterable[int] = ()) -> list[SafeTe
     return [SafeText("  "), escape(f"[{text}{where}]", fg="yellow")] if kinds else []
 
 
-_FLAG_TEXTS = {"instructions": "speaks to assistants", "hidden-characters": "has hidden characters"}
+_FLAG_TEXTS = {"instructions": "instructions to assistants", "hidden-characters": "hidden characters"}
 
 
 def visible_range(text: str, match: tuple[int, int], width: int) -> tuple[int, int]:

@@ -23,32 +23,57 @@ MAX_PAGE = 1000
 @click.command()
 @click.argument("query")
 @click.argument("folder", metavar="[DIR]", required=False)
-@click.option("--limit", type=click.IntRange(1, MAX_PAGE), default=None, help="Hits to show (10; occurrences: 100).")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, MAX_PAGE),
+    default=None,
+    help="Maximum number of hits (default 10; with --exact or --regex 100).",
+)
 @click.option("--path", "glob", metavar="GLOB", help="Only files whose path matches, such as 'src/**/*.py'.")
 @click.option("--language", metavar="NAME", help="Only files in this language, such as python.")
 @click.option("--code", "kind", flag_value="code", help="Only code.")
 @click.option("--docs", "kind", flag_value="docs", help="Only documentation.")
-@click.option("--budget", metavar="TOKENS", type=click.IntRange(1), default=20_000, help="Show no more than this.")
-@click.option("--exact", is_flag=True, help="Every occurrence of QUERY, letter by letter.")
-@click.option("--regex", "is_pattern", is_flag=True, help="Every match of the regular expression QUERY.")
-@click.option("--offset", type=click.IntRange(0), default=0, help="Skip so many occurrences (--exact, --regex).")
-@click.option("--seconds", type=click.FloatRange(0.1, 600), default=10.0, help="Time limit (--exact, --regex).")
+@click.option(
+    "--budget",
+    metavar="TOKENS",
+    type=click.IntRange(1),
+    default=20_000,
+    show_default=True,
+    help="Maximum length of the output.",
+)
+@click.option("--exact", is_flag=True, help="Print every exact occurrence of QUERY.")
+@click.option("--regex", "is_pattern", is_flag=True, help="Print every match of the regular expression QUERY.")
+@click.option(
+    "--offset", type=click.IntRange(0), default=0, help="Skip this many occurrences (with --exact or --regex)."
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0.1, 600),
+    default=10.0,
+    show_default=True,
+    help="Time limit in seconds (with --exact or --regex).",
+)
 @click.option(
     "--mode",
     type=click.Choice(["hybrid", "vector", "lexical"]),
     default="hybrid",
-    help="By words and meaning, or one of them.",
+    show_default=True,
+    help="hybrid: by words and meaning; vector: by meaning; lexical: by words.",
 )
-@click.option("--alpha", type=click.FloatRange(0, 1), default=None, help="How much of a hybrid search is meaning.")
-@click.option("--wait", is_flag=True, help="Index everything before answering.")
+@click.option("--alpha", type=click.FloatRange(0, 1), default=None, help="Weight of meaning in a hybrid search.")
+@click.option("--wait", is_flag=True, help="Finish indexing before the search.")
 @json_option
 def search(query: str, folder: str | None, *, exact: bool, is_pattern: bool, **how: Any) -> int | CommandReply:
-    """Search DIR, or the project around the working directory, for QUERY.
+    """Search the files in DIR for QUERY.
 
-    Words, names, questions; +word must be there, -word must not, "these words" stand together
-    (after --, a QUERY may begin with a dash). A project without an index is indexed: the first
-    hits come while that goes on, and the answer says how much was searched. Exit code 1 when
-    nothing is found.
+    DIR defaults to the project around the working directory. QUERY is words, names or a question:
+    +word is required, -word is excluded, "some words" is a phrase. Write -- before a QUERY that
+    begins with a dash.
+
+    If the project has no index, indexing starts in the background, and the search covers the
+    files indexed so far. The output says how many.
+
+    Exit code 1: nothing was found.
     """
     from dowse.indexes.project_lookup import open_or_find
 
@@ -123,20 +148,22 @@ def _make_notes(answer: "Answer", coverage: "Coverage") -> list[str]:
     if not answer.hits:
         notes.append("nothing found")
     if answer.corrected:
-        notes.append("taken for: " + ", ".join(f"{known} for {word}" for word, known in answer.corrected.items()))
+        notes.append(
+            "corrected: " + ", ".join(f"{known} instead of {word}" for word, known in answer.corrected.items())
+        )
     if answer.is_cut:
-        notes.append("the budget is spent; see more with --budget")
+        notes.append("the output was cut; raise --budget to see more")
     if answer.outdated:
-        notes.append(f"left out, changed while we looked: {', '.join(answer.outdated[:5])}")
+        notes.append(f"left out because they changed during the search: {', '.join(answer.outdated[:5])}")
     return [*notes, *_make_coverage_notes(coverage)]
 
 
 def _make_coverage_notes(coverage: "Coverage") -> list[str]:
     if coverage.is_indexing:
         of = f" of {coverage.expected:,}" if coverage.expected else ""
-        return [f"searched {coverage.files:,}{of} files; indexing goes on in the background (--wait waits for it)"]
+        return [f"searched {coverage.files:,}{of} files; indexing continues in the background (--wait waits for it)"]
     if coverage.pending:
-        return [f"{pluralize(coverage.pending, 'file')} changed and are being indexed in the background"]
+        return [f"{pluralize(coverage.pending, 'changed file')} not searched yet; indexing continues in the background"]
     return []
 
 

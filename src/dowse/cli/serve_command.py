@@ -14,30 +14,40 @@ from dowse.mcp.tools import SURFACES, Level, Surface
 
 budget_option = click.option(
     "--budget", metavar="TOKENS", type=click.IntRange(1000), default=BUDGET_TOKENS, show_default=True,
-    help="No reply is longer than this.",
+    help="Maximum length of a reply; a token is four characters.",
 )  # fmt: skip
 tools_option = click.option(
     "--tools", "level", type=click.Choice(get_args(Level)), default="standard", show_default=True,
-    help="Offer one search over everything, the tools that are always needed, or all.",
+    help="minimal: search, fetch and get_index_status; standard: the usual tools; full: all tools.",
 )  # fmt: skip
 
 
 @click.command()
 @click.argument("folders", metavar="[DIR]...", nargs=-1)
-@click.option("--only", metavar="NAMES", help=f"Offer only these, by commas: {', '.join(SURFACES)}.")
-@click.option("--site", "sites", metavar="[NAME=]FILE|URL", multiple=True, help="Also search the site of this index.")
+@click.option("--only", metavar="NAMES", help=f"Offer only these, separated by commas: {', '.join(SURFACES)}.")
+@click.option(
+    "--site",
+    "sites",
+    metavar="[NAME=]FILE|URL",
+    multiple=True,
+    help="Also serve the site with this search index. May be repeated.",
+)
 @config_options
 @tools_option
 @budget_option
 @http_options
 def serve(folders: tuple[str, ...], *, config: str | None, no_config: bool, **how: Any) -> int:
-    """Serve DIR to an assistant over the Model Context Protocol, on stdin and stdout or over HTTP.
+    """Serve DIR to an assistant over the Model Context Protocol (MCP).
 
-    Without DIR: what dowse.toml in the working directory says; else the folders that the client
-    says it works in, or the project around the working directory; over HTTP always the latter.
-    With several, paths begin with the name of their folder. What is given here goes before what
-    dowse.toml says. Meant to be started by an assistant; docs/clients.md shows how,
-    docs/federation.md what dowse.toml may say, docs/http.md the rest.
+    The server uses stdin and stdout, or HTTP with --http. An assistant usually starts it; see
+    docs/clients.md.
+
+    Without DIR, the server reads dowse.toml in the working directory. If there is none, it
+    serves the folders that the client names, or the project around the working directory. Over
+    HTTP, it serves that project. With several folders, paths begin with the name of their folder.
+
+    Options on the command line override dowse.toml. See docs/federation.md for dowse.toml and
+    docs/http.md for HTTP.
     """
     roots = tuple(folder for name in folders if (folder := parse_folder(name)))
     manifest = load_manifest(config, no_config=no_config, has_folders=bool(roots))
@@ -75,5 +85,5 @@ def _parse_only(only: str | None) -> tuple[Surface, ...] | None:
         return None
     names = {name.strip() for name in only.split(",") if name.strip()}
     if not names or names - set(SURFACES):
-        raise UsageError(f"--only {only}: it takes some of {', '.join(SURFACES)}, with commas between them.")
+        raise UsageError(f"--only {only}: it takes one or more of {', '.join(SURFACES)}, separated by commas.")
     return tuple(name for name in SURFACES if name in names)

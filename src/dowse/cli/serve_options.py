@@ -38,7 +38,7 @@ class ServeOptions:
 def config_options(command: Any) -> Any:
     """Add `--config` and `--no-config` to a command."""
     no_config = click.option("--no-config", is_flag=True, help="Do not read dowse.toml.")
-    config = click.option("--config", metavar="FILE", help="Read this dowse.toml, and trust it.")
+    config = click.option("--config", metavar="FILE", help="Read FILE as dowse.toml, and trust it.")
     return config(no_config(command))
 
 
@@ -87,7 +87,9 @@ def compose_server(options: ServeOptions, *, is_public: bool = False, is_over_ht
         sites = loading.result()
     offer = Offer(options.surfaces, options.level, options.budget, is_public)
     service, library = open_services(options, is_over_http=is_over_http)
-    return ComposedServer(service, Path.cwd(), offer, sites, documents_service=library, locations=find_archives(options))
+    return ComposedServer(
+        service, Path.cwd(), offer, sites, documents_service=library, locations=find_archives(options)
+    )
 
 
 def open_services(options: ServeOptions, *, is_over_http: bool = False) -> "tuple[Service | None, Service | None]":

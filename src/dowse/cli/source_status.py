@@ -26,7 +26,7 @@ def show_sources(options: ServeOptions, *, as_json: bool) -> int | CommandReply:
         if status.problem:
             show(f"  {status.problem}")
     if not statuses:
-        say("Nothing would be served here. Name a folder, or write a dowse.toml: docs/federation.md")
+        say("There is nothing to serve here. Name a folder, or write a dowse.toml: see docs/federation.md")
     return exit_code
 
 

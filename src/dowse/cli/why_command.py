@@ -18,11 +18,14 @@ if TYPE_CHECKING:
 @click.argument("arguments", metavar="[QUERY] PATH", nargs=-1, required=True)
 @json_option
 def why(arguments: tuple[str, ...], *, as_json: bool) -> int | CommandReply:
-    """Say why PATH is or is not indexed: the very rule, and the file and line it comes from.
+    """Explain why PATH is or is not indexed, or its rank for QUERY.
 
-    With a QUERY before it: which signals put PATH where it is among the hits, each with its
-    number. Exit code 0 when the file is indexed or may be, 1 when a rule keeps it out, there is
-    no such file, or the query does not find it.
+    Without QUERY, print the rule that includes or excludes PATH, and the file and line that the
+    rule comes from. With QUERY, print the signals that determine the rank of PATH among the hits,
+    each with its value.
+
+    Exit code 0: PATH is or may be indexed. Exit code 1: a rule excludes PATH, PATH does not
+    exist, or QUERY does not find it.
     """
     from dowse.indexes.project_search import explain_rank
     from dowse.indexes.query_vectors import InProcessEncoder
@@ -78,13 +81,15 @@ def _reply_with_rank(found: "RankExplanation", *, as_json: bool) -> int | Comman
 
 def _show_placement(found: "RankExplanation") -> None:
     if not found.rank:
-        show(f"{found.path} has nothing of this query ({', '.join(found.terms) or 'no words'})")
+        show(f"{found.path} does not match this query ({', '.join(found.terms) or 'no words'})")
         return
-    show(f"{found.path} is number {found.rank} of {found.of} with {found.score:.3f} ({found.query.shape} query)")
+    show(
+        f"{found.path} is number {found.rank} of {found.of}, with a score of {found.score:.3f} ({found.query.shape} query)"
+    )
     for name, value in found.signals.items():
         show(f"  {value:+.3f}  {name}")
     if found.rank > 1:
-        show(f"  first is {found.best_path} with {found.best_score:.3f}")
+        show(f"  number 1 is {found.best_path}, with a score of {found.best_score:.3f}")
     rarest = sorted(found.terms.items(), key=lambda item: -item[1])
     show("  words by weight: " + ", ".join(f"{term} {weight:.1f}" for term, weight in rarest))
 
@@ -105,10 +110,10 @@ def _describe_state(found: "Explanation") -> str:
     if not found.verdict.is_allowed:
         return f"{path} is not indexed: {found.verdict.reason}"
     if _is_folder(found):
-        return f"{path or found.root} is a folder; what is allowed in it is indexed"
+        return f"{path or found.root} is a folder; the files in it that no rule excludes are indexed"
     if found.stored:
         return f"{path} is indexed: {found.stored.language}, {pluralize(found.stored.chunk_count, 'chunk')}"
-    state = "may be indexed, and is not yet" if found.is_indexed_project else "would be indexed"
+    state = "may be indexed, but is not yet" if found.is_indexed_project else "would be indexed"
     return f"{path} {state}: run dowse index {found.root}"
 
 

@@ -41,7 +41,7 @@ def parse_filter(value: Mapping[str, Any] | None) -> Filter:
     """Return the conditions of a filter. Raise a UsageError that names the first invalid one."""
     conditions = [condition for key, wanted in (value or {}).items() for condition in _parse_conditions(key, wanted)]
     if len(conditions) > MAX_CONDITIONS:
-        raise UsageError(f"filter has {len(conditions):,} conditions; {MAX_CONDITIONS} are the most.")
+        raise UsageError(f"filter has {len(conditions):,} conditions; the maximum is {MAX_CONDITIONS}.")
     return tuple(conditions)
 
 
@@ -63,7 +63,7 @@ def _parse_conditions(key: str, wanted: Any) -> list[Condition]:
 def _make_condition(key: str, operator: str, value: Any) -> Condition:
     where = f"filter.{key[:60]}.{operator[:60]}"
     if operator not in OPERATORS:
-        raise UsageError(f"{where} is no comparison. There are: {', '.join(OPERATORS)}.")
+        raise UsageError(f"{where} is not a comparison. Comparisons: {', '.join(OPERATORS)}.")
     if operator == "in" and not (isinstance(value, list) and len(value) <= MAX_CHOICES):
         raise UsageError(f"{where} has to be a list of at most {MAX_CHOICES:,} values.")
     if operator == "exists" and not isinstance(value, bool):

@@ -91,7 +91,7 @@ class MemoryDatabase:
                         f"The memory indexes of this server are full ({MAX_MEMORY_BYTES // 2**20:,} MB); nothing was "
                         'changed. Delete documents or an index, or create one with the backend "disk".'
                     ) from error
-                raise Failed(f"The index cannot be changed ({error}); nothing was.") from error
+                raise Failed(f"The index cannot be changed ({error}); nothing was changed.") from error
             finally:
                 self._size_bytes = self._measure()
 
@@ -215,7 +215,7 @@ class DiskDatabase:
                     "storage root; nothing was changed."
                 ) from error
             raise StoreDamaged(
-                f"The index {name} cannot be used ({error}). Put back a copy of the file, or delete the index."
+                f"The index {name} cannot be used ({error}). Restore the file from a backup, or delete the index."
             ) from error
 
 

@@ -66,9 +66,9 @@ def _check_id(doc_id: Any) -> str:
     if not isinstance(doc_id, str) or not doc_id.strip():
         raise UsageError("doc_id must be a non-empty string")
     if len(doc_id) > MAX_ID_CHARACTERS:
-        raise UsageError(f"doc_id has {len(doc_id):,} characters; {MAX_ID_CHARACTERS:,} are the most.")
+        raise UsageError(f"doc_id has {len(doc_id):,} characters; the maximum is {MAX_ID_CHARACTERS:,}.")
     if not _is_valid_unicode(doc_id):
-        raise UsageError("doc_id holds half a character (a lone surrogate), which cannot be sent back.")
+        raise UsageError("doc_id contains a lone surrogate, which is not valid Unicode.")
     return doc_id
 
 
@@ -77,7 +77,8 @@ def _check_content(content: Any) -> str:
         raise UsageError(NO_CONTENT)
     data = content.encode(errors="replace")  # a lone surrogate becomes a question mark, as in every other argument
     if len(data) > MAX_CONTENT_BYTES:
-        raise UsageError(f"Content has {len(data):,} bytes; {MAX_CONTENT_BYTES:,} are the most. Cut it into documents.")
+        maximum = f"{MAX_CONTENT_BYTES // 2**20} MiB"
+        raise UsageError(f"Content has {len(data):,} bytes. Maximum {maximum}; split it into several documents.")
     return content if _is_valid_unicode(content) else data.decode()
 
 
@@ -90,9 +91,9 @@ def _check_metadata(metadata: Any) -> str:
     try:
         text = json.dumps(metadata, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     except ValueError as error:  # an integer of thousands of digits
-        raise UsageError("metadata holds a number that is too long to be written out.") from error
+        raise UsageError("metadata contains a number with too many digits.") from error
     if len(text) > MAX_METADATA_CHARACTERS:
-        raise UsageError(f"metadata has {len(text):,} characters as JSON; {MAX_METADATA_CHARACTERS:,} are the most.")
+        raise UsageError(f"metadata has {len(text):,} characters as JSON; the maximum is {MAX_METADATA_CHARACTERS:,}.")
     return text
 
 
@@ -102,7 +103,7 @@ def _require_json_values(metadata: Mapping[str, Any]) -> None:
     for _ in range(MAX_METADATA_DEPTH):
         for value in level:
             if isinstance(value, float) and not math.isfinite(value):
-                raise UsageError("metadata holds a number that JSON does not have (NaN or infinity).")
+                raise UsageError("metadata contains NaN or infinity, which JSON does not have.")
         level = [inner for value in level for inner in _children(value)]
         if not level:
             return

@@ -50,7 +50,7 @@ class NotesRegistry:
         """Create an empty index."""
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise UsageError(
-                f"An index name is made of letters, digits, - and _, at most {MAX_NAME_CHARACTERS}: not {_quote_value(name)}."
+                f"{_quote_value(name)} is not an index name. Use letters, digits, - and _, at most {MAX_NAME_CHARACTERS}."
             )
         with self._lock:
             # A server could not reach a file of the default name: there, the name means the index in memory.
@@ -247,7 +247,7 @@ def _make_facts(name: str, tokenizer: NotesTokenizer) -> dict[str, str]:
 
 def _require_index_limit(count: int) -> None:
     if count >= MAX_INDEXES:
-        raise LimitReached(f"There are {count} indexes, which are the most. Delete one that is not needed.")
+        raise LimitReached(f"There are {count} indexes, which is the maximum. Delete one that is not needed.")
 
 
 def _quote_value(value: object) -> str:

@@ -112,7 +112,7 @@ class NotesSurface:
         end = offset + len(content)
         if end >= len(found.content):
             return {**reply, "content": content}
-        more = f"Characters {offset:,} to {end:,} of {len(found.content):,}. The rest: offset {end}."
+        more = f"Characters {offset:,} to {end:,} of {len(found.content):,}. Continue with offset {end}."
         return {**reply, "content": content, "next_offset": end, "truncated": more}
 
     async def delete_document(self, call: Call) -> dict[str, Any]:
@@ -160,7 +160,7 @@ class NotesSurface:
 
         def check_cancelled() -> None:
             if stop.is_set():
-                raise SearchStopped("Nobody waits for this answer.")
+                raise SearchStopped("The client cancelled this search.")
 
         self._limiter = self._limiter or anyio.CapacityLimiter(THREADS)
         try:
@@ -200,7 +200,7 @@ def _notes(values: list[Any]) -> list[Any]:
     from dowse.notes.notes_documents import parse_note
 
     if not 1 <= len(values) <= MAX_BATCH_DOCUMENTS:
-        raise UsageError(f"documents has to hold 1 to {MAX_BATCH_DOCUMENTS:,} documents, not {len(values):,}.")
+        raise UsageError(f"documents has to contain 1 to {MAX_BATCH_DOCUMENTS:,} documents, not {len(values):,}.")
     notes, errors = [], []
     for position, value in enumerate(values):
         try:
@@ -210,7 +210,7 @@ def _notes(values: list[Any]) -> list[Any]:
             named = {"doc_id": doc_id[:100]} if isinstance(doc_id, str) else {}
             errors.append({"position": position, **named, "error": str(error)})
     if errors:
-        message = f"{len(errors)} of {len(values)} documents cannot be added, so none was."
+        message = f"{len(errors)} of {len(values)} documents are invalid, so none was added."
         raise InvalidDocuments(message, errors[:100])
     return notes
 
@@ -252,11 +252,11 @@ def _found(answer: "NotesAnswer", page: _Page, k: int, offset: int) -> dict[str,
     if page.is_full:
         requested = min(k, answer.total - offset)
         reply["truncated"] = (
-            f"{len(page.results)} of {requested} results had room. The rest: offset {end}, or a smaller k."
+            f"{len(page.results)} of {requested} results fit. Continue with offset {end}, or use a smaller k."
         )
     if answer.ignored:
         words = ", ".join(word[:40] for word in answer.ignored[:10])
-        reply["warnings"] = [f"The index keeps no token of these words, so they were ignored: {words}"]
+        reply["warnings"] = [f"These words were ignored, since they have no token in this index: {words}"]
     return reply
 
 

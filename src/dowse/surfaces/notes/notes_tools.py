@@ -18,7 +18,7 @@ INTEGER: Schema = {"type": "integer"}
 
 _INDEX = {"index_name": described(TEXT, "Target index", default=DEFAULT_INDEX)}
 _ID = {"doc_id": described(TEXT, "Unique document identifier")}
-_OFFSET = described(INTEGER, "Skip this many", default=0, minimum=0, maximum=MAX_OFFSET)
+_OFFSET = described(INTEGER, "Skip this many results", default=0, minimum=0, maximum=MAX_OFFSET)
 
 
 def _reply(*required: str, **properties: Schema) -> Schema:
@@ -58,7 +58,7 @@ def notes_tools(surface: NotesSurface) -> list[Tool]:
                 "offset": _OFFSET,
                 "filter": described(
                     OBJECT,
-                    'On metadata: {"author": "Smith", "tag": ["a", "b"], "year": {"gte": 2020, "lt": 2030}, '
+                    'Conditions on metadata: {"author": "Smith", "tag": ["a", "b"], "year": {"gte": 2020, "lt": 2030}, '
                     '"draft": {"exists": false}}; also eq, ne, in, gt, lte',
                 ),
             },
@@ -66,7 +66,7 @@ def notes_tools(surface: NotesSurface) -> list[Tool]:
         ),
         changes(
             "search_add_document", "Add a document",
-            "Add a document to a named index, or replace the one of this id",
+            "Add a document to a named index, or replace the one with this id",
             surface.add_document, _reply("status", "doc_id", "token_count", **_ADDED),
             {
                 **_ID, "content": described(TEXT, "Text content to index"),
@@ -94,7 +94,7 @@ def notes_tools(surface: NotesSurface) -> list[Tool]:
         ),
         changes(
             "search_add_documents", "Add many documents",
-            "Add or replace many documents at once: all of them, or none and an error for each that cannot be",
+            "Add or replace many documents at once; if any is invalid, none is added and each error is listed",
             surface.add_documents,
             _reply("status", status=TEXT, added=INTEGER, replaced=INTEGER, documents={"type": "array"}),
             {
@@ -107,19 +107,19 @@ def notes_tools(surface: NotesSurface) -> list[Tool]:
             ("documents",), is_destructive=True, is_extra=True,
         ),
         reads(
-            "search_get_document", "Get a document", "A document of a named index as it was added",
+            "search_get_document", "Get a document", "Return a document of a named index as it was added",
             surface.get_document,
             _reply("doc_id", "content", "metadata", **_ADDED, content=TEXT, metadata=OBJECT, next_offset=INTEGER),
             {**_ID, **_INDEX, "offset": described(INTEGER, "Skip this many characters", default=0, minimum=0)},
             ("doc_id",), is_extra=True,
         ),
         changes(
-            "search_delete_document", "Delete a document", "Delete a document of a named index",
+            "search_delete_document", "Delete a document", "Delete a document from a named index",
             surface.delete_document, _reply("status", "doc_id", status=TEXT, doc_id=TEXT),
             {**_ID, **_INDEX}, ("doc_id",), is_destructive=True, is_extra=True,
         ),
         reads(
-            "search_list_indexes", "List indexes", "Every named index with its documents, tokens, size and tokenizer",
+            "search_list_indexes", "List indexes", "List all named indexes with their documents, tokens, size and tokenizer",
             surface.list_indexes,
             _reply("indexes", "total_indexes", indexes={"type": "array"}, total_indexes=INTEGER), is_extra=True,
         ),
@@ -127,8 +127,8 @@ def notes_tools(surface: NotesSurface) -> list[Tool]:
             "search_delete_index", "Delete an index", "Delete a named index and all its documents",
             surface.delete_index, _reply("status", status=TEXT, index_name=TEXT, documents=INTEGER),
             {
-                "index_name": described(TEXT, "Which index"),
-                "confirm": described(FLAG, "Yes to the question, where the client cannot ask", default=False),
+                "index_name": described(TEXT, "Name of the index"),
+                "confirm": described(FLAG, "Confirm, if the client cannot ask the user", default=False),
             },
             ("index_name",), is_destructive=True, is_extra=True,
         ),
