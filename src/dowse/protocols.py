@@ -89,6 +89,10 @@ class DocumentReader(Protocol):
         """Yield all documents, or those below a folder (`src/`) or after a path, sorted by path."""
         ...
 
+    def paths(self) -> list[str]:
+        """Return the paths of all documents, sorted."""
+        ...
+
     def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]:
         """Return those of the documents that exist, by id."""
         ...

@@ -64,6 +64,13 @@ def test_what_is_put_is_found_and_described(open_store: OpenStore, world: World)
     assert [hit.id for hit in find(store, "logout")] == [second.id]
 
 
+def test_paths_are_those_of_the_documents(open_store: OpenStore, world: World) -> None:
+    store = open_store()
+    store.apply(Batch(puts=[world.put(path, "word") for path in ("b/a.py", "a.py", "b.py")]))
+    store.apply(Batch(drops=["b.py"]))
+    assert store.paths() == [document.path for document in store.documents()] == ["a.py", "b/a.py"]
+
+
 def test_identifiers_are_found_whole_and_by_their_parts(open_store: OpenStore, world: World) -> None:
     store = open_store()
     store.apply(Batch(puts=[world.put("a.py", "getUserName(HTTPServer, max_retry_count)")]))

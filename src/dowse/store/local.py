@@ -73,6 +73,10 @@ class LocalStore:
     def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
         return self._catalog.documents(below, after)
 
+    def paths(self) -> list[str]:
+        """Return the paths of all documents, sorted."""
+        return self._catalog.paths()
+
     def find_twin(self, document: Document, recipe: str) -> StoredDocument | None:
         return self._catalog.find_twin(document, recipe)
 

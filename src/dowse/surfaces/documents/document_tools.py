@@ -5,7 +5,7 @@ from typing import Any
 
 from dowse.errors import UsageError
 from dowse.line_numbers import split_lines
-from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, wire_characters
+from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, largest, wire_characters
 from dowse.mcp.schemas import NUMBER, TEXT, TEXTS, count, described, item, reply
 from dowse.mcp.tools import Call, Schema, Tool
 from dowse.reading.outlines import Outline
@@ -71,8 +71,10 @@ class DocumentTools:
             "startLine": start,
         }
         room = call.budget_characters - wire_characters(reply) - ENVELOPE_CHARACTERS
-        shown = fit_items(lines[start - 1 : end], room)
-        text, last = "".join(shown), start + len(shown) - 1
+        count = largest(
+            end - start + 1, lambda count: wire_characters("".join(lines[start - 1 : start - 1 + count])) <= room
+        )
+        text, last = "".join(lines[start - 1 : start - 1 + count]), start + count - 1
         if last < start <= len(lines):
             text = lines[start - 1][: call.budget_characters // 4]
             reply["truncated"] = f"Line {start} is longer than a reply. resources/read gives the whole document."
@@ -82,7 +84,7 @@ class DocumentTools:
             **reply,
             "endLine": max(last, start),
             "text": text,
-            **Screened(text, flags=find_flags(text)).notes(start),
+            **Screened(text, flags=find_flags(text)).warning_fields(start),
         }
 
     async def links(self, call: Call) -> Reply:

@@ -44,11 +44,9 @@ def find_paths(
     index: ProjectIndex, pending: list[str], expression: re.Pattern[str], shown_path: Callable[[str], str]
 ) -> PathMatches:
     """Return the indexed files that still exist and whose shown path matches."""
-    documents = ((document.path, shown_path(document.path)) for document in index.store.documents())
+    shown = ((path, shown_path(path)) for path in index.store.paths())
     paths = [
-        shown
-        for path, shown in documents
-        if expression.fullmatch(shown) and os.path.lexists(f"{index.source.root}/{path}")
+        name for path, name in shown if expression.fullmatch(name) and os.path.lexists(f"{index.source.root}/{path}")
     ]
     return PathMatches(paths, pending, coverage(index, len(pending)))
 
