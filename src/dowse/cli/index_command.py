@@ -13,8 +13,7 @@ from dowse.errors import TooManyFiles
 from dowse.platform import lower_priority
 
 if TYPE_CHECKING:
-    from dowse.freshness.indexer import IndexReport
-    from dowse.indexes.index import ProjectIndex
+    from dowse.indexes.index import IndexReport, ProjectIndex
     from dowse.indexes.index_status import IndexStatus
 
 

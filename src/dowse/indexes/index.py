@@ -33,6 +33,8 @@ from dowse.store import storage_layout
 from dowse.store.local import LocalStore, remove_store, set_catalog_aside
 from dowse.types import Entry, Finding, FolderCallback, Progress, StoredDocument, Verdict
 
+__all__ = ["Explanation", "IndexReport", "ProjectIndex"]
+
 What = Literal["project", "documents"]
 
 TURN_WAIT_SECONDS = 600.0
@@ -61,7 +63,10 @@ class ProjectIndex:
         self.root = root.resolve()
         self.what = what
         self.folder = folder_of(self.root, what)
-        self.settings_files = (storage_layout.global_settings_file(), storage_layout.index_folder(self.root) / "config.json")
+        self.settings_files = (
+            storage_layout.global_settings_file(),
+            storage_layout.index_folder(self.root) / "config.json",
+        )
         self.settings, self.warnings = load_settings(*self.settings_files)
         self.source = _source(root, self.settings, what)
         self._store: LocalStore | None = None
@@ -258,7 +263,9 @@ class ProjectIndex:
                 self._start_over(StoreDamaged(f"The catalog of {self.root} is damaged."))
         else:
             self.store.repair()
-        report = self.update(progress, drift=find_drift(self.source, self._open_store(), distrust_before_ns=time.time_ns()))
+        report = self.update(
+            progress, drift=find_drift(self.source, self._open_store(), distrust_before_ns=time.time_ns())
+        )
         if not report.is_complete:
             raise KeyboardInterrupt
         write_files(self.folder, self.root, self.store, is_full=False)
