@@ -10,16 +10,16 @@ import pytest
 from dowse.settings import _KEYS, Settings, load_settings, write_default_settings
 
 
-def loaded(tmp_path: Path, project: Any = None, everywhere: Any = None) -> tuple[Settings, list[str]]:
+def load(tmp_path: Path, project: Any = None, global_file: Any = None) -> tuple[Settings, list[str]]:
     files = (tmp_path / "global.json", tmp_path / "config.json")
-    for file, content in zip(files, (everywhere, project), strict=True):
+    for file, content in zip(files, (global_file, project), strict=True):
         if content is not None:
             file.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     return load_settings(*files)
 
 
 def test_without_files_the_defaults_hold(tmp_path: Path) -> None:
-    assert loaded(tmp_path) == (Settings(), [])
+    assert load(tmp_path) == (Settings(), [])
 
 
 def test_the_generated_file_says_what_the_defaults_are(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_every_setting_has_a_key() -> None:
 
 
 def test_the_project_overrides_the_global_file_key_by_key(tmp_path: Path) -> None:
-    settings, warnings = loaded(
+    settings, warnings = load(
         tmp_path, {"maxFileSize": "2MB"}, {"maxFileSize": "500KB", "exclude": ["**/gen/**"], "indexDocs": False}
     )
     assert (settings.max_file_bytes, settings.exclude, settings.index_docs) == (2 * 1024**2, ("**/gen/**",), False)
@@ -63,7 +63,7 @@ def test_the_project_overrides_the_global_file_key_by_key(tmp_path: Path) -> Non
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_replaced_by_its_default_and_named(tmp_path: Path, key: str, value: Any) -> None:
-    settings, warnings = loaded(tmp_path, {key: value, "lazyIdleThreshold": 7} | {key: value})
+    settings, warnings = load(tmp_path, {key: value, "lazyIdleThreshold": 7} | {key: value})
     default = Settings()
     field = _KEYS[key][0]
     assert getattr(settings, field) == getattr(default, field)
@@ -75,34 +75,34 @@ def test_a_wrong_value_is_replaced_by_its_default_and_named(tmp_path: Path, key:
 
 @pytest.mark.parametrize("content", ["{", "[]", '"x"', "nul\0", "[" * 100_000])
 def test_a_file_that_makes_no_sense_is_reported_and_ignored(tmp_path: Path, content: str) -> None:
-    settings, warnings = loaded(tmp_path, content)
+    settings, warnings = load(tmp_path, content)
     assert settings == Settings()
     assert len(warnings) == 1
     assert "config.json" in warnings[0]
 
 
 def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
-    settings, warnings = loaded(tmp_path, '{"maxFiles": 3, "x": "' + "y" * 11_000_000 + '"}')
+    settings, warnings = load(tmp_path, '{"maxFiles": 3, "x": "' + "y" * 11_000_000 + '"}')
     assert settings == Settings()
     assert "10 MB" in warnings[0]
 
 
 def test_unknown_keys_do_no_harm(tmp_path: Path) -> None:
-    assert loaded(tmp_path, {"somethingNew": 1, "_comment": "mine"}) == (Settings(), [])
+    assert load(tmp_path, {"somethingNew": 1, "_comment": "mine"}) == (Settings(), [])
 
 
 def test_a_new_project_file_does_not_undo_the_global_one(tmp_path: Path) -> None:
-    everywhere, project = tmp_path / "global.json", tmp_path / "project.json"
-    everywhere.write_text('{"exclude": ["gen/**"], "maxFiles": "many", "unknown": 1}', encoding="utf-8")
-    write_default_settings(project, everywhere)
-    settings, _ = load_settings(everywhere, project)
+    global_file, project = tmp_path / "global.json", tmp_path / "project.json"
+    global_file.write_text('{"exclude": ["gen/**"], "maxFiles": "many", "unknown": 1}', encoding="utf-8")
+    write_default_settings(project, global_file)
+    settings, _ = load_settings(global_file, project)
     assert settings.exclude == ("gen/**",)
     assert settings.max_files == Settings().max_files
     assert "unknown" not in project.read_text(encoding="utf-8")
 
 
 def test_a_folder_may_begin_at_home_and_a_cache_is_given_in_megabytes(tmp_path: Path) -> None:
-    settings, warnings = loaded(tmp_path, {"encoder": "minilm", "encoderFolder": "~/models", "vectorCacheMB": 2})
+    settings, warnings = load(tmp_path, {"encoder": "minilm", "encoderFolder": "~/models", "vectorCacheMB": 2})
     assert (settings.encoder, settings.encoder_folder) == ("minilm", str(Path.home() / "models"))
     assert settings.vector_cache_bytes == 2 * 1024**2
     assert warnings == []

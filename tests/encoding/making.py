@@ -27,8 +27,8 @@ def write_model(folder: Path, seed: int = 0) -> Weights:
     head = json.dumps({"__metadata__": {"format": "pt"}} | about).encode()
     (folder / "model.safetensors").write_bytes(len(head).to_bytes(8, "little") + head + data)
     shape = {"num_hidden_layers": LAYERS, "num_attention_heads": HEADS, "hidden_size": WIDTH, "layer_norm_eps": EPSILON}
-    told = {"model_type": "bert", "hidden_act": "gelu"} | shape
-    (folder / "config.json").write_text(json.dumps(told), encoding="utf-8")
+    config = {"model_type": "bert", "hidden_act": "gelu"} | shape
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     write_tokenizer(folder / "tokenizer.json")
     return weights
 
@@ -91,7 +91,7 @@ def random_weights(seed: int) -> Weights:
     return found
 
 
-def plainly(weights: Weights, ids: list[int]) -> Any:
+def reference_vector(weights: Weights, ids: list[int]) -> Any:
     """Return the vector of one text by the definition: BERT, mean of the tokens, length 1."""
 
     def dense(value: Any, name: str) -> Any:

@@ -19,13 +19,13 @@ class Hub:
     """Responses that the next requests get instead."""
     redirect: str = ""
     """The location of the large files."""
-    asked: list[tuple[str, str]] = field(default_factory=list)
+    requests: list[tuple[str, str]] = field(default_factory=list)
     """The requested paths, and the range of each."""
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
         """Answer one request."""
-        asked = handler.headers.get("Range", "")
-        self.asked.append((handler.path, asked))
+        requested_range = handler.headers.get("Range", "")
+        self.requests.append((handler.path, requested_range))
         if self.statuses:
             handler.send_error(self.statuses.pop(0))
             return
@@ -38,8 +38,8 @@ class Hub:
         if data is None:
             handler.send_error(404)
             return
-        start = int(asked.removeprefix("bytes=").partition("-")[0]) if asked else 0
-        handler.send_response(206 if asked else 200)
+        start = int(requested_range.removeprefix("bytes=").partition("-")[0]) if requested_range else 0
+        handler.send_response(206 if requested_range else 200)
         handler.send_header("Content-Length", str(len(data) - start))
         handler.end_headers()
         end = start + self.cut_after.pop(0) if self.cut_after else len(data)

@@ -10,7 +10,7 @@ import pytest
 from dowse.encoding.minilm import MAX_TOKENS, MiniLM
 from dowse.encoding.shipped import open_minilm
 from dowse.errors import Failed
-from tests.encoding.making import WORDS, plainly, write_graph, write_model, write_tokenizer
+from tests.encoding.making import WORDS, reference_vector, write_graph, write_model, write_tokenizer
 
 TEXTS = ["read file", "parse json tree by line", "a", "read " * 500, "nobody knows", "file line"]
 NUMBERS = {word: number for number, word in enumerate(WORDS)}
@@ -25,7 +25,7 @@ def test_a_model_as_safetensors_gives_what_the_network_is_by_the_book(tmp_path: 
     weights = write_model(tmp_path)
     encoder = MiniLM.from_folder(tmp_path, "small", threads=1)
     assert (encoder.version, encoder.dimensions) == ("small", 32)
-    expected = [plainly(weights, ids(text)) for text in TEXTS]
+    expected = [reference_vector(weights, ids(text)) for text in TEXTS]
     assert np.allclose(encoder.encode(TEXTS), expected, atol=1e-5)
 
 
@@ -40,7 +40,7 @@ def test_a_model_that_the_cache_only_links_to_is_read(tmp_path: Path) -> None:
     for name in ("config.json", "tokenizer.json"):
         (tmp_path / "real" / name).rename(snapshot / name)
     found = MiniLM.from_folder(snapshot, "small").encode(["read file"])
-    assert np.allclose(found, [plainly(weights, ids("read file"))], atol=1e-5)
+    assert np.allclose(found, [reference_vector(weights, ids("read file"))], atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "onnx/model.onnx", "onnx/model_quantized.onnx"])
@@ -56,7 +56,7 @@ def test_full_precision_is_preferred_to_others_eight_bits(tmp_path: Path) -> Non
     write_graph(tmp_path / "onnx" / "model_quantized.onnx", seed=1)
     weights = write_model(tmp_path)
     found = MiniLM.from_folder(tmp_path, "both").encode(["read file"])
-    assert np.allclose(found, [plainly(weights, ids("read file"))], atol=1e-5)
+    assert np.allclose(found, [reference_vector(weights, ids("read file"))], atol=1e-5)
 
 
 def test_a_text_has_nearly_the_same_vector_whatever_stands_beside_it() -> None:

@@ -32,24 +32,28 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
 
 
 def test_the_model_is_downloaded_once_with_the_two_messages(hub: Hub, tmp_path: Path) -> None:
-    said: list[str] = []
-    folder = download_model(said.append, WANTED)
-    assert said == [STARTED_MESSAGE, DONE_MESSAGE]
-    assert said == ["Downloading embedding model... (one-time, ~90MB)", "Done! Model cached for future use."]
+    messages: list[str] = []
+    folder = download_model(messages.append, WANTED)
+    assert messages == [STARTED_MESSAGE, DONE_MESSAGE]
+    assert messages == ["Downloading embedding model... (one-time, ~90MB)", "Done! Model cached for future use."]
     assert folder == tmp_path / "hf" / "hub" / "models--Xenova--all-MiniLM-L6-v2" / "snapshots" / REVISION
     assert {path: (folder / path).read_bytes() for path in FILES} == FILES
     assert (folder.parents[1] / "refs" / "main").read_text(encoding="utf-8") == REVISION
     assert list((folder.parents[1] / "blobs").iterdir()) == []
-    download_model(said.append, WANTED)
-    assert len(said) == 2
-    assert len(hub.asked) == 3
+    download_model(messages.append, WANTED)
+    assert len(messages) == 2
+    assert len(hub.requests) == 3
 
 
 def test_a_download_that_breaks_off_is_gone_on_with(hub: Hub) -> None:
     hub.cut_after = [len(FILES["config.json"]), len(FILES["tokenizer.json"]), 300_000, 200_000]
     folder = download_model(str, WANTED)
     assert (folder / "onnx/model.onnx").read_bytes() == FILES["onnx/model.onnx"]
-    assert [asked for path, asked in hub.asked if path.endswith(".onnx")] == ["", "bytes=300000-", "bytes=500000-"]
+    assert [requested for path, requested in hub.requests if path.endswith(".onnx")] == [
+        "",
+        "bytes=300000-",
+        "bytes=500000-",
+    ]
 
 
 def test_what_was_begun_by_a_process_that_died_is_gone_on_with_or_made_anew(hub: Hub) -> None:
@@ -58,16 +62,16 @@ def test_what_was_begun_by_a_process_that_died_is_gone_on_with_or_made_anew(hub:
     (blobs / f"{WANTED[2].sha256}.incomplete").write_bytes(b"nonsense")
     folder = download_model(str, WANTED)
     assert (folder / "onnx/model.onnx").read_bytes() == FILES["onnx/model.onnx"]
-    assert [asked for path, asked in hub.asked if path.endswith(".onnx")] == ["bytes=8-", ""]
+    assert [requested for path, requested in hub.requests if path.endswith(".onnx")] == ["bytes=8-", ""]
 
 
 def test_a_damaged_file_of_the_cache_is_downloaded_again(hub: Hub) -> None:
     model = download_model(str, WANTED) / "onnx/model.onnx"
     model.write_bytes(FILES["onnx/model.onnx"][:-1] + b"x")
-    hub.asked.clear()
+    hub.requests.clear()
     download_model(str, WANTED)
     assert model.read_bytes() == FILES["onnx/model.onnx"]
-    assert len(hub.asked) == 1
+    assert len(hub.requests) == 1
 
 
 def test_a_busy_server_is_asked_again(hub: Hub) -> None:
@@ -91,14 +95,14 @@ def test_a_busy_server_is_asked_again(hub: Hub) -> None:
 def test_what_stands_in_the_way_is_told_in_the_words_of_the_catalogue(hub: Hub, break_it: object, words: str) -> None:
     assert callable(break_it)
     break_it(hub)
-    with pytest.raises(ModelMissing, match=words) as told:
+    with pytest.raises(ModelMissing, match=words) as raised:
         download_model(str, WANTED)
-    shown = error_reply(told.value)
+    shown = error_reply(raised.value)
     assert shown["code"] == "MODEL_DOWNLOAD_FAILED"
     assert shown["userMessage"] == (
         "Couldn't set up the search engine. Please check your internet connection and try again."
     )
-    assert shown["developerMessage"] == f"MODEL_DOWNLOAD_FAILED: {told.value}"
+    assert shown["developerMessage"] == f"MODEL_DOWNLOAD_FAILED: {raised.value}"
     assert not (snapshot_folder() / "onnx/model.onnx").exists()
 
 
@@ -131,7 +135,7 @@ def test_nothing_is_fetched_where_that_is_forbidden(hub: Hub, monkeypatch: pytes
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(ModelMissing, match="HF_HUB_OFFLINE"):
         download_model(str, WANTED)
-    assert hub.asked == []
+    assert hub.requests == []
 
 
 def test_a_cache_that_cannot_be_written_is_told(hub: Hub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -142,11 +146,11 @@ def test_a_cache_that_cannot_be_written_is_told(hub: Hub, monkeypatch: pytest.Mo
 
 
 def test_several_who_want_it_at_once_download_it_once(hub: Hub) -> None:
-    said: list[str] = []
-    threads = [threading.Thread(target=download_model, args=(said.append, WANTED)) for _ in range(4)]
+    messages: list[str] = []
+    threads = [threading.Thread(target=download_model, args=(messages.append, WANTED)) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert said == [STARTED_MESSAGE, DONE_MESSAGE]
-    assert len(hub.asked) == 3
+    assert messages == [STARTED_MESSAGE, DONE_MESSAGE]
+    assert len(hub.requests) == 3

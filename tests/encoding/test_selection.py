@@ -147,18 +147,18 @@ def test_a_model_that_cannot_be_loaded_is_downloaded_again(
     monkeypatch.setattr(model_locations, "MODEL_HASHES", {wanted[1].size: wanted[1].sha256})
     monkeypatch.delenv("HF_HUB_OFFLINE")
     before = f"/Xenova/all-MiniLM-L6-v2/resolve/{model_locations.REVISION}/"
-    said: list[str] = []
+    messages: list[str] = []
     with served(Hub({before + path: data for path, data in files.items()})) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
-        encoder = selection.open_model(UNCHANGED, said.append)
+        encoder = selection.open_model(UNCHANGED, messages.append)
     assert encoder.version == model_locations.VERSION
     assert np.linalg.norm(encoder.encode(["read file"])) == pytest.approx(1)
-    assert said[1:] == [STARTED_MESSAGE, DONE_MESSAGE]
-    assert "cannot be loaded" in said[0] or "is incomplete" in said[0]
+    assert messages[1:] == [STARTED_MESSAGE, DONE_MESSAGE]
+    assert "cannot be loaded" in messages[0] or "is incomplete" in messages[0]
     assert model_version(UNCHANGED) == model_locations.VERSION, "and the damaged one is passed over from now on"
-    said.clear()
-    assert selection.open_model(UNCHANGED, said.append).version == model_locations.VERSION
-    assert said == []
+    messages.clear()
+    assert selection.open_model(UNCHANGED, messages.append).version == model_locations.VERSION
+    assert messages == []
 
 
 def test_a_file_of_the_size_we_know_that_is_not_it_is_damaged(caches: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,18 +34,18 @@ def test_the_static_table_gives_the_recorded_vectors() -> None:
     assert np.abs(found - np.array([row["static"] for row in RECORDED])).max() < 1e-5
 
 
-def _nearness(encoder: "MiniLM") -> float:
+def _lowest_cosine(encoder: "MiniLM") -> float:
     """Return the least cosine between an encoder's vectors and those recorded in full precision."""
     found = encoder.encode(TEXTS, "code")
     return float((found * np.array([row["minilm"] for row in RECORDED])).sum(1).min())
 
 
 def test_minilm_is_near_full_precision_on_every_processor() -> None:
-    assert _nearness(open_minilm()) > 0.995
+    assert _lowest_cosine(open_minilm()) > 0.995
 
 
 def test_minilm_in_floats_gives_the_recorded_vectors() -> None:
-    assert _nearness(open_minilm(in_eight_bits=False)) > 0.99999
+    assert _lowest_cosine(open_minilm(in_eight_bits=False)) > 0.99999
 
 
 def test_arithmetic_in_floats_is_really_another_one() -> None:
@@ -94,9 +94,9 @@ def _cut(file: Path) -> None:
 def test_a_damaged_file_is_named_and_not_loaded(tmp_path: Path, name: str, damage: Callable[[Path], Any]) -> None:
     shutil.copytree(MODELS_FOLDER, tmp_path / "models")
     damage(tmp_path / "models" / name)
-    with pytest.raises(DowseError, match="Reinstall dowse") as told:
+    with pytest.raises(DowseError, match="Reinstall dowse") as raised:
         open_static(tmp_path / "models") if name.startswith("static") else open_minilm(1, tmp_path / "models")
-    assert Path(name).name in str(told.value)
+    assert Path(name).name in str(raised.value)
 
 
 def test_the_hash_of_a_chunk_is_that_of_the_text_which_is_encoded() -> None:

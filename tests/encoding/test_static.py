@@ -17,7 +17,7 @@ TABLE = np.fromfile(MODELS_FOLDER / "static" / "table.int8", np.int8).reshape(le
 SCALES = np.fromfile(MODELS_FOLDER / "static" / "scales.float32", np.float32)
 
 
-def plainly(text: str) -> np.ndarray:
+def reference_vector(text: str) -> np.ndarray:
     """Return the sum of √count · scale · numbers over the words, scaled to length 1."""
     total = np.zeros(TABLE.shape[1])
     for number, times in Counter(StaticTokens(NUMBERS).token_ids(text)).items():
@@ -55,12 +55,12 @@ def test_vectors_are_those_of_the_formula(texts: list[str]) -> None:
     assert found.shape == (len(texts), 256)
     assert found.dtype == np.float32
     for text, vector in zip(texts, found, strict=True):
-        assert np.allclose(vector, plainly(text), atol=1e-5)
+        assert np.allclose(vector, reference_vector(text), atol=1e-5)
 
 
 def test_a_word_that_is_repeated_counts_by_its_root_up_to_a_limit() -> None:
     text = "parse " * 400 + "json file file"
-    assert np.allclose(static_encoder().encode([text])[0], plainly(text), atol=1e-5)
+    assert np.allclose(static_encoder().encode([text])[0], reference_vector(text), atol=1e-5)
 
 
 def test_of_a_very_long_text_the_beginning_counts() -> None:

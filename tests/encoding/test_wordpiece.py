@@ -39,12 +39,12 @@ TEXTS = st.lists(
 @functools.cache
 def both(flags: tuple[bool | None, ...] = (True, True, None, True)) -> tuple[WordPiece, Tokenizer]:
     """Return our tokenizer and the library's for MiniLM, with other flags."""
-    told = json.loads(FILE.read_bytes())
-    told["normalizer"].update(zip(FLAGS, flags, strict=True))
-    theirs = Tokenizer.from_str(json.dumps(told))
+    content = json.loads(FILE.read_bytes())
+    content["normalizer"].update(zip(FLAGS, flags, strict=True))
+    theirs = Tokenizer.from_str(json.dumps(content))
     theirs.no_padding()
     theirs.no_truncation()
-    return WordPiece(wordpiece.parse_rules(told)), theirs
+    return WordPiece(wordpiece.parse_rules(content)), theirs
 
 
 def expected(theirs: Tokenizer, text: str) -> list[int]:
@@ -112,16 +112,16 @@ def test_what_is_remembered_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_the_older_way_to_write_what_stands_around_a_text_is_understood(tmp_path: Path) -> None:
-    told = json.loads(FILE.read_bytes())
-    told["post_processor"] = {"type": "BertProcessing", "sep": ["[SEP]", 102], "cls": ["[CLS]", 101]}
-    (tmp_path / "tokenizer.json").write_text(json.dumps(told), encoding="utf-8")
+    content = json.loads(FILE.read_bytes())
+    content["post_processor"] = {"type": "BertProcessing", "sep": ["[SEP]", 102], "cls": ["[CLS]", 101]}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")
     assert WordPiece.from_file(tmp_path / "tokenizer.json").ids("read", 8) == [101, 3191, 102]
 
 
 def changed(change: Callable[[dict[str, Any]], object]) -> str:
-    told = json.loads(FILE.read_bytes())
-    change(told)
-    return json.dumps(told)
+    content = json.loads(FILE.read_bytes())
+    change(content)
+    return json.dumps(content)
 
 
 @pytest.mark.parametrize(
@@ -130,16 +130,16 @@ def changed(change: Callable[[dict[str, Any]], object]) -> str:
         ("{", "cannot be read (Expecting property name"),
         ("[]", "is not a valid tokenizer.json"),
         ("[" * 100_000, "cannot be read (maximum recursion depth"),
-        (changed(lambda told: told["model"].update(type="BPE")), "its model is BPE, not WordPiece."),
-        (changed(lambda told: told.update(normalizer=None)), "its normalizer is None, not BertNormalizer."),
-        (changed(lambda told: told["pre_tokenizer"].update(type="Metaspace")), "its pre_tokenizer is Metaspace"),
-        (changed(lambda told: told["post_processor"].update(type="RobertaProcessing")), "not TemplateProcessing or Bert"),
-        (changed(lambda told: told["post_processor"]["single"].pop(1)), "does not define the position of the text"),
-        (changed(lambda told: told["post_processor"].pop("special_tokens")), "'special_tokens' is missing"),
-        (changed(lambda told: told["model"]["vocab"].pop("[UNK]")), "has no id for [UNK]"),
-        (changed(lambda told: told["model"]["vocab"].update(read="one")), "has words without an id"),
-        (changed(lambda told: told["model"].pop("vocab")), "'vocab' is missing"),
-        (changed(lambda told: told["added_tokens"][0].update(lstrip=True)), "its token '[PAD]' is lstrip"),
+        (changed(lambda content: content["model"].update(type="BPE")), "its model is BPE, not WordPiece."),
+        (changed(lambda content: content.update(normalizer=None)), "its normalizer is None, not BertNormalizer."),
+        (changed(lambda content: content["pre_tokenizer"].update(type="Metaspace")), "its pre_tokenizer is Metaspace"),
+        (changed(lambda content: content["post_processor"].update(type="RobertaProcessing")), "not TemplateProcessing or Bert"),
+        (changed(lambda content: content["post_processor"]["single"].pop(1)), "does not define the position of the text"),
+        (changed(lambda content: content["post_processor"].pop("special_tokens")), "'special_tokens' is missing"),
+        (changed(lambda content: content["model"]["vocab"].pop("[UNK]")), "has no id for [UNK]"),
+        (changed(lambda content: content["model"]["vocab"].update(read="one")), "has words without an id"),
+        (changed(lambda content: content["model"].pop("vocab")), "'vocab' is missing"),
+        (changed(lambda content: content["added_tokens"][0].update(lstrip=True)), "its token '[PAD]' is lstrip"),
     ],
 )  # fmt: skip
 def test_a_tokenizer_of_another_kind_is_an_error_that_says_what_it_is(

@@ -14,7 +14,7 @@ from dowse.freshness.watcher import EVERYWHERE, Watcher
 WAIT_SECONDS = 10.0
 
 
-def seen(watcher: Watcher, wanted: set[str]) -> set[str]:
+def wait_for_paths(watcher: Watcher, wanted: set[str]) -> set[str]:
     """Return the reported paths once all expected ones are among them, or after a timeout."""
     found, deadline = set[str](), time.monotonic() + WAIT_SECONDS
     while not wanted <= found and time.monotonic() < deadline:
@@ -33,9 +33,9 @@ def test_changes_in_watched_folders_are_told_by_relative_path(root: Path) -> Non
     watcher = Watcher(root, ["", "src"])
     (root / "a.py").write_text("a", encoding="utf-8")
     (root / "src" / "ö b.py").write_text("b", encoding="utf-8")
-    assert seen(watcher, {"a.py", "src/ö b.py"}) == {"a.py", "src/ö b.py"}
+    assert wait_for_paths(watcher, {"a.py", "src/ö b.py"}) == {"a.py", "src/ö b.py"}
     (root / "a.py").unlink()
-    assert seen(watcher, {"a.py"}) == {"a.py"}
+    assert wait_for_paths(watcher, {"a.py"}) == {"a.py"}
     watcher.close()
 
 
@@ -44,7 +44,7 @@ def test_folders_that_are_never_read_are_not_watched(root: Path) -> None:
     watcher = Watcher(root, ["", "src"])
     (root / "node_modules" / "x.js").write_text("x", encoding="utf-8")
     (root / "b.py").write_text("b", encoding="utf-8")
-    assert seen(watcher, {"b.py"}) == {"b.py"}
+    assert wait_for_paths(watcher, {"b.py"}) == {"b.py"}
     watcher.close()
 
 
@@ -52,9 +52,9 @@ def test_a_folder_that_comes_or_goes_is_told(root: Path, tmp_path_factory: pytes
     watcher = Watcher(root, ["", "src", "src/inner"])
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     shutil.move(root / "src", elsewhere / "src")
-    assert "src" in seen(watcher, {"src"})
+    assert "src" in wait_for_paths(watcher, {"src"})
     shutil.move(elsewhere / "src", root / "back")
-    assert "back" in seen(watcher, {"back"})
+    assert "back" in wait_for_paths(watcher, {"back"})
     watcher.close()
 
 
@@ -74,7 +74,7 @@ def test_more_folders_can_be_watched(root: Path) -> None:
     assert not watcher.extend([""])
     assert watcher.extend(["src"])
     (root / "src" / "a.py").write_text("a", encoding="utf-8")
-    assert "src/a.py" in seen(watcher, {"src/a.py"})
+    assert "src/a.py" in wait_for_paths(watcher, {"src/a.py"})
     watcher.close()
 
 
@@ -83,7 +83,7 @@ def test_a_burst_means_look_everywhere(root: Path, monkeypatch: pytest.MonkeyPat
     watcher = Watcher(root, [""])
     for number in range(50):
         (root / f"{number}.py").write_text("x", encoding="utf-8")
-    assert EVERYWHERE in seen(watcher, {EVERYWHERE})
+    assert EVERYWHERE in wait_for_paths(watcher, {EVERYWHERE})
     watcher.close()
 
 

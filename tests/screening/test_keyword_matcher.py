@@ -1,4 +1,4 @@
-"""What is said around found text: to a client that it is data, and to a terminal nothing that it would obey."""
+"""Clients learn that search results are data, and no result can control a terminal."""
 
 from pathlib import Path
 

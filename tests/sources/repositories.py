@@ -11,11 +11,11 @@ from dowse.types import Entry, Verdict
 _SETUP = ("-c", "user.name=Tester", "-c", "user.email=tester@example.org", "-c", "protocol.file.allow=always")
 
 
-def git(folder: Path, *words: str, given: bytes = b"") -> bytes:
+def git(folder: Path, *words: str, stdin: bytes = b"") -> bytes:
     """Return the output of a git command in a folder; exit 1 without output on stderr is a valid answer, too."""
-    done = subprocess.run(["git", *_SETUP, *words], cwd=folder, input=given, capture_output=True, check=False)
-    assert done.returncode == 0 or (done.returncode == 1 and not done.stderr), done.stderr.decode()
-    return done.stdout
+    completed = subprocess.run(["git", *_SETUP, *words], cwd=folder, input=stdin, capture_output=True, check=False)
+    assert completed.returncode == 0 or (completed.returncode == 1 and not completed.stderr), completed.stderr.decode()
+    return completed.stdout
 
 
 def make_repository(folder: Path) -> Path:
@@ -36,12 +36,12 @@ def decisions(project: ProjectFiles) -> dict[str, Entry | Verdict]:
     return {item.path: item for item in project.entries()}
 
 
-def seen(project: ProjectFiles) -> list[str]:
+def visible_files(project: ProjectFiles) -> list[str]:
     """Return the files that may be indexed, in the order of the walk."""
     return [item.path for item in project.entries() if isinstance(item, Entry)]
 
 
-def refused(project: ProjectFiles, path: str) -> Verdict:
+def refusal(project: ProjectFiles, path: str) -> Verdict:
     """Return the walk's verdict on a path that it leaves out."""
     item = decisions(project)[path]
     assert isinstance(item, Verdict)

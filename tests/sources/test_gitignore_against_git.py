@@ -108,12 +108,12 @@ def test_every_path_is_ignored_by_the_rule_that_git_names(
         (folders[chosen % len(folders)] / ".gitignore").write_bytes(content.encode())
     (repository / ".git" / "info" / "exclude").write_bytes(exclude.encode())
     paths = [path.relative_to(repository).as_posix() for path in planted]
-    assert {path: our_answer(policy, path) for path in paths} == gits_answers(repository, paths)
+    assert {path: our_decision(policy, path) for path in paths} == git_decisions(repository, paths)
 
 
-def gits_answers(repository: Path, paths: list[str]) -> dict[str, tuple[str, str, str] | None]:
+def git_decisions(repository: Path, paths: list[str]) -> dict[str, tuple[str, str, str] | None]:
     """Return the origin, line and pattern of the rule that ignores each path."""
-    answer = git(repository, "check-ignore", "--no-index", "--stdin", "-z", "-v", "-n", given="\0".join(paths).encode())
+    answer = git(repository, "check-ignore", "--no-index", "--stdin", "-z", "-v", "-n", stdin="\0".join(paths).encode())
     fields = answer.decode().split("\0")[:-1]
     rows = zip(*(fields[column::4] for column in range(4)), strict=True)
     return {
@@ -122,7 +122,7 @@ def gits_answers(repository: Path, paths: list[str]) -> dict[str, tuple[str, str
     }
 
 
-def our_answer(policy: Policy, path: str) -> tuple[str, str, str] | None:
+def our_decision(policy: Policy, path: str) -> tuple[str, str, str] | None:
     answer = decide_normalized_path(policy, path)
     if not isinstance(answer, Verdict) or answer.reason is not Reason.GITIGNORED:
         return None

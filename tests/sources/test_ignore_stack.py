@@ -6,7 +6,7 @@ import pytest
 
 from dowse.types import Reason, Rule, Verdict
 from tests.making import write_tree
-from tests.sources.repositories import make_repository, refused, seen, source
+from tests.sources.repositories import make_repository, refusal, source, visible_files
 
 
 @pytest.fixture
@@ -16,13 +16,13 @@ def repository(tmp_path: Path) -> Path:
 
 def files_seen(root: Path) -> list[str]:
     """Return the visible files without the rule files."""
-    return [path for path in seen(source(root)) if not path.endswith("ignore")]
+    return [path for path in visible_files(source(root)) if not path.endswith("ignore")]
 
 
 def test_it_ignores_what_git_does_not(repository: Path) -> None:
     write_tree(repository, {"sub/.dowseignore": "# big\n*.csv\n", "sub/a.csv": "", "a.csv": ""})
     assert files_seen(repository) == ["a.csv"]
-    verdict = refused(source(repository), "sub/a.csv")
+    verdict = refusal(source(repository), "sub/a.csv")
     assert (verdict.reason, verdict.rule) == (Reason.DOWSEIGNORED, Rule("*.csv", "sub/.dowseignore", 2))
 
 
@@ -44,7 +44,7 @@ def test_it_takes_back_one_file_of_a_folder_that_git_ignores(repository: Path) -
     write_tree(repository / "generated", {"deep/api.py": "", "deep/other.py": "", "api.py": "", "far/api.py": ""})
     assert files_seen(repository) == ["generated/deep/api.py"]
     project = source(repository)
-    assert refused(project, "generated/far/").rule == Rule("generated/", ".gitignore", 1)
+    assert refusal(project, "generated/far/").rule == Rule("generated/", ".gitignore", 1)
     verdict = project.verdict("generated/deep/other.py")
     assert (verdict.reason, verdict.detail) == (Reason.GITIGNORED, "because of its folder generated/")
 
@@ -59,33 +59,33 @@ def test_it_takes_back_a_folder_deep_in_one_that_git_ignores(repository: Path) -
 def test_only_a_negation_that_leads_into_the_folder_opens_it(repository: Path, rule: str) -> None:
     write_tree(repository, {".gitignore": "generated/\n", ".dowseignore": f"{rule}\n", "generated/api.py": ""})
     assert files_seen(repository) == []
-    assert refused(source(repository), "generated/").reason is Reason.GITIGNORED
+    assert refusal(source(repository), "generated/").reason is Reason.GITIGNORED
 
 
 def test_a_folder_that_it_ignores_itself_is_not_entered_again(repository: Path) -> None:
     write_tree(repository, {".dowseignore": "data/\n!data/keep.txt\n", "data/keep.txt": ""})
-    assert refused(source(repository), "data/").reason is Reason.DOWSEIGNORED
+    assert refusal(source(repository), "data/").reason is Reason.DOWSEIGNORED
 
 
 def test_it_cannot_take_back_what_is_denied(repository: Path) -> None:
     write_tree(repository, {".dowseignore": "!.env\n!*.pem\n!node_modules/\n!node_modules/x.js\n!*\n"})
     write_tree(repository, {".env": "", "a.pem": "", "node_modules/x.js": "", ".git/x": ""})
     assert files_seen(repository) == []
-    assert {refused(source(repository), path).reason for path in (".env", "a.pem", "node_modules/", ".git/")} == {
+    assert {refusal(source(repository), path).reason for path in (".env", "a.pem", "node_modules/", ".git/")} == {
         Reason.DENIED
     }
 
 
 def test_it_cannot_take_back_what_the_user_excludes(repository: Path) -> None:
     write_tree(repository, {".dowseignore": "!a.py\n", "a.py": ""})
-    assert refused(source(repository, exclude=("a.py",)), "a.py").reason is Reason.EXCLUDED
+    assert refusal(source(repository, exclude=("a.py",)), "a.py").reason is Reason.EXCLUDED
 
 
 def test_it_holds_inside_a_nested_repository_and_for_a_root_below_it(tmp_path: Path) -> None:
     make_repository(tmp_path / "one")
     write_tree(tmp_path, {".dowseignore": "*.csv\n", "one/a.csv": "", "one/.dowseignore": "*.tsv", "one/sub/a.tsv": ""})
     assert files_seen(tmp_path) == []
-    assert refused(source(tmp_path / "one" / "sub"), "a.tsv").rule == Rule("*.tsv", "../.dowseignore", 1)
+    assert refusal(source(tmp_path / "one" / "sub"), "a.tsv").rule == Rule("*.tsv", "../.dowseignore", 1)
 
 
 @pytest.mark.parametrize(

@@ -98,9 +98,11 @@ def test_every_path_gets_the_decision_of_the_walk(
     project = source(root, exclude=exclude, index_docs=index_docs, max_file_bytes=256)
     walked = decisions(project)
     for path in every_path(root):
-        asked = project.verdict(path)
-        rule = None if asked.is_allowed else asked.rule  # the rule of an allowed path is the one that re-includes it
-        assert (asked.reason, rule) == decision_of_walk(project, walked, path), path
+        verdict = project.verdict(path)
+        rule = (
+            None if verdict.is_allowed else verdict.rule
+        )  # the rule of an allowed path is the one that re-includes it
+        assert (verdict.reason, rule) == decision_of_walk(project, walked, path), path
 
 
 def every_path(root: Path) -> list[str]:

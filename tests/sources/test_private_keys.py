@@ -113,22 +113,22 @@ def test_the_keys_of_other_programs_are_known_and_the_rule_shows_nothing_of_them
 @pytest.mark.parametrize("name", SHOWN)
 def test_what_only_shows_a_key_is_read(tmp_path: Path, name: str) -> None:
     write_tree(tmp_path, {name: SHOWN[name]})
-    made = source(tmp_path)
-    assert made.verdict(name).is_allowed
-    assert isinstance(made.read_path(name), Document)
+    project = source(tmp_path)
+    assert project.verdict(name).is_allowed
+    assert isinstance(project.read_path(name), Document)
 
 
 @pytest.mark.parametrize("name", ["id_rsa_github", "id_ed25519_work", "deploy_key", "notes.txt", "key.py"])
 def test_a_private_key_is_denied_under_any_name_and_why_shows_the_rule(tmp_path: Path, name: str) -> None:
     write_tree(tmp_path, {name: KEY})
-    made = source(tmp_path)
-    item = decisions(made)[name]
+    project = source(tmp_path)
+    item = decisions(project)[name]
     assert isinstance(item, Entry)
     rule = Rule("-----BEGIN OPENSSH PRIVATE KEY-----", "built-in deny list (secrets)")
     denied = Verdict(name, Reason.DENIED, rule, "the file is a private key")
-    assert made.verdict(name) == made.read(item) == made.read_path(name) == denied
+    assert project.verdict(name) == project.read(item) == project.read_path(name) == denied
     with pytest.raises(PathRefused, match="is never read"):
-        made.read_bytes(name)
+        project.read_bytes(name)
 
 
 def test_a_key_behind_many_certificates_is_denied_wherever_it_begins(tmp_path: Path) -> None:

@@ -16,10 +16,10 @@ from tests.sources.repositories import decisions, source
 
 
 def read(root: Path, path: str, **settings: object) -> Document | Verdict:
-    made = source(root, **settings)
-    item = decisions(made)[path]
+    project = source(root, **settings)
+    item = decisions(project)[path]
     assert isinstance(item, Entry)
-    return made.read(item)
+    return project.read(item)
 
 
 def test_a_document_is_what_the_file_holds(tmp_path: Path) -> None:
@@ -54,11 +54,11 @@ def test_a_byte_order_mark_makes_it_text(tmp_path: Path, encoding: str) -> None:
 
 def test_a_file_that_grew_beyond_the_limit_is_refused_when_read(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.py": "x"})
-    made = source(tmp_path, max_file_bytes=1024)
-    (item,) = made.entries()
+    project = source(tmp_path, max_file_bytes=1024)
+    (item,) = project.entries()
     write_tree(tmp_path, {"a.py": "x" * 5000})
     assert isinstance(item, Entry)
-    answer = made.read(item)
+    answer = project.read(item)
     assert isinstance(answer, Verdict)
     assert (answer.reason, answer.detail) == (Reason.TOO_LARGE, "4.9 KB, the limit is 1 KB")
 
@@ -75,31 +75,31 @@ def test_a_file_that_grew_beyond_the_limit_is_refused_when_read(tmp_path: Path) 
 )
 def test_what_stands_in_place_of_the_file_is_not_read(tmp_path: Path, replace: object, reason: Reason) -> None:
     write_tree(tmp_path, {"a.py": "x"})
-    made = source(tmp_path)
-    (item,) = made.entries()
+    project = source(tmp_path)
+    (item,) = project.entries()
     (tmp_path / "a.py").unlink()
     replace(tmp_path / "a.py")  # type: ignore[operator]
     assert isinstance(item, Entry)
-    answer = made.read(item)
+    answer = project.read(item)
     assert isinstance(answer, Verdict)
     assert answer.reason is reason
 
 
 def test_a_denied_file_is_not_read_even_when_an_entry_names_it(tmp_path: Path) -> None:
     write_tree(tmp_path, {".env": "SECRET=1", "a/.ssh/x": ""})
-    made = source(tmp_path)
+    project = source(tmp_path)
     for path in (".env", "a/.ssh/x"):
-        answer = made.read(Entry(path, "code", make_stat("")))
+        answer = project.read(Entry(path, "code", make_stat("")))
         assert isinstance(answer, Verdict)
         assert answer.reason is Reason.DENIED
         with pytest.raises(PathRefused):
-            made.read_bytes(path)
+            project.read_bytes(path)
 
 
 def test_a_path_is_read_only_if_the_whole_policy_allows_it(tmp_path: Path) -> None:
     write_tree(tmp_path, {".gitignore": "gen/\n", "gen/a.py": "", "b.py": "text", ".env": "", "c.csv": "", "d/x": ""})
-    made = source(tmp_path, exclude=("*.csv",))
-    answers = {path: made.read_path(path) for path in ("gen/a.py", "b.py", ".env", "c.csv", "d", "gone")}
+    project = source(tmp_path, exclude=("*.csv",))
+    answers = {path: project.read_path(path) for path in ("gen/a.py", "b.py", ".env", "c.csv", "d", "gone")}
     assert {path: answer.reason for path, answer in answers.items() if isinstance(answer, Verdict)} == {
         "gen/a.py": Reason.GITIGNORED,
         ".env": Reason.DENIED,
@@ -165,11 +165,11 @@ def test_no_reader_ever_stands_at_a_pipe(tmp_path: Path) -> None:
     assert had_reader == []
 
 
-def touch_in_every_way(made: ProjectFiles, path: str, rounds: int) -> None:
+def touch_in_every_way(project: ProjectFiles, path: str, rounds: int) -> None:
     for _ in range(rounds):
-        assert isinstance(decisions(made)[path], Verdict)
-        assert made.verdict(path).reason is Reason.SPECIAL
-        assert isinstance(made.read(Entry(path, "code", make_stat(""))), Verdict)
+        assert isinstance(decisions(project)[path], Verdict)
+        assert project.verdict(path).reason is Reason.SPECIAL
+        assert isinstance(project.read(Entry(path, "code", make_stat(""))), Verdict)
 
 
 def watch_for_reader(pipe: Path, done: threading.Event, had_reader: list[bool]) -> None:

@@ -59,18 +59,18 @@ def swapping(script: str, *paths: Path) -> Iterator[None]:
         process.wait()
 
 
-def read_until_both_were_met_often(made: ProjectFiles, path: str) -> None:
+def read_until_both_were_met_often(project: ProjectFiles, path: str) -> None:
     """Read until the file was read in `ROUNDS` rounds, and refused in as many."""
     met = {Document: 0, Verdict: 0}
     deadline = time.monotonic() + 20
     while min(met.values()) < ROUNDS and time.monotonic() < deadline:
-        answer = made.read(Entry(path, "code", make_stat("")))
+        answer = project.read(Entry(path, "code", make_stat("")))
         met[type(answer)] += 1
         if isinstance(answer, Document):
             assert SECRET not in answer.reading.text
             assert answer.stat.size <= len("harmless")
         with contextlib.suppress(OSError):
-            assert SECRET.encode() not in made.read_bytes(path)[0]
+            assert SECRET.encode() not in project.read_bytes(path)[0]
     assert min(met.values()) >= ROUNDS, met
 
 
@@ -85,8 +85,8 @@ def test_a_folder_swapped_for_a_symlink_leaks_nothing(root: Path, tmp_path: Path
 
 
 def test_a_folder_swapped_for_a_symlink_is_never_listed(root: Path, tmp_path: Path) -> None:
-    made = source(root)
+    project = source(root)
     with swapping(SWAP_FOLDER, root / "folder", tmp_path / "outside", tmp_path / "spare"):
         for _ in range(ROUNDS):
-            assert "folder/only-outside.py" not in {item.path for item in made.entries()}
-            assert not made.verdict("folder/only-outside.py").is_allowed
+            assert "folder/only-outside.py" not in {item.path for item in project.entries()}
+            assert not project.verdict("folder/only-outside.py").is_allowed

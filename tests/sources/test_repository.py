@@ -10,7 +10,7 @@ from dowse.errors import Failed
 from dowse.sources.repository import MAX_RULE_BYTES, common_folder, repository_around
 from dowse.types import Reason, Rule, Verdict
 from tests.making import write_tree
-from tests.sources.repositories import git, make_repository, refused, seen, source
+from tests.sources.repositories import git, make_repository, refusal, source, visible_files
 
 
 @pytest.fixture
@@ -21,21 +21,21 @@ def repository(tmp_path: Path) -> Path:
 def test_the_users_own_excludes_hold_and_are_named(repository: Path) -> None:
     write_tree(repository, {"notes.txt": "", "notes.tmp": ""})
     write_tree(Path.home(), {".config/git/ignore": "# mine\n*.tmp\n"})
-    assert refused(source(repository), "notes.tmp").rule == Rule("*.tmp", "~/.config/git/ignore", 2)
+    assert refusal(source(repository), "notes.tmp").rule == Rule("*.tmp", "~/.config/git/ignore", 2)
 
 
 def test_the_users_own_excludes_may_be_a_symlink(repository: Path) -> None:
     write_tree(Path.home(), {"dotfiles/ignore": "*.tmp\n", ".config/git/other": ""})
     (Path.home() / ".config/git/ignore").symlink_to(Path.home() / "dotfiles/ignore")
     write_tree(repository, {"notes.tmp": "", "notes.txt": ""})
-    assert seen(source(repository)) == ["notes.txt"]
+    assert visible_files(source(repository)) == ["notes.txt"]
 
 
 def test_info_exclude_holds_and_is_stronger_than_the_users_excludes(repository: Path) -> None:
     write_tree(Path.home(), {".config/git/ignore": "*.tmp\n"})
     write_tree(repository, {".git/info/exclude": "!keep.tmp\n*.bak\n", "keep.tmp": "", "a.tmp": "", "sub/b.bak": ""})
-    assert seen(source(repository)) == ["keep.tmp"]
-    assert refused(source(repository), "sub/b.bak").rule == Rule("*.bak", ".git/info/exclude", 2)
+    assert visible_files(source(repository)) == ["keep.tmp"]
+    assert refusal(source(repository), "sub/b.bak").rule == Rule("*.bak", ".git/info/exclude", 2)
 
 
 def test_deeper_ignore_files_are_stronger(repository: Path) -> None:
@@ -43,15 +43,15 @@ def test_deeper_ignore_files_are_stronger(repository: Path) -> None:
         repository,
         {".gitignore": "*.gen\n", "sub/.gitignore": "!b.gen\n", "a.gen": "", "sub/b.gen": "", "sub/c.gen": ""},
     )
-    assert [path for path in seen(source(repository)) if path.endswith(".gen")] == ["sub/b.gen"]
+    assert [path for path in visible_files(source(repository)) if path.endswith(".gen")] == ["sub/b.gen"]
 
 
 def test_a_worktree_has_the_rules_of_its_repository(repository: Path, tmp_path: Path) -> None:
     write_tree(repository, {".git/info/exclude": "*.bak\n"})
     git(repository, "worktree", "add", "-q", str(tmp_path / "tree"))
     write_tree(tmp_path / "tree", {"a.bak": "", "a.py": ""})
-    assert seen(source(tmp_path / "tree")) == ["a.py"]
-    rule = refused(source(tmp_path / "tree"), "a.bak").rule
+    assert visible_files(source(tmp_path / "tree")) == ["a.py"]
+    rule = refusal(source(tmp_path / "tree"), "a.bak").rule
     assert rule is not None
     assert rule.origin.endswith("repository/.git/info/exclude")
 
@@ -59,8 +59,8 @@ def test_a_worktree_has_the_rules_of_its_repository(repository: Path, tmp_path: 
 def test_a_worktree_nested_in_its_repository_is_not_entered(repository: Path) -> None:
     git(repository, "worktree", "add", "-q", str(repository / "trees" / "one"))
     write_tree(repository, {"trees/one/a.py": "", "trees/b.py": ""})
-    assert seen(source(repository)) == ["trees/b.py"]
-    assert refused(source(repository), "trees/one/").reason is Reason.NESTED_REPOSITORY
+    assert visible_files(source(repository)) == ["trees/b.py"]
+    assert refusal(source(repository), "trees/one/").reason is Reason.NESTED_REPOSITORY
 
 
 def test_a_nested_repository_is_not_entered_and_why_says_so(repository: Path) -> None:
@@ -81,38 +81,42 @@ def with_submodule(repository: Path, tmp_path: Path) -> Path:
 
 
 def test_a_submodule_is_entered(with_submodule: Path) -> None:
-    assert "libs/library/lib.py" in seen(source(with_submodule))
+    assert "libs/library/lib.py" in visible_files(source(with_submodule))
 
 
 def test_a_submodule_has_its_own_rules_and_not_those_of_its_parent(with_submodule: Path) -> None:
     write_tree(with_submodule, {".gitignore": "*.parents\n", "a.dowse": "", "a.parents": ""})
     write_tree(with_submodule / "libs/library", {"b.dowse": "", "b.parents": "", "b.excluded": ""})
     write_tree(with_submodule / ".git/modules/libs/library/info", {"exclude": "*.excluded\n"})
-    files = [path for path in seen(source(with_submodule)) if not path.endswith((".gitignore", ".gitmodules", ".py"))]
+    files = [
+        path
+        for path in visible_files(source(with_submodule))
+        if not path.endswith((".gitignore", ".gitmodules", ".py"))
+    ]
     assert files == ["a.dowse", "libs/library/b.parents"]
 
 
 def test_a_submodules_own_ignore_files_name_their_place(with_submodule: Path) -> None:
     write_tree(with_submodule, {"libs/library/deep/b.dowse": ""})
-    assert refused(source(with_submodule), "libs/library/deep/b.dowse").rule == Rule(
+    assert refusal(source(with_submodule), "libs/library/deep/b.dowse").rule == Rule(
         "*.dowse", "libs/library/.gitignore", 1
     )
 
 
 def test_a_repository_nested_in_a_submodule_is_not_entered(with_submodule: Path) -> None:
     make_repository(with_submodule / "libs/library/deeper")
-    assert refused(source(with_submodule), "libs/library/deeper/").reason is Reason.NESTED_REPOSITORY
+    assert refusal(source(with_submodule), "libs/library/deeper/").reason is Reason.NESTED_REPOSITORY
 
 
 def test_a_submodule_of_the_repository_above_the_root_is_entered(with_submodule: Path) -> None:
-    assert "library/lib.py" in seen(source(with_submodule / "libs"))
+    assert "library/lib.py" in visible_files(source(with_submodule / "libs"))
 
 
 def test_outside_any_repository_nested_ones_are_entered_each_with_its_own_rules(tmp_path: Path) -> None:
     for name in ("one", "two"):
         write_tree(make_repository(tmp_path / name), {".gitignore": f"*.{name}\n", "a.one": "", "a.two": ""})
     write_tree(tmp_path, {".gitignore": "a.*\n", "a.txt": "", "one/.git/info/exclude": "b\n", "one/b": "", "two/b": ""})
-    assert [path for path in seen(source(tmp_path)) if not path.endswith("ignore")] == [
+    assert [path for path in visible_files(source(tmp_path)) if not path.endswith("ignore")] == [
         "one/a.two",
         "two/a.one",
         "two/b",
@@ -121,7 +125,7 @@ def test_outside_any_repository_nested_ones_are_entered_each_with_its_own_rules(
 
 def test_ignore_files_hold_outside_any_repository(tmp_path: Path) -> None:
     write_tree(tmp_path, {".gitignore": "*.gen\n", "a.gen": "", "a.py": ""})
-    assert seen(source(tmp_path)) == [".gitignore", "a.py"]
+    assert visible_files(source(tmp_path)) == [".gitignore", "a.py"]
 
 
 def test_a_root_inside_a_repository_has_the_rules_of_the_folders_above(repository: Path) -> None:
@@ -130,18 +134,18 @@ def test_a_root_inside_a_repository_has_the_rules_of_the_folders_above(repositor
         repository / "sub/one", {"a.top": "", "a.sub": "", "exact": "", "deep/exact": "", "keep.top": "", "b.py": ""}
     )
     project = source(repository / "sub/one")
-    assert seen(project) == ["b.py", "deep/exact", "keep.top"]
-    assert refused(project, "a.top").rule == Rule("*.top", "../../.gitignore", 1)
-    assert refused(project, "a.sub").rule == Rule("*.sub", "../.gitignore", 1)
-    assert refused(project, "exact").rule == Rule("/sub/one/exact", "../../.gitignore", 2)
+    assert visible_files(project) == ["b.py", "deep/exact", "keep.top"]
+    assert refusal(project, "a.top").rule == Rule("*.top", "../../.gitignore", 1)
+    assert refusal(project, "a.sub").rule == Rule("*.sub", "../.gitignore", 1)
+    assert refusal(project, "exact").rule == Rule("/sub/one/exact", "../../.gitignore", 2)
 
 
 def test_an_ignored_or_denied_folder_may_be_named_as_the_root(repository: Path) -> None:
     write_tree(
         repository, {".gitignore": "generated/\n", "generated/a.py": "", "build/b.py": "", "generated/build/c.py": ""}
     )
-    assert seen(source(repository / "generated")) == ["a.py"]
-    assert seen(source(repository / "build")) == ["b.py"]
+    assert visible_files(source(repository / "generated")) == ["a.py"]
+    assert visible_files(source(repository / "build")) == ["b.py"]
 
 
 def test_without_respect_for_git_only_its_ignore_rules_are_off(repository: Path) -> None:
@@ -151,39 +155,39 @@ def test_without_respect_for_git_only_its_ignore_rules_are_off(repository: Path)
         {".gitignore": "*.gen\n", ".dowseignore": "*.dowse\n", "a.gen": "", "a.dowse": "", ".git/info/exclude": "a.*"},
     )
     project = source(repository, respect_gitignore=False)
-    assert seen(project) == [".dowseignore", ".gitignore", "a.gen"]
-    assert refused(project, "nested/").reason is Reason.NESTED_REPOSITORY
+    assert visible_files(project) == [".dowseignore", ".gitignore", "a.gen"]
+    assert refusal(project, "nested/").reason is Reason.NESTED_REPOSITORY
 
 
 def test_an_ignore_file_that_is_a_symlink_or_a_folder_does_not_count(repository: Path, tmp_path: Path) -> None:
     write_tree(tmp_path, {"elsewhere": "*\n"})
     (repository / ".gitignore").symlink_to(tmp_path / "elsewhere")
     write_tree(repository, {"a.py": "", "sub/.gitignore/x": "", "sub/b.py": ""})
-    assert seen(source(repository)) == ["a.py", "sub/.gitignore/x", "sub/b.py"]
+    assert visible_files(source(repository)) == ["a.py", "sub/.gitignore/x", "sub/b.py"]
 
 
 def test_an_ignore_file_that_is_a_pipe_is_not_opened(repository: Path) -> None:
     os.mkfifo(repository / ".gitignore")
     write_tree(repository, {"a.py": ""})
-    assert seen(source(repository)) == ["a.py"]
+    assert visible_files(source(repository)) == ["a.py"]
 
 
 def test_a_rule_far_down_a_large_ignore_file_holds(repository: Path) -> None:
-    rules = "".join(f"/made/by/a/program/{number}\n" for number in range(20_000))
+    rules = "".join(f"/project/by/a/program/{number}\n" for number in range(20_000))
     write_tree(repository, {".gitignore": f"{rules}secret.txt\n", "secret.txt": "", "a.py": ""})
     assert len(rules) > 256 * 1024
-    assert seen(source(repository)) == [".gitignore", "a.py"]
-    assert refused(source(repository), "secret.txt").rule == Rule("secret.txt", ".gitignore", 20_001)
+    assert visible_files(source(repository)) == [".gitignore", "a.py"]
+    assert refusal(source(repository), "secret.txt").rule == Rule("secret.txt", ".gitignore", 20_001)
 
 
 @pytest.mark.parametrize("name", [".gitignore", ".dowseignore"])
 def test_a_folder_whose_ignore_file_is_too_large_is_left_out_and_why_says_so(repository: Path, name: str) -> None:
     write_tree(repository, {f"sub/{name}": b"#" * (MAX_RULE_BYTES + 1), "sub/deep/a.py": "", "b.py": ""})
     project = source(repository)
-    assert seen(project) == ["b.py"]
-    said = f"sub/{name} is larger than 1 MB, which is more than dowse reads"
-    assert refused(project, "sub/") == Verdict("sub/", Reason.UNREADABLE, None, said)
-    assert project.verdict("sub/deep/a.py").detail == f"because of its folder sub/: {said}"
+    assert visible_files(project) == ["b.py"]
+    detail = f"sub/{name} is larger than 1 MB, which is more than dowse reads"
+    assert refusal(project, "sub/") == Verdict("sub/", Reason.UNREADABLE, None, detail)
+    assert project.verdict("sub/deep/a.py").detail == f"because of its folder sub/: {detail}"
 
 
 def test_a_project_whose_own_ignore_file_is_too_large_is_an_error(repository: Path) -> None:
@@ -191,8 +195,8 @@ def test_a_project_whose_own_ignore_file_is_too_large_is_an_error(repository: Pa
     with pytest.raises(
         Failed, match=r"\.gitignore has more than 10,000 rules with wildcards, which is more than dowse reads"
     ):
-        seen(source(repository))
-    assert seen(source(repository, respect_gitignore=False)) == [".gitignore", "a.py"]
+        visible_files(source(repository))
+    assert visible_files(source(repository, respect_gitignore=False)) == [".gitignore", "a.py"]
 
 
 def test_a_git_file_that_points_to_another_machine_is_not_followed(tmp_path: Path) -> None:
@@ -225,7 +229,7 @@ def make_nested(folder: Path, kind: str) -> None:
 def test_a_folder_with_a_broken_git_is_no_repository_as_in_git(repository: Path, kind: str) -> None:
     make_nested(repository / "nested", kind)
     assert git(repository, "ls-files", "--others", "--exclude-standard") == b"nested/a.py\n"
-    assert seen(source(repository)) == ["nested/a.py"]
+    assert visible_files(source(repository)) == ["nested/a.py"]
 
 
 def test_a_folder_whose_git_leads_to_a_repository_is_one_as_in_git(repository: Path) -> None:
@@ -233,18 +237,18 @@ def test_a_folder_whose_git_leads_to_a_repository_is_one_as_in_git(repository: P
     write_tree(repository, {"file/.git": "gitdir: ../real/.git\n", "file/a.py": "", "link/a.py": ""})
     (repository / "link/.git").symlink_to("../real/.git")
     assert git(repository, "ls-files", "--others", "--exclude-standard").split() == [b"file/", b"link/", b"real/"]
-    assert seen(source(repository)) == []
+    assert visible_files(source(repository)) == []
 
 
 def test_rules_of_the_repository_around_hold_in_a_root_with_a_broken_git(repository: Path) -> None:
     write_tree(repository, {".gitignore": "*.gen\n", "sub/a.gen": "", "sub/a.py": ""})
     (repository / "sub/.git").mkdir()
-    assert seen(source(repository / "sub")) == ["a.py"]
+    assert visible_files(source(repository / "sub")) == ["a.py"]
 
 
 def test_rules_are_read_anew_by_each_walk(repository: Path) -> None:
     project = source(repository)
     write_tree(repository, {"a.gen": ""})
-    assert seen(project) == ["a.gen"]
+    assert visible_files(project) == ["a.gen"]
     write_tree(repository, {".gitignore": "*.gen\n"})
-    assert seen(project) == [".gitignore"]
+    assert visible_files(project) == [".gitignore"]

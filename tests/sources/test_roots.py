@@ -12,7 +12,7 @@ from dowse.sources.policy import Policy
 from dowse.sources.roots import MARKERS
 from dowse.types import Reason, Rule, Verdict
 from tests.making import write_tree
-from tests.sources.repositories import git, make_repository, refused, seen, source
+from tests.sources.repositories import git, make_repository, refusal, source, visible_files
 
 
 @pytest.mark.parametrize("marker", MARKERS)
@@ -112,13 +112,13 @@ def test_it_cannot_be_named_by_a_way_around_either(tmp_path: Path, monkeypatch: 
 )
 def test_a_folder_that_only_looks_alike_may_be_named(tmp_path: Path, root: str) -> None:
     write_tree(tmp_path / root, {"a.py": ""})
-    assert seen(source(tmp_path / root)) == ["a.py"]
+    assert visible_files(source(tmp_path / root)) == ["a.py"]
 
 
 def test_a_worktree_may_be_named_though_its_git_is_a_file(tmp_path: Path) -> None:
     git(make_repository(tmp_path / "repository"), "worktree", "add", "-q", str(tmp_path / "tree"))
     write_tree(tmp_path / "tree", {"a.py": ""})
-    assert seen(source(tmp_path / "tree")) == ["a.py"]
+    assert visible_files(source(tmp_path / "tree")) == ["a.py"]
 
 
 @pytest.mark.parametrize(
@@ -133,11 +133,11 @@ def test_a_worktree_may_be_named_though_its_git_is_a_file(tmp_path: Path) -> Non
 )
 def test_the_folders_above_the_root_count_for_secrets(tmp_path: Path, root: str, path: str, pattern: str) -> None:
     write_tree(tmp_path / root, {path: "SECRET", "a.py": ""})
-    made = source(tmp_path / root)
-    assert seen(made) == ["a.py"]
-    assert made.verdict(path).rule == Rule(pattern, "built-in deny list (secrets)")
+    project = source(tmp_path / root)
+    assert visible_files(project) == ["a.py"]
+    assert project.verdict(path).rule == Rule(pattern, "built-in deny list (secrets)")
     with pytest.raises(PathRefused):
-        made.read_bytes(path)
+        project.read_bytes(path)
 
 
 def test_dowses_own_storage_is_left_out_of_a_project_that_holds_it(
@@ -146,19 +146,19 @@ def test_dowses_own_storage_is_left_out_of_a_project_that_holds_it(
     write_tree(tmp_path, {"root/var/store/indexes/x.json": "", "root/var/store2/a.py": "", "root/store/b.py": ""})
     (tmp_path / "link").symlink_to("root/var/store")
     monkeypatch.setenv("DOWSE_HOME", str(tmp_path / "link"))
-    made = source(tmp_path / "root")
-    assert seen(made) == ["store/b.py", "var/store2/a.py"]
+    project = source(tmp_path / "root")
+    assert visible_files(project) == ["store/b.py", "var/store2/a.py"]
     rule = Rule("var/store/", "built-in deny list (dowse's own storage)")
-    assert refused(made, "var/store/") == Verdict("var/store/", Reason.DENIED, rule)
-    assert made.verdict("var/store/indexes/x.json").rule == rule
+    assert refusal(project, "var/store/") == Verdict("var/store/", Reason.DENIED, rule)
+    assert project.verdict("var/store/indexes/x.json").rule == rule
     with pytest.raises(PathRefused):
-        made.read_bytes("var/store/indexes/x.json")
+        project.read_bytes("var/store/indexes/x.json")
 
 
 def test_the_usual_storage_is_left_out_of_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DOWSE_HOME")
     write_tree(Path.home(), {".mcp/search/indexes/x.json": "", ".mcp/a.json": ""})
-    assert seen(source(Path.home())) == [".mcp/a.json"]
+    assert visible_files(source(Path.home())) == [".mcp/a.json"]
 
 
 @pytest.mark.parametrize("below", ["", "indexes/project"])

@@ -11,7 +11,7 @@ from dowse.errors import Failed
 from dowse.sources.open_folders import OpenFolders
 from dowse.types import Entry, Reason, Verdict
 from tests.making import write_tree
-from tests.sources.repositories import decisions, refused, seen, source
+from tests.sources.repositories import decisions, refusal, source, visible_files
 
 
 def test_files_come_in_the_order_of_their_paths(tmp_path: Path) -> None:
@@ -41,14 +41,14 @@ def test_symlinks_to_files_folders_and_nowhere_are_left_out(tmp_path: Path) -> N
     }.items():
         (tmp_path / "root" / name).symlink_to(target)
     project = source(tmp_path / "root")
-    assert seen(project) == ["real/a.py"]
-    assert {refused(project, name).reason for name in ("file", "folder", "out", "nowhere", "loop")} == {Reason.SYMLINK}
+    assert visible_files(project) == ["real/a.py"]
+    assert {refusal(project, name).reason for name in ("file", "folder", "out", "nowhere", "loop")} == {Reason.SYMLINK}
 
 
 def test_the_root_may_be_reached_through_a_symlink(tmp_path: Path) -> None:
     write_tree(tmp_path, {"real/a.py": ""})
     (tmp_path / "link").symlink_to("real")
-    assert seen(source(tmp_path / "link")) == ["a.py"]
+    assert visible_files(source(tmp_path / "link")) == ["a.py"]
 
 
 def test_pipes_and_sockets_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,7 +56,7 @@ def test_pipes_and_sockets_are_left_out(tmp_path: Path, monkeypatch: pytest.Monk
     os.mkfifo("pipe.py")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("socket.py")
-        assert {refused(source(tmp_path), name).reason for name in ("pipe.py", "socket.py")} == {Reason.SPECIAL}
+        assert {refusal(source(tmp_path), name).reason for name in ("pipe.py", "socket.py")} == {Reason.SPECIAL}
 
 
 def test_devices_are_left_out(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_devices_are_left_out(tmp_path: Path) -> None:
         os.mknod(tmp_path / "zero.py", 0o666 | 0o020000, os.makedev(1, 5))
     except PermissionError:
         pytest.skip("making a device needs more rights")
-    assert refused(source(tmp_path), "zero.py").reason is Reason.SPECIAL
+    assert refusal(source(tmp_path), "zero.py").reason is Reason.SPECIAL
 
 
 def test_a_name_that_is_not_utf8_is_left_out_and_can_be_printed(tmp_path: Path) -> None:
@@ -86,8 +86,8 @@ def test_a_folder_that_cannot_be_read_is_said_and_the_walk_goes_on(
     write_tree(tmp_path, {"a.py": "", "locked/b.py": "", "z.py": ""})
     refuse_to_open(monkeypatch, "locked", errno.EACCES)
     project = source(tmp_path)
-    assert seen(project) == ["a.py", "z.py"]
-    verdict = refused(project, "locked/")
+    assert visible_files(project) == ["a.py", "z.py"]
+    verdict = refusal(project, "locked/")
     assert (verdict.reason, verdict.detail) == (Reason.UNREADABLE, "Permission denied")
     assert project.verdict("locked/b.py").reason is Reason.UNREADABLE
 
@@ -95,7 +95,7 @@ def test_a_folder_that_cannot_be_read_is_said_and_the_walk_goes_on(
 def test_a_folder_that_vanishes_during_the_walk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_tree(tmp_path, {"gone/b.py": "", "z.py": ""})
     refuse_to_open(monkeypatch, "gone", errno.ENOENT)
-    assert refused(source(tmp_path), "gone/").reason is Reason.VANISHED
+    assert refusal(source(tmp_path), "gone/").reason is Reason.VANISHED
 
 
 def refuse_to_open(monkeypatch: pytest.MonkeyPatch, refused_name: str, number: int) -> None:
@@ -112,15 +112,15 @@ def refuse_to_open(monkeypatch: pytest.MonkeyPatch, refused_name: str, number: i
 
 def test_a_root_that_is_gone_is_no_empty_project(tmp_path: Path) -> None:
     write_tree(tmp_path, {"root/a.py": ""})
-    made = source(tmp_path / "root")
-    (item,) = made.entries()
+    project = source(tmp_path / "root")
+    (item,) = project.entries()
     assert isinstance(item, Entry)
     (tmp_path / "root").rename(tmp_path / "away")
     for ask in (
-        lambda: list(made.entries()),
-        lambda: made.entry("a.py"),
-        lambda: made.verdict("a.py"),
-        lambda: made.read(item),
+        lambda: list(project.entries()),
+        lambda: project.entry("a.py"),
+        lambda: project.verdict("a.py"),
+        lambda: project.read(item),
     ):
         with pytest.raises(Failed, match=r"root cannot be read \(No such file or directory\)"):
             ask()
@@ -150,10 +150,10 @@ def test_a_file_in_a_folder_that_may_not_be_opened_is_unreadable(
 
     monkeypatch.setattr("os.open", refusing)
     monkeypatch.setattr("os.supports_dir_fd", {*os.supports_dir_fd, refusing})
-    made = source(tmp_path)
+    project = source(tmp_path)
     for path in ("locked/deep/b.py", "locked/none", "locked"):
-        assert made.verdict(path).reason is Reason.UNREADABLE
-        answer = made.entry(path)
+        assert project.verdict(path).reason is Reason.UNREADABLE
+        answer = project.entry(path)
         assert isinstance(answer, Verdict)
         assert answer.reason is Reason.UNREADABLE
 

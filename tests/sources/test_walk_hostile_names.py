@@ -60,10 +60,10 @@ def strings() -> list[str]:
 
 
 def test_a_file_of_any_name_is_read_or_refused_with_a_reason(tmp_path: Path) -> None:
-    made = [name for name in dict.fromkeys(strings()) if can_make(tmp_path, name)]
+    names = [name for name in dict.fromkeys(strings()) if can_make(tmp_path, name)]
     project = source(tmp_path)
     walked = decisions(project)
-    assert set(walked) == set(made)
+    assert set(walked) == set(names)
     for name, item in walked.items():
         answer = project.read(item) if isinstance(item, Entry) else item
         assert isinstance(answer, Verdict) or answer.reading.text == "text"

@@ -39,7 +39,7 @@ class Screened:
     masked: tuple[Mask, ...] = ()
     flags: tuple[Flag, ...] = ()
 
-    def notes(self, first_line: int = 1) -> dict[str, Any]:
+    def warning_fields(self, first_line: int = 1) -> dict[str, Any]:
         """Return the fields of a reply about this text, which begins on `first_line`; empty when there are none."""
         return warning_fields([(self, first_line)])
 

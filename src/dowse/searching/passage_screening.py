@@ -42,7 +42,7 @@ def _screen_passage(passage: Passage, around: str, path: str, *, masks: bool) ->
 
 def _screen_headings(headings: tuple[str, ...], *, masks: bool) -> list[Screened]:
     """Screen headings one by one, if screening all of them together finds anything."""
-    if not screen_text("\n".join(headings), masks=masks).notes():
+    if not screen_text("\n".join(headings), masks=masks).warning_fields():
         return [Screened(heading) for heading in headings]
     return [screen_text(heading, masks=masks) for heading in headings]
 

@@ -6,7 +6,7 @@ from typing import Any
 from dowse.errors import UsageError
 from dowse.line_numbers import split_lines
 from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, largest, wire_characters
-from dowse.mcp.schemas import NUMBER, TEXT, TEXTS, count, described, item, reply
+from dowse.mcp.schemas import NUMBER, TEXT, TEXTS, count, describe, item, reply
 from dowse.mcp.tools import Call, Schema, Tool
 from dowse.reading.outlines import Outline
 from dowse.screening.instructions import find_flags
@@ -132,7 +132,7 @@ def document_tools(folders: DocumentFolders) -> list[Tool]:
             ),
             {
                 "uri": _URI,
-                "section": described(TEXT, "Anchor of a section, such as install", minLength=1, maxLength=1000),
+                "section": describe(TEXT, "Anchor of a section, such as install", minLength=1, maxLength=1000),
                 "startLine": _LINE, "endLine": _LINE,
             },
             ("uri",),
@@ -142,8 +142,8 @@ def document_tools(folders: DocumentFolders) -> list[Tool]:
             handlers.links,
             reply(("links", "totalLinks"), totalLinks=NUMBER, links={"type": "array", "items": item(("from", "target"))}),
             {
-                "uri": described(TEXT, "docs:// address; without it, broken links of all documents", maxLength=10_000),
-                "direction": described(TEXT, "Which links", enum=["out", "in", "broken"], default="out"),
+                "uri": describe(TEXT, "docs:// address; without it, broken links of all documents", maxLength=10_000),
+                "direction": describe(TEXT, "Which links", enum=["out", "in", "broken"], default="out"),
                 "limit": count("Maximum number of links", 100, MAX_LINKS),
                 "offset": count("Skip this many links", 0, 10_000_000, 0),
             },
@@ -165,5 +165,5 @@ def _line_range(text: str, section: str | None, start: float | None, end: float 
     return found.start_line, found.end_line
 
 
-_URI: Schema = described(TEXT, "docs:// address of the document", minLength=1, maxLength=10_000)
+_URI: Schema = describe(TEXT, "docs:// address of the document", minLength=1, maxLength=10_000)
 _LINE: Schema = {**NUMBER, "minimum": 1, "multipleOf": 1}
