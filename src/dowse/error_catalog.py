@@ -6,7 +6,7 @@ A user's message holds no absolute path and nothing technical.
 import re
 from typing import Any
 
-from dowse.visible_text import visible
+from dowse.visible_text import strip_invisible
 
 MAX_SHOWN = 100
 """Characters of a path or pattern that a message repeats."""
@@ -85,7 +85,7 @@ def is_absolute(path: str) -> bool:
 
 def _shown(path: object) -> str:
     text = str(path)
-    if is_absolute(visible(text).strip()):
+    if is_absolute(strip_invisible(text).strip()):
         text = text.replace("\\", "/").rstrip("/").rpartition("/")[2] or "it"
     text = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
     return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"
