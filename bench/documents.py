@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from bench import corpora, meter, program
@@ -25,6 +24,7 @@ from dowse.reading.site_prefixes import find_site_prefixes
 from dowse.settings import Settings
 from dowse.sources.document_files import DocumentFiles
 from dowse.types import Entry, StoredDocument
+from mcp import Client
 
 PLACE = "bench documents"
 QUERIES = 300
@@ -96,7 +96,9 @@ def _full_index(folder: Path, home: Path) -> meter.Run:
 def _links(project: ProjectIndex, documents: list[StoredDocument]) -> "Counter[type]":
     paths = {one.id: one.path for one in documents}
     pages = LinkTargets(LinkTarget(one.path, one.title) for one in documents)
-    pages = pages.with_prefixes(find_site_prefixes(((paths[one], target) for one, _, target in project.store.link_targets()), pages))
+    pages = pages.with_prefixes(
+        find_site_prefixes(((paths[one], target) for one, _, target in project.store.link_targets()), pages)
+    )
     return Counter(type(resolve_link(target, paths[one], pages)) for one, _, target in project.store.link_targets())
 
 

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
-from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from bench import corpora, latency, meter, program, quality
 from bench.report import Row, Table
 from dowse.encoding.shipped import MINILM_VERSION
-from dowse.indexes.encoding_progress import encoding_of
+from dowse.indexes.encoding_progress import read_encoding_progress
 from dowse.indexes.index import ProjectIndex
+from mcp import Client
 
 PLACE = "bench encoding"
 FILES = 200
@@ -112,7 +112,7 @@ async def _measured(project: ProjectIndex, queries: list[str], count: int) -> Fi
         figures.busy_ms, figures.searched_chunks_a_second = await _ask(client, project, queries[::2], count)
         figures.worker_bytes = max(figures.worker_bytes, _pss(worker))
         _say("waiting for the worker to be done")
-        await _until(lambda: encoding_of(project.store, project.settings).state == "complete")
+        await _until(lambda: read_encoding_progress(project.store, project.settings).state == "complete")
         figures.worker_bytes = max(figures.worker_bytes, _pss(worker))
         await asyncio.sleep(3)
         figures.idle_ms, _ = await _ask(client, project, queries[1::2], count)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-from mcp import Client
 
 from bench import corpora, mixed, program
 from bench.mixed import Judged, Mixed
@@ -32,6 +31,7 @@ from dowse.mcp.tools import Level
 from dowse.notes.notes_documents import make_note
 from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
+from mcp import Client
 
 PLACE = "bench federation"
 PEPS, DOCUMENTS = "python+peps", "mdn+content"
@@ -116,7 +116,12 @@ def _with(
     sites = judged.sites if len(roots) > 1 else judged.sites[:1]
     sites_surface = open_sites([f"{mixed.site_name(file)}={file}" for file in sites])
     made = ComposedServer(
-        Service(list(roots)), roots[0], Offer(), sites_surface, documents_service=Service(list(documents)), locations=places
+        Service(list(roots)),
+        roots[0],
+        Offer(),
+        sites_surface,
+        documents_service=Service(list(documents)),
+        locations=places,
     )
 
     async def run() -> Table:

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from bench import corpora, meter, onefile, program, quality
 from bench.report import Row, Table
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.keeper import Keeper
+from mcp import Client
 
 PLACE = "bench freshness"
 ALL_FILES = 1_000_000

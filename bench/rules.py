@@ -13,7 +13,7 @@ Rule = Callable[[str, Sources], list[Item]]
 
 def in_use(text: str, sources: Sources) -> list[Item]:
     """The rule that the product has."""
-    return [one.item for one in federated_ranking.merged(text, list(sources.values()))]
+    return [one.item for one in federated_ranking.merge_results(text, list(sources.values()))]
 
 
 def relevance_as_it_is(_text: str, sources: Sources) -> list[Item]:
@@ -81,11 +81,11 @@ RULES: dict[str, Rule] = {
 
 def _measured(text: str, sources: Sources, *, are_alike: bool = False) -> dict[str, float]:
     terms = frozenset(term for word in parse_search_query(text).positive for term in terms_of(word))
-    shown = {item.id: federated_ranking.shown_of(item, terms) for items in sources.values() for item in items}
-    weights = federated_ranking.weights_of(terms, list(shown.values()))
+    shown = {item.id: federated_ranking.find_shown_terms(item, terms) for items in sources.values() for item in items}
+    weights = federated_ranking.weigh_terms(terms, list(shown.values()))
     if are_alike:
         weights = dict.fromkeys(weights, 1.0)
-    return {name: federated_ranking.coverage(one, weights) for name, one in shown.items()}
+    return {name: federated_ranking.query_coverage(one, weights) for name, one in shown.items()}
 
 
 def _ordered(sources: Sources, score: Callable[[Item, int, Sequence[Item]], float]) -> list[Item]:
@@ -93,4 +93,4 @@ def _ordered(sources: Sources, score: Callable[[Item, int, Sequence[Item]], floa
         (score(item, rank, items), item) for items in sources.values() for rank, item in enumerate(items)
     ]  # fmt: skip
     scored.sort(key=lambda one: (-one[0], one[1].id))
-    return [group[0] for group in federated_ranking.one_each([item for _, item in scored])]
+    return [group[0] for group in federated_ranking.group_duplicates([item for _, item in scored])]

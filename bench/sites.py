@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from bench import corpora, fuse, meter, program
@@ -23,6 +22,7 @@ from dowse.errors import DowseError
 from dowse.sites.building.builder import build
 from dowse.sites.building.generator_settings import GeneratorSettings
 from dowse.sites.site import load_site
+from mcp import Client
 
 PLACE = "bench sites"
 PAGES = 10_000

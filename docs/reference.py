@@ -9,7 +9,6 @@ from typing import Any
 from unittest.mock import patch
 
 import anyio
-from mcp import Client
 from mcp_types import Tool
 
 from dowse.error_catalog import CATALOG
@@ -19,7 +18,8 @@ from dowse.mcp.reply_budget import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
 from dowse.mcp.tools import Level
 from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.project.project_surface import CREATE_QUESTION, DELETE_QUESTION, REBUILD_QUESTION
-from dowse.surfaces.project.project_tools import HINTS
+from dowse.surfaces.project.project_tools import ENHANCED_HINTS
+from mcp import Client
 
 Schema = Mapping[str, Any]
 
@@ -185,8 +185,8 @@ def _section(tool: Tool, *, is_extra: bool) -> str:
     lines = [f"## `{tool.name}`", "", f"**{tool.title}.** {tool.description}.", ""]
     if is_extra:
         lines += ["Offered with `--tools full`.", ""]
-    if tool.name in HINTS:
-        lines += [f"The setting `enhancedToolDescriptions` adds:{_quoted(HINTS[tool.name])}", ""]
+    if tool.name in ENHANCED_HINTS:
+        lines += [f"The setting `enhancedToolDescriptions` adds:{_quoted(ENHANCED_HINTS[tool.name])}", ""]
     if tool.name in QUESTIONS:
         lines += [f"Asks first: “{QUESTIONS[tool.name]}” ([more](#confirmation)).", ""]
     lines += [

@@ -12,7 +12,7 @@ import pytest
 from dowse.encoding.shipped import MINILM_VERSION
 from dowse.encoding_worker.client import EncodingClient
 from dowse.encoding_worker.worker_options import WorkerOptions
-from dowse.indexes.encoding_progress import EncodingProgress, encoding_of
+from dowse.indexes.encoding_progress import EncodingProgress, read_encoding_progress
 from dowse.indexes.index import ProjectIndex
 from tests.making import write_tree
 
@@ -97,7 +97,7 @@ def wait_until(is_so: Callable[[], bool]) -> None:
 
 def encoding_progress(project: ProjectIndex) -> EncodingProgress:
     """Return the progress of the vectors of a project."""
-    return encoding_of(project.store, project.settings)
+    return read_encoding_progress(project.store, project.settings)
 
 
 def is_complete(project: ProjectIndex) -> bool:

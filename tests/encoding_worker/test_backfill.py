@@ -9,7 +9,7 @@ import pytest
 
 from dowse.encoding.cache import VectorCache
 from dowse.encoding_worker.backfill import BackfillOptions, fill_vectors
-from dowse.indexes.encoder_state import encoded_to, lacks
+from dowse.indexes.encoder_state import encoded_up_to, lacks_vectors
 from dowse.indexes.index import ProjectIndex
 from tests.encoding_worker.conftest import MANY, Lengths
 from tests.making import write_tree
@@ -37,7 +37,7 @@ def test_every_chunk_gets_the_vector_of_its_path_and_its_text(root: Path, indexe
     assert fill_vectors(project, encoder, BackfillOptions(always)) == "complete"
     assert sorted(encoder.seen)[0] == "apple.py\ndef peel_apple(): return 'red'"
     assert project.store.vector_counts("lengths-1") == (3, 3)
-    assert not lacks(project.store, "lengths-1")
+    assert not lacks_vectors(project.store, "lengths-1")
     (nearest,) = project.store.nearest(
         "lengths-1", Lengths().encode(["apple.py\ndef peel_apple(): return 'red'"])[0], 1
     )
@@ -79,7 +79,7 @@ def test_a_file_that_has_changed_waits_for_the_index_to_follow(root: Path, index
     (root / "guide.md").unlink()
     assert fill_vectors(project, encoder, BackfillOptions(always)) == "stuck"
     assert [text.partition("\n")[0] for text in encoder.seen] == ["apple.py"]
-    assert encoded_to(project.store, "lengths-1") < project.store.newest_chunk_id()
+    assert encoded_up_to(project.store, "lengths-1") < project.store.newest_chunk_id()
     project.update()
     assert fill_vectors(project, encoder, BackfillOptions(always)) == "complete"
     assert encoder.seen[1:] == ["pear.py\ndef cut_pear(): return 'sweet'"]
@@ -90,7 +90,7 @@ def test_a_changed_file_alone_is_encoded_again(root: Path, indexed: Indexed) -> 
     fill_vectors(project, encoder, BackfillOptions(always))
     (root / "pear.py").write_text("def cut_pear(): return 'sweet'\n", encoding="utf-8")
     project.update()
-    assert lacks(project.store, "lengths-1")
+    assert lacks_vectors(project.store, "lengths-1")
     assert fill_vectors(project, encoder, BackfillOptions(always)) == "complete"
     assert len(encoder.seen) == 4
 

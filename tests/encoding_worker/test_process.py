@@ -21,7 +21,7 @@ from dowse.encoding_worker.messages import IndexKey
 from dowse.encoding_worker.process import EncodingProcess
 from dowse.encoding_worker.worker_options import WorkerOptions
 from dowse.indexes.encoder_state import serving_version
-from dowse.indexes.encoding_progress import encoding_lease, encoding_of
+from dowse.indexes.encoding_progress import encoding_lease, read_encoding_progress
 from dowse.indexes.index import ProjectIndex
 from tests.encoding_worker.conftest import (
     MANY,
@@ -255,7 +255,7 @@ def test_on_battery_only_questions_are_encoded(
     encoder.encode_indexes([place])
     wait_until(lambda: encoder.outcome(place)[0] == "paused")
     wait_for_query(encoder, "peel")
-    found = encoding_of(project.store, project.settings, supplies)
+    found = read_encoding_progress(project.store, project.settings, supplies)
     assert (found.state, found.done) == ("paused", 0)
     assert "on battery" in (found.problem or "")
     power(supplies, is_discharging=False)

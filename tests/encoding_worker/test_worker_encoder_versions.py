@@ -9,14 +9,14 @@ import pytest
 from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION
 from dowse.encoding_worker.backfill import BackfillOptions, fill_vectors
 from dowse.indexes.encoder_state import (
-    lacking_version,
-    note_begin,
-    note_complete,
-    note_instead,
+    first_incomplete_version,
+    record_encoding_complete,
+    record_encoding_start,
+    record_substitute,
     serving_version,
     wanted_versions,
 )
-from dowse.indexes.encoding_progress import encoding_of, tell_problem
+from dowse.indexes.encoding_progress import read_encoding_progress, record_problem
 from dowse.indexes.index import ProjectIndex
 from dowse.settings import Settings
 from tests.encoding_worker.conftest import Lengths
@@ -47,14 +47,14 @@ def encode(project: ProjectIndex, settings: Settings, *, batches: int = 1000) ->
         left -= 1
         return left >= 0
 
-    note_begin(project.store, settings)
-    while version := lacking_version(project.store, settings):
+    record_encoding_start(project.store, settings)
+    while version := first_incomplete_version(project.store, settings):
         if (
             fill_vectors(project, As(version), BackfillOptions(may_continue, batch_texts=1, save_chunks=1))
             != "complete"
         ):
             return
-    note_complete(project.store, settings)
+    record_encoding_complete(project.store, settings)
 
 
 def test_the_static_table_comes_before_the_slow_encoder(root: Path, indexed: Indexed) -> None:
@@ -65,10 +65,10 @@ def test_the_static_table_comes_before_the_slow_encoder(root: Path, indexed: Ind
 
 def test_an_encoder_that_was_taken_instead_of_another_is_the_one_to_go_by(root: Path, indexed: Indexed) -> None:
     project = indexed(root)
-    note_instead(project.store, OTHERS, "minilm-elsewhere")
+    record_substitute(project.store, OTHERS, "minilm-elsewhere")
     encode(project, OTHER)
     assert serving_version(project.store, OTHER) == "minilm-elsewhere"
-    assert encoding_of(project.store, OTHER).state == "complete"
+    assert read_encoding_progress(project.store, OTHER).state == "complete"
 
 
 def test_a_model_that_is_not_where_the_settings_say_leaves_the_old_vectors_in_use(
@@ -78,7 +78,7 @@ def test_a_model_that_is_not_where_the_settings_say_leaves_the_old_vectors_in_us
     assert serving_version(project.store, lost) is None
     encode(project, OURS)
     assert serving_version(project.store, lost) == MINILM_VERSION
-    found = encoding_of(project.store, lost)
+    found = read_encoding_progress(project.store, lost)
     assert (found.state, found.serving) == ("failed", MINILM_VERSION)
     assert "Couldn't set up the search engine." in str(found.problem)
 
@@ -97,7 +97,7 @@ def test_the_old_vectors_serve_until_the_new_ones_are_complete(root: Path, index
     encode(project, OTHER, batches=2)
     assert 0 < project.store.vector_counts(OTHERS)[0] < 3
     assert serving_version(project.store, OTHER) == MINILM_VERSION
-    found = encoding_of(project.store, OTHER)
+    found = read_encoding_progress(project.store, OTHER)
     assert (found.encoder, found.serving, found.state, found.done, found.total) == (
         OTHERS, MINILM_VERSION, "waiting", project.store.vector_counts(OTHERS)[0], 3,
     )  # fmt: skip
@@ -105,7 +105,7 @@ def test_the_old_vectors_serve_until_the_new_ones_are_complete(root: Path, index
     assert serving_version(project.store, OTHER) == OTHERS
     assert project.store.encoders() == sorted([STATIC_VERSION, OTHERS])
     assert project.store.vector_counts(MINILM_VERSION)[0] == 0
-    assert encoding_of(project.store, OTHER).state == "complete"
+    assert read_encoding_progress(project.store, OTHER).state == "complete"
 
 
 def test_who_changes_his_mind_halfway_keeps_what_he_had(root: Path, indexed: Indexed) -> None:
@@ -121,8 +121,8 @@ def test_who_changes_his_mind_halfway_keeps_what_he_had(root: Path, indexed: Ind
 
 def test_where_the_old_encoder_never_began_the_new_one_serves_at_once(root: Path, indexed: Indexed) -> None:
     project = indexed(root)
-    note_begin(project.store, OURS)
-    note_begin(project.store, OTHER)
+    record_encoding_start(project.store, OURS)
+    record_encoding_start(project.store, OTHER)
     assert serving_version(project.store, OTHER) == OTHERS
 
 
@@ -130,34 +130,34 @@ def test_without_an_encoder_nothing_serves_and_nothing_is_lost(root: Path, index
     project = indexed(root)
     encode(project, OURS)
     assert serving_version(project.store, NONE) is None
-    assert encoding_of(project.store, NONE).state == "off"
+    assert read_encoding_progress(project.store, NONE).state == "off"
     encode(project, NONE)
-    assert encoding_of(project.store, OURS).state == "complete"
+    assert read_encoding_progress(project.store, OURS).state == "complete"
 
 
 def test_a_rebuilt_index_begins_anew(root: Path, indexed: Indexed) -> None:
     project = indexed(root)
     encode(project, OURS)
     project.rebuild()
-    assert encoding_of(project.store, OURS).state == "waiting"
+    assert read_encoding_progress(project.store, OURS).state == "waiting"
     encode(project, OURS)
     assert project.store.vector_counts(MINILM_VERSION) == (3, 3)
 
 
 def test_a_problem_is_told_until_it_is_over(root: Path, indexed: Indexed) -> None:
     project = indexed(root)
-    tell_problem(project.folder, "The model is damaged.")
-    found = encoding_of(project.store, OURS)
+    record_problem(project.folder, "The model is damaged.")
+    found = read_encoding_progress(project.store, OURS)
     assert (found.state, found.problem) == ("failed", "The model is damaged.")
-    tell_problem(project.folder, None)
-    assert encoding_of(project.store, OURS).state == "waiting"
-    tell_problem(project.folder, "The model is damaged.")
+    record_problem(project.folder, None)
+    assert read_encoding_progress(project.store, OURS).state == "waiting"
+    record_problem(project.folder, "The model is damaged.")
     encode(project, OURS)
-    assert encoding_of(project.store, OURS).problem is None
+    assert read_encoding_progress(project.store, OURS).problem is None
 
 
 @pytest.mark.parametrize("rubbish", ["", "{}", "[1]", "{", '{"problem": 3}'])
 def test_a_strange_file_beside_the_index_is_no_problem(root: Path, indexed: Indexed, rubbish: str) -> None:
     project = indexed(root)
     (project.folder / "encoding.json").write_text(rubbish, encoding="utf-8")
-    assert encoding_of(project.store, replace(OURS)).state in ("waiting", "failed")
+    assert read_encoding_progress(project.store, replace(OURS)).state in ("waiting", "failed")

@@ -224,7 +224,7 @@ def test_the_log_of_an_index_rolls(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     files = sorted((tmp_path / "logs").iterdir())
     assert [file.name for file in files] == [
         "dowse.log",
-        *(f"dowse.log.{n}" for n in range(1, index_log.KEPT_FILES + 1)),
+        *(f"dowse.log.{n}" for n in range(1, index_log.KEPT_LOG_FILES + 1)),
     ]
     assert all(file.stat().st_size <= 2000 for file in files)
     assert "line 499 " in files[0].read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import anyio
 
 from dowse.archives.archive_locations import ArchiveLocations, find_locations
 from dowse.archives.archive_watcher import index_once
-from dowse.indexes.index import ProjectIndex, What
+from dowse.indexes.index import IndexKind, ProjectIndex
 from dowse.keeping.service import Service
 from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
@@ -39,7 +39,7 @@ def make_app(folder: Path) -> Path:
     return write_tree(folder / "app", APP)
 
 
-def indexed(root: Path, *whats: What) -> Path:
+def indexed(root: Path, *whats: IndexKind) -> Path:
     """Index a root in this process."""
     for what in whats or ("project", "documents"):
         project = ProjectIndex(root, what)

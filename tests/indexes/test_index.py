@@ -56,7 +56,7 @@ def test_files_that_a_kill_left_stale_are_written_by_the_next_run(
 
     write_tree(project.root, {"src/new.py": "x = 1\n"})
     with monkeypatch.context() as patch:
-        patch.setattr("dowse.indexes.index.write_files", die)
+        patch.setattr("dowse.indexes.index.write_sidecar_files", die)
         with pytest.raises(SystemExit):
             project.update()
     again = reopened(project)

@@ -13,7 +13,7 @@ from mcp_types import INVALID_PARAMS
 
 from dowse.errors import UsageError
 from dowse.keeping.service import Service
-from dowse.mcp.arguments import checked
+from dowse.mcp.arguments import check_arguments
 from dowse.mcp.tools import Schema, Tool
 from dowse.surfaces.project.project_surface import ProjectSurface
 from dowse.surfaces.project.project_tools import ProjectTools
@@ -156,7 +156,7 @@ def test_the_check_accepts_what_the_published_schema_accepts(tools: list[Tool], 
         if name in tool.arguments
     )
     try:
-        filled = checked(tool, given)
+        filled = check_arguments(tool, given)
     except UsageError:
         assert not expected, f"{tool.name} refused {given}"
     else:

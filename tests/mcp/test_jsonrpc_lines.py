@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
 from dowse.errors import InvalidMessage
-from dowse.mcp.jsonrpc_lines import line_of, message_of
+from dowse.mcp.jsonrpc_lines import format_line, parse_line
 from tests.mcp.stdio.wire import checked
 
 
 def assert_taken_or_refused(line: bytes) -> None:
     try:
-        message_of(line)
+        parse_line(line)
     except InvalidMessage as error:
-        checked(line_of(error.refusal))
+        checked(format_line(error.refusal))
 
 
 @given(st.binary())
@@ -39,14 +39,14 @@ def test_any_json_is_a_message_or_refused(given: Any) -> None:
 
 @given(st.text(st.characters(codec=None)))
 def test_whatever_is_said_is_one_line_that_can_be_read(text: str) -> None:
-    line = line_of(JSONRPCResponse(jsonrpc="2.0", id=1, result={"text": text}))
+    line = format_line(JSONRPCResponse(jsonrpc="2.0", id=1, result={"text": text}))
     assert line.count(b"\n") == 1
     read = checked(line)["result"]["text"]
     assert read == text.encode("utf-8", "replace").decode()
 
 
 def test_half_a_character_does_not_stop_a_request() -> None:
-    message = message_of(b'{"jsonrpc": "2.0", "id": 1, "method": "find", "params": {"query": "half \\ud83d of it"}}')
+    message = parse_line(b'{"jsonrpc": "2.0", "id": 1, "method": "find", "params": {"query": "half \\ud83d of it"}}')
     assert isinstance(message, JSONRPCRequest)
     assert message.params == {"query": "half ? of it"}
 
@@ -55,7 +55,7 @@ def test_half_a_character_does_not_stop_a_request() -> None:
     "line", [b'\xef\xbb\xbf{"jsonrpc": "2.0", "method": "hey"}', b'{"jsonrpc": "2.0", "method": "hey"}\r\n']
 )
 def test_a_mark_of_byte_order_or_a_carriage_return_is_no_matter(line: bytes) -> None:
-    assert message_of(line) == JSONRPCNotification(jsonrpc="2.0", method="hey")
+    assert parse_line(line) == JSONRPCNotification(jsonrpc="2.0", method="hey")
 
 
 @pytest.mark.parametrize(
@@ -71,11 +71,11 @@ def test_a_mark_of_byte_order_or_a_carriage_return_is_no_matter(line: bytes) -> 
 )
 def test_a_refusal_names_the_request_where_there_is_one(line: bytes, code: int, named: object) -> None:
     with pytest.raises(InvalidMessage) as caught:
-        message_of(line)
+        parse_line(line)
     assert (caught.value.refusal.error.code, caught.value.refusal.id) == (code, named)
 
 
 def test_a_refused_reply_does_not_look_like_the_reply_to_a_request_of_the_same_id() -> None:
     with pytest.raises(InvalidMessage) as caught:
-        message_of(b'{"jsonrpc": "2.0", "id": 1, "result": "not an object"}')
+        parse_line(b'{"jsonrpc": "2.0", "id": 1, "result": "not an object"}')
     assert caught.value.refusal.id is None

@@ -79,9 +79,9 @@ def program() -> StdioServerParameters:
 
 
 def main() -> None:
-    from dowse.mcp.stdio import run_on, take_the_wire
+    from dowse.mcp.stdio import serve_stdio, take_stdio
 
-    run_on(take_the_wire(), notes_server(NotesSurface()))
+    serve_stdio(take_stdio(), notes_server(NotesSurface()))
 
 
 if __name__ == "__main__":

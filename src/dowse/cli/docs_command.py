@@ -67,7 +67,7 @@ def serve_documents(folder: str | None, *, level: Level, budget: int, **web: Any
 def list_command(folder: str | None, *, as_json: bool) -> int | CommandReply:
     """List the documents in DIR with their titles."""
     from dowse.indexes.document_search import list_documents
-    from dowse.surfaces.documents.doc_uris import mime_type_of, uri_of
+    from dowse.surfaces.documents.doc_uris import document_mime_type, make_uri
 
     project = _open_updated(folder)
     try:
@@ -78,12 +78,12 @@ def list_command(folder: str | None, *, as_json: bool) -> int | CommandReply:
     if as_json:
         listed = [
             {
-                "uri": uri_of(document.path),
+                "uri": make_uri(document.path),
                 "path": document.path,
                 "title": document.title,
                 "description": document.description,
                 "tags": list(document.tags),
-                "mimeType": mime_type_of(document.path),
+                "mimeType": document_mime_type(document.path),
             }
             for document in found
         ]
@@ -119,20 +119,20 @@ def search_command(
     """
     from dowse.indexes.document_search import DocumentQuery, find_documents
     from dowse.searching.title_index import TitleIndex
-    from dowse.surfaces.documents.doc_uris import extensions_of, uri_of
+    from dowse.surfaces.documents.doc_uris import make_uri, parse_extensions
     from dowse.surfaces.documents.document_replies import document_result
 
     query = query.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     if not query.strip():
         raise UsageError("The query is empty. Say what to look for.")
-    document_query = DocumentQuery(query, place, limit, extensions_of(list(types)))
+    document_query = DocumentQuery(query, place, limit, parse_extensions(list(types)))
     project = _open_updated(folder)
     try:
         found = find_documents(project, document_query, TitleIndex()).matches
     finally:
         project.close()
     results = [
-        {**document_result(uri_of(match.document.path), match, found.terms), "path": match.document.path}
+        {**document_result(make_uri(match.document.path), match, found.terms), "path": match.document.path}
         for match in found.found
     ]
     exit_code = 0 if results else 1
@@ -167,10 +167,10 @@ def read_command(document: str, folder: str | None, *, section: str | None, as_j
     from dowse.indexes.document_search import read_now, text_of
     from dowse.indexes.index import ProjectIndex
     from dowse.line_numbers import split_lines
-    from dowse.surfaces.documents.doc_uris import SCHEME, mime_type_of, parts_of, uri_of
+    from dowse.surfaces.documents.doc_uris import SCHEME, document_mime_type, make_uri, parse_uri
 
     project = ProjectIndex(_find_root(folder), "documents")
-    path, anchor = parts_of(document) if document.startswith(SCHEME) else (document.removeprefix("./"), "")
+    path, anchor = parse_uri(document) if document.startswith(SCHEME) else (document.removeprefix("./"), "")
     found = read_now(project, path)
     if found is None and not document.startswith(SCHEME) and "#" in path:
         path, _, anchor = path.rpartition("#")
@@ -182,8 +182,8 @@ def read_command(document: str, folder: str | None, *, section: str | None, as_j
     if text is None:
         raise NoSuchDocument(f"{path} has no section {anchor}.")
     if as_json:
-        title, mime_type = found.reading.title, mime_type_of(path)
-        return CommandReply({"uri": uri_of(path, anchor), "title": title, "mimeType": mime_type, "text": text})
+        title, mime_type = found.reading.title, document_mime_type(path)
+        return CommandReply({"uri": make_uri(path, anchor), "title": title, "mimeType": mime_type, "text": text})
     if sys.stdout.isatty():
         show_text(SafeText("\n".join(escape(line.rstrip("\r\n"), keeps_tabs=True) for line in split_lines(text))))
     else:  # a file or a program gets it unchanged

@@ -22,7 +22,7 @@ from dowse.cli.output import (
     show_warnings,
 )
 from dowse.errors import NotFound, UsageError
-from dowse.indexes.index_status import as_size
+from dowse.indexes.index_status import format_size
 from dowse.notes.limits import DEFAULT_K, DEFAULT_MIN_LENGTH, MAX_K, MAX_OFFSET
 
 if TYPE_CHECKING:
@@ -144,9 +144,7 @@ def list_(*, as_json: bool) -> int | CommandReply:
     if as_json:
         return CommandReply({"indexes": [info.as_json() for info in found], "total_indexes": len(found)})
     for info in found:
-        counts = (
-            f"{pluralize(info.documents, 'document')}, {pluralize(info.tokens, 'token')}, {as_size(info.size_bytes)}"
-        )
+        counts = f"{pluralize(info.documents, 'document')}, {pluralize(info.tokens, 'token')}, {format_size(info.size_bytes)}"
         show(f"{info.name}  {counts}")
     if not found:
         say("There is no named index. Create one with: dowse notes create NAME")

@@ -8,7 +8,7 @@ from dowse.cli.common_arguments import json_option, parse_folder, parse_path
 from dowse.cli.encoding_output import format_encoding
 from dowse.cli.output import CommandReply, pluralize, say, show, show_warnings
 from dowse.cli.serve_options import config_options, load_manifest, merge_options
-from dowse.indexes.index_status import as_size
+from dowse.indexes.index_status import format_size
 
 if TYPE_CHECKING:
     from dowse.indexes.index_status import IndexStatus
@@ -73,7 +73,7 @@ def projects(*, as_json: bool) -> int | CommandReply:
     for project in found:
         gone = "" if project.exists else "  (the folder no longer exists; dowse forget deletes the index)"
         size = project.size_bytes + (project.documents.size_bytes if project.documents else 0)
-        show(f"{project.root}  {_format_counts(project)}, {as_size(size)}{gone}")
+        show(f"{project.root}  {_format_counts(project)}, {format_size(size)}{gone}")
     if not found:
         say("Nothing is indexed. Start with: dowse index DIR, or dowse docs list DIR")
     return 0
@@ -120,7 +120,7 @@ def _as_json(found: "IndexStatus", watch: "WatchStatus") -> dict[str, Any]:
         "totalChunks": found.chunks,
         "expectedFiles": found.expected_files,
         "lastUpdated": found.last_updated,
-        "storageSize": as_size(found.size_bytes),
+        "storageSize": format_size(found.size_bytes),
         "storageSizeBytes": found.size_bytes,
         "kinds": {
             kind: {"files": totals.documents, "chunks": totals.chunks, "languages": totals.languages}
@@ -143,7 +143,7 @@ def _as_json(found: "IndexStatus", watch: "WatchStatus") -> dict[str, Any]:
 
 def _show_documents(found: "IndexStatus", watch: "WatchStatus") -> None:
     show(
-        f"  documents ({found.state}): {pluralize(found.files, 'document')}, {as_size(found.size_bytes)} in {found.folder}"
+        f"  documents ({found.state}): {pluralize(found.files, 'document')}, {format_size(found.size_bytes)} in {found.folder}"
     )
     if found.problem:
         show(f"    problem: {found.problem}")
@@ -168,7 +168,7 @@ def _show(found: "IndexStatus", watch: "WatchStatus") -> None:
         )
     for reason, count in found.skipped.items():
         show(f"  skipped {count:,}: {reason}")
-    show(f"  updated {found.last_updated or 'never'}, {as_size(found.size_bytes)} in {found.folder}")
+    show(f"  updated {found.last_updated or 'never'}, {format_size(found.size_bytes)} in {found.folder}")
     kept = "kept up to date" if watch.mode == "elsewhere" else "not kept up to date"
     show(f"  {kept}: {watch.why}; strategy {watch.strategy}, last check {found.last_check or 'never'}")
     if found.encoding and found.chunks:

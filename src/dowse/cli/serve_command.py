@@ -68,10 +68,10 @@ def run_server(options: ServeOptions, web: dict[str, Any]) -> int:
     """Serve until the client disconnects or a signal arrives."""
     if web["address"]:
         return serve_over_http(lambda is_public: compose_server(options, is_public=is_public, is_over_http=True), **web)
-    from dowse.mcp.stdio import run_on, take_the_wire
+    from dowse.mcp.stdio import serve_stdio, take_stdio
 
-    wire = take_the_wire()  # before importing anything that may print
-    run_on(wire, compose_server(options).server())
+    wire = take_stdio()  # before importing anything that may print
+    serve_stdio(wire, compose_server(options).server())
     return 0
 
 

@@ -9,7 +9,7 @@ import click
 from dowse.cli.common_arguments import parse_path
 from dowse.errors import UsageError
 from dowse.mcp.reply_budget import BUDGET_TOKENS
-from dowse.mcp.tools import SURFACES, Level, Surface, sources_of
+from dowse.mcp.tools import SURFACES, Level, Surface, searchable_surfaces
 
 if TYPE_CHECKING:
     from dowse.archives.archive_locations import ArchiveLocations
@@ -73,7 +73,7 @@ def merge_options(arguments: "dict[str, Any]", manifest: "Manifest | None") -> S
 
 def _expand_federated(surfaces: tuple[Surface, ...]) -> tuple[Surface, ...]:
     """Return the surfaces, with the sources listed if only the federated surface is named."""
-    return surfaces if surfaces != ("federated",) else (*sources_of(surfaces), "federated")
+    return surfaces if surfaces != ("federated",) else (*searchable_surfaces(surfaces), "federated")
 
 
 def compose_server(options: ServeOptions, *, is_public: bool = False, is_over_http: bool = False) -> "ComposedServer":
@@ -81,7 +81,7 @@ def compose_server(options: ServeOptions, *, is_public: bool = False, is_over_ht
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as pool:  # load the sites while the protocol is imported, which takes a second
-        loading = pool.submit(_load_sites, options.sites if "site" in sources_of(options.surfaces) else ())
+        loading = pool.submit(_load_sites, options.sites if "site" in searchable_surfaces(options.surfaces) else ())
         from dowse.server.composition import ComposedServer, Offer
 
         sites = loading.result()
@@ -94,7 +94,7 @@ def compose_server(options: ServeOptions, *, is_public: bool = False, is_over_ht
 
 def open_services(options: ServeOptions, *, is_over_http: bool = False) -> "tuple[Service | None, Service | None]":
     """Return the service of projects and the service of document folders, each None if there is nothing to serve."""
-    if not {"code", "documents"} & set(sources_of(options.surfaces)):
+    if not {"code", "documents"} & set(searchable_surfaces(options.surfaces)):
         return None, None
     from dowse.keeping.service import Service
 

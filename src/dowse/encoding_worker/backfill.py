@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from dowse.encoding.cache import VectorCache
 from dowse.encoding.inputs import encoder_input
 from dowse.freshness.indexer import text_reader
-from dowse.indexes.encoder_state import encoded_to, lacks, note_encoded_to
+from dowse.indexes.encoder_state import encoded_up_to, lacks_vectors, record_encoded_up_to
 from dowse.indexes.index import ProjectIndex
 from dowse.protocols import Encoder
 from dowse.types import Kind, StoredDocument
@@ -47,7 +47,7 @@ def fill_vectors(project: ProjectIndex, encoder: Encoder, options: BackfillOptio
     """Make the missing vectors in the order of the chunks, those of urgent files before all others."""
     store, version = project.store, encoder.version
     backfill = _Backfill(project, encoder, options)
-    after = encoded_to(store, version)
+    after = encoded_up_to(store, version)
     while True:
         newest = store.newest_chunk_id()
         page = store.chunks_without_vectors(version, PAGE_CHUNKS, after=after)
@@ -56,12 +56,12 @@ def fill_vectors(project: ProjectIndex, encoder: Encoder, options: BackfillOptio
                 return "stopped"
             after = batch[-1]
             if not backfill.skipped:
-                note_encoded_to(store, version, after)
+                record_encoded_up_to(store, version, after)
         if not page:
             break
-    if backfill.skipped and lacks(store, version):
+    if backfill.skipped and lacks_vectors(store, version):
         return "stuck"
-    note_encoded_to(store, version, newest)
+    record_encoded_up_to(store, version, newest)
     return "complete"
 
 

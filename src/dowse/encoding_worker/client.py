@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from dowse.encoding_worker.messages import QUERY_CHARACTERS, IndexKey, key_from_json, key_to_json, vector_from_text
 from dowse.encoding_worker.process import WORKER_COMMAND, EncodingProcess
 from dowse.encoding_worker.worker_options import WorkerOptions
-from dowse.indexes.encoder_state import note_complete, take_stock
-from dowse.indexes.encoding_progress import encoding_lease, is_paused, tell_problem
-from dowse.indexes.index import ProjectIndex, What, folder_of
+from dowse.indexes.encoder_state import record_complete_versions, record_encoding_complete
+from dowse.indexes.encoding_progress import encoding_lease, is_paused, record_problem
+from dowse.indexes.index import IndexKind, ProjectIndex, index_folder_of
 
 if TYPE_CHECKING:
     from dowse.types import Vectors
@@ -106,7 +106,7 @@ class EncodingClient:
         query.answered.wait(seconds)
         return query.vector
 
-    def prioritize(self, root: Path, paths: Iterable[str], what: What = "project") -> None:
+    def prioritize(self, root: Path, paths: Iterable[str], what: IndexKind = "project") -> None:
         """Encode the files that a search found before all others."""
         key, chosen = IndexKey(root, what), list(itertools.islice(paths, MAX_PRIORITY_PATHS))
         with self._lock:
@@ -124,8 +124,8 @@ class EncodingClient:
             return
         if project.is_being_updated() or store.fact("state") != "complete":
             return
-        if take_stock(store, project.settings) is None:
-            note_complete(store, project.settings)
+        if record_complete_versions(store, project.settings) is None:
+            record_encoding_complete(store, project.settings)
         elif self._has_process() or not (self._is_paused(project) or self._is_pointless(key, project)):
             self.encode_indexes([key])
 
@@ -257,4 +257,4 @@ class EncodingClient:
             self._crashes = MAX_CRASHES - 1
             self._not_before = time.monotonic() + GIVEN_UP_SECONDS
             for key in self._indexes:
-                tell_problem(folder_of(*key), problem)
+                record_problem(index_folder_of(*key), problem)

@@ -7,7 +7,7 @@ from dowse.encoding_worker.client import EncodingClient
 from dowse.encoding_worker.messages import IndexKey
 from dowse.encoding_worker.worker_options import WorkerOptions
 from dowse.errors import Failed
-from dowse.indexes.encoding_progress import EncodingProgress, encoding_of
+from dowse.indexes.encoding_progress import EncodingProgress, read_encoding_progress
 from dowse.indexes.index import ProjectIndex
 from dowse.types import Progress
 
@@ -25,7 +25,7 @@ def encode_now(project: ProjectIndex, progress: Progress, say: Callable[[str], N
     client = EncodingClient(WorkerOptions(ignores_battery=True), say=say)
     try:
         while True:
-            status = encoding_of(project.store, project.settings)
+            status = read_encoding_progress(project.store, project.settings)
             outcome, problem = client.outcome(key)
             if status.state in ("complete", "off") or outcome == "stuck":
                 return status

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from dowse.indexes.index import What
+    from dowse.indexes.index import IndexKind
     from dowse.types import Vectors
 
 QUERY_CHARACTERS = 2000
@@ -17,7 +17,7 @@ class IndexKey(NamedTuple):
     """The identity of an index: its root, and which of the two indexes of that root it is."""
 
     root: Path
-    what: "What" = "project"
+    what: "IndexKind" = "project"
 
 
 def encode_message(message: dict[str, Any]) -> bytes:

@@ -15,14 +15,14 @@ from dowse.encoding_worker.work_queue import WorkQueue
 from dowse.encoding_worker.worker_options import WorkerOptions
 from dowse.errors import DowseError, StoreBusy, StoreDamaged
 from dowse.indexes.encoder_state import (
-    note_begin,
-    note_complete,
-    note_instead,
-    second_wanted,
+    record_complete_versions,
+    record_encoding_complete,
+    record_encoding_start,
+    record_substitute,
+    second_phase_version,
     serving_version,
-    take_stock,
 )
-from dowse.indexes.encoding_progress import encoding_lease, is_paused, said_of, tell_problem
+from dowse.indexes.encoding_progress import describe_problem, encoding_lease, is_paused, record_problem
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
 from dowse.protocols import Encoder
@@ -134,8 +134,8 @@ class Worker:
         except StoreDamaged:
             outcome = "gone"  # its server builds it again
         except (DowseError, OSError, MemoryError) as error:
-            outcome, problem = "failed", said_of(error)
-            tell_problem(project.folder, problem)
+            outcome, problem = "failed", describe_problem(error)
+            record_problem(project.folder, problem)
             if project.exists:
                 open_log(project.folder).error("encoding: %s", problem)
         finally:
@@ -151,9 +151,9 @@ class Worker:
             return "indexing", 0
         store, settings = project.store, project.settings
         sequence = store.sequence()
-        self._settings[key] = settings, (serving_version(store, settings), second_wanted(store, settings))
-        if take_stock(store, settings) is None:
-            note_complete(store, settings)
+        self._settings[key] = settings, (serving_version(store, settings), second_phase_version(store, settings))
+        if record_complete_versions(store, settings) is None:
+            record_encoding_complete(store, settings)
             return "complete", sequence
         if self._is_paused(settings):
             return "paused", sequence
@@ -166,22 +166,22 @@ class Worker:
             lease.release()
 
     def _backfill_with_lease(self, project: ProjectIndex, key: IndexKey) -> Outcome:
-        note_begin(project.store, project.settings)
+        record_encoding_start(project.store, project.settings)
         cache = VectorCache(storage_layout.vector_cache_file(), project.settings.vector_cache_bytes)
         try:
-            while version := take_stock(project.store, project.settings):
+            while version := record_complete_versions(project.store, project.settings):
                 encoder = self._open_encoder(version, project.settings, project.folder)
                 if encoder.version != version:
-                    note_instead(project.store, version, encoder.version)
+                    record_substitute(project.store, version, encoder.version)
                     continue
                 options = self._backfill_options(project, key, version, cache)
                 outcome: BackfillOutcome = fill_vectors(project, encoder, options)
-                tell_problem(project.folder, None)
+                record_problem(project.folder, None)
                 if outcome != "complete":
                     return outcome
         finally:
             cache.close()
-        note_complete(project.store, project.settings)
+        record_encoding_complete(project.store, project.settings)
         return "complete"
 
     def _backfill_options(
@@ -225,7 +225,7 @@ class Worker:
                 self._open_encoder(version, self._settings_for(version))
             except (DowseError, OSError, MemoryError) as error:
                 self._failed_loads[version] = time.monotonic() + RETRY_SECONDS
-                self._send({"said": said_of(error)})
+                self._send({"said": describe_problem(error)})
 
     def _open_encoder(self, version: str, settings: Settings, folder: Path | None = None) -> Encoder:
         def say(text: str) -> None:

@@ -23,14 +23,14 @@ from dowse.query_syntax import Query, parse_query
 from dowse.searching.passages import holds_phrase
 from dowse.surfaces.archives.archive_surface import ArchiveSurface, failure_reply
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
-from dowse.surfaces.project.path_search import relative
+from dowse.surfaces.project.path_search import relative_pattern
 from dowse.visible_text import one_line
 
-FILTERED = 1_000
+FILTER_CANDIDATES = 1_000
 """Archived documents that are found first and filtered then, where a filter is given."""
-READ = 40
+READ_CANDIDATES = 40
 """The same where each document has to be read for the filter."""
-_WEB = re.compile(r"https?://", re.IGNORECASE)
+_WEB_URL = re.compile(r"https?://", re.IGNORECASE)
 
 
 class ArchiveSearchSource:
@@ -62,7 +62,7 @@ class ArchiveSearchSource:
         fits = self._filter(database, parsed, query)
         text = " ".join((*parsed.terms, *parsed.must, *parsed.phrases))
         is_read = bool(parsed.must or parsed.phrases or parsed.must_not or parsed.not_phrases)
-        most = query.limit if fits is None else max(query.limit, READ if is_read else FILTERED)
+        most = query.limit if fits is None else max(query.limit, READ_CANDIDATES if is_read else FILTER_CANDIDATES)
         hits = [
             hit
             for hit in search_archives(database, text, most, masks=masks_secrets())
@@ -74,7 +74,7 @@ class ArchiveSearchSource:
         self, database: ArchiveDatabase, parsed: Query, query: SourceQuery
     ) -> Callable[[StoredArchiveDocument], bool] | None:
         """What a document has to be beside found: the archives' own search knows no signs and no filters."""
-        expression = compile_glob(relative(query.path)) if query.path else None
+        expression = compile_glob(relative_pattern(query.path)) if query.path else None
         required, excluded = (*parsed.must, *parsed.phrases), (*parsed.must_not, *parsed.not_phrases)
         if expression is None and not query.is_dated and not required and not excluded:
             return None
@@ -82,7 +82,7 @@ class ArchiveSearchSource:
         def fits(document: StoredArchiveDocument) -> bool:
             if expression and not (expression.fullmatch(document.path) or expression.fullmatch(document.archive_path)):
                 return False
-            if not query.is_within(_day(document.date)):
+            if not query.is_within(_parse_day(document.date)):
                 return False
             if not required and not excluded:
                 return True
@@ -95,13 +95,13 @@ class ArchiveSearchSource:
 
     def _item(self, hit: ArchiveHit) -> Item:
         document = hit.document
-        found = [plain(one) for part in hit.highlights if part.field == "content" for one in part.snippets]
+        found = [plain_snippet(one) for part in hit.highlights if part.field == "content" for one in part.snippets]
         more: dict[str, Any] = {"path": document.path} | ({"date": document.date} if document.date else {})
         for name in ("masked", "flags"):
             if kinds := sorted({kind for part in hit.highlights for kind in getattr(part, name)}):
                 more[name] = kinds
         keys = file_key(f"{self._surface.locations.roots[document.archive]}/{document.archive_path}")
-        if _WEB.match(document.url):
+        if _WEB_URL.match(document.url):
             keys |= url_key(document.url)
         return Item(
             id_of(self.name, document.id), self.name, one_line(document.title, TITLE_CHARACTERS), _url(document),
@@ -145,19 +145,19 @@ class ArchiveSearchSource:
         return SourceStatus(self.kind, self.name, state, {"documents": documents})
 
 
-def plain(snippet: str) -> str:
+def plain_snippet(snippet: str) -> str:
     """A snippet of the archives without marks, as it was written."""
     return html.unescape(snippet.replace("<mark>", "").replace("</mark>", ""))
 
 
 def _url(document: StoredArchiveDocument) -> str:
     """Where a page was captured; of a report, its place in the archives."""
-    if _WEB.match(document.url):
+    if _WEB_URL.match(document.url):
         return one_line(document.url, URL_CHARACTERS)
     return f"archive://{quote(document.path, safe='/', errors='replace')}"
 
 
-def _day(text: str | None) -> date | None:
+def _parse_day(text: str | None) -> date | None:
     try:
         return date.fromisoformat((text or "")[:10])
     except ValueError:

@@ -19,14 +19,14 @@ from dowse.searching.passages import terms_in
 from dowse.searching.query_terms import parse_search_query
 from dowse.store.analysis import terms_of
 
-OWN = 0.5
+OWN_WEIGHT = 0.5
 """What the source's own relevance counts, beside what is measured here. 0.3 gives 0.745, 0.7 gives 0.740; with none,
 which loses misspelled queries, it is 0.700, with nothing else 0.719."""
-PASSAGE, NAMES = 0.6, 0.4
+PASSAGE_WEIGHT, NAMES_WEIGHT = 0.6, 0.4
 """The query's words in passage or names, and in names alone: title, path, headings, definitions. 0.9 and 0.1: 0.740."""
-RANK = 0.05
+RANK_DISCOUNT = 0.05
 """How much less each further place in its source counts. Without it 0.742, with 0.2 0.733."""
-LEAST = 0.05
+MIN_SCORE = 0.05
 """What scores less is no answer: of 713 that were judged to be one, 2 do."""
 
 
@@ -59,15 +59,15 @@ class HeldItems:
         return any(item.id in self.ids or not self.keys.isdisjoint(item.keys) for item in items)
 
 
-def merged(text: str, sources: Sequence[Sequence[Item]], held: HeldItems = HeldItems()) -> list[RankedItem]:  # noqa: B008 - frozen
+def merge_results(text: str, sources: Sequence[Sequence[Item]], held: HeldItems = HeldItems()) -> list[RankedItem]:  # noqa: B008 - frozen
     """Everything in one order, each thing once, without what is held."""
     terms = frozenset(term for word in parse_search_query(text).positive for term in terms_of(word))
-    shown = [[shown_of(item, terms) for item in items] for items in sources]
-    weights = weights_of(terms, [one for each in shown for one in each])
+    shown = [[find_shown_terms(item, terms) for item in items] for items in sources]
+    weights = weigh_terms(terms, [one for each in shown for one in each])
     scored = [
         (score, item)
         for items, each in zip(sources, shown, strict=True)
-        for item, score in zip(items, scores(items, each, weights), strict=True)
+        for item, score in zip(items, score_items(items, each, weights), strict=True)
     ]
     scored.sort(key=lambda one: (-one[0], one[1].id))
     best = {item.id: score for score, item in reversed(scored)}
@@ -75,49 +75,49 @@ def merged(text: str, sources: Sequence[Sequence[Item]], held: HeldItems = HeldI
         RankedItem(
             group[0], best[group[0].id], tuple(dict.fromkeys(item.id for item in group if item.id != group[0].id))
         )
-        for group in one_each([item for _, item in scored])
-        if best[group[0].id] >= LEAST and not held.has(group)
+        for group in group_duplicates([item for _, item in scored])
+        if best[group[0].id] >= MIN_SCORE and not held.has(group)
     ]
 
 
-def shown_of(item: Item, terms: frozenset[str]) -> ShownTerms:
+def find_shown_terms(item: Item, terms: frozenset[str]) -> ShownTerms:
     """The terms of a query that a hit shows: in its names, and anywhere."""
     names = terms_in(f"{item.title} {item.names}") & terms
     rest = terms - names
     return ShownTerms(names, names | (terms_in(item.text) & rest if rest else rest))
 
 
-def scores(items: Sequence[Item], shown: Sequence[ShownTerms], weights: Mapping[str, float]) -> list[float]:
+def score_items(items: Sequence[Item], shown: Sequence[ShownTerms], weights: Mapping[str, float]) -> list[float]:
     """The score of each hit of one source, between 0 and 1; a source that has an order of its own keeps it.
 
     Were it put in order anew, the figure would be 0.741, of code 0.64 instead of 0.67.
     """
     found, ceiling = [], 1.0
     for rank, (item, one) in enumerate(zip(items, shown, strict=True)):
-        measured = coverage(one, weights)
+        measured = query_coverage(one, weights)
         if item.relevance is None:
             score = measured
         else:
-            score = ceiling = min(ceiling, OWN * item.relevance + (1 - OWN) * measured)
-        found.append(round(score / (1 + RANK * rank), 4))
+            score = ceiling = min(ceiling, OWN_WEIGHT * item.relevance + (1 - OWN_WEIGHT) * measured)
+        found.append(round(score / (1 + RANK_DISCOUNT * rank), 4))
     return found
 
 
-def coverage(shown: ShownTerms, weights: Mapping[str, float]) -> float:
+def query_coverage(shown: ShownTerms, weights: Mapping[str, float]) -> float:
     """How much of a query, by weight, a hit shows."""
     total = sum(weights.values())
     if not total:
         return 0.0
     in_all, in_names = (sum(map(weights.__getitem__, terms)) / total for terms in (shown.anywhere, shown.names))
-    return PASSAGE * in_all + NAMES * in_names
+    return PASSAGE_WEIGHT * in_all + NAMES_WEIGHT * in_names
 
 
-def weights_of(terms: Iterable[str], shown: Sequence[ShownTerms]) -> dict[str, float]:
+def weigh_terms(terms: Iterable[str], shown: Sequence[ShownTerms]) -> dict[str, float]:
     """The terms of a query, and how rare each is among what was found: that much a hit with it stands out."""
     return {term: log(1 + (len(shown) + 1) / (0.5 + sum(term in one.anywhere for one in shown))) for term in terms}
 
 
-def one_each(items: Sequence[Item]) -> list[list[Item]]:
+def group_duplicates(items: Sequence[Item]) -> list[list[Item]]:
     """Items that are one thing together, in the order of the first of each."""
     groups: list[list[Item]] = []
     of_key: dict[str, list[Item]] = {}
@@ -132,6 +132,6 @@ def one_each(items: Sequence[Item]) -> list[list[Item]]:
     return groups
 
 
-def held_of(ids: Collection[str], keys: Iterable[frozenset[str]]) -> HeldItems:
+def collect_held(ids: Collection[str], keys: Iterable[frozenset[str]]) -> HeldItems:
     """What a caller holds, by its ids and by what is known of them."""
     return HeldItems(frozenset(ids), frozenset().union(*keys))

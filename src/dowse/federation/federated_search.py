@@ -9,7 +9,7 @@ from typing import TypeVar
 from urllib.parse import unquote
 
 from dowse.errors import DowseError, ItemNotFound, SourceNotReady, UsageError
-from dowse.federation.federated_ranking import RankedItem, held_of, merged
+from dowse.federation.federated_ranking import RankedItem, collect_held, merge_results
 from dowse.federation.federation_types import (
     SOURCE_KINDS,
     FetchedItem,
@@ -69,15 +69,15 @@ async def search_all(sources: SourceList, call: Call, asked: FederatedQuery) -> 
     limit = asked.query.limit
     share = limit if len(able) < SHARED_FROM else ceil(SHARE * limit)
     answers, silent = await _ask_each(able, lambda source: source.search(_query_for(source, asked, share)))
-    held = held_of(
+    held = collect_held(
         asked.exclude, (source.keys(locator) for source in known for locator in _locators(source, asked.exclude))
     )
-    results = merged(asked.query.text, [answer.items for answer in answers.values()], held)
+    results = merge_results(asked.query.text, [answer.items for answer in answers.values()], held)
     if len(results) <= limit and share < limit:  # a source that has more than its share may fill the rest
         able = [source for source in able if _has_more(source, answers, asked, share)]
         more, _ = await _ask_each(able, lambda source: source.search(_query_for(source, asked, limit)))
         answers |= more
-        results = merged(asked.query.text, [answer.items for answer in answers.values()], held)
+        results = merge_results(asked.query.text, [answer.items for answer in answers.values()], held)
     return FederatedResult(results, answers, left_out, {**({} if asked.source else problems), **silent})
 
 

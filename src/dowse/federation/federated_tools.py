@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dowse.error_catalog import is_absolute
 from dowse.errors import CatalogError, ItemNotFound, UsageError
 from dowse.mcp.reply_budget import Reply, wire_characters
-from dowse.mcp.schemas import TEXT, TEXTS, described, item, reply
+from dowse.mcp.schemas import TEXT, TEXTS, describe, item, reply
 from dowse.mcp.tools import Call, Schema, Tool
 from dowse.visible_text import one_line
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from dowse.federation.source_list import SourceList
 
 MAX_RESULTS = 50
-MAX_HELD = 500
+MAX_EXCLUDED = 500
 """Ids that a caller may exclude at once; each source is asked for that many more."""
-STATUS = "get_index_status"
+STATUS_TOOL = "get_index_status"
 
 INSTRUCTIONS = "search asks everything that is served here at once, and fetch reads what it found, whole, by its id."
 
@@ -39,7 +39,7 @@ class FederatedSurface:
             ),
             Tool("fetch", "Fetch", "Read a result of search, whole", self.fetch, _FETCHED, _FETCH, ("id",)),
         )  # fmt: skip
-        self.status_tool = Tool(STATUS, "Index status", "What is indexed, how fresh", self.status, _STATUS)
+        self.status_tool = Tool(STATUS_TOOL, "Index status", "What is indexed, how fresh", self.status, _STATUS)
         """The status tool of a server that offers no project tools."""
 
     async def search(self, call: Call) -> Reply:
@@ -48,15 +48,15 @@ class FederatedSurface:
         from dowse.federation.federated_replies import search_reply
         from dowse.federation.federated_search import FederatedQuery, search_all
         from dowse.federation.federation_types import SourceQuery
-        from dowse.surfaces.project.path_search import compiled
+        from dowse.surfaces.project.path_search import compile_pattern
 
         arguments, started = call.arguments, time.perf_counter()
         if arguments["path"]:
-            compiled(arguments["path"].lstrip("/"))
+            compile_pattern(arguments["path"].lstrip("/"))
         held = tuple(arguments["exclude"] or ())
-        if len(held) > MAX_HELD:
-            raise UsageError(f"exclude holds {len(held):,} ids; {MAX_HELD} are the most. Ask something narrower.")
-        since, until = (_day(name, arguments[name]) for name in ("since", "until"))
+        if len(held) > MAX_EXCLUDED:
+            raise UsageError(f"exclude holds {len(held):,} ids; {MAX_EXCLUDED} are the most. Ask something narrower.")
+        since, until = (_parse_day(name, arguments[name]) for name in ("since", "until"))
         query = SourceQuery(
             arguments["query"], int(arguments["limit"]), arguments["path"], arguments["language"], since, until
         )
@@ -115,7 +115,7 @@ def _shown_id(item_id: str) -> str:
     return text.replace("\\", "/").rstrip("/").rpartition("/")[2] if is_absolute(text) else text
 
 
-def _day(name: str, given: str | None) -> date | None:
+def _parse_day(name: str, given: str | None) -> date | None:
     if given is None:
         return None
     try:
@@ -128,18 +128,18 @@ _LIST: Schema = {"type": "array"}
 _OBJECT: Schema = {"type": "object"}
 _WHOLE: Schema = {"type": "integer"}
 _SEARCH: dict[str, Schema] = {
-    "query": described(TEXT, 'Words, +must, -not, "a phrase"', minLength=1, maxLength=10_000),
-    "source": described(TEXT, "A source, or project, documents, site, archive, index"),
-    "path": described(TEXT, "Glob: src/**/*.py"),
-    "language": described(TEXT, "Such as python"),
-    "since": described(TEXT, "YYYY-MM-DD"),
-    "until": described(TEXT, "YYYY-MM-DD"),
+    "query": describe(TEXT, 'Words, +must, -not, "a phrase"', minLength=1, maxLength=10_000),
+    "source": describe(TEXT, "A source, or project, documents, site, archive, index"),
+    "path": describe(TEXT, "Glob: src/**/*.py"),
+    "language": describe(TEXT, "Such as python"),
+    "since": describe(TEXT, "YYYY-MM-DD"),
+    "until": describe(TEXT, "YYYY-MM-DD"),
     "limit": {**_WHOLE, "default": 10, "minimum": 1, "maximum": MAX_RESULTS},
-    "exclude": described(TEXTS, "Ids you hold"),
+    "exclude": describe(TEXTS, "Ids you hold"),
 }
 _FETCH: dict[str, Schema] = {
-    "id": described(TEXT, "From search", minLength=1),
-    "offset": {**described(_WHOLE, "Characters to skip"), "default": 0, "minimum": 0},
+    "id": describe(TEXT, "From search", minLength=1),
+    "offset": {**describe(_WHOLE, "Characters to skip"), "default": 0, "minimum": 0},
 }
 _FOUND = reply(
     ("results",),

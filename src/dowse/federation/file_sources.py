@@ -20,7 +20,7 @@ from dowse.surfaces.documents.document_folder import DocumentFolder
 from dowse.surfaces.documents.document_folders import DocumentFolders
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
 from dowse.surfaces.passage_text import content_warnings, passage_text
-from dowse.surfaces.project.path_search import relative
+from dowse.surfaces.project.path_search import relative_pattern
 from dowse.types import Document, Stat
 from dowse.visible_text import one_line
 
@@ -77,7 +77,7 @@ class _FileSource:
 
     def _options(self, index: ProjectIndex, query: SourceQuery) -> SearchOptions:
         """Return the options of a query; its path may begin with the name of this folder."""
-        glob = relative(query.path).removeprefix(f"{self._served.name}/") if query.path else None
+        glob = relative_pattern(query.path).removeprefix(f"{self._served.name}/") if query.path else None
         among = None
         if query.is_dated:
             among = frozenset(one.id for one in index.store.documents() if query.is_within(_day(one.stat)))

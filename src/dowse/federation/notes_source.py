@@ -15,12 +15,12 @@ from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
 from dowse.surfaces.notes.notes_handlers import NotesSurface
 from dowse.visible_text import one_line
 
-CANDIDATES = 3
+CANDIDATE_FACTOR = 3
 """So many times as many notes as are query are looked at: the order of their scores is rough.
 On judged notes nDCG@10 is 0.53 without that, 0.58 with twice as many, 0.61 with three times."""
-METADATA_CHARACTERS = 2_000
+MAX_METADATA_CHARACTERS = 2_000
 """Metadata of a note that is told with it; longer ones have a tool of their own."""
-_WEB = re.compile(r"https?://\S+", re.IGNORECASE)
+_WEB_URL = re.compile(r"https?://\S+", re.IGNORECASE)
 
 
 class NotesSearchSource:
@@ -39,9 +39,10 @@ class NotesSearchSource:
         return frozenset()
 
     async def search(self, query: SourceQuery) -> SourceResult:
-        most = CANDIDATES * query.limit
+        most = CANDIDATE_FACTOR * query.limit
         answer = await self._surface.use(
-            self._index, lambda index, check: index.search(query.text, most, 0, _days(query), check_cancelled=check)
+            self._index,
+            lambda index, check: index.search(query.text, most, 0, _date_filter(query), check_cancelled=check),
         )
         return SourceResult(tuple(self._item(result) for result in answer.results))
 
@@ -62,7 +63,7 @@ class NotesSearchSource:
         except NotFound as error:
             raise ItemNotFound(f"{self.name} has no such document") from error
         facts: dict[str, Any] = {"docId": found.doc_id}
-        if found.metadata and len(json.dumps(found.metadata)) <= METADATA_CHARACTERS:
+        if found.metadata and len(json.dumps(found.metadata)) <= MAX_METADATA_CHARACTERS:
             facts["metadata"] = found.metadata
         return FetchedItem(
             _title(found.doc_id, found.metadata), found.content, self._url(found.doc_id, found.metadata), facts
@@ -75,7 +76,7 @@ class NotesSearchSource:
     def _url(self, doc_id: str, metadata: dict[str, Any]) -> str:
         """Where the note says that it comes from; else a name for the note itself."""
         url = metadata.get("url")
-        if isinstance(url, str) and _WEB.fullmatch(url.strip()):
+        if isinstance(url, str) and _WEB_URL.fullmatch(url.strip()):
             return one_line(url, 2000)
         return f"note://{quote(self._index)}/{quote(doc_id, safe='/', errors='replace')}"
 
@@ -85,7 +86,7 @@ def _title(doc_id: str, metadata: dict[str, Any]) -> str:
     return one_line(title if isinstance(title, str) and title.strip() else doc_id, TITLE_CHARACTERS)
 
 
-def _days(query: SourceQuery) -> Filter:
+def _date_filter(query: SourceQuery) -> Filter:
     """The days that are query, of the date that a note states."""
     if not query.is_dated:
         return ()

@@ -14,14 +14,14 @@ from dowse.sites.sanitizing import one_line, remove_control_characters
 from dowse.sites.site import LoadedSite
 from dowse.sites.site_search import SiteResults as FoundPages
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
-from dowse.surfaces.project.path_search import relative
+from dowse.surfaces.project.path_search import relative_pattern
 from dowse.surfaces.sites.site_replies import SCREENED_CHARACTERS
 from dowse.surfaces.sites.sites_surface import NamedSite, SitesSurface
 
 NO_LANGUAGE = "pages have no language"
 PASSAGE_CHARACTERS = 400
 URL_CHARACTERS = 2000
-FILTERED = 1_000
+FILTER_CANDIDATES = 1_000
 """Pages that are found first and filtered then, where a path is given."""
 
 
@@ -51,8 +51,8 @@ class SiteSearchSource:
         if not query.path:
             found = site.search(query.text, query.limit, (), query.since, query.until)
             return tuple(self._item(site, hit.page, hit.score, found, masks=masks) for hit in found.hits)
-        expression = compile_glob(relative(query.path.lstrip("/")))
-        found = site.search(query.text, max(query.limit, FILTERED), (), query.since, query.until)
+        expression = compile_glob(relative_pattern(query.path.lstrip("/")))
+        found = site.search(query.text, max(query.limit, FILTER_CANDIDATES), (), query.since, query.until)
         hits = (hit for hit in found.hits if expression.fullmatch(site.page(hit.page).url.strip("/")))
         return tuple(
             self._item(site, hit.page, hit.score, found, masks=masks)

@@ -18,7 +18,7 @@ from dowse.http.landing_page import render_page
 from dowse.http.mcp_endpoint import Endpoint
 from dowse.http.requests import REQUEST_KEY
 from dowse.http.uvicorn_server import bind, run_http_server
-from dowse.mcp.protocol import NAME
+from dowse.mcp.protocol import SERVER_NAME
 from dowse.types import SourceHealth
 
 if TYPE_CHECKING:
@@ -48,7 +48,11 @@ def make_app(server: "Server[Any]", sources: Sources, admission: Admission, rate
     async def health(request: Request) -> Response:
         found = await check.sources()
         is_healthy = not any(source.problem for source in found)
-        reply: dict[str, Any] = {"name": NAME, "version": __version__, "status": "ok" if is_healthy else "unavailable"}
+        reply: dict[str, Any] = {
+            "name": SERVER_NAME,
+            "version": __version__,
+            "status": "ok" if is_healthy else "unavailable",
+        }
         if request.scope[REQUEST_KEY].has_token:
             reply["sources"] = [
                 {"name": source.name, "status": "unavailable" if source.problem else "ok", "problem": source.problem}

@@ -20,7 +20,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from dowse.errors import BodyRefused, InvalidMessage
 from dowse.http.requests import REQUEST_KEY, Request, error_response
-from dowse.mcp.jsonrpc_lines import line_of, message_of
+from dowse.mcp.jsonrpc_lines import format_line, parse_line
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -103,7 +103,7 @@ class Endpoint:
         if isinstance(message, JSONRPCRequest):
             request.is_stream = message.method == _LISTEN
         if b"\\ud" in body or b"\\uD" in body:  # perhaps a lone surrogate, which the SDK refuses
-            body = line_of(message)
+            body = format_line(message)
         session = headers.get("mcp-session-id")
         if isinstance(message, JSONRPCRequest) and session and _uses_sessions(headers):
             await self._answer_in_session(session, message, lambda: self._forward(scope, body, receive, send), request)
@@ -163,7 +163,7 @@ def _uses_sessions(headers: Headers) -> bool:
 
 def _parse_body(body: bytes) -> JSONRPCMessage:
     try:
-        message = message_of(body)
+        message = parse_line(body)
     except InvalidMessage as error:
         text = error.refusal.model_dump_json(by_alias=True, exclude_unset=True)
         raise BodyRefused(Response(text, 400, media_type=_JSON)) from None

@@ -13,9 +13,9 @@ from dowse.protocols import IndexFacts
 from dowse.settings import Settings
 from dowse.store.local import LocalStore
 
-_SERVES = "encoder"
-_ENCODED = "encoded to:"
-_INSTEAD = "instead of:"
+_SERVING_FACT = "encoder"
+_ENCODED_FACT = "encoded to:"
+_SUBSTITUTE_FACT = "instead of:"
 
 
 def wanted_versions(store: IndexFacts, settings: Settings) -> tuple[str, ...]:
@@ -24,14 +24,14 @@ def wanted_versions(store: IndexFacts, settings: Settings) -> tuple[str, ...]:
     ModelMissing where the settings name a model that is not there.
     """
     static = (STATIC_VERSION,) if uses_static(settings) else ()
-    second = second_wanted(store, settings)
+    second = second_phase_version(store, settings)
     return (*static, second) if second else static
 
 
-def second_wanted(store: IndexFacts, settings: Settings) -> str | None:
+def second_phase_version(store: IndexFacts, settings: Settings) -> str | None:
     """The encoder of the second phase, or the one that was taken where its model could not be loaded."""
     version = model_version(settings)
-    return (store.fact(f"{_INSTEAD}{version}") or version) if version else None
+    return (store.fact(f"{_SUBSTITUTE_FACT}{version}") or version) if version else None
 
 
 def serving_version(store: IndexFacts, settings: Settings) -> str | None:
@@ -42,63 +42,63 @@ def serving_version(store: IndexFacts, settings: Settings) -> str | None:
     """
     if settings.encoder == "none":
         return None
-    noted = store.fact(_SERVES)
+    noted = store.fact(_SERVING_FACT)
     if noted is not None:
         return noted
     with contextlib.suppress(ModelMissing):
-        return second_wanted(store, settings)
+        return second_phase_version(store, settings)
     return None
 
 
-def lacking_version(store: LocalStore, settings: Settings) -> str | None:
+def first_incomplete_version(store: LocalStore, settings: Settings) -> str | None:
     """The first encoder of those wanted that some chunk has no vector of; looks only at chunks that are new."""
-    return next((version for version in wanted_versions(store, settings) if lacks(store, version)), None)
+    return next((version for version in wanted_versions(store, settings) if lacks_vectors(store, version)), None)
 
 
-def take_stock(store: LocalStore, settings: Settings) -> str | None:
+def record_complete_versions(store: LocalStore, settings: Settings) -> str | None:
     """The same, for those who write: what was looked at and lacks nothing is not looked at again."""
     for version in wanted_versions(store, settings):
         newest = store.newest_chunk_id()
-        if lacks(store, version):
+        if lacks_vectors(store, version):
             return version
-        note_encoded_to(store, version, newest)
+        record_encoded_up_to(store, version, newest)
     return None
 
 
-def lacks(store: LocalStore, version: str) -> bool:
+def lacks_vectors(store: LocalStore, version: str) -> bool:
     """Whether some chunk has no vector of its own of an encoder."""
-    return bool(store.chunks_without_vectors(version, 1, after=encoded_to(store, version)))
+    return bool(store.chunks_without_vectors(version, 1, after=encoded_up_to(store, version)))
 
 
-def encoded_to(store: IndexFacts, version: str) -> int:
+def encoded_up_to(store: IndexFacts, version: str) -> int:
     """The chunk up to which all have a vector of an encoder."""
-    return int(store.fact(f"{_ENCODED}{version}") or 0)
+    return int(store.fact(f"{_ENCODED_FACT}{version}") or 0)
 
 
-def note_encoded_to(store: IndexFacts, version: str, chunk: int) -> None:
+def record_encoded_up_to(store: IndexFacts, version: str, chunk: int) -> None:
     """Remember up to which chunk none lacks a vector, so that they are not looked at again."""
-    if chunk > encoded_to(store, version):
-        store.set_fact(f"{_ENCODED}{version}", str(chunk))
+    if chunk > encoded_up_to(store, version):
+        store.set_fact(f"{_ENCODED_FACT}{version}", str(chunk))
 
 
-def note_instead(store: IndexFacts, version: str, taken: str) -> None:
+def record_substitute(store: IndexFacts, version: str, taken: str) -> None:
     """The model of a version could not be loaded, and another one was taken: its vectors are made from now on."""
-    store.set_fact(f"{_INSTEAD}{version}", taken)
+    store.set_fact(f"{_SUBSTITUTE_FACT}{version}", taken)
 
 
-def note_begin(store: LocalStore, settings: Settings) -> None:
+def record_encoding_start(store: LocalStore, settings: Settings) -> None:
     """The vectors that are made now serve at once, unless there are some of another encoder that can go on serving."""
-    second, serving = second_wanted(store, settings), store.fact(_SERVES)
+    second, serving = second_phase_version(store, settings), store.fact(_SERVING_FACT)
     if second and serving != second and (serving is None or not store.vector_counts(serving)[0]):
-        store.set_fact(_SERVES, second)
+        store.set_fact(_SERVING_FACT, second)
 
 
-def note_complete(store: LocalStore, settings: Settings) -> None:
+def record_encoding_complete(store: LocalStore, settings: Settings) -> None:
     """Every chunk has all its vectors: those serve from now on, and all others go."""
-    second, wanted = second_wanted(store, settings), wanted_versions(store, settings)
-    if second and store.fact(_SERVES) != second:
-        store.set_fact(_SERVES, second)
+    second, wanted = second_phase_version(store, settings), wanted_versions(store, settings)
+    if second and store.fact(_SERVING_FACT) != second:
+        store.set_fact(_SERVING_FACT, second)
     for version in store.encoders():
         if second and version not in wanted:
             store.forget_vectors(version)
-            store.set_fact(f"{_ENCODED}{version}", None)
+            store.set_fact(f"{_ENCODED_FACT}{version}", None)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dowse.errors import CatalogError, DowseError, ModelMissing
-from dowse.indexes.encoder_state import lacking_version, serving_version, wanted_versions
+from dowse.indexes.encoder_state import first_incomplete_version, serving_version, wanted_versions
 from dowse.platform import POWER_SUPPLIES, Lock, is_on_battery, write_atomically
 from dowse.settings import Settings, read_json
 from dowse.store.local import LocalStore
@@ -17,7 +17,7 @@ EncodingPhase = Literal["complete", "working", "waiting", "paused", "off", "fail
 
 ON_BATTERY = "on battery; encodeOnBattery in config.json goes on all the same"
 
-_STATE = "encoding.json"
+_PROBLEM_FILE = "encoding.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,14 @@ class EncodingProgress:
         return said | {key: value for key, value in more.items() if value}
 
 
-def encoding_of(store: LocalStore, settings: Settings, supplies: Path = POWER_SUPPLIES) -> EncodingProgress:
+def read_encoding_progress(store: LocalStore, settings: Settings, supplies: Path = POWER_SUPPLIES) -> EncodingProgress:
     """How far an index is; cheap, whatever its size."""
     serving = serving_version(store, settings)
     try:
         wanted = wanted_versions(store, settings)
     except ModelMissing as error:
         chunks = sum(store.totals(kind).chunks for kind in KINDS)
-        return EncodingProgress("failed", settings.encoder, 0, chunks, said_of(error), serving)
+        return EncodingProgress("failed", settings.encoder, 0, chunks, describe_problem(error), serving)
     if not wanted:
         return EncodingProgress("off")
     encoder = wanted[-1]
@@ -59,12 +59,12 @@ def encoding_of(store: LocalStore, settings: Settings, supplies: Path = POWER_SU
 
 
 def _state(store: LocalStore, settings: Settings, supplies: Path) -> tuple[EncodingPhase, str | None]:
-    if lacking_version(store, settings) is None:
+    if first_incomplete_version(store, settings) is None:
         return "complete", None
     lease = encoding_lease(store.folder)
     if lease.path.exists() and lease.is_taken():
         return "working", None
-    if problem := _told_problem(store.folder):
+    if problem := _recorded_problem(store.folder):
         return "failed", problem
     if is_paused(settings, supplies):
         return "paused", ON_BATTERY
@@ -76,7 +76,7 @@ def is_paused(settings: Settings, supplies: Path = POWER_SUPPLIES) -> bool:
     return not settings.encode_on_battery and is_on_battery(supplies)
 
 
-def said_of(error: BaseException) -> str:
+def describe_problem(error: BaseException) -> str:
     """An error as a status shows it: with the catalogue's words where it is about a model that cannot be had."""
     if isinstance(error, ModelMissing):
         return f"{CatalogError(error.code)} ({error})"
@@ -88,18 +88,18 @@ def encoding_lease(folder: Path) -> Lock:
     return Lock(folder / "encode.lock")
 
 
-def tell_problem(folder: Path, problem: str | None) -> None:
+def record_problem(folder: Path, problem: str | None) -> None:
     """Write down, for all processes, why the vectors cannot be made; None once they can."""
     with contextlib.suppress(DowseError, OSError):
         if problem is None:
-            (folder / _STATE).unlink(missing_ok=True)
-        elif problem != _told_problem(folder):
-            write_atomically(folder / _STATE, json.dumps({"problem": problem}).encode())
+            (folder / _PROBLEM_FILE).unlink(missing_ok=True)
+        elif problem != _recorded_problem(folder):
+            write_atomically(folder / _PROBLEM_FILE, json.dumps({"problem": problem}).encode())
 
 
-def _told_problem(folder: Path) -> str | None:
-    if not (folder / _STATE).exists():
+def _recorded_problem(folder: Path) -> str | None:
+    if not (folder / _PROBLEM_FILE).exists():
         return None
     with contextlib.suppress(DowseError, KeyError, TypeError):
-        return str(read_json(folder / _STATE)["problem"])
+        return str(read_json(folder / _PROBLEM_FILE)["problem"])
     return None

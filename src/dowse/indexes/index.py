@@ -21,10 +21,10 @@ from dowse.freshness.indexer import (
 )
 from dowse.freshness.integrity import check_index
 from dowse.freshness.scan import Drift
-from dowse.indexes.encoding_progress import EncodingProgress, encoding_of
+from dowse.indexes.encoding_progress import EncodingProgress, read_encoding_progress
 from dowse.indexes.index_log import open_log
-from dowse.indexes.index_status import IndexStatus, describe
-from dowse.indexes.sidecar_files import file_findings, write_files
+from dowse.indexes.index_status import IndexStatus, describe_index
+from dowse.indexes.sidecar_files import check_sidecar_files, write_sidecar_files
 from dowse.platform import Lock, make_private_folder
 from dowse.protocols import Encoder
 from dowse.settings import Settings, load_settings, settings_stamp, write_default_settings
@@ -35,7 +35,7 @@ from dowse.types import Entry, Finding, FolderCallback, Progress, StoredDocument
 
 __all__ = ["Explanation", "IndexReport", "ProjectIndex"]
 
-What = Literal["project", "documents"]
+IndexKind = Literal["project", "documents"]
 
 TURN_WAIT_SECONDS = 600.0
 """How long a full run waits for another one of the same project."""
@@ -57,18 +57,18 @@ class ProjectIndex:
     A root may have two: of its files as a project, and of its documents as a reader gets them.
     """
 
-    def __init__(self, root: Path, what: What = "project") -> None:
+    def __init__(self, root: Path, what: IndexKind = "project") -> None:
         if not root.is_dir():
             raise UsageError(f"{root} is not a folder.")
         self.root = root.resolve()
         self.what = what
-        self.folder = folder_of(self.root, what)
+        self.folder = index_folder_of(self.root, what)
         self.settings_files = (
             storage_layout.global_settings_file(),
             storage_layout.index_folder(self.root) / "config.json",
         )
         self.settings, self.warnings = load_settings(*self.settings_files)
-        self.source = _source(root, self.settings, what)
+        self.source = _make_source(root, self.settings, what)
         self._store: LocalStore | None = None
         self._turn = Lock(self.folder / "index.lock")
 
@@ -155,7 +155,7 @@ class ProjectIndex:
 
     def settle(self) -> None:
         """Renew the JSON files after single changes."""
-        write_files(self.folder, self.root, self.store, is_full=False)
+        write_sidecar_files(self.folder, self.root, self.store, is_full=False)
         if not self.is_settled():
             self.store.set_fact("unsettled", None)
 
@@ -211,7 +211,9 @@ class ProjectIndex:
 
     def status(self) -> IndexStatus:
         """What is kept of the index, without a look at the project's files."""
-        found = describe(self.root, self.folder, lambda: self.store, self.warnings, is_indexing=self.is_being_updated())
+        found = describe_index(
+            self.root, self.folder, lambda: self.store, self.warnings, is_indexing=self.is_being_updated()
+        )
         if found.state != "not_found" and not self.root.is_dir():
             return replace(found, state="failed", problem="the project's folder is not there; its index is kept")
         return found if found.state in ("not_found", "failed") else replace(found, encoding=self.encoding())
@@ -242,7 +244,7 @@ class ProjectIndex:
         if self.what == "documents":
             return None
         with contextlib.suppress(NotIndexed, Failed):
-            return encoding_of(self.store, self.settings)
+            return read_encoding_progress(self.store, self.settings)
         return None
 
     def check(self, progress: Progress | None = None) -> list[Finding]:
@@ -252,7 +254,10 @@ class ProjectIndex:
                 f"{self.root} is being indexed by {self._turn.owner()}. Wait for it to end, then try again."
             )
         try:
-            return [*check_index(self.source, self.store, progress), *file_findings(self.folder, self.root, self.store)]
+            return [
+                *check_index(self.source, self.store, progress),
+                *check_sidecar_files(self.folder, self.root, self.store),
+            ]
         except StoreDamaged as error:
             return [Finding("catalog", str(error))]
 
@@ -268,8 +273,8 @@ class ProjectIndex:
         )
         if not report.is_complete:
             raise KeyboardInterrupt
-        write_files(self.folder, self.root, self.store, is_full=False)
-        return [*self.store.check(), *file_findings(self.folder, self.root, self.store)]
+        write_sidecar_files(self.folder, self.root, self.store, is_full=False)
+        return [*self.store.check(), *check_sidecar_files(self.folder, self.root, self.store)]
 
     def close(self) -> None:
         """Let go of the files."""
@@ -300,7 +305,7 @@ class ProjectIndex:
             self.require_size(drift)
         before = store.fact("state")
         if before is None:
-            write_files(self.folder, self.root, store, is_full=False)  # so that it is listed from the start
+            write_sidecar_files(self.folder, self.root, store, is_full=False)  # so that it is listed from the start
         store.set_fact("state", "running")
         try:
             table = self.table() if drift.pending else None  # 0.1 s, which a run without changes need not take
@@ -314,7 +319,7 @@ class ProjectIndex:
             raise
         is_known = before == "complete" and storage_layout.has_fingerprints(self.folder) and self.is_settled()
         if report.changed_anything or not is_known or storage_layout.read_project(self.folder) is None:
-            write_files(self.folder, self.root, store, is_full=report.is_complete and before != "complete")
+            write_sidecar_files(self.folder, self.root, store, is_full=report.is_complete and before != "complete")
             store.set_fact("unsettled", None)
             log.info(
                 "added %d, updated %d, removed %d files in %.2f s",
@@ -342,13 +347,13 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def folder_of(root: Path, what: What) -> Path:
+def index_folder_of(root: Path, what: IndexKind) -> Path:
     """Where an index of a root lives, whether or not there is one."""
     folder = storage_layout.index_folder(root)
     return folder / storage_layout.DOCUMENTS_FOLDER if what == "documents" else folder
 
 
-def _source(root: Path, settings: Settings, what: What) -> ProjectFiles:
+def _make_source(root: Path, settings: Settings, what: IndexKind) -> ProjectFiles:
     if what == "project":
         return ProjectFiles(root, settings)
     from dowse.sources.document_files import DocumentFiles  # and the readers that only documents need

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from dowse.platform import make_private_folder
 
-MAX_BYTES = 1_000_000
-KEPT_FILES = 3
+MAX_LOG_BYTES = 1_000_000
+KEPT_LOG_FILES = 3
 
 
 def open_log(folder: Path) -> logging.Logger:
@@ -18,7 +18,11 @@ def open_log(folder: Path) -> logging.Logger:
 
         make_private_folder(folder / "logs")
         handler = RotatingFileHandler(
-            folder / "logs" / "dowse.log", maxBytes=MAX_BYTES, backupCount=KEPT_FILES, encoding="utf-8", delay=True
+            folder / "logs" / "dowse.log",
+            maxBytes=MAX_LOG_BYTES,
+            backupCount=KEPT_LOG_FILES,
+            encoding="utf-8",
+            delay=True,
         )
         # A log that cannot be written says nothing: a full disk is reported by the work, not by its log.
         handler.handleError = lambda record: None  # type: ignore[method-assign]  # noqa: ARG005 - logging's signature

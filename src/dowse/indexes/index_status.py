@@ -48,7 +48,7 @@ class IndexStatus:
         return sum(totals.chunks for totals in self.totals.values())
 
 
-def as_size(size_bytes: int) -> str:
+def format_size(size_bytes: int) -> str:
     """`640B`, `1.2KB`, `45MB`."""
     size = float(size_bytes)
     for unit in ("B", "KB", "MB"):
@@ -58,7 +58,7 @@ def as_size(size_bytes: int) -> str:
     return f"{size:.1f}GB"
 
 
-def describe(
+def describe_index(
     root: Path, folder: Path, open_store: Callable[[], Store], warnings: list[str], *, is_indexing: bool
 ) -> IndexStatus:
     """The status of the index in a folder."""

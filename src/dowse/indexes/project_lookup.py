@@ -31,7 +31,7 @@ FORGET_WAIT_SECONDS = 0.3
 
 def open_project(folder: Path | None) -> ProjectIndex:
     """The project in a folder the user named, or the one around the working directory."""
-    return ProjectIndex(folder) if folder else _detected(Path.cwd())
+    return ProjectIndex(folder) if folder else _detect_project(Path.cwd())
 
 
 def open_or_find(folder: Path | None) -> ProjectIndex:
@@ -47,10 +47,10 @@ def list_projects() -> list[storage_layout.Project]:
 def find_project(path: Path) -> ProjectIndex:
     """The project that holds a path: the nearest one that is indexed, else the detected root."""
     start = path if os.path.isdir(path) else path.parent  # noqa: PTH112 - unlike Path's, False where we may not look
-    return find_indexed(start) or _detected(start)
+    return find_indexed(start) or _detect_project(start)
 
 
-def _detected(start: Path) -> ProjectIndex:
+def _detect_project(start: Path) -> ProjectIndex:
     root = detect_root(start)
     project = ProjectIndex(root.path)
     if root.marker is None:

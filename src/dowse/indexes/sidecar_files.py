@@ -7,14 +7,14 @@ from dowse.store import storage_layout
 from dowse.types import KINDS, Finding, Kind
 
 
-def write_files(folder: Path, root: Path, store: Store, *, is_full: bool) -> None:
+def write_sidecar_files(folder: Path, root: Path, store: Store, *, is_full: bool) -> None:
     """Renew fingerprints and metadata."""
     storage_layout.write_fingerprints(folder, _fingerprints(store))
     totals = {kind: store.totals(kind) for kind in KINDS}
     storage_layout.write_metadata(folder, root, totals, store.size_bytes(), is_full=is_full)
 
 
-def file_findings(folder: Path, root: Path, store: Store) -> list[Finding]:
+def check_sidecar_files(folder: Path, root: Path, store: Store) -> list[Finding]:
     """Where the files say something else than the catalog."""
     findings = []
     if not storage_layout.has_fingerprints(folder, _fingerprints(store)):

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dowse.errors import DowseError, NotIndexed
-from dowse.indexes.index import ProjectIndex, What, folder_of
+from dowse.indexes.index import IndexKind, ProjectIndex, index_folder_of
 from dowse.indexes.index_log import open_log
 from dowse.keeping.catch_up import CATCH_UP_SECONDS
 from dowse.keeping.watch_session import SessionCallbacks, WatchSession
@@ -32,7 +32,7 @@ class Keeper:
         self,
         root: Path,
         may_resume: Callable[[], bool] = lambda: True,
-        what: What = "project",
+        what: IndexKind = "project",
         changed: "IndexCallback | None" = None,
         encode: "IndexCallback | None" = None,
     ) -> None:
@@ -96,7 +96,7 @@ class Keeper:
             self._wake.clear()
 
     def _keep_while_possible(self) -> None:
-        lease = watch_lease(folder_of(self.root, self._what))
+        lease = watch_lease(index_folder_of(self.root, self._what))
         if not self.root.is_dir() or not lease.path.parent.is_dir():
             return
         self._has_lease = lease.try_acquire()
@@ -121,5 +121,5 @@ class Keeper:
     def _report_and_wait(self, problem: str) -> None:
         self._last_error = problem
         with contextlib.suppress(DowseError, OSError):
-            open_log(folder_of(self.root, self._what)).error("keeping fresh: %s", problem)
+            open_log(index_folder_of(self.root, self._what)).error("keeping fresh: %s", problem)
         self._stop.wait(RETRY_SECONDS)

@@ -11,7 +11,7 @@ from typing import TypeVar
 from dowse.encoding_worker.client import EncodingClient
 from dowse.encoding_worker.messages import IndexKey
 from dowse.errors import CatalogError, DowseError, StoreDamaged
-from dowse.indexes.index import ProjectIndex, What, folder_of
+from dowse.indexes.index import IndexKind, ProjectIndex, index_folder_of
 from dowse.indexes.index_errors import with_index_facts
 from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.keeper import IndexCallback, Keeper
@@ -29,7 +29,9 @@ START_SECONDS = 2.5
 class ServedIndex:
     """One index of a server. All work on it runs on one thread of its own, so nothing in it needs a lock."""
 
-    def __init__(self, root: Path, name: str, what: What = "project", encoder: EncodingClient | None = None) -> None:
+    def __init__(
+        self, root: Path, name: str, what: IndexKind = "project", encoder: EncodingClient | None = None
+    ) -> None:
         self.root = root
         self.name = name
         self.what = what
@@ -83,7 +85,7 @@ class ServedIndex:
 
     def make_index(self) -> None:
         """Start indexing if there is no index."""
-        if not self.is_running and not (folder_of(self.root, self.what) / "catalog.sqlite").exists():
+        if not self.is_running and not (index_folder_of(self.root, self.what) / "catalog.sqlite").exists():
             self.start_run()
 
     def start_run(self, how: str | None = None) -> IndexingRun:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dowse.encoding_worker.client import EncodingClient
 from dowse.errors import CatalogError, DowseError, UsageError
-from dowse.indexes.index import ProjectIndex, What
+from dowse.indexes.index import IndexKind, ProjectIndex
 from dowse.keeping.served_index import ServedIndex
 from dowse.types import SourceHealth
 
@@ -66,7 +66,7 @@ class Service:
         """Return a path as replies show it: with several projects it begins with the project's name."""
         return f"{served.name}/{path}" if self.has_several else path
 
-    def health(self, what: What = "project") -> list[SourceHealth]:
+    def health(self, what: IndexKind = "project") -> list[SourceHealth]:
         """Return the problems of all projects, for monitoring."""
         return [SourceHealth(served.name, _problem(served.root, what)) for served in self.projects]
 
@@ -89,7 +89,7 @@ class Service:
         return next(name for name in names if name not in taken)
 
 
-def _problem(root: Path, what: What) -> str | None:
+def _problem(root: Path, what: IndexKind) -> str | None:
     """Return what keeps a project from being served; a project that is not indexed yet has no problem."""
     if not root.is_dir():
         return "its folder is not there"

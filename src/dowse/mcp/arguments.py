@@ -18,7 +18,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "array": (list,),
     "object": (dict,),
 }
-_NAMES = {
+_TYPE_NAMES = {
     "string": "a text",
     "number": "a number",
     "integer": "a whole number",
@@ -28,69 +28,71 @@ _NAMES = {
 }
 
 
-def checked(tool: Tool, given: Mapping[str, Any] | None) -> dict[str, Any]:
+def check_arguments(tool: Tool, given: Mapping[str, Any] | None) -> dict[str, Any]:
     """The arguments of a call with defaults filled in; null means absent. UsageError names what is wrong."""
     for name in given or {}:
         if name not in tool.arguments:
             known = ", ".join(tool.arguments) or "none"
-            raise UsageError(f"{tool.name} has no argument {_shown(name)}. It takes: {known}.")
+            raise UsageError(f"{tool.name} has no argument {_display(name)}. It takes: {known}.")
     given = {name: value for name, value in (given or {}).items() if value is not None}
     for name in tool.required:
         if name not in given:
             raise InvalidArgument(name, f"{tool.name} needs the argument '{name}'.")
     for name, value in given.items():
         try:
-            _require(name, value, tool.arguments[name])
+            _check_value(name, value, tool.arguments[name])
         except UsageError as error:
             raise InvalidArgument(name, str(error)) from error
-    return {name: _clean(given.get(name, schema.get("default"))) for name, schema in tool.arguments.items()}
+    return {
+        name: _replace_surrogates(given.get(name, schema.get("default"))) for name, schema in tool.arguments.items()
+    }
 
 
-def _clean(value: Any) -> Any:
+def _replace_surrogates(value: Any) -> Any:
     """A text as it can be encoded: JSON may hold half a character, which nothing behind us takes."""
     return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
-def _require(name: str, value: Any, schema: Schema) -> None:
+def _check_value(name: str, value: Any, schema: Schema) -> None:
     kind = schema["type"]
-    if not _is(value, kind):
-        raise UsageError(f"{name} has to be {_NAMES[kind]}, not {_shown(value)}.")
+    if not _has_type(value, kind):
+        raise UsageError(f"{name} has to be {_TYPE_NAMES[kind]}, not {_display(value)}.")
     if "enum" in schema and value not in schema["enum"]:
-        raise UsageError(f"{name} has to be one of {', '.join(schema['enum'])}, not {_shown(value)}.")
+        raise UsageError(f"{name} has to be one of {', '.join(schema['enum'])}, not {_display(value)}.")
     if kind in ("number", "integer"):
-        _require_number(name, value, schema)
+        _check_number(name, value, schema)
     if kind == "string":
-        _require_length(name, value, schema)
+        _check_length(name, value, schema)
     if kind == "array":
         for position, item in enumerate(value):
-            _require(f"{name}[{position}]", item, schema["items"])
+            _check_value(f"{name}[{position}]", item, schema["items"])
 
 
-def _is(value: Any, kind: str) -> bool:
+def _has_type(value: Any, kind: str) -> bool:
     return isinstance(value, _TYPES[kind]) and not (kind in ("number", "integer") and isinstance(value, bool))
 
 
-def _require_number(name: str, value: float, schema: Schema) -> None:
+def _check_number(name: str, value: float, schema: Schema) -> None:
     least, most = schema.get("minimum"), schema.get("maximum")
     if (least is not None and not value >= least) or (most is not None and not value <= most):
         between = f"between {least} and {most}" if most is not None else f"at least {least}"
-        raise UsageError(f"{name} has to be {between}, not {_shown(value)}.")
-    if (schema["type"] == "integer" or schema.get("multipleOf") == 1) and _is_broken(value):
-        raise UsageError(f"{name} has to be a whole number, not {_shown(value)}.")
+        raise UsageError(f"{name} has to be {between}, not {_display(value)}.")
+    if (schema["type"] == "integer" or schema.get("multipleOf") == 1) and _has_fraction(value):
+        raise UsageError(f"{name} has to be a whole number, not {_display(value)}.")
 
 
-def _is_broken(value: Any) -> bool:
+def _has_fraction(value: Any) -> bool:
     return isinstance(value, float) and not value.is_integer()
 
 
-def _require_length(name: str, value: str, schema: Schema) -> None:
+def _check_length(name: str, value: str, schema: Schema) -> None:
     if len(value) > schema.get("maxLength", len(value)):
         raise UsageError(f"{name} has {len(value):,} characters; {schema['maxLength']:,} are the most.")
     if schema.get("minLength") and not value.strip():
         raise UsageError(f"{name} is empty. Say what to look for.")
 
 
-def _shown(value: Any) -> str:
+def _display(value: Any) -> str:
     if isinstance(value, int) and value.bit_length() > 200:  # Python refuses to write out the very long ones
         return "a number of more than 60 digits"
     text = repr(value) if isinstance(value, str) else str(value)

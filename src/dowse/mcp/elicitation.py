@@ -21,7 +21,7 @@ from mcp_types.version import is_version_at_least
 from dowse.errors import ConfirmationNeeded
 from dowse.mcp.tools import Schema
 
-_ENDS_WITH_QUESTION = "2026-07-28"
+_ROUNDS_REVISION = "2026-07-28"
 
 
 class Elicitation:
@@ -43,19 +43,19 @@ class Elicitation:
     async def ask(self, key: str, question: str, fields: Mapping[str, Schema]) -> dict[str, Any] | None:
         """The content of an accepted answer; None for every other one."""
         schema: Schema = {"type": "object", "properties": dict(fields), "required": list(fields)}
-        if is_version_at_least(self._session.protocol_version, _ENDS_WITH_QUESTION):
+        if is_version_at_least(self._session.protocol_version, _ROUNDS_REVISION):
             return self._answer_of_a_round(key, question, schema)
         try:
             result = await self._session.elicit_form(question, schema, related_request_id=self._request_id)
         except MCPError:
             return None
-        return _accepted(result)
+        return _accepted_content(result)
 
     def _answer_of_a_round(self, key: str, question: str, schema: Schema) -> dict[str, Any] | None:
         known = self._rounds.get(key)
         if known and known["question"] == question:  # an answer counts for what was asked, and nothing else
             if "answer" not in known:
-                known["answer"] = _accepted((self._params.input_responses or {}).get(key))
+                known["answer"] = _accepted_content((self._params.input_responses or {}).get(key))
             answer: dict[str, Any] | None = known["answer"]
             return answer
         self._rounds[key] = {"question": question}
@@ -67,7 +67,7 @@ class Elicitation:
         )
 
 
-def _accepted(result: object) -> dict[str, Any] | None:
+def _accepted_content(result: object) -> dict[str, Any] | None:
     if not isinstance(result, ElicitResult) or result.action != "accept":
         return None
     content = dict(result.content or {})

@@ -31,21 +31,21 @@ from mcp_types import Tool as ListedTool
 
 from dowse import __version__
 from dowse.errors import CatalogError, ConfirmationNeeded, DowseError
-from dowse.mcp.arguments import checked
+from dowse.mcp.arguments import check_arguments
 from dowse.mcp.elicitation import Elicitation
 from dowse.mcp.error_replies import error_reply
 from dowse.mcp.reply_budget import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
 from dowse.mcp.resources import Announcer, Resources, ResourceServer, serve_resources
 from dowse.mcp.tools import ProseReply, Schema, Tool, ToolProvider
 
-NAME = "dowse"
+SERVER_NAME = "dowse"
 
-ROOTS_SECONDS = 5.0
+ROOTS_WAIT_SECONDS = 5.0
 """A client that does not say in this time which folders it works in has none."""
 
 Lifespan = Callable[[Any], AbstractAsyncContextManager[None]]
 
-LOGGED_CHARACTERS = 500
+MAX_LOGGED_CHARACTERS = 500
 
 _log = logging.getLogger(__name__)
 _calls = logging.getLogger("dowse.calls")
@@ -66,36 +66,36 @@ def make_server(
         return _Call(context, CallToolRequestParams(name=""), {}, budget_tokens)
 
     async def list_tools(context: Any, _params: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=[_listed(tool) for tool in (await tools(client_of(context))).values()])
+        return ListToolsResult(tools=[_listed_tool(tool) for tool in (await tools(client_of(context))).values()])
 
     async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
         client = _Call(context, params, {}, budget_tokens)
         tool = (await tools(client)).get(params.name)
         if tool is None:
             raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {params.name}")
-        return await _called(tool, client, params)
+        return await _call_tool(tool, client, params)
 
     server = ResourceServer(
-        NAME,
+        SERVER_NAME,
         version=__version__,
         title="dowse: search on this machine",
         instructions=instructions,
-        lifespan=lifespan or _nothing,
+        lifespan=lifespan or _no_lifespan,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
-    server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=NAME))
+    server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=SERVER_NAME))
     if resources:
         serve_resources(server, *resources, client_of)
     return server
 
 
 @asynccontextmanager
-async def _nothing(_server: Any) -> AsyncIterator[None]:
+async def _no_lifespan(_server: Any) -> AsyncIterator[None]:
     yield
 
 
-def _listed(tool: Tool) -> ListedTool:
+def _listed_tool(tool: Tool) -> ListedTool:
     return ListedTool(
         name=tool.name,
         title=tool.title,
@@ -111,26 +111,26 @@ def _listed(tool: Tool) -> ListedTool:
     )
 
 
-async def _called(tool: Tool, call: "_Call", params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
+async def _call_tool(tool: Tool, call: "_Call", params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
     try:
-        call.arguments = checked(tool, params.arguments)
-        _calls.info("%s %s", tool.name, json.dumps(params.arguments or {})[:LOGGED_CHARACTERS])
-        return _result(await tool.run(call))
+        call.arguments = check_arguments(tool, params.arguments)
+        _calls.info("%s %s", tool.name, json.dumps(params.arguments or {})[:MAX_LOGGED_CHARACTERS])
+        return _tool_result(await tool.run(call))
     except ConfirmationNeeded as asked:
         result: InputRequiredResult = asked.result
         return result
     except DowseError as error:
-        return _failed(tool, error)
+        return _error_result(tool, error)
     except Exception as error:
         _log.exception("%s failed", tool.name)
-        return _failed(tool, CatalogError("UNEXPECTED", detail=f"{type(error).__name__}: {error}"))
+        return _error_result(tool, CatalogError("UNEXPECTED", detail=f"{type(error).__name__}: {error}"))
 
 
-def _failed(tool: Tool, error: DowseError) -> CallToolResult:
-    return _result(tool.failure(error) if tool.failure else error_reply(error), is_error=True)
+def _error_result(tool: Tool, error: DowseError) -> CallToolResult:
+    return _tool_result(tool.failure(error) if tool.failure else error_reply(error), is_error=True)
 
 
-def _result(reply: dict[str, Any] | ProseReply, *, is_error: bool = False) -> CallToolResult:
+def _tool_result(reply: dict[str, Any] | ProseReply, *, is_error: bool = False) -> CallToolResult:
     content, prose = reply if isinstance(reply, ProseReply) else (reply, None)
     dumped = json.dumps(content, ensure_ascii=False)
     sendable = dumped.encode(errors="replace").decode()
@@ -162,7 +162,7 @@ class _Call:
         capabilities = self._session.client_capabilities
         if not capabilities or capabilities.roots is None or not self._session.can_send_request:
             return []
-        with contextlib.suppress(MCPError, ValueError), move_on_after(ROOTS_SECONDS):
+        with contextlib.suppress(MCPError, ValueError), move_on_after(ROOTS_WAIT_SECONDS):
             # Not `list_roots`, which warns of its end in later revisions at every call.
             listed = await self._session.send_request(ListRootsRequest(), ListRootsResult)
             return [str(root.uri) for root in listed.roots]

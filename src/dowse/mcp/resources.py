@@ -26,13 +26,13 @@ from dowse.errors import DowseError, ResourceNotFound
 from dowse.mcp.tools import Call
 from dowse.screening.instructions import Flag, find_flags
 
-META = "dowse"
+META_PREFIX = "dowse"
 """Before the keys of our own that stand beside what the protocol has."""
-MOST_LINES = 100
+MAX_FLAGGED_LINES = 100
 """Lines of one text that are named."""
 _RESOURCE_NOT_FOUND = -32002
 """What a missing resource is up to 2025-11-25; since then it is a wrong parameter."""
-_SINCE = "2026-07-28"
+_NEW_REVISION = "2026-07-28"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Announcer:
 
     async def meet(self, ctx: Any, call_next: Any) -> Any:
         """Remember whoever speaks the older protocol, and is told without having asked."""
-        if not is_version_at_least(ctx.session.protocol_version, _SINCE):
+        if not is_version_at_least(ctx.session.protocol_version, _NEW_REVISION):
             # A session lives as long as a request; what stays, and can be told something, is behind it.
             self._connections.add(ctx.session._connection)
         return await call_next(ctx)
@@ -109,19 +109,19 @@ def serve_resources(
             found, following = await resources.listed(client_of(context), params.cursor if params else None)
         except DowseError as error:
             raise MCPError(code=INVALID_PARAMS, message=str(error)) from error
-        return ListResourcesResult(resources=[_listed(one) for one in found], next_cursor=following)
+        return ListResourcesResult(resources=[_listed_resource(one) for one in found], next_cursor=following)
 
     async def read(context: Any, params: ReadResourceRequestParams) -> ReadResourceResult:
         uri = str(params.uri)
         try:
             text, mime_type = await resources.read(client_of(context), uri)
         except ResourceNotFound as error:
-            is_new = is_version_at_least(context.session.protocol_version, _SINCE)
+            is_new = is_version_at_least(context.session.protocol_version, _NEW_REVISION)
             code = INVALID_PARAMS if is_new else _RESOURCE_NOT_FOUND
             raise MCPError(code=code, message=str(error), data={"uri": uri}) from error
         except DowseError as error:
             raise MCPError(code=INVALID_PARAMS, message=str(error), data={"uri": uri}) from error
-        contents = TextResourceContents(uri=uri, mime_type=mime_type, text=text, _meta=_meta(text))
+        contents = TextResourceContents(uri=uri, mime_type=mime_type, text=text, _meta=_warning_metadata(text))
         return ReadResourceResult(contents=[contents])
 
     async def listen(context: Any, params: SubscriptionsListenRequestParams) -> Any:
@@ -137,19 +137,22 @@ def serve_resources(
     server.add_request_handler("subscriptions/listen", SubscriptionsListenRequestParams, listen)
 
 
-def _meta(text: str) -> dict[str, Any] | None:
+def _warning_metadata(text: str) -> dict[str, Any] | None:
     """What a text that is read whole is to be read with care for."""
     flags = find_flags(text)
     if not flags:
         return None
-    return {f"{META}/flags": sorted({one.kind for one in flags}), f"{META}/flaggedLines": _lines(flags)}
+    return {
+        f"{META_PREFIX}/flags": sorted({one.kind for one in flags}),
+        f"{META_PREFIX}/flaggedLines": _flagged_lines(flags),
+    }
 
 
-def _lines(flags: Sequence[Flag]) -> list[int]:
-    return sorted({one.line for one in flags})[:MOST_LINES]
+def _flagged_lines(flags: Sequence[Flag]) -> list[int]:
+    return sorted({one.line for one in flags})[:MAX_FLAGGED_LINES]
 
 
-def _listed(resource: Resource) -> ListedResource:
+def _listed_resource(resource: Resource) -> ListedResource:
     return ListedResource(
         uri=resource.uri,
         name=resource.name,

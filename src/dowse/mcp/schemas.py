@@ -10,14 +10,14 @@ SCREENING: dict[str, Schema] = {"masked": TEXTS, "flags": TEXTS}
 """Of a hit: the kinds of secrets that are masked in it, and what it is to be read with care for."""
 
 
-def described(schema: Schema, description: str, **more: object) -> Schema:
+def describe(schema: Schema, description: str, **more: object) -> Schema:
     """A schema with its description and what else is to be said."""
     return {**schema, "description": description, **more}
 
 
 def count(description: str, default: int, most: int, least: int = 1) -> Schema:
     """A whole number within bounds."""
-    return described(NUMBER, description, default=default, minimum=least, maximum=most, multipleOf=1)
+    return describe(NUMBER, description, default=default, minimum=least, maximum=most, multipleOf=1)
 
 
 def reply(required: tuple[str, ...] = (), **properties: Schema) -> Schema:

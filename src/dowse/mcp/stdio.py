@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from mcp.shared.message import SessionMessage
 
-LEAVE_SECONDS = 1.5
+EXIT_SECONDS = 1.5
 """How long what goes on may take to end once the client has gone."""
 
 
@@ -28,13 +28,13 @@ class Wire:
     writing: int
 
 
-def take_the_wire() -> Wire:
+def take_stdio() -> Wire:
     """Keep stdin and stdout for the protocol: from here on all that is printed goes to stderr.
 
     Done before anything heavy is imported, since a library may print while it is. A signal that comes
     meanwhile ends us at once: nothing is to be kept yet, and an interrupt may get lost in an import.
     """
-    _on_signals(lambda *_: _end(0))
+    _on_signals(lambda *_: _exit(0))
     wire = Wire(os.dup(0), os.dup(1))
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
@@ -46,7 +46,7 @@ def take_the_wire() -> Wire:
     return wire
 
 
-def run_on(wire: Wire, server: "Server[Any]") -> None:
+def serve_stdio(wire: Wire, server: "Server[Any]") -> None:
     """Serve until the client goes away or a signal comes, then end the process.
 
     By `os._exit`: the thread that reads stdin cannot be stopped, and the interpreter would wait for it.
@@ -62,7 +62,7 @@ def run_on(wire: Wire, server: "Server[Any]") -> None:
         logging.getLogger(__name__).exception("the server failed")
         code = 3
     finally:
-        _end(code)
+        _exit(code)
 
 
 async def _serve(wire: Wire, server: "Server[Any]") -> None:
@@ -76,7 +76,7 @@ async def _serve(wire: Wire, server: "Server[Any]") -> None:
 
         def leave(*_: object) -> None:
             """Go as we do when the client goes: in order, and in any case soon."""
-            _leave_soon()
+            _exit_soon()
             with contextlib.suppress(RuntimeError):  # the loop has ended already
                 loop.call_soon_threadsafe(tasks.cancel_scope.cancel)
 
@@ -96,7 +96,7 @@ async def _read(
     from mcp.shared.message import SessionMessage
 
     from dowse.errors import InvalidMessage
-    from dowse.mcp.jsonrpc_lines import message_of
+    from dowse.mcp.jsonrpc_lines import parse_line
 
     file = os.fdopen(descriptor, "rb", closefd=False)
     with contextlib.suppress(BrokenResourceError):  # the server has ended before its client
@@ -105,10 +105,10 @@ async def _read(
                 if not line.strip():
                     continue
                 try:
-                    await incoming.send(SessionMessage(message_of(line)))
+                    await incoming.send(SessionMessage(parse_line(line)))
                 except InvalidMessage as error:
                     await said.send(SessionMessage(error.refusal))
-            _leave_soon()
+            _exit_soon()
 
 
 async def _write(
@@ -117,13 +117,13 @@ async def _write(
     """Write what is said until all is said, or nobody reads it any more."""
     from anyio import to_thread
 
-    from dowse.mcp.jsonrpc_lines import line_of
+    from dowse.mcp.jsonrpc_lines import format_line
 
     with os.fdopen(descriptor, "wb", buffering=0, closefd=False) as file:
         async with outgoing:
             async for one in outgoing:
                 try:
-                    await to_thread.run_sync(_write_all, file, line_of(one.message))
+                    await to_thread.run_sync(_write_all, file, format_line(one.message))
                 except OSError:
                     leave()
 
@@ -140,13 +140,13 @@ def _on_signals(handle: Callable[..., None]) -> None:
             signal.signal(number, handle)
 
 
-def _leave_soon() -> None:
-    timer = threading.Timer(LEAVE_SECONDS, _end, (0,))
+def _exit_soon() -> None:
+    timer = threading.Timer(EXIT_SECONDS, _exit, (0,))
     timer.daemon = True
     timer.start()
 
 
-def _end(code: int) -> None:
+def _exit(code: int) -> None:
     try:
         sys.stderr.flush()
     finally:

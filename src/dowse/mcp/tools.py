@@ -13,7 +13,7 @@ Level = Literal["minimal", "standard", "full"]
 """How much a server offers: one search over everything, what is always needed, or all."""
 
 
-def sources_of(surfaces: "tuple[Surface, ...]") -> "tuple[Surface, ...]":
+def searchable_surfaces(surfaces: "tuple[Surface, ...]") -> "tuple[Surface, ...]":
     """The surfaces that have something to search; the federated one, named alone, is over all of them."""
     named = tuple(name for name in surfaces if name != "federated")
     return named or tuple(name for name in SURFACES if name != "federated")

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from dowse.errors import UsageError
 from dowse.federation.federated_tools import INSTRUCTIONS as FEDERATED_INSTRUCTIONS
-from dowse.federation.federated_tools import STATUS, FederatedSurface
+from dowse.federation.federated_tools import STATUS_TOOL, FederatedSurface
 from dowse.federation.source_list import CREATE_INDEX, RUN_INDEX, SourceList
 from dowse.mcp.protocol import make_server
 from dowse.mcp.reply_budget import BUDGET_TOKENS
 from dowse.mcp.resources import Announcer
-from dowse.mcp.tools import SURFACES, Call, Level, Surface, Tool, sources_of
+from dowse.mcp.tools import SURFACES, Call, Level, Surface, Tool, searchable_surfaces
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -45,7 +45,7 @@ class Offer:
     @property
     def sources(self) -> tuple[Surface, ...]:
         """The surfaces that can be searched, whether or not their own tools are offered."""
-        return tuple(name for name in sources_of(self.surfaces) if name in PUBLIC or not self.is_public)
+        return tuple(name for name in searchable_surfaces(self.surfaces) if name in PUBLIC or not self.is_public)
 
     @property
     def is_federated(self) -> bool:
@@ -139,7 +139,7 @@ class ComposedServer:
         """Return the project tools; with a federated search, their status tells of all other sources as well."""
         if self._federated is None:
             return list(tools)
-        return [self._federated.with_sources(tool) if tool.name == STATUS else tool for tool in tools]
+        return [self._federated.with_sources(tool) if tool.name == STATUS_TOOL else tool for tool in tools]
 
     def health(self) -> "list[SourceHealth]":
         """Return what is served and its problems, for monitoring."""

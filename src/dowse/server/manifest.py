@@ -14,9 +14,9 @@ from typing import Any, cast, get_args
 from dowse.errors import SettingsError
 from dowse.mcp.tools import SURFACES, Level, Surface
 
-FILE = "dowse.toml"
-MAX_BYTES = 1 << 20
-LEAST_BUDGET = 1000
+MANIFEST_FILE = "dowse.toml"
+MAX_MANIFEST_BYTES = 1 << 20
+MIN_BUDGET_TOKENS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +46,20 @@ class Manifest:
 
 def find_manifest(folder: Path) -> Manifest | None:
     """The manifest in a folder, if there is one, with the rights of one that was found."""
-    file = folder / FILE
+    file = folder / MANIFEST_FILE
     return read_manifest(file, is_trusted=False) if file.is_file() else None
 
 
 def read_manifest(file: Path, *, is_trusted: bool) -> Manifest:
     """What a file says; SettingsError names the file, the key and the remedy."""
     reader = _Reader(file, is_trusted=is_trusted)
-    return reader.manifest(_parsed(file))
+    return reader.manifest(_parse(file))
 
 
-def _parsed(file: Path) -> dict[str, Any]:
+def _parse(file: Path) -> dict[str, Any]:
     try:
         data = file.read_bytes()
-        if len(data) > MAX_BYTES:
+        if len(data) > MAX_MANIFEST_BYTES:
             raise SettingsError(f"{file} is larger than 1 MB. Make it smaller.")
         return tomllib.loads(data.decode("utf-8-sig"))
     except OSError as error:
@@ -147,16 +147,16 @@ class _Reader:
         return cast("Level", value)
 
     def _budget(self, key: str, value: Any) -> int:
-        if not isinstance(value, int) or isinstance(value, bool) or value < LEAST_BUDGET:
-            raise self._wrong(key, "is not a number of tokens", f"Write a whole number from {LEAST_BUDGET:,} on")
+        if not isinstance(value, int) or isinstance(value, bool) or value < MIN_BUDGET_TOKENS:
+            raise self._wrong(key, "is not a number of tokens", f"Write a whole number from {MIN_BUDGET_TOKENS:,} on")
         return value
 
     def _http(self, key: str, value: Any) -> dict[str, Any]:
         self._require_trust(key, "an address to listen on")
-        table = self._table(key, value, tuple(_HTTP))
+        table = self._table(key, value, tuple(_HTTP_KEYS))
         found = {}
         for name, one in table.items():
-            option, read = _HTTP[name]
+            option, read = _HTTP_KEYS[name]
             found[option] = read(self, f"{key}.{name}", one)
         if "address" not in found:
             raise self._wrong(key, "has no address", 'Write address = "127.0.0.1:8321"')
@@ -194,7 +194,7 @@ class _Reader:
         except (OSError, RuntimeError, ValueError) as error:
             raise self._wrong(key, "is no path", "Name a file or folder") from error
         if not resolved.is_relative_to(self._folder):
-            self._require_trust(key, f"a place outside the folder of {FILE}")
+            self._require_trust(key, f"a place outside the folder of {MANIFEST_FILE}")
         return path if self._is_trusted else resolved
 
     def _table(self, key: str, value: Any, known: tuple[str, ...]) -> dict[str, Any]:
@@ -223,7 +223,7 @@ class _Reader:
 
 
 _KEYS = ("roots", "documents", "sites", "archives", "indexes", "only", "tools", "budget", "http")
-_HTTP: dict[str, tuple[str, Callable[[_Reader, str, Any], Any]]] = {
+_HTTP_KEYS: dict[str, tuple[str, Callable[[_Reader, str, Any], Any]]] = {
     "address": ("address", _Reader._text),
     "allowRemote": ("allow_remote", _Reader._flag),
     "tokenFile": ("token_file", _Reader._file_path),

@@ -10,14 +10,14 @@ from dowse.keeping.service import Service
 from dowse.mcp.tools import Call
 from dowse.sources.roots import detect_root, is_too_wide
 
-QUESTION = "Could not detect project root.\n[1] Use current directory: {folder}\n[2] Enter a custom path"
-QUESTION_WITHOUT_FOLDER = "Could not detect project root. Enter the path of the project's directory."
+ROOT_QUESTION = "Could not detect project root.\n[1] Use current directory: {folder}\n[2] Enter a custom path"
+ROOT_QUESTION_WITHOUT_FOLDER = "Could not detect project root. Enter the path of the project's directory."
 
 
 async def find_roots(service: Service, call: Call, start: Path, *, may_ask: bool = True) -> None:
     """Give a service that has no project the ones that are meant; PROJECT_NOT_DETECTED where that cannot be known."""
     can_ask = may_ask and call.can_ask
-    await take_client_roots(service, call)
+    await add_client_roots(service, call)
     if service.projects:
         return
     folder: Path | None = None
@@ -31,13 +31,13 @@ async def find_roots(service: Service, call: Call, start: Path, *, may_ask: bool
         if not can_ask:
             raise CatalogError("PROJECT_NOT_DETECTED", detail=str(error)) from error
     if can_ask:
-        _add(service, await _asked(call, folder))
+        _add(service, await _ask_for_root(call, folder))
     elif folder:
         _add(service, folder)
         service.warnings.append(f"No project marker was found; '{folder.name}' itself is taken for the project.")
 
 
-async def take_client_roots(service: Service, call: Call) -> None:
+async def add_client_roots(service: Service, call: Call) -> None:
     """Serve the folders that the client says it works in."""
     for uri in await call.roots():
         parts = urlsplit(uri)
@@ -45,7 +45,7 @@ async def take_client_roots(service: Service, call: Call) -> None:
         try:
             if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
                 raise ProjectNotDetected("It is not on this machine.")
-            service.add(_required(folder))
+            service.add(_require_folder(folder))
         except DowseError:
             warning = f"A root of the client is not served: '{folder.name or folder}' is no project's folder."
             if warning not in service.warnings:
@@ -59,8 +59,8 @@ def _add(service: Service, folder: Path) -> None:
         raise CatalogError("PROJECT_NOT_DETECTED", detail=str(error)) from error
 
 
-async def _asked(call: Call, folder: Path | None) -> Path:
-    question = QUESTION.format(folder=folder) if folder else QUESTION_WITHOUT_FOLDER
+async def _ask_for_root(call: Call, folder: Path | None) -> Path:
+    question = ROOT_QUESTION.format(folder=folder) if folder else ROOT_QUESTION_WITHOUT_FOLDER
     field = {"type": "string", "title": "Project directory", **({"default": str(folder)} if folder else {})}
     answer = await call.ask("root", question, {"path": field})
     said = str((answer or {}).get("path") or "").strip()
@@ -69,14 +69,14 @@ async def _asked(call: Call, folder: Path | None) -> Path:
     if folder and said in ("", "1"):
         return folder
     try:
-        return _required(Path(said).expanduser())
+        return _require_folder(Path(said).expanduser())
     except (ProjectNotDetected, RuntimeError) as error:  # or the home of a user who does not exist
         raise CatalogError(
             "PROJECT_NOT_DETECTED", detail=f"What was answered is no project's directory. {error}"
         ) from error
 
 
-def _required(folder: Path) -> Path:
+def _require_folder(folder: Path) -> Path:
     """A folder that may be served though nobody named it on the command line."""
     if not folder.is_absolute() or not os.path.isdir(folder):  # noqa: PTH112 - unlike Path's, False where we may not look
         raise ProjectNotDetected("It is not the absolute path of a folder.")

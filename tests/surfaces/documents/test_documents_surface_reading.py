@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcp_types import TextResourceContents
 
-from dowse.surfaces.documents.doc_uris import parts_of, uri_of
+from dowse.surfaces.documents.doc_uris import make_uri, parse_uri
 from tests.making import write_tree
 from tests.surfaces.documents.talking import NOT_FOUND, Reader, index, talk
 
@@ -164,7 +164,7 @@ def test_a_name_that_is_no_unicode_is_neither_listed_nor_read(tmp_path: Path, mo
 @settings(deadline=None, suppress_health_check=[HealthCheck.differing_executors])
 def test_an_address_means_the_path_it_was_made_of(path: str, anchor: str) -> None:
     anchor = anchor.encode(errors="replace").decode()
-    uri = uri_of(path, anchor)
+    uri = make_uri(path, anchor)
     assert uri.isascii()
     assert uri.isprintable()
-    assert parts_of(uri) == (path, anchor)
+    assert parse_uri(uri) == (path, anchor)

@@ -7,7 +7,7 @@ import pytest
 
 from dowse.cli import main
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.index_status import as_size
+from dowse.indexes.index_status import format_size
 from dowse.store import storage_layout
 from tests.making import write_tree
 from tests.surfaces.project.conftest import index
@@ -114,7 +114,7 @@ def test_the_size_is_that_of_all(indexed_roots: list[Path]) -> None:
     units = {"B": 1, "KB": 1e3, "MB": 1e6}
     unit = reply["storageSize"].lstrip("0123456789.")
     said = float(reply["storageSize"].removesuffix(unit)) * units[unit]
-    assert said > 1.5 * max(sizes), (reply["storageSize"], [as_size(size) for size in sizes])
+    assert said > 1.5 * max(sizes), (reply["storageSize"], [format_size(size) for size in sizes])
 
 
 def test_the_status_of_all_is_that_of_the_worst(indexed_roots: list[Path], tmp_path: Path) -> None:

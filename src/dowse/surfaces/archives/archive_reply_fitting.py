@@ -6,17 +6,17 @@ from typing import Any
 Reply = dict[str, Any]
 Size = Callable[[Reply], int]
 
-_CITATIONS = (20, 10, 5, 2, 1, 0)
-_NODES = (150, 75, 40, 20, 0)
+_CITATION_LIMITS = (20, 10, 5, 2, 1, 0)
+_NODE_LIMITS = (150, 75, 40, 20, 0)
 
 
-def fitted(reply: Reply, budget: int, size: Size) -> Reply:
+def fit_search_reply(reply: Reply, budget: int, size: Size) -> Reply:
     """The reply of a search within a budget: fewer citations, a smaller graph, fewer snippets, fewer hits at last."""
     if size(reply) <= budget:
         return reply
-    for most_citations, most_nodes in zip(_CITATIONS, (*_NODES, 0), strict=True):
-        reply = _smaller(reply, most_citations, most_nodes)
-        noted = _noted(reply, "Some citations are left out; find_citations tells all of one document.")
+    for most_citations, most_nodes in zip(_CITATION_LIMITS, (*_NODE_LIMITS, 0), strict=True):
+        reply = _shrink(reply, most_citations, most_nodes)
+        noted = _with_note(reply, "Some citations are left out; find_citations tells all of one document.")
         if size(noted) <= budget:
             return noted
     return _with_fewer_results(reply, budget, size)
@@ -30,14 +30,14 @@ def _with_fewer_results(reply: Reply, budget: int, size: Size) -> Reply:
         reply = {**reply, "citationGraph": {"nodes": [], "edges": [], "truncated": "Left out: too long."}}
     for shown in range(whole, 0, -1):
         note = f"{shown} of {whole} results are shown, without citations. Ask for a smaller limit."
-        fewer = _noted({**reply, "results": results[:shown]}, note)
+        fewer = _with_note({**reply, "results": results[:shown]}, note)
         fewer["metadata"]["totalResults"] = shown
         if size(fewer) <= budget:
             break
     return fewer
 
 
-def _smaller(reply: Reply, most_citations: int, most_nodes: int) -> Reply:
+def _shrink(reply: Reply, most_citations: int, most_nodes: int) -> Reply:
     results = [_with_fewer_citations(result, most_citations) for result in reply["results"]]
     smaller = {**reply, "results": results}
     if graph := reply.get("citationGraph"):
@@ -45,12 +45,16 @@ def _smaller(reply: Reply, most_citations: int, most_nodes: int) -> Reply:
         kept = {node["id"] for node in nodes}
         edges = [edge for edge in graph["edges"] if edge["from"] in kept and edge["to"] in kept]
         if len(nodes) < len(graph["nodes"]):
-            graph = {"nodes": _typed(nodes, edges), "edges": edges, "truncated": "The graph is cut to fit the reply."}
+            graph = {
+                "nodes": _retype_nodes(nodes, edges),
+                "edges": edges,
+                "truncated": "The graph is cut to fit the reply.",
+            }
         smaller["citationGraph"] = graph
     return smaller
 
 
-def _typed(nodes: list[Reply], edges: list[Reply]) -> list[Reply]:
+def _retype_nodes(nodes: list[Reply], edges: list[Reply]) -> list[Reply]:
     """Nodes with the types they have among fewer edges."""
     citing, cited = {edge["from"] for edge in edges}, {edge["to"] for edge in edges}
 
@@ -72,5 +76,5 @@ def _with_fewer_citations(result: Reply, most: int) -> Reply:
     return {**result, "citations": fewer}
 
 
-def _noted(reply: Reply, note: str) -> Reply:
+def _with_note(reply: Reply, note: str) -> Reply:
     return {**reply, "metadata": {**reply["metadata"], "truncated": note}}

@@ -28,9 +28,9 @@ from dowse.archives.reply_screening import screen_reply
 from dowse.errors import CatalogError, DowseError, NotIndexed, UsageError
 from dowse.indexes.masking_setting import masks_secrets
 from dowse.mcp.reply_budget import wire_characters
-from dowse.mcp.schemas import FLAG, NUMBER, SCREENING, TEXT, TEXTS, described, item, reply
+from dowse.mcp.schemas import FLAG, NUMBER, SCREENING, TEXT, TEXTS, describe, item, reply
 from dowse.mcp.tools import Call, ProseReply, Schema, Tool
-from dowse.surfaces.archives.archive_reply_fitting import fitted
+from dowse.surfaces.archives.archive_reply_fitting import fit_search_reply
 
 FAILURE = "Failed to search local archives: "
 MAX_QUERY_CHARACTERS = 10_000
@@ -142,7 +142,7 @@ class ArchiveSurface:
         )
         if self.is_indexing():
             found["metadata"]["indexing"] = True
-        return fitted(screen_reply(found, masks=masks), budget, wire_characters)
+        return fit_search_reply(screen_reply(found, masks=masks), budget, wire_characters)
 
     async def answer(self, call: Call, graph_query: GraphQuery) -> dict[str, Any]:
         """Answer a query about the graph."""
@@ -236,17 +236,17 @@ def _find_duplicates(database: ArchiveDatabase, arguments: Any) -> dict[str, Any
 
 _INTEGER: Schema = {"type": "integer"}
 _INFERRED = {
-    "includeInferred": described(
+    "includeInferred": describe(
         FLAG, "Whether to include inferred citations: plain mentions and quotations", default=False
     )
 }
-_LIMIT = {"limit": described(_INTEGER, "Maximum number to return", default=20, minimum=1, maximum=500)}
+_LIMIT = {"limit": describe(_INTEGER, "Maximum number to return", default=20, minimum=1, maximum=500)}
 _SEARCH_ARGUMENTS: dict[str, Schema] = {
-    "query": described(TEXT, "The search query"),
-    "fuzzy": described(FLAG, "Whether to enable fuzzy matching", default=True),
-    "includeCitations": described(FLAG, "Whether to include citation information", default=False),
-    "citationDepth": described(_INTEGER, "How many levels of citations to include", default=1, minimum=1, maximum=3),
-    "limit": described(_INTEGER, "Maximum number of results to return", default=10, minimum=1, maximum=50),
+    "query": describe(TEXT, "The search query"),
+    "fuzzy": describe(FLAG, "Whether to enable fuzzy matching", default=True),
+    "includeCitations": describe(FLAG, "Whether to include citation information", default=False),
+    "citationDepth": describe(_INTEGER, "How many levels of citations to include", default=1, minimum=1, maximum=3),
+    "limit": describe(_INTEGER, "Maximum number of results to return", default=10, minimum=1, maximum=50),
     **_INFERRED,
 }
 _DOCUMENT_NAME = "A document by its id (doc-…), path, URL or exact title"
@@ -284,14 +284,14 @@ def _tools(surface: ArchiveSurface) -> tuple[Tool, ...]:
         run = partial(surface.answer, graph_query=graph_query)
         return Tool(*names, run, output, arguments, required, is_extra=True, failure=failure_reply)
 
-    direction = described(TEXT, "Which citations to return", enum=["both", "citing", "cited"], default="both")
-    way = described(
+    direction = describe(TEXT, "Which citations to return", enum=["both", "citing", "cited"], default="both")
+    way = describe(
         TEXT,
         "Follow citations from the citing to the cited document only, or in either direction",
         enum=["citing", "either"],
         default="citing",
     )
-    depth = described(
+    depth = describe(
         _INTEGER,
         "How many levels of citations to follow; with 2 or 3, the reply has the graph around the document",
         default=1,
@@ -306,13 +306,13 @@ def _tools(surface: ArchiveSurface) -> tuple[Tool, ...]:
         extra(
             ("find_citations", "Find citations", "Returns what one archived document cites, and what cites it"), _find_citations,
             reply(("document",), document={"type": "object"}, citing=_LIST, cited=_LIST),
-            {"document": described(TEXT, _DOCUMENT_NAME), "direction": direction, "depth": depth, **_LIMIT, **_INFERRED},
+            {"document": describe(TEXT, _DOCUMENT_NAME), "direction": direction, "depth": depth, **_LIMIT, **_INFERRED},
             ("document",),
         ),
         extra(
             ("citation_path", "Citation path", "Returns the shortest chain of citations from one archived document to another"),
             _find_path, reply(("found", "path"), found=FLAG, length=NUMBER, path=_LIST, steps=_LIST),
-            {"from": described(TEXT, _DOCUMENT_NAME), "to": described(TEXT, _DOCUMENT_NAME), "direction": way, **_INFERRED},
+            {"from": describe(TEXT, _DOCUMENT_NAME), "to": describe(TEXT, _DOCUMENT_NAME), "direction": way, **_INFERRED},
             ("from", "to"),
         ),
         extra(

@@ -11,24 +11,24 @@ from dowse.sources.document_files import suffix_of
 SCHEME = "docs://"
 
 
-def uri_of(path: str, anchor: str = "") -> str:
+def make_uri(path: str, anchor: str = "") -> str:
     """The address of a document, or of a section of it."""
     written = SCHEME + quote(path, safe="/", errors="surrogateescape")
     return f"{written}#{quote(anchor, errors='surrogateescape')}" if anchor else written
 
 
-def parts_of(uri: str) -> tuple[str, str]:
+def parse_uri(uri: str) -> tuple[str, str]:
     """The path and the anchor that an address means."""
     address, _, anchor = uri.removeprefix(SCHEME).partition("#")
     return unquote(address, errors="surrogateescape"), unquote(anchor, errors="replace")
 
 
-def mime_type_of(path: str) -> str:
+def document_mime_type(path: str) -> str:
     """The type of what a reader gets."""
     return str(DOCUMENT_EXTENSIONS.get(suffix_of(path), "text/markdown"))
 
 
-def extensions_of(given: list[str] | None) -> frozenset[str]:
+def parse_extensions(given: list[str] | None) -> frozenset[str]:
     """Extensions as people write them: with or without the dot, in any case."""
     wanted = frozenset(f".{name.strip().lstrip('.').lower()}" for name in given or () if name.strip(". "))
     if unknown := wanted - DOCUMENT_EXTENSIONS.keys():
@@ -38,12 +38,12 @@ def extensions_of(given: list[str] | None) -> frozenset[str]:
     return wanted
 
 
-def cursor_of(number: int, after: str) -> str:
+def make_cursor(number: int, after: str) -> str:
     """Where the next page begins: after a path, in the folder of a number."""
     return base64.urlsafe_b64encode(f"{number}:{after}".encode()).decode()
 
 
-def position_of(cursor: str | None) -> tuple[int, str]:
+def parse_cursor(cursor: str | None) -> tuple[int, str]:
     """What a cursor says."""
     if cursor is None:
         return 0, ""

@@ -13,7 +13,7 @@ from dowse.indexes.document_search import (
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.served_index import ServedIndex
 from dowse.searching.title_index import TitleIndex
-from dowse.surfaces.documents.doc_uris import uri_of
+from dowse.surfaces.documents.doc_uris import make_uri
 from dowse.surfaces.documents.link_graph import LinkGraph
 from dowse.surfaces.documents.resource_list import ResourceList
 from dowse.types import Document
@@ -31,7 +31,7 @@ class DocumentFolder:
 
     def uri(self, path: str, anchor: str = "") -> str:
         """Return the URI of a document, or of a section of it."""
-        return uri_of(self._shown_path(self.served, path), anchor)
+        return make_uri(self._shown_path(self.served, path), anchor)
 
     async def search(self, query: DocumentQuery) -> DocumentResults:
         """Find documents by title and content."""

@@ -10,7 +10,7 @@ from dowse.indexes.index import ProjectIndex
 from dowse.keeping.service import Service
 from dowse.mcp.resources import Announcer
 from dowse.mcp.tools import Call
-from dowse.surfaces.documents.doc_uris import SCHEME, parts_of
+from dowse.surfaces.documents.doc_uris import SCHEME, parse_uri
 from dowse.surfaces.documents.document_folder import DocumentFolder
 from dowse.surfaces.root_detection import find_roots
 from dowse.types import Document
@@ -77,7 +77,7 @@ class DocumentFolders:
     async def _resolve(self, client: Call, uri: str) -> tuple[DocumentFolder, str, str]:
         if not uri.startswith(SCHEME):
             raise ResourceNotFound(f"Unsupported URI scheme: {uri}")
-        path, anchor = parts_of(uri)
+        path, anchor = parse_uri(uri)
         for folder in await self.find(client):
             if not self.service.has_several:
                 return folder, path, anchor

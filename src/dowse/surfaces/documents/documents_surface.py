@@ -9,9 +9,9 @@ from dowse.errors import ResourceNotFound
 from dowse.indexes.document_search import DocumentQuery, ListedDocument, text_of
 from dowse.keeping.service import Service
 from dowse.mcp.resources import Announcer, Resource
-from dowse.mcp.schemas import NUMBER, SCREENING, TEXT, TEXTS, count, described, item, reply
+from dowse.mcp.schemas import NUMBER, SCREENING, TEXT, TEXTS, count, describe, item, reply
 from dowse.mcp.tools import Call, ProseReply, Schema, Tool
-from dowse.surfaces.documents.doc_uris import cursor_of, extensions_of, mime_type_of, position_of
+from dowse.surfaces.documents.doc_uris import document_mime_type, make_cursor, parse_cursor, parse_extensions
 from dowse.surfaces.documents.document_folder import DocumentFolder
 from dowse.surfaces.documents.document_folders import DocumentFolders
 from dowse.surfaces.documents.document_replies import (
@@ -52,7 +52,7 @@ class DocumentsSurface:
 
     async def listed(self, client: Call, cursor: str | None) -> tuple[Sequence[Resource], str | None]:
         """Return a page of resources in the order of their paths, and the cursor of the next page."""
-        number, after = position_of(cursor)
+        number, after = parse_cursor(cursor)
         page: list[Resource] = []
         folders = await self.folders.find(client)
         for position, folder in enumerate(folders[number:], number):
@@ -60,9 +60,9 @@ class DocumentsSurface:
             found = await folder.list_page(after, room + 1)
             page += [_resource(folder, document) for document in found[:room]]
             if len(found) > room:
-                return page, cursor_of(position, found[room - 1].path)
+                return page, make_cursor(position, found[room - 1].path)
             if len(page) == PAGE and folder is not folders[-1]:
-                return page, cursor_of(position + 1, "")
+                return page, make_cursor(position + 1, "")
             after = ""
         return page, None
 
@@ -72,7 +72,7 @@ class DocumentsSurface:
         text = text_of(document, anchor)
         if text is None:
             raise ResourceNotFound(f"Resource not found: {uri}")
-        return text, mime_type_of(document.path)
+        return text, document_mime_type(document.path)
 
     # Searching
 
@@ -83,7 +83,7 @@ class DocumentsSurface:
             arguments["query"],
             arguments["searchIn"],
             int(arguments["limit"]),
-            extensions_of(arguments["fileTypes"]),
+            parse_extensions(arguments["fileTypes"]),
         )
         folders = await self.folders.find(call, may_ask=True)
         if not query.text.strip():
@@ -103,16 +103,16 @@ def _resource(folder: DocumentFolder, document: ListedDocument) -> Resource:
     title = one_line(document.title, TITLE_CHARACTERS)
     description = one_line(document.description, DESCRIPTION_CHARACTERS)
     name = one_line(document.path.rpartition("/")[2], TITLE_CHARACTERS)
-    return Resource(folder.uri(document.path), name, title, description, mime_type_of(document.path))
+    return Resource(folder.uri(document.path), name, title, description, document_mime_type(document.path))
 
 
 _ARGUMENTS: dict[str, Schema] = {
-    "query": described(TEXT, 'Search query; +must, -not and "a phrase" work', maxLength=10_000),
-    "searchIn": described(
+    "query": describe(TEXT, 'Search query; +must, -not and "a phrase" work', maxLength=10_000),
+    "searchIn": describe(
         TEXT, "Search target: title, content, or both", enum=["title", "content", "both"], default="both"
     ),
     "limit": count("Maximum number of results", 10, MAX_RESULTS),
-    "fileTypes": described(TEXTS, "File extensions to search"),
+    "fileTypes": describe(TEXTS, "File extensions to search"),
 }
 _FOUND = reply(
     ("totalMatches", "results"),

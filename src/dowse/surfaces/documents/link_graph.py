@@ -9,7 +9,7 @@ from dowse.reading.link_targets import LinkTarget, LinkTargets
 from dowse.reading.site_prefixes import find_site_prefixes
 from dowse.searching.title_index import FollowableStore
 
-NOWHERE = -1
+BROKEN_TARGET = -1
 """Where a broken link leads."""
 TOP_FOLDERS = 2
 """A site's sources lie at the root of a folder or one or two folders below: `docs/`, `files/en-us/`."""
@@ -47,7 +47,7 @@ class LinkGraph:
 
     def sources(self, path: str | None) -> list[tuple[int, int]]:
         """The links that lead to a document, or nowhere: the documents they stand in, and which they are there."""
-        wanted = NOWHERE if path is None else self._places.get(path)
+        wanted = BROKEN_TARGET if path is None else self._places.get(path)
         return [
             (number, links[at])
             for number, links in self._links.items()
@@ -90,9 +90,9 @@ class LinkGraph:
         for at, target in links:
             match self._resolved(target, path):
                 case Internal(to):
-                    found.extend((at, self._places.get(to, NOWHERE)))
+                    found.extend((at, self._places.get(to, BROKEN_TARGET)))
                 case Broken():
-                    found.extend((at, NOWHERE))
+                    found.extend((at, BROKEN_TARGET))
         if found:
             self._links[number] = found
 

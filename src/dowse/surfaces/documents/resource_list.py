@@ -51,7 +51,7 @@ class ResourceList:
         last = max(self._shown, default="")
         known: dict[str, str] = {}
         for document in store.documents():
-            self._entries[document.id] = _number(document)
+            self._entries[document.id] = _entry_hash(document)
             if self._is_all_shown or document.path <= last:
                 known[document.path] = document.title
         return known != self._shown
@@ -61,16 +61,16 @@ class ResourceList:
         changes = store.changes_since(self._state[1]) if self._state[0] == state[0] else None
         if changes is None:
             self._state = state
-            self._entries = {document.id: _number(document) for document in store.documents()}
+            self._entries = {document.id: _entry_hash(document) for document in store.documents()}
             return
         for number in changes.removed:
             self._entries.pop(number, None)
-        self._entries |= {number: _number(one) for number, one in store.documents_by_id(changes.added).items()}
+        self._entries |= {number: _entry_hash(one) for number, one in store.documents_by_id(changes.added).items()}
         self._state = (state[0], changes.sequence)
 
     def _sum(self) -> tuple[int, int]:
         return len(self._entries), sum(self._entries.values())
 
 
-def _number(document: StoredDocument) -> int:
+def _entry_hash(document: StoredDocument) -> int:
     return hash((document.path, document.title))

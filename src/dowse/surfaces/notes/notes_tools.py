@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from dowse.mcp.schemas import FLAG, NUMBER, TEXT, TEXTS, described, item
+from dowse.mcp.schemas import FLAG, NUMBER, TEXT, TEXTS, describe, item
 from dowse.mcp.tools import Schema, Tool
 from dowse.notes.limits import DEFAULT_INDEX, DEFAULT_K, MAX_K, MAX_OFFSET, MAX_QUERY_CHARACTERS
 from dowse.surfaces.notes.notes_handlers import NotesSurface, error_of
@@ -16,9 +16,9 @@ INSTRUCTIONS = (
 OBJECT: Schema = {"type": "object"}
 INTEGER: Schema = {"type": "integer"}
 
-_INDEX = {"index_name": described(TEXT, "Target index", default=DEFAULT_INDEX)}
-_ID = {"doc_id": described(TEXT, "Unique document identifier")}
-_OFFSET = described(INTEGER, "Skip this many results", default=0, minimum=0, maximum=MAX_OFFSET)
+_INDEX = {"index_name": describe(TEXT, "Target index", default=DEFAULT_INDEX)}
+_ID = {"doc_id": describe(TEXT, "Unique document identifier")}
+_OFFSET = describe(INTEGER, "Skip this many results", default=0, minimum=0, maximum=MAX_OFFSET)
 
 
 def _reply(*required: str, **properties: Schema) -> Schema:
@@ -52,11 +52,11 @@ def notes_tools(surface: NotesSurface) -> list[Tool]:
                 total_matches=INTEGER, query_parsed=OBJECT, next_offset=INTEGER,
             ),
             {
-                "query": described(TEXT, "Search query (supports +/- and phrase operators)", maxLength=MAX_QUERY_CHARACTERS),
-                "k": described(INTEGER, "Maximum results to return", default=DEFAULT_K, minimum=1, maximum=MAX_K),
+                "query": describe(TEXT, "Search query (supports +/- and phrase operators)", maxLength=MAX_QUERY_CHARACTERS),
+                "k": describe(INTEGER, "Maximum results to return", default=DEFAULT_K, minimum=1, maximum=MAX_K),
                 **_INDEX,
                 "offset": _OFFSET,
-                "filter": described(
+                "filter": describe(
                     OBJECT,
                     'Conditions on metadata: {"author": "Smith", "tag": ["a", "b"], "year": {"gte": 2020, "lt": 2030}, '
                     '"draft": {"exists": false}}; also eq, ne, in, gt, lte',
@@ -69,8 +69,8 @@ def notes_tools(surface: NotesSurface) -> list[Tool]:
             "Add a document to a named index, or replace the one with this id",
             surface.add_document, _reply("status", "doc_id", "token_count", **_ADDED),
             {
-                **_ID, "content": described(TEXT, "Text content to index"),
-                "metadata": described(OBJECT, "Arbitrary key-value metadata"), **_INDEX,
+                **_ID, "content": describe(TEXT, "Text content to index"),
+                "metadata": describe(OBJECT, "Arbitrary key-value metadata"), **_INDEX,
             },
             ("doc_id", "content"), is_destructive=True,
         ),
@@ -80,13 +80,13 @@ def notes_tools(surface: NotesSurface) -> list[Tool]:
             surface.create_index,
             _reply("status", "index_name", "backend", status=TEXT, index_name=TEXT, backend=TEXT),
             {
-                "index_name": described(TEXT, "Name for the new index: letters, digits, - and _"),
-                "backend": described(TEXT, "memory or disk (survives a restart)", default="memory"),
+                "index_name": describe(TEXT, "Name for the new index: letters, digits, - and _"),
+                "backend": describe(TEXT, "memory or disk (survives a restart)", default="memory"),
                 "tokenizer_config": {
                     "type": "object", "description": "Tokenizer settings",
                     "properties": {
-                        "lowercase": described(FLAG, "Convert tokens to lowercase", default=True),
-                        "min_length": described(INTEGER, "Minimum token character length", default=2),
+                        "lowercase": describe(FLAG, "Convert tokens to lowercase", default=True),
+                        "min_length": describe(INTEGER, "Minimum token character length", default=2),
                     },
                 },
             },
@@ -110,7 +110,7 @@ def notes_tools(surface: NotesSurface) -> list[Tool]:
             "search_get_document", "Get a document", "Return a document of a named index as it was added",
             surface.get_document,
             _reply("doc_id", "content", "metadata", **_ADDED, content=TEXT, metadata=OBJECT, next_offset=INTEGER),
-            {**_ID, **_INDEX, "offset": described(INTEGER, "Skip this many characters", default=0, minimum=0)},
+            {**_ID, **_INDEX, "offset": describe(INTEGER, "Skip this many characters", default=0, minimum=0)},
             ("doc_id",), is_extra=True,
         ),
         changes(
@@ -127,8 +127,8 @@ def notes_tools(surface: NotesSurface) -> list[Tool]:
             "search_delete_index", "Delete an index", "Delete a named index and all its documents",
             surface.delete_index, _reply("status", status=TEXT, index_name=TEXT, documents=INTEGER),
             {
-                "index_name": described(TEXT, "Name of the index"),
-                "confirm": described(FLAG, "Confirm, if the client cannot ask the user", default=False),
+                "index_name": describe(TEXT, "Name of the index"),
+                "confirm": describe(FLAG, "Confirm, if the client cannot ask the user", default=False),
             },
             ("index_name",), is_destructive=True, is_extra=True,
         ),

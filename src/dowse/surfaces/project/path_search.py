@@ -14,16 +14,16 @@ from dowse.indexes.project_search import coverage
 from dowse.types import Coverage, Reason, Verdict
 
 
-def compiled(pattern: str) -> re.Pattern[str]:
+def compile_pattern(pattern: str) -> re.Pattern[str]:
     """The expression of a glob over relative paths, or INVALID_PATTERN saying what is wrong with it."""
-    bare = relative(pattern)
+    bare = relative_pattern(pattern)
     try:
         return compile_glob(bare)
     except UsageError as error:
         raise CatalogError("INVALID_PATTERN", pattern=pattern, detail=str(error)) from error
 
 
-def relative(pattern: str) -> str:
+def relative_pattern(pattern: str) -> str:
     """A glob without a leading `./`; INVALID_PATTERN where it leads out of the project."""
     bare = pattern.removeprefix("./")
     if is_absolute(bare) or ".." in bare.replace("\\", "/").split("/"):
@@ -51,7 +51,7 @@ def find_paths(
     return PathMatches(paths, pending, coverage(index, len(pending)))
 
 
-def hint_for(pattern: str) -> str:
+def suggest_pattern(pattern: str) -> str:
     """What somebody may have meant whose pattern matches nothing."""
     if pattern.endswith("/"):
         return f"A pattern matches files; '{pattern}**' matches all in that folder."

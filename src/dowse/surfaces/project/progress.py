@@ -9,10 +9,10 @@ from dowse.mcp.tools import Call
 
 FOLLOW_SECONDS = 50.0
 """How long a call follows the indexing: clients give up after 60 s. Then it answers `indexing`, and the work goes on."""
-LOOK_SECONDS = 0.1
+PROGRESS_POLL_SECONDS = 0.1
 
 
-async def follow(call: Call, runs: Sequence[IndexingRun], names: str) -> None:
+async def follow_runs(call: Call, runs: Sequence[IndexingRun], names: str) -> None:
     """Tell how far some runs are until all have ended, as long as a client waits; a cancelled call stops them."""
     try:
         await _follow(call, runs, names)
@@ -32,4 +32,4 @@ async def _follow(call: Call, runs: Sequence[IndexingRun], names: str) -> None:
             of = f" of {total:,}" if total else ""
             await call.progress(done, total or None, f"Indexing {names}: {done:,}{of} files")
         if is_going_on:
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(PROGRESS_POLL_SECONDS)

@@ -6,7 +6,7 @@ from typing import Any
 
 from dowse.errors import DowseError
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.index_status import IndexStatus, as_size
+from dowse.indexes.index_status import IndexStatus, format_size
 from dowse.keeping.indexing_run import IndexingRun
 from dowse.keeping.watch_status import WatchStatus
 from dowse.mcp.reply_budget import (
@@ -130,7 +130,7 @@ def status_reply(project: ProjectIndex, run: IndexingRun | None, watch: WatchSta
         "totalFiles": status.files,
         "totalChunks": status.chunks,
         "lastUpdated": status.last_updated,
-        "storageSize": as_size(status.size_bytes),
+        "storageSize": format_size(status.size_bytes),
         "watcherActive": watch.mode in ("watching", "elsewhere"),
     }
     if status.state == "not_found":
@@ -231,7 +231,7 @@ def combined_reply(replies: list[Reply], warnings: Iterable[str] = (), size_byte
         "projectPath": ", ".join(reply["projectPath"] for reply in replies),
         **{name: sum(reply.get(name, 0) for reply in replies) for name in _SUMMED if name in first},
         **{name: combine(reply.get(name) for reply in replies) for name, combine in _COMBINED.items() if name in first},
-        **({"storageSize": as_size(size_bytes)} if "storageSize" in first else {}),
+        **({"storageSize": format_size(size_bytes)} if "storageSize" in first else {}),
         "projects": replies,
         **present(warnings=said),
     }
@@ -244,7 +244,7 @@ def projects_reply(projects: list[Project], budget: int) -> Reply:
             "projectPath": str(project.root),
             "totalFiles": project.files,
             "totalChunks": project.chunks,
-            "storageSize": as_size(project.size_bytes),
+            "storageSize": format_size(project.size_bytes),
             "lastUpdated": project.metadata.get("lastIncrementalUpdate"),
             "exists": project.exists,
         }

@@ -23,7 +23,7 @@ from dowse.mcp.reply_budget import Reply, present
 from dowse.mcp.tools import Call
 from dowse.searching.search import SearchOptions
 from dowse.surfaces.project import path_search
-from dowse.surfaces.project.progress import follow
+from dowse.surfaces.project.progress import follow_runs
 from dowse.surfaces.project.project_replies import (
     ProjectAnswer,
     combined_reply,
@@ -65,7 +65,7 @@ class ProjectSurface:
         started, arguments = time.perf_counter(), call.arguments
         limit, offset = int(arguments["top_k"]), int(arguments["offset"])
         if arguments["path"]:
-            path_search.compiled(arguments["path"])
+            path_search.compile_pattern(arguments["path"])
         options = SearchOptions(
             offset + limit + 1, kind, None, arguments["language"], sys.maxsize, arguments["mode"], arguments["alpha"]
         )
@@ -106,7 +106,7 @@ class ProjectSurface:
         """Find files by a glob."""
         arguments = call.arguments
         pattern, limit, offset = arguments["pattern"], int(arguments["limit"]), int(arguments["offset"])
-        expression = path_search.compiled(pattern)
+        expression = path_search.compile_pattern(pattern)
         projects = await self._chosen(call)
         found, problems = await _ask_each(
             projects,
@@ -120,7 +120,7 @@ class ProjectSurface:
         return {
             **paths_reply(paths, offset, limit, call.budget_characters, warnings),
             **incomplete_notes([matches.coverage for _, matches in found], pending),
-            **present(hint="" if paths else path_search.hint_for(pattern)),
+            **present(hint="" if paths else path_search.suggest_pattern(pattern)),
         }
 
     def _pattern_path(self, call: Call, served: ServedIndex) -> Callable[[str], str]:
@@ -159,7 +159,7 @@ class ProjectSurface:
             return refusal
         runs = {served: served.start_run() for served in idle}
         if runs:
-            await follow(call, list(runs.values()), ", ".join(served.name for served in idle))
+            await follow_runs(call, list(runs.values()), ", ".join(served.name for served in idle))
         replies = [await self._indexing_reply(served, runs.get(served) or _own_run(served)) for served in projects]
         return combined_reply(replies, self.service.warnings)
 
@@ -183,7 +183,7 @@ class ProjectSurface:
         if refusal := await ask_consent(call, REBUILD_QUESTION):
             return refusal
         run = served.start_run(REBUILD)
-        await follow(call, [run], served.name)
+        await follow_runs(call, [run], served.name)
         reply = await self._indexing_reply(served, run)
         return {**reply, "message": "Index rebuilt successfully"} if reply["status"] == "success" else reply
 
@@ -236,7 +236,7 @@ class ProjectSurface:
         """Return a glob relative to one project; with several projects it may begin with the project's name."""
         if not glob:
             return None
-        bare = path_search.relative(glob)
+        bare = path_search.relative_pattern(glob)
         return bare.removeprefix(f"{served.name}/") if self.service.has_several else bare
 
 

@@ -5,15 +5,15 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from dowse.mcp.schemas import FLAG, NUMBER, SCREENING, TEXT, TEXTS, count, described, item, reply
+from dowse.mcp.schemas import FLAG, NUMBER, SCREENING, TEXT, TEXTS, count, describe, item, reply
 from dowse.mcp.tools import Call, Schema, Tool
 from dowse.settings import SettingsFiles
 from dowse.store.storage_layout import global_settings_file, index_folder
 from dowse.surfaces.project.project_surface import ProjectSurface
-from dowse.surfaces.root_detection import take_client_roots
+from dowse.surfaces.root_detection import add_client_roots
 from dowse.types import Kind
 
-HINTS = {
+ENHANCED_HINTS = {
     "search_code": " using natural language. **TIP:** Prefer this over reading full files when looking for specific "
     "functions, patterns, or implementations.",
     "search_docs": ". **TIP:** For follow-up questions about a doc already in context, use this tool instead of "
@@ -36,13 +36,13 @@ _FOUND: Schema = reply(
 
 def _search_arguments(query: str) -> dict[str, Schema]:
     return {
-        "query": described(TEXT, query, minLength=1, maxLength=10_000),
+        "query": describe(TEXT, query, minLength=1, maxLength=10_000),
         "top_k": count("Number of results to return (1-50)", 10, 50),
         "offset": count("Skip this many results", 0, 950, 0),
-        "path": described(TEXT, "Only paths that match this glob, such as src/**/*.py"),
-        "language": described(TEXT, "Only this language, such as python"),
-        "mode": described(TEXT, "How to search", enum=["hybrid", "vector", "lexical"], default="hybrid"),
-        "alpha": described(NUMBER, "Share of meaning in a hybrid search", minimum=0, maximum=1),
+        "path": describe(TEXT, "Only paths that match this glob, such as src/**/*.py"),
+        "language": describe(TEXT, "Only this language, such as python"),
+        "mode": describe(TEXT, "How to search", enum=["hybrid", "vector", "lexical"], default="hybrid"),
+        "alpha": describe(NUMBER, "Share of meaning in a hybrid search", minimum=0, maximum=1),
     }
 
 
@@ -50,7 +50,7 @@ _SEARCH: dict[Kind, dict[str, Schema]] = {
     "code": _search_arguments('The question or code concept to search for; +must, -not and "a phrase" work'),
     "docs": _search_arguments('The question or topic to search for in documentation; +must, -not and "a phrase" work'),
 }
-_CONFIRM = {"confirm": described(FLAG, "Yes to the question, where the client cannot ask", default=False)}
+_CONFIRM = {"confirm": describe(FLAG, "Yes to the question, where the client cannot ask", default=False)}
 _INDEXED = reply(
     ("status",), status=TEXT, projectPath=TEXT, filesIndexed=NUMBER, chunksCreated=NUMBER, duration=TEXT, message=TEXT
 )
@@ -71,11 +71,11 @@ class ProjectTools:
         """Return the tools; the same tuple as before unless something changed."""
         service = self._surface.service
         if not service.projects:
-            await take_client_roots(service, client)
+            await add_client_roots(service, client)
         names = tuple(served.name for served in service.projects)
         key = (names, self._has_hints())
         if key != self._built_for:
-            tools = project_tools(self._surface, HINTS if self._has_hints() else {})
+            tools = project_tools(self._surface, ENHANCED_HINTS if self._has_hints() else {})
             self._tools = tuple(_with_project_argument(tool, names) for tool in tools)
             self._built_for = key
         return self._tools
@@ -92,7 +92,7 @@ class ProjectTools:
 def _with_project_argument(tool: Tool, names: Sequence[str]) -> Tool:
     if len(names) < 2 or tool.name == "list_projects":
         return tool
-    project = described(TEXT, "Which project; all where that makes sense", enum=list(names))
+    project = describe(TEXT, "Which project; all where that makes sense", enum=list(names))
     return replace(tool, arguments={**tool.arguments, "project": project})
 
 
@@ -112,7 +112,7 @@ def project_tools(surface: ProjectSurface, hints: Mapping[str, str]) -> list[Too
             surface.search_by_path,
             reply(("matches", "totalMatches"), matches=TEXTS, totalMatches=NUMBER, coverage={"type": "object"}),
             {
-                "pattern": described(TEXT, "Glob pattern to match (e.g., '**/auth*.ts', 'src/**/*.md')", minLength=1),
+                "pattern": describe(TEXT, "Glob pattern to match (e.g., '**/auth*.ts', 'src/**/*.md')", minLength=1),
                 "limit": count("Maximum results to return", 20, 100_000),
                 "offset": count("Skip this many matches", 0, 100_000, 0),
             },
@@ -144,7 +144,7 @@ def project_tools(surface: ProjectSurface, hints: Mapping[str, str]) -> list[Too
             "reindex_file", "Re-index file", "Bring the index of one file up to date now",
             surface.reindex_file,
             reply(("status",), status=TEXT, path=TEXT, chunksCreated=NUMBER, message=TEXT),
-            {"path": described(TEXT, "Relative path to the file (e.g., 'src/auth/login.ts')", minLength=1, maxLength=4096)},
+            {"path": describe(TEXT, "Relative path to the file (e.g., 'src/auth/login.ts')", minLength=1, maxLength=4096)},
             ("path",),
         ),
         changes(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dowse.errors import UsageError
 from dowse.indexes.masking_setting import masks_secrets
-from dowse.mcp.schemas import NUMBER, SCREENING, TEXT, TEXTS, count, described, item, reply
+from dowse.mcp.schemas import NUMBER, SCREENING, TEXT, TEXTS, count, describe, item, reply
 from dowse.mcp.tools import Call, ProseReply, Schema, Tool
 from dowse.sites.index_check import is_date
 from dowse.sites.index_model import MAX_PREFIX_CHARACTERS, PREFIX_PATTERN
@@ -172,7 +172,7 @@ class SitesSurface:
         if len(self._sites) == 1:
             return arguments
         names = [served.name for served in self._sites]
-        return {**arguments, "site": described(TEXT, f"Which website: {', '.join(names)}", maxLength=300)}
+        return {**arguments, "site": describe(TEXT, f"Which website: {', '.join(names)}", maxLength=300)}
 
 
 def _name_sites(sites: Sequence[tuple[str | None, ServedSite]]) -> list[NamedSite]:
@@ -220,14 +220,14 @@ def _quote(text: str) -> str:
 
 
 _SEARCH_ARGUMENTS: dict[str, Schema] = {
-    "query": described(TEXT, 'What to search for; +must, -not and "a phrase" work', maxLength=10_000),
+    "query": describe(TEXT, 'What to search for; +must, -not and "a phrase" work', maxLength=10_000),
     "limit": count("Maximum number of results (1-25)", 10, MAX_RESULTS),
-    "topics": described(TEXTS, "Only pages with one of these topics"),
-    "since": described(TEXT, "Only pages from this day on (YYYY-MM-DD)", maxLength=40),
-    "until": described(TEXT, "Only pages up to this day (YYYY-MM-DD)", maxLength=40),
+    "topics": describe(TEXTS, "Only pages with one of these topics"),
+    "since": describe(TEXT, "Only pages from this day on (YYYY-MM-DD)", maxLength=40),
+    "until": describe(TEXT, "Only pages up to this day (YYYY-MM-DD)", maxLength=40),
 }
 _ARTICLE_ARGUMENTS: dict[str, Schema] = {
-    "url": described(TEXT, "Path or full URL of the page; / is the home page", minLength=1, maxLength=4096),
+    "url": describe(TEXT, "Path or full URL of the page; / is the home page", minLength=1, maxLength=4096),
     "offset": count("Skip this many characters of the text, to continue a long page", 0, 1 << 40, 0),
 }
 _SEARCH_REPLY = reply(
