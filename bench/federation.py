@@ -29,6 +29,7 @@ from dowse.keeping.service import Service
 from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
 from dowse.mcp.tools import Level
 from dowse.notes.notes_documents import make_note
+from dowse.searching.query_terms import parse_search_query
 from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
 from mcp import Client
@@ -164,7 +165,9 @@ async def _fairness(made: ComposedServer, judged: Mixed) -> Table:
 
 
 async def _answers(made: ComposedServer, text: str) -> dict[str, tuple[Item, ...]]:
-    outcome = await search_all(made.source_list, NoClient(), FederatedQuery(SourceQuery(text, LIMIT)))
+    outcome = await search_all(
+        made.source_list, NoClient(), FederatedQuery(SourceQuery(parse_search_query(text), LIMIT))
+    )
     if outcome.problems:
         print(text, dict(outcome.problems), file=sys.stderr)
     return {name: found.items for name, found in outcome.answers.items()}

@@ -11,6 +11,7 @@ from pathlib import Path
 from bench import corpora
 from bench.meter import CommandFailed
 from bench.quality import code_search, opened, ranked_paths
+from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import SearchOptions, search_store
 from dowse.searching.verification import verify
 
@@ -49,7 +50,7 @@ def measure(folder: Path, queries: list[str]) -> Latency:
     for text in (*queries[:WARM_UP], *queries):
         started = time.perf_counter()
         store.refresh()
-        search_store(store, read, text, SearchOptions())
+        search_store(store, read, parse_search_query(text), SearchOptions())
         times.append((time.perf_counter() - started) * 1000)
         started = time.perf_counter()
         ranked_paths(store, text)

@@ -13,7 +13,7 @@ Rule = Callable[[str, Sources], list[Item]]
 
 def in_use(text: str, sources: Sources) -> list[Item]:
     """The rule that the product has."""
-    return [one.item for one in federated_ranking.merge_results(text, list(sources.values()))]
+    return [one.item for one in federated_ranking.merge_results(parse_search_query(text), list(sources.values()))]
 
 
 def relevance_as_it_is(_text: str, sources: Sources) -> list[Item]:

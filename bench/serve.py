@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from bench import corpora, latency, meter, program, quality
 from bench.report import Row, Table
 from dowse.keeping.served_index import IDLE_SECONDS
-from mcp import Client
 
 PLACE = "bench serve"
 FILES = 1_000_000

@@ -19,6 +19,7 @@ from mcp.client.stdio import StdioServerParameters
 from bench import corpora, fuse, meter, program
 from bench.report import Row, Table
 from dowse.errors import DowseError
+from dowse.searching.query_terms import parse_search_query
 from dowse.sites.building.builder import build
 from dowse.sites.building.generator_settings import GeneratorSettings
 from dowse.sites.site import load_site
@@ -256,7 +257,7 @@ def _eval_table(folder: Path | None) -> list[Table]:
             same = [one for one in asked if one["kind"] == kind]
             ours, theirs, lost = [], [], 0
             for one in same:
-                found = [site.page(hit.page).url for hit in site.search(one["q"], 10).hits]
+                found = [site.page(hit.page).url for hit in site.search(parse_search_query(one["q"]), 10).hits]
                 fused = [url for url, _ in one["hits"]]
                 query = Query(kind, one["q"], one["want"])
                 ours.append((query, found))

@@ -148,7 +148,7 @@ def test_a_file_changed_behind_the_scan_is_indexed_again_for_the_answer(
     project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project.store.refresh()
-    monkeypatch.setattr(project_search, "bring_near", lambda *_, **__: 0)
+    monkeypatch.setattr(project_search, "update_if_quick", lambda *_, **__: 0)
     write_tree(project.root, {"src/apple.py": "def apple_tree(): ...\n"})
     found, _ = search(project, "apple", SearchOptions())
     assert any("apple_tree" in passage.text for hit in found.hits for passage in hit.passages)

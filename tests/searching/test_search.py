@@ -15,6 +15,7 @@ from dowse.indexes.index import ProjectIndex
 from dowse.searching.candidates import QueryVector
 from dowse.searching.exact_search import exact_matcher, find_occurrences, pattern_matcher
 from dowse.searching.explain import explain_ranking
+from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import Answer, SearchHit, SearchOptions, search_store
 from tests.making import write_tree
 from tests.repository import EVAL
@@ -63,7 +64,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> ProjectIndex:
 
 def ask(project: ProjectIndex, text: str, **options: object) -> Answer:
     project.store.refresh()
-    return search_store(project.store, project.source.read_bytes, text, SearchOptions(**options))  # type: ignore[arg-type]
+    return search_store(project.store, project.source.read_bytes, parse_search_query(text), SearchOptions(**options))  # type: ignore[arg-type]
 
 
 def paths(found: Answer) -> list[str]:
@@ -189,15 +190,15 @@ def test_a_file_that_was_only_touched_is_shown(tmp_path: Path) -> None:
 
 
 def test_why_names_each_signal(project: ProjectIndex) -> None:
-    placed = explain_ranking(project.store, "login_user", "src/auth/login.py")
+    placed = explain_ranking(project.store, parse_search_query("login_user"), "src/auth/login.py")
     assert placed.rank == 1
     assert placed.signals["definition"] > 0
-    later = explain_ranking(project.store, "login_user", "tests/test_login.py")
+    later = explain_ranking(project.store, parse_search_query("login_user"), "tests/test_login.py")
     assert later.rank is not None
     assert later.rank > 1
     assert later.signals["test file"] < 0
-    assert explain_ranking(project.store, "login_user", "data/numbers.txt").rank is None
-    assert explain_ranking(project.store, "login_user", "no/such/file").rank is None
+    assert explain_ranking(project.store, parse_search_query("login_user"), "data/numbers.txt").rank is None
+    assert explain_ranking(project.store, parse_search_query("login_user"), "no/such/file").rank is None
 
 
 def test_every_occurrence_of_a_text_is_found_with_its_place(project: ProjectIndex) -> None:
@@ -275,7 +276,7 @@ def hostile_strings() -> list[str]:
 def test_no_string_as_a_query_breaks_anything(project: ProjectIndex) -> None:
     for text in hostile_strings():
         ask(project, text)
-        explain_ranking(project.store, text, "src/auth/login.py")
+        explain_ranking(project.store, parse_search_query(text), "src/auth/login.py")
     assert project.store.check() == []
 
 
@@ -322,7 +323,9 @@ def by_letters(text: str, *, is_model: bool = True, coverage: float = 1.0) -> Qu
 
 
 def meant(project: ProjectIndex, text: str, *meanings: QueryVector, **options: Any) -> Answer:
-    return search_store(project.store, project.source.read_bytes, text, SearchOptions(**options), meanings)
+    return search_store(
+        project.store, project.source.read_bytes, parse_search_query(text), SearchOptions(**options), meanings
+    )
 
 
 def test_meaning_has_its_place_among_the_signals(animals: ProjectIndex) -> None:

@@ -5,12 +5,13 @@ from datetime import date
 
 import pytest
 
+from dowse.searching.query_terms import parse_search_query
 from dowse.sites.site import LoadedSite, load_site
 from tests.sites.making import PAGES, encoded, index, large_site, queries
 
 
 def urls(site: LoadedSite, query: str, limit: int = 10, **filters: object) -> list[str]:
-    return [site.page(hit.page).url for hit in site.search(query, limit, **filters).hits]  # type: ignore[arg-type]
+    return [site.page(hit.page).url for hit in site.search(parse_search_query(query), limit, **filters).hits]  # type: ignore[arg-type]
 
 
 def test_of_a_thousand_pages_the_one_that_is_meant_comes_first(large: LoadedSite) -> None:
@@ -23,7 +24,7 @@ def test_of_a_thousand_pages_the_one_that_is_meant_comes_first(large: LoadedSite
 
 def test_an_empty_query_gives_the_pages_in_the_order_of_the_index(fruit: LoadedSite) -> None:
     assert urls(fruit, "  ", 3) == [page["url"] for page in PAGES[:3]]
-    assert fruit.search("", 1).total == 4
+    assert fruit.search(parse_search_query(""), 1).total == 4
 
 
 @pytest.mark.parametrize(
@@ -125,13 +126,13 @@ def test_a_title_counts_more_than_a_mention(fruit: LoadedSite) -> None:
 def test_scores_mean_relevance_and_do_not_rise(large: LoadedSite) -> None:
     pages = large_site(1000)
     for page in pages[:40]:
-        hits = large.search(page["title"], 25).hits
+        hits = large.search(parse_search_query(page["title"]), 25).hits
         scores = [hit.score for hit in hits]
         assert scores == sorted(scores, reverse=True)
         assert scores[0] >= 0.8
         assert all(0 <= score <= 1 for score in scores)
     for nonsense in ("xqzvw kjhgf", "zzzzz yyyyy wwwww", "qwxz"):
-        assert all(hit.score < 0.3 for hit in large.search(nonsense, 10).hits)
+        assert all(hit.score < 0.3 for hit in large.search(parse_search_query(nonsense), 10).hits)
 
 
 def test_pages_are_filtered_by_topic_and_day(fruit: LoadedSite) -> None:
@@ -140,18 +141,18 @@ def test_pages_are_filtered_by_topic_and_day(fruit: LoadedSite) -> None:
     assert urls(fruit, "", topics=["nothing"]) == []
     assert urls(fruit, "", since=date(2025, 1, 31)) == ["/posts/peeling-apples"]
     assert urls(fruit, "", until=date(2024, 12, 31)) == ["/posts/storing-pears"]
-    assert fruit.search("apples", 10, since=date(2026, 1, 1)).total == 0
+    assert fruit.search(parse_search_query("apples"), 10, since=date(2026, 1, 1)).total == 0
 
 
 def test_the_passage_shows_what_was_asked(fruit: LoadedSite) -> None:
-    found = fruit.search("ribbon", 1)
+    found = fruit.search(parse_search_query("ribbon"), 1)
     assert "ribbon" in fruit.passage(found.hits[0].page, found).text
 
 
 def test_a_long_page_is_cut_around_what_was_asked() -> None:
     body = " ".join(["filler"] * 3000 + ["the needle is here"] + ["filler"] * 3000)
     site = load_site(encoded(index({"url": "/a", "title": "A", "body": body})))
-    found = site.search("needle", 1)
+    found = site.search(parse_search_query("needle"), 1)
     shown = site.passage(found.hits[0].page, found).text
     assert "needle is here" in shown
     assert len(shown) < 400
@@ -164,5 +165,5 @@ def test_equal_pages_come_in_the_order_of_the_index() -> None:
 
 def test_a_site_without_pages_finds_nothing() -> None:
     site = load_site(encoded(index(pages=[], pageCount=0)))
-    assert site.search("anything", 10).total == 0
-    assert site.search("", 10).hits == ()
+    assert site.search(parse_search_query("anything"), 10).total == 0
+    assert site.search(parse_search_query(""), 10).hits == ()

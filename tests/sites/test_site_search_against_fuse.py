@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dowse.searching.query_terms import parse_search_query
 from dowse.sites.site import load_site
 from tests.sites.making import encoded, index, large_site, queries
 
@@ -47,7 +48,7 @@ def test_a_page_that_fuse_has_in_ten_we_have_in_ten(tmp_path: Path) -> None:
     theirs = fuse(pages, [query.text for query in asked], tmp_path)
     lost, both = [], Counter[str]()
     for query, found in zip(asked, theirs, strict=True):
-        ours = [site.page(hit.page).url for hit in site.search(query.text, 10).hits]
+        ours = [site.page(hit.page).url for hit in site.search(parse_search_query(query.text), 10).hits]
         both[query.kind] += query.url in found
         if query.url in found and query.url not in ours:
             lost.append((query.kind, query.text, query.url))

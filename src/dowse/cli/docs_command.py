@@ -118,6 +118,7 @@ def search_command(
     Exit code 1: nothing was found.
     """
     from dowse.indexes.document_search import DocumentQuery, find_documents
+    from dowse.searching.query_terms import parse_search_query
     from dowse.searching.title_index import TitleIndex
     from dowse.surfaces.documents.doc_uris import make_uri, parse_extensions
     from dowse.surfaces.documents.document_replies import document_result
@@ -125,7 +126,7 @@ def search_command(
     query = query.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     if not query.strip():
         raise UsageError("The query is empty. Say what to look for.")
-    document_query = DocumentQuery(query, place, limit, parse_extensions(list(types)))
+    document_query = DocumentQuery(parse_search_query(query), place, limit, parse_extensions(list(types)))
     project = _open_updated(folder)
     try:
         found = find_documents(project, document_query, TitleIndex()).matches

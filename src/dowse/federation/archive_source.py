@@ -19,7 +19,7 @@ from dowse.federation.result_ids import id_of
 from dowse.federation.site_source import NO_LANGUAGE, PASSAGE_CHARACTERS, URL_CHARACTERS, url_key
 from dowse.globs import compile_glob
 from dowse.indexes.masking_setting import masks_secrets
-from dowse.query_syntax import Query, parse_query
+from dowse.query_syntax import Query
 from dowse.searching.passages import holds_phrase
 from dowse.surfaces.archives.archive_surface import ArchiveSurface, failure_reply
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
@@ -58,7 +58,7 @@ class ArchiveSearchSource:
             database = self._surface.database()
         except NotIndexed as error:
             raise SourceNotReady(str(error)) from error
-        parsed = parse_query(query.text)
+        parsed = query.query
         fits = self._filter(database, parsed, query)
         text = " ".join((*parsed.terms, *parsed.must, *parsed.phrases))
         is_read = bool(parsed.must or parsed.phrases or parsed.must_not or parsed.not_phrases)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from dowse.federation.federation_types import Item
 from dowse.searching.passages import terms_in
-from dowse.searching.query_terms import parse_search_query
+from dowse.searching.query_terms import SearchQuery
 from dowse.store.analysis import terms_of
 
 OWN_WEIGHT = 0.5
@@ -59,9 +59,11 @@ class HeldItems:
         return any(item.id in self.ids or not self.keys.isdisjoint(item.keys) for item in items)
 
 
-def merge_results(text: str, sources: Sequence[Sequence[Item]], held: HeldItems = HeldItems()) -> list[RankedItem]:  # noqa: B008 - frozen
+def merge_results(
+    query: SearchQuery, sources: Sequence[Sequence[Item]], held: HeldItems = HeldItems()
+) -> list[RankedItem]:
     """Everything in one order, each thing once, without what is held."""
-    terms = frozenset(term for word in parse_search_query(text).positive for term in terms_of(word))
+    terms = frozenset(term for word in query.positive for term in terms_of(word))
     shown = [[find_shown_terms(item, terms) for item in items] for items in sources]
     weights = weigh_terms(terms, [one for each in shown for one in each])
     scored = [

@@ -72,12 +72,12 @@ async def search_all(sources: SourceList, call: Call, asked: FederatedQuery) -> 
     held = collect_held(
         asked.exclude, (source.keys(locator) for source in known for locator in _locators(source, asked.exclude))
     )
-    results = merge_results(asked.query.text, [answer.items for answer in answers.values()], held)
+    results = merge_results(asked.query.query, [answer.items for answer in answers.values()], held)
     if len(results) <= limit and share < limit:  # a source that has more than its share may fill the rest
         able = [source for source in able if _has_more(source, answers, asked, share)]
         more, _ = await _ask_each(able, lambda source: source.search(_query_for(source, asked, limit)))
         answers |= more
-        results = merge_results(asked.query.text, [answer.items for answer in answers.values()], held)
+        results = merge_results(asked.query.query, [answer.items for answer in answers.values()], held)
     return FederatedResult(results, answers, left_out, {**({} if asked.source else problems), **silent})
 
 

@@ -48,6 +48,7 @@ class FederatedSurface:
         from dowse.federation.federated_replies import search_reply
         from dowse.federation.federated_search import FederatedQuery, search_all
         from dowse.federation.federation_types import SourceQuery
+        from dowse.searching.query_terms import parse_search_query
         from dowse.surfaces.project.path_search import compile_pattern
 
         arguments, started = call.arguments, time.perf_counter()
@@ -58,7 +59,12 @@ class FederatedSurface:
             raise UsageError(f"exclude holds {len(held):,} ids; {MAX_EXCLUDED} are the most. Ask something narrower.")
         since, until = (_parse_day(name, arguments[name]) for name in ("since", "until"))
         query = SourceQuery(
-            arguments["query"], int(arguments["limit"]), arguments["path"], arguments["language"], since, until
+            parse_search_query(arguments["query"]),
+            int(arguments["limit"]),
+            arguments["path"],
+            arguments["language"],
+            since,
+            until,
         )
         asked = FederatedQuery(query, arguments["source"], held)
         reply = search_reply(await search_all(self._sources, call, asked), asked, call.budget_characters)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Literal, Protocol
 
+from dowse.searching.query_terms import SearchQuery
 from dowse.types import Coverage
 
 SourceKind = Literal["project", "documents", "site", "archive", "index"]
@@ -15,12 +16,17 @@ SOURCE_KINDS: tuple[SourceKind, ...] = ("project", "documents", "site", "archive
 class SourceQuery:
     """What is looked for, and how much of it one source is to give."""
 
-    text: str
+    query: SearchQuery
     limit: int
     path: str | None = None
     language: str | None = None
     since: date | None = None
     until: date | None = None
+
+    @property
+    def text(self) -> str:
+        """The query as it was written."""
+        return self.query.text
 
     @property
     def is_dated(self) -> bool:

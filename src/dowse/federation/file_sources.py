@@ -11,7 +11,7 @@ from dowse.federation.federation_types import FetchedItem, Item, SourceKind, Sou
 from dowse.federation.result_ids import id_of, source_name
 from dowse.indexes.document_search import DocumentQuery, read_now
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.project_search import answer_now, coverage
+from dowse.indexes.project_search import coverage, search_now
 from dowse.keeping.served_index import ServedIndex
 from dowse.keeping.service import Service
 from dowse.searching.passages import Passage
@@ -136,7 +136,7 @@ class ProjectSearchSource(_FileSource):
         if not index.exists and not index.is_being_updated():
             raise SourceNotReady(self._not_indexed())
         try:
-            answer = answer_now(index, query.text, self._options(index, query), self._served.encoder)
+            answer = search_now(index, query.query, self._options(index, query), self._served.encoder)
         except (UsageError, NotIndexed) as error:
             if index.exists:
                 raise
@@ -178,7 +178,7 @@ class DocumentsSearchSource(_FileSource):
     def _search(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
         if query.path or query.language or query.is_dated:
             return self._search_some(index, pending, query)
-        found = self._folder.search_in(index, pending, DocumentQuery(query.text, limit=query.limit))
+        found = self._folder.search_in(index, pending, DocumentQuery(query.query, limit=query.limit))
         matches = found.matches
         items = (
             self._item(one.document.path, one.document.title, one.relevance, one.passage, matches.terms)
@@ -189,7 +189,7 @@ class DocumentsSearchSource(_FileSource):
 
     def _search_some(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
         """Search the documents that pass the filters; their titles count as headings do."""
-        answer = answer_now(index, query.text, self._options(index, query))
+        answer = search_now(index, query.query, self._options(index, query))
         return SourceResult(self._hits(answer), coverage(index, len(pending)), self._pending(pending), answer.corrected)
 
     def _title(self, kind: str, title: str, path: str) -> str:  # noqa: ARG002 - every document has a title

@@ -49,10 +49,10 @@ class SiteSearchSource:
     def _search(self, site: LoadedSite, query: SourceQuery) -> tuple[Item, ...]:
         masks = masks_secrets()
         if not query.path:
-            found = site.search(query.text, query.limit, (), query.since, query.until)
+            found = site.search(query.query, query.limit, (), query.since, query.until)
             return tuple(self._item(site, hit.page, hit.score, found, masks=masks) for hit in found.hits)
         expression = compile_glob(relative_pattern(query.path.lstrip("/")))
-        found = site.search(query.text, max(query.limit, FILTER_CANDIDATES), (), query.since, query.until)
+        found = site.search(query.query, max(query.limit, FILTER_CANDIDATES), (), query.since, query.until)
         hits = (hit for hit in found.hits if expression.fullmatch(site.page(hit.page).url.strip("/")))
         return tuple(
             self._item(site, hit.page, hit.score, found, masks=masks)

@@ -1,40 +1,40 @@
-"""Questions to a folder of documents: listed, and found by title and content."""
+"""Searches of a folder of documents by title and content, and the list of its documents."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.project_search import answer_now, coverage
+from dowse.indexes.project_search import coverage, search_now
 from dowse.line_numbers import split_lines
 from dowse.reading.outlines import find_section
 from dowse.searching.document_matching import MatchPlace
 from dowse.searching.document_ranking import DocumentMatches, DocumentSearch, rank_documents
-from dowse.searching.query_terms import parse_search_query
+from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import MAX_LIMIT, Answer, SearchOptions, search_store
 from dowse.searching.title_index import TitleIndex
 from dowse.types import Coverage, Document, Entry
 
-RANKED = 24
-"""Texts that are ranked closely, or twice as many as are shown: with 120 an answer takes 3 ms longer."""
+RANKED_FILES = 24
+"""Documents that are ranked closely, or twice as many as are shown; with 120 a search takes 3 ms longer."""
 NO_BUDGET = 1_000_000
-"""Of a passage a few words are told, so long passages are no reason to leave others out."""
+"""Only an excerpt of a passage is shown, so long passages are no reason to leave others out."""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentQuery:
-    """What is looked for, and how much of it is shown."""
+    """A query to a folder of documents."""
 
-    text: str
+    query: SearchQuery
     place: MatchPlace = "both"
     limit: int = 10
     extensions: frozenset[str] = frozenset()
-    """In small letters with their dots; without any, all."""
+    """File extensions in lower case, with their dots; an empty set means all."""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentResults:
-    """What was found in one folder, and how much of it was searched."""
+    """The matches in one folder, and how much of it was searched."""
 
     matches: DocumentMatches
     coverage: Coverage
@@ -42,7 +42,7 @@ class DocumentResults:
 
 @dataclass(frozen=True, slots=True)
 class ListedDocument:
-    """What is listed of a document."""
+    """A document as the list of resources shows it."""
 
     path: str
     title: str
@@ -51,51 +51,55 @@ class ListedDocument:
 
 
 def find_documents(
-    project: ProjectIndex, wanted: DocumentQuery, titles: TitleIndex, pending: int = 0
+    index: ProjectIndex, request: DocumentQuery, titles: TitleIndex, pending: int = 0
 ) -> DocumentResults:
-    """Documents by a folder's index as it is now; `titles` are kept for the next question."""
-    is_growing = not project.exists or project.is_being_updated()
-    if is_growing:  # waits for the first that are worth showing
-        answer_now(project, wanted.text, SearchOptions(1, path_glob=_glob_of(wanted.extensions)))
+    """Find documents in a folder's index as it is now; `titles` are kept for the next search."""
+    is_growing = not index.exists or index.is_being_updated()
+    if is_growing:  # wait for the first documents that are worth showing
+        search_now(index, request.query, SearchOptions(1, path_glob=_extensions_glob(request.extensions)))
     else:
-        project.store.refresh()
-    left_to_mend = [] if is_growing else [answer_now]
-    masks = project.settings.mask_secrets
+        index.store.refresh()
+    may_reindex = not is_growing
+    masks = index.settings.mask_secrets
 
-    def ask(limit: int, among: frozenset[int] | None) -> Answer:
-        if among is None and wanted.extensions:
-            kinds = titles.documents_with_endings(tuple(wanted.extensions))
-            among = kinds if len(kinds) < len(titles.documents) else None
+    def search(limit: int, among: frozenset[int] | None) -> Answer:
+        nonlocal may_reindex
+        if among is None and request.extensions:
+            allowed = titles.documents_with_endings(tuple(request.extensions))
+            among = allowed if len(allowed) < len(titles.documents) else None
         options = SearchOptions(
             min(limit, MAX_LIMIT), budget_tokens=NO_BUDGET, among=among,
-            ranked_files=max(RANKED, 2 * limit), shown_chunks=1, masks_secrets=masks,
+            ranked_files=max(RANKED_FILES, 2 * limit), shown_chunks=1, masks_secrets=masks,
         )  # fmt: skip
-        if left_to_mend:  # once, what is found to have changed is indexed again
-            return left_to_mend.pop()(project, wanted.text, options)
-        return search_store(project.store, project.source.read_bytes, wanted.text, options)
+        if may_reindex:  # the first search indexes files again that turn out to have changed
+            may_reindex = False
+            return search_now(index, request.query, options)
+        return search_store(index.store, index.source.read_bytes, request.query, options)
 
-    asked = DocumentSearch(parse_search_query(wanted.text), wanted.place, wanted.limit, tuple(wanted.extensions), masks)
-    matches = rank_documents(project.store, project.source.read_bytes, titles, asked, ask)
-    return DocumentResults(matches, coverage(project, pending))
-
-
-def list_documents(project: ProjectIndex, after: str = "", most: int | None = None) -> list[ListedDocument]:
-    """Documents by path, those after one; where the index does not know them all, they are read themselves."""
-    if project.exists and not project.is_being_updated() and project.store.fact("state") == "complete":
-        stored = islice(project.store.documents(after=after), most)
-        return [ListedDocument(one.path, one.title, one.description, one.tags) for one in stored]
-    return list(islice(_read(project, after), most))
+    asked = DocumentSearch(request.query, request.place, request.limit, tuple(request.extensions), masks)
+    matches = rank_documents(index.store, index.source.read_bytes, titles, asked, search)
+    return DocumentResults(matches, coverage(index, pending))
 
 
-def read_now(project: ProjectIndex, path: str) -> Document | None:
-    """A document of a folder, behind its policy; None where there is none."""
-    entry = project.source.entry_at(path) if _is_plain(path) else None
-    read = project.source.read(entry) if isinstance(entry, Entry) else None
-    return read if isinstance(read, Document) else None
+def list_documents(index: ProjectIndex, after: str = "", limit: int | None = None) -> list[ListedDocument]:
+    """Return the documents after a path, sorted by path; if the index is not complete, the files are read."""
+    if index.exists and not index.is_being_updated() and index.store.fact("state") == "complete":
+        stored = islice(index.store.documents(after=after), limit)
+        return [
+            ListedDocument(document.path, document.title, document.description, document.tags) for document in stored
+        ]
+    return list(islice(_read_documents(index, after), limit))
+
+
+def read_now(index: ProjectIndex, path: str) -> Document | None:
+    """Read a document as it is now; None if there is none or the policy denies it."""
+    entry = index.source.entry_at(path) if _is_plain(path) else None
+    document = index.source.read(entry) if isinstance(entry, Entry) else None
+    return document if isinstance(document, Document) else None
 
 
 def text_of(document: Document, anchor: str = "") -> str | None:
-    """A document's text, or that of a section; None where it has no such section."""
+    """Return the text of a document or of one of its sections; None if it has no such section."""
     text = document.reading.text
     if not anchor:
         return text
@@ -104,19 +108,19 @@ def text_of(document: Document, anchor: str = "") -> str | None:
 
 
 def _is_plain(path: str) -> bool:
-    """Whether a path is spelled as listed: below the root, without dots."""
+    """Return whether a path is spelled as the list spells it: below the root, without dots."""
     return bool(path) and "\0" not in path and all(part not in ("", ".", "..") for part in path.split("/"))
 
 
-def _read(project: ProjectIndex, after: str) -> Iterator[ListedDocument]:
-    for entry in project.source.entries():
-        read = project.source.read(entry) if isinstance(entry, Entry) and entry.path > after else None
+def _read_documents(index: ProjectIndex, after: str) -> Iterator[ListedDocument]:
+    for entry in index.source.entries():
+        read = index.source.read(entry) if isinstance(entry, Entry) and entry.path > after else None
         if isinstance(read, Document):
             yield ListedDocument(read.path, read.reading.title, read.reading.description, read.reading.tags)
 
 
-def _glob_of(extensions: frozenset[str]) -> str | None:
-    """The paths with these extensions, in any case."""
+def _extensions_glob(extensions: frozenset[str]) -> str | None:
+    """Return a glob for paths with these extensions, in upper or lower case."""
     if not extensions:
         return None
     names = ("".join(f"[{one}{one.upper()}]" if one.isalpha() else one for one in name[1:]) for name in extensions)

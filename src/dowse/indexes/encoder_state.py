@@ -1,7 +1,7 @@
-"""Whose vectors an index has, which of them serve, and which are still to be made.
+"""Which encoders an index has vectors of, which one answers searches, and which chunks lack vectors.
 
-Notes in the store: `encoder`, whose vectors serve; for each encoder the chunk up to which none lacks one; and which
-encoder was taken instead of one whose model could not be loaded.
+The store records these facts: the encoder whose vectors answer searches; for each encoder, the chunk up to which every
+chunk has a vector; and the substitute of an encoder whose model could not be loaded.
 """
 
 import contextlib
@@ -19,9 +19,9 @@ _SUBSTITUTE_FACT = "instead of:"
 
 
 def wanted_versions(store: IndexFacts, settings: Settings) -> tuple[str, ...]:
-    """The encoders whose vectors every chunk is to have, in the order in which they are made.
+    """Return the encoders that every chunk needs a vector of, in the order in which the vectors are made.
 
-    ModelMissing where the settings name a model that is not there.
+    Raise ModelMissing if the settings name a model that is not installed.
     """
     static = (STATIC_VERSION,) if uses_static(settings) else ()
     second = second_phase_version(store, settings)
@@ -29,34 +29,34 @@ def wanted_versions(store: IndexFacts, settings: Settings) -> tuple[str, ...]:
 
 
 def second_phase_version(store: IndexFacts, settings: Settings) -> str | None:
-    """The encoder of the second phase, or the one that was taken where its model could not be loaded."""
+    """Return the encoder of the second phase, or the substitute if its model could not be loaded."""
     version = model_version(settings)
     return (store.fact(f"{_SUBSTITUTE_FACT}{version}") or version) if version else None
 
 
 def serving_version(store: IndexFacts, settings: Settings) -> str | None:
-    """The encoder of the second phase whose vectors answer; None where the settings want none.
+    """Return the encoder of the second phase whose vectors answer searches; None if the settings turn it off.
 
-    After a change of the settings it is the old one, until the new one has a vector for every chunk: the two are
-    never compared. Where the settings want none the vectors are kept, for the next change of mind.
+    After a change of the settings this is the old encoder until the new one has a vector of every chunk: vectors of
+    two encoders are never compared. If the settings turn the encoder off, its vectors are kept for later.
     """
     if settings.encoder == "none":
         return None
-    noted = store.fact(_SERVING_FACT)
-    if noted is not None:
-        return noted
+    recorded = store.fact(_SERVING_FACT)
+    if recorded is not None:
+        return recorded
     with contextlib.suppress(ModelMissing):
         return second_phase_version(store, settings)
     return None
 
 
 def first_incomplete_version(store: LocalStore, settings: Settings) -> str | None:
-    """The first encoder of those wanted that some chunk has no vector of; looks only at chunks that are new."""
+    """Return the first wanted encoder that lacks a vector of some chunk. Only new chunks are examined."""
     return next((version for version in wanted_versions(store, settings) if lacks_vectors(store, version)), None)
 
 
 def record_complete_versions(store: LocalStore, settings: Settings) -> str | None:
-    """The same, for those who write: what was looked at and lacks nothing is not looked at again."""
+    """Return the same as `first_incomplete_version`, and record complete encoders so that chunks are examined once."""
     for version in wanted_versions(store, settings):
         newest = store.newest_chunk_id()
         if lacks_vectors(store, version):
@@ -66,35 +66,35 @@ def record_complete_versions(store: LocalStore, settings: Settings) -> str | Non
 
 
 def lacks_vectors(store: LocalStore, version: str) -> bool:
-    """Whether some chunk has no vector of its own of an encoder."""
+    """Return whether some chunk has no vector of an encoder."""
     return bool(store.chunks_without_vectors(version, 1, after=encoded_up_to(store, version)))
 
 
 def encoded_up_to(store: IndexFacts, version: str) -> int:
-    """The chunk up to which all have a vector of an encoder."""
+    """Return the id of the chunk up to which every chunk has a vector of an encoder."""
     return int(store.fact(f"{_ENCODED_FACT}{version}") or 0)
 
 
 def record_encoded_up_to(store: IndexFacts, version: str, chunk: int) -> None:
-    """Remember up to which chunk none lacks a vector, so that they are not looked at again."""
+    """Record the chunk up to which every chunk has a vector, so that they are not examined again."""
     if chunk > encoded_up_to(store, version):
         store.set_fact(f"{_ENCODED_FACT}{version}", str(chunk))
 
 
-def record_substitute(store: IndexFacts, version: str, taken: str) -> None:
-    """The model of a version could not be loaded, and another one was taken: its vectors are made from now on."""
-    store.set_fact(f"{_SUBSTITUTE_FACT}{version}", taken)
+def record_substitute(store: IndexFacts, version: str, substitute: str) -> None:
+    """Record the substitute of an encoder whose model could not be loaded; its vectors are made from now on."""
+    store.set_fact(f"{_SUBSTITUTE_FACT}{version}", substitute)
 
 
 def record_encoding_start(store: LocalStore, settings: Settings) -> None:
-    """The vectors that are made now serve at once, unless there are some of another encoder that can go on serving."""
+    """Let the new vectors answer searches at once, unless another encoder has vectors that can go on doing so."""
     second, serving = second_phase_version(store, settings), store.fact(_SERVING_FACT)
     if second and serving != second and (serving is None or not store.vector_counts(serving)[0]):
         store.set_fact(_SERVING_FACT, second)
 
 
 def record_encoding_complete(store: LocalStore, settings: Settings) -> None:
-    """Every chunk has all its vectors: those serve from now on, and all others go."""
+    """Let the complete vectors answer searches from now on, and delete those of all other encoders."""
     second, wanted = second_phase_version(store, settings), wanted_versions(store, settings)
     if second and store.fact(_SERVING_FACT) != second:
         store.set_fact(_SERVING_FACT, second)

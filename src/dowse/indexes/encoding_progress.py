@@ -1,4 +1,4 @@
-"""How far the vectors of an index are, as every surface tells it and whichever process makes them."""
+"""Progress of the encoding of an index, whichever process does it."""
 
 import contextlib
 import json
@@ -22,27 +22,27 @@ _PROBLEM_FILE = "encoding.json"
 
 @dataclass(frozen=True, slots=True)
 class EncodingProgress:
-    """How far the vectors of the slowest encoder are."""
+    """Progress of the slowest encoder of an index."""
 
     state: EncodingPhase
     encoder: str | None = None
     done: int = 0
     total: int = 0
     problem: str | None = None
-    """Why it does not go on."""
+    """Why the encoding does not continue."""
     serving: str | None = None
-    """The encoder whose vectors serve meanwhile, where that is another one."""
+    """The encoder whose vectors answer searches meanwhile, if it is another one."""
 
     @property
     def as_json(self) -> dict[str, Any]:
-        """What replies say."""
-        said = {"encoder": self.encoder, "state": self.state, "done": self.done, "total": self.total}
-        more = {"serving": self.serving, "problem": self.problem}
-        return said | {key: value for key, value in more.items() if value}
+        """The progress as replies show it."""
+        fields = {"encoder": self.encoder, "state": self.state, "done": self.done, "total": self.total}
+        optional = {"serving": self.serving, "problem": self.problem}
+        return fields | {key: value for key, value in optional.items() if value}
 
 
 def read_encoding_progress(store: LocalStore, settings: Settings, supplies: Path = POWER_SUPPLIES) -> EncodingProgress:
-    """How far an index is; cheap, whatever its size."""
+    """Return the progress of an index; the cost does not grow with its size."""
     serving = serving_version(store, settings)
     try:
         wanted = wanted_versions(store, settings)
@@ -72,24 +72,24 @@ def _state(store: LocalStore, settings: Settings, supplies: Path) -> tuple[Encod
 
 
 def is_paused(settings: Settings, supplies: Path = POWER_SUPPLIES) -> bool:
-    """Whether nothing is to be encoded now because the machine runs on its battery."""
+    """Return whether encoding is paused because the machine runs on battery."""
     return not settings.encode_on_battery and is_on_battery(supplies)
 
 
 def describe_problem(error: BaseException) -> str:
-    """An error as a status shows it: with the catalogue's words where it is about a model that cannot be had."""
+    """Return an error as a status shows it; a missing model is described in the words of the error catalog."""
     if isinstance(error, ModelMissing):
         return f"{CatalogError(error.code)} ({error})"
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 def encoding_lease(folder: Path) -> Lock:
-    """What the one process holds that makes the vectors of an index."""
+    """Return the lock that the process holds that encodes an index."""
     return Lock(folder / "encode.lock")
 
 
 def record_problem(folder: Path, problem: str | None) -> None:
-    """Write down, for all processes, why the vectors cannot be made; None once they can."""
+    """Record for all processes why the vectors cannot be made; None removes the record."""
     with contextlib.suppress(DowseError, OSError):
         if problem is None:
             (folder / _PROBLEM_FILE).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""One indexed project as every surface sees it: updated, described, checked, forgotten."""
+"""The index of one root, which every surface updates, describes, checks and repairs."""
 
 import contextlib
 import json
@@ -38,7 +38,7 @@ __all__ = ["Explanation", "IndexReport", "ProjectIndex"]
 IndexKind = Literal["project", "documents"]
 
 TURN_WAIT_SECONDS = 600.0
-"""How long a full run waits for another one of the same project."""
+"""How long a full run waits for another run on the same project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,9 @@ class Explanation:
 
 
 class ProjectIndex:
-    """The index of one root; opens what it needs when it is needed.
+    """The index of one root. It opens its files when they are first needed.
 
-    A root may have two: of its files as a project, and of its documents as a reader gets them.
+    A root may have two indexes: one of its files as a project, one of its documents as a reader sees them.
     """
 
     def __init__(self, root: Path, what: IndexKind = "project") -> None:
@@ -74,11 +74,11 @@ class ProjectIndex:
 
     @property
     def exists(self) -> bool:
-        """Whether there is an index, in whatever state."""
+        """Whether there is an index, in any state."""
         return (self.folder / "catalog.sqlite").exists()
 
     def is_in_place(self) -> bool:
-        """Whether the index is there, and the one that we have open."""
+        """Return whether the index on disk exists and is the one that is open."""
         return self.exists and (self._store is None or self._store.is_in_place())
 
     def settings_stamp(self) -> tuple[int, ...]:
@@ -87,7 +87,7 @@ class ProjectIndex:
 
     @property
     def store(self) -> LocalStore:
-        """The open store; NotIndexed where there is none."""
+        """The open store; raises NotIndexed if there is none."""
         if not self.exists:
             self.close()
             raise NotIndexed(f"{self.root} is not indexed. Run: dowse index {self.root}")
@@ -101,10 +101,10 @@ class ProjectIndex:
         first: str = "",
         is_confirmed: bool = True,
     ) -> IndexReport:
-        """Make the index equal to the files, once no other process is doing so.
+        """Bring the index up to date with the files, once no other process is doing so.
 
-        Only the drift is looked at where it is given. Files whose path has words of `first` come
-        before the others. Unless it `is_confirmed`, a project that outgrows maxFiles is refused.
+        If a drift is given, only its paths are read. Files whose path contains words of `first` are indexed
+        first. Unless `is_confirmed`, raise TooManyFiles for a project that outgrows maxFiles.
         """
         make_private_folder(self.folder)
         with self._turn.held(TURN_WAIT_SECONDS):
@@ -116,14 +116,14 @@ class ProjectIndex:
                 return self._run(progress, None, first, is_confirmed=is_confirmed)
 
     def rebuild(self, progress: Progress | None = None) -> IndexReport:
-        """Throw away all that is indexed and index it again; the settings stay."""
+        """Delete the index and build it again; the settings stay."""
         with self._turn.held(TURN_WAIT_SECONDS):
             self.close()
             remove_store(self.folder)
             return self._run(progress, None, "", is_confirmed=True)
 
     def require_size(self, drift: Drift | None = None) -> None:
-        """Refuse, unless somebody said yes, to let an index grow beyond maxFiles."""
+        """Raise TooManyFiles if the index would grow beyond maxFiles."""
         limit = self.settings.max_files
         if drift is None:
             count, held = self.count_files(), 0
@@ -136,19 +136,19 @@ class ProjectIndex:
             )
 
     def count_files(self) -> int:
-        """How many files there are to index, by their names alone."""
+        """Return the number of files to index, judged by their names alone."""
         return sum(isinstance(found, Entry) for found in self.source.entries())
 
     def text_bytes(self) -> int:
-        """How many bytes there are to index."""
+        """Return the number of bytes to index."""
         return sum(found.stat.size for found in self.source.entries() if isinstance(found, Entry))
 
     def drift_at(self, paths: Iterable[str], on_folder: FolderCallback | None = None) -> Drift:
-        """How what stands at some paths differs from the index."""
+        """Return how the files at some paths differ from the index."""
         return find_drift_at(self.source, self.store, paths, on_folder)
 
     def apply(self, drift: Drift) -> IndexReport:
-        """Apply what a look found, without the ceremony of a run; `settle` is called when there is time."""
+        """Apply a drift outside a full run; the caller renews the JSON files later with `settle`."""
         report = IndexReport(unchanged=drift.unchanged, skipped=drift.skipped)
         apply_drift(self.source, self.store, drift, report, encoder=self.table())
         return report
@@ -159,16 +159,16 @@ class ProjectIndex:
         if not self.is_settled():
             self.store.set_fact("unsettled", None)
 
-    def note_unsettled(self) -> None:
-        """The JSON files are behind; whoever has time renews them."""
+    def mark_unsettled(self) -> None:
+        """Record that the JSON files are out of date; the watcher renews them later."""
         self.store.set_fact("unsettled", "yes")
 
     def is_settled(self) -> bool:
-        """Whether the JSON files are not known to be behind."""
+        """Return whether the JSON files are up to date, as far as is recorded."""
         return self.store.fact("unsettled") is None
 
     def verify(self, progress: Progress | None = None) -> IndexReport:
-        """Read every file and compare it with the index; goes on where it was stopped."""
+        """Read every file and compare it with the index. An interrupted verification resumes where it stopped."""
         store = self.store
         began = store.fact("verifying") or str(time.time_ns())
         store.set_fact("verifying", began)
@@ -177,11 +177,11 @@ class ProjectIndex:
         if report.is_complete:
             self.store.set_fact("verifying", None)
             self.store.set_fact("verified", _now())
-            self.store.forget_unused_vectors()  # of what was here since the last time, and may have come back
+            self.store.forget_unused_vectors()  # kept until now in case their files came back
         return report
 
     def needs_verification(self) -> bool:
-        """Whether the files were last read, all of them, longer ago than integrityHours."""
+        """Return whether the last full read of all files is older than integrityHours."""
         if self.store.fact("state") != "complete" or self.is_being_updated():
             return False
         verified = self.store.fact("verified")
@@ -190,27 +190,27 @@ class ProjectIndex:
         age = datetime.now(UTC) - datetime.fromisoformat(verified)
         return age > timedelta(hours=self.settings.integrity_hours)
 
-    def note_check(self) -> None:
-        """Remember that everything was compared, just now."""
+    def record_check(self) -> None:
+        """Record that all files were compared with the index just now."""
         self.store.set_fact("checked", _now())
 
     def drift(self) -> Drift:
-        """How the files differ from the index, by their stat."""
+        """Return how the files differ from the index, by their size and times."""
         return find_drift(self.source, self.store)
 
     def is_being_updated(self) -> bool:
-        """Whether some process is making the index equal to the files right now."""
+        """Return whether a process is updating the index right now."""
         return self._turn.path.exists() and self._turn.is_taken()
 
     def explain(self, path: str) -> Explanation:
-        """The policy's word on one path, and what the index has of it."""
+        """Return the decision of the policy about one path, and the document that the index has of it."""
         verdict, stored = self.source.verdict(path), None
         with contextlib.suppress(NotIndexed, Failed):  # the policy needs no catalog
             stored = self.store.document(verdict.path)
         return Explanation(self.root, verdict, stored, self.exists)
 
     def status(self) -> IndexStatus:
-        """What is kept of the index, without a look at the project's files."""
+        """Return the status of the index, without reading the project's files."""
         found = describe_index(
             self.root, self.folder, lambda: self.store, self.warnings, is_indexing=self.is_being_updated()
         )
@@ -219,7 +219,7 @@ class ProjectIndex:
         return found if found.state in ("not_found", "failed") else replace(found, encoding=self.encoding())
 
     def table(self) -> Encoder | None:
-        """The encoder whose vectors every chunk has from the start; None for an index that gets none."""
+        """Return the static encoder, which encodes every chunk during indexing; None if the index has no vectors."""
         if self.what == "documents":
             return None
         from dowse.encoding.selection import uses_static
@@ -233,14 +233,14 @@ class ProjectIndex:
             return None
 
     def reindex(self, paths: Iterable[str]) -> IndexReport:
-        """Read a few files now and bring them up to date; the JSON files follow when there is time."""
+        """Bring a few files up to date now; the JSON files are renewed later."""
         report = reindex(self.source, self.store, paths, self.table())
         if report.changed_anything:
-            self.note_unsettled()
+            self.mark_unsettled()
         return report
 
     def encoding(self) -> EncodingProgress | None:
-        """How far the vectors are; None for an index that gets none."""
+        """Return how many chunks are encoded; None if the index has no vectors."""
         if self.what == "documents":
             return None
         with contextlib.suppress(NotIndexed, Failed):
@@ -248,7 +248,7 @@ class ProjectIndex:
         return None
 
     def check(self, progress: Progress | None = None) -> list[Finding]:
-        """Everything that is wrong with the index; nothing is changed."""
+        """Return everything that is wrong with the index; change nothing."""
         if self.is_being_updated():
             raise StoreBusy(
                 f"{self.root} is being indexed by {self._turn.owner()}. Wait for it to end, then try again."
@@ -262,7 +262,7 @@ class ProjectIndex:
             return [Finding("catalog", str(error))]
 
     def repair(self, findings: list[Finding], progress: Progress | None = None) -> list[Finding]:
-        """Mend what a check found; what is left. Every file is read once more."""
+        """Repair the findings of a check, reading every file again; return the findings that remain."""
         if any(finding.part == "catalog" for finding in findings):
             with self._turn.held(TURN_WAIT_SECONDS):
                 self._start_over(StoreDamaged(f"The catalog of {self.root} is damaged."))
@@ -277,7 +277,7 @@ class ProjectIndex:
         return [*self.store.check(), *check_sidecar_files(self.folder, self.root, self.store)]
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the store and its files."""
         if self._store is not None:
             self._store.close()
             self._store = None
@@ -289,7 +289,7 @@ class ProjectIndex:
             read_text = text_reader(self.source)
 
             def read_if_there(document: StoredDocument) -> str | None:
-                if not self.root.is_dir():  # a disk that is not mounted is no reason to forget what was on it
+                if not self.root.is_dir():  # the disk may be unmounted: keep the index
                     raise Failed(f"{self.root} is not there; its index is left as it is.")
                 return read_text(document)
 
@@ -305,16 +305,16 @@ class ProjectIndex:
             self.require_size(drift)
         before = store.fact("state")
         if before is None:
-            write_sidecar_files(self.folder, self.root, store, is_full=False)  # so that it is listed from the start
+            write_sidecar_files(self.folder, self.root, store, is_full=False)  # lists the project from the start
         store.set_fact("state", "running")
         try:
-            table = self.table() if drift.pending else None  # 0.1 s, which a run without changes need not take
+            table = self.table() if drift.pending else None  # loading it takes 0.1 s, which a run without changes saves
             report = update_index(self.source, store, progress, drift=drift, first=first, encoder=table)
             if not self.root.is_dir():
                 raise Failed(f"{self.root} went away while it was indexed.")
         except DowseError as error:
             log.error(str(error))
-            with contextlib.suppress(DowseError, OSError):  # a full disk has no room for its own complaint
+            with contextlib.suppress(DowseError, OSError):  # the disk may be full
                 store.set_fact("error", str(error))
             raise
         is_known = before == "complete" and storage_layout.has_fingerprints(self.folder) and self.is_settled()
@@ -332,7 +332,7 @@ class ProjectIndex:
         if report.is_complete and before is None:
             store.set_fact("verified", _now())
         if table:
-            store.vector_counts(table.version)  # the matrix follows here, where nobody waits for it
+            store.vector_counts(table.version)  # updates the matrix now, while no search waits for it
         return report
 
     def _start_over(self, error: StoreDamaged) -> None:
@@ -348,7 +348,7 @@ def _now() -> str:
 
 
 def index_folder_of(root: Path, what: IndexKind) -> Path:
-    """Where an index of a root lives, whether or not there is one."""
+    """Return the folder of an index of a root, whether or not the index exists."""
     folder = storage_layout.index_folder(root)
     return folder / storage_layout.DOCUMENTS_FOLDER if what == "documents" else folder
 
@@ -356,6 +356,6 @@ def index_folder_of(root: Path, what: IndexKind) -> Path:
 def _make_source(root: Path, settings: Settings, what: IndexKind) -> ProjectFiles:
     if what == "project":
         return ProjectFiles(root, settings)
-    from dowse.sources.document_files import DocumentFiles  # and the readers that only documents need
+    from dowse.sources.document_files import DocumentFiles  # imports readers that only documents need
 
     return DocumentFiles(root, settings)

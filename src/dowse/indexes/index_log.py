@@ -1,4 +1,4 @@
-"""Rolling logs, one set an index: what was repaired, refused or failed, for whoever asks later."""
+"""Rotating log files, one set per index: repairs, refusals and failures."""
 
 import logging
 from pathlib import Path
@@ -10,10 +10,10 @@ KEPT_LOG_FILES = 3
 
 
 def open_log(folder: Path) -> logging.Logger:
-    """The log of an index; the same one however often it is asked for."""
+    """Return the log of an index; repeated calls return the same one."""
     log = _logger(folder)
     if not any(Path(getattr(handler, "baseFilename", "")).parent == folder / "logs" for handler in log.handlers):
-        # 25 ms, which a search of an unchanged project need not pay.
+        # The import takes 25 ms, which a search of an unchanged project saves.
         from logging.handlers import RotatingFileHandler
 
         make_private_folder(folder / "logs")
@@ -24,7 +24,7 @@ def open_log(folder: Path) -> logging.Logger:
             encoding="utf-8",
             delay=True,
         )
-        # A log that cannot be written says nothing: a full disk is reported by the work, not by its log.
+        # Errors of the log itself are ignored: the work reports a full disk, not its log.
         handler.handleError = lambda record: None  # type: ignore[method-assign]  # noqa: ARG005 - logging's signature
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
         log.addHandler(handler)
@@ -34,7 +34,7 @@ def open_log(folder: Path) -> logging.Logger:
 
 
 def close_log(folder: Path) -> None:
-    """Let go of the log's file."""
+    """Close the log file of an index."""
     log = _logger(folder)
     for handler in list(log.handlers):
         handler.close()
@@ -42,4 +42,4 @@ def close_log(folder: Path) -> None:
 
 
 def _logger(folder: Path) -> logging.Logger:
-    return logging.getLogger(f"dowse.index.{folder.parent.name}.{folder.name}")  # many are called `documents`
+    return logging.getLogger(f"dowse.index.{folder.parent.name}.{folder.name}")  # many folders are called `documents`

@@ -1,4 +1,4 @@
-"""The truth about an index that every surface tells: its state, what it holds, what it left out."""
+"""The status of an index: its state, its contents and the files it skipped."""
 
 import json
 from collections.abc import Callable
@@ -17,7 +17,7 @@ IndexState = Literal["not_found", "indexing", "ready", "incomplete", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """What is known of an index without looking at the project's files."""
+    """The status of an index, known without reading the project's files."""
 
     state: IndexState
     root: Path
@@ -26,30 +26,30 @@ class IndexStatus:
     size_bytes: int = 0
     last_updated: str | None = None
     expected_files: int = 0
-    """Files that the last run set out to have indexed."""
+    """Number of files that the last run was to index."""
     skipped: dict[str, int] = field(default_factory=dict)
     problem: str | None = None
     last_check: str | None = None
-    """When everything was last compared with the files."""
+    """When the index was last compared with all files."""
     last_error: str | None = None
-    """Why the last run failed, until one succeeds."""
+    """Why the last run failed; None once a run succeeds."""
     warnings: tuple[str, ...] = ()
     encoding: EncodingProgress | None = None
-    """How far the vectors are, where there are to be any."""
+    """Progress of the encoding; None if the index has no vectors."""
 
     @property
     def files(self) -> int:
-        """Files in the index, of every kind."""
+        """Number of files in the index, of every kind."""
         return sum(totals.documents for totals in self.totals.values())
 
     @property
     def chunks(self) -> int:
-        """Chunks in the index, of every kind."""
+        """Number of chunks in the index, of every kind."""
         return sum(totals.chunks for totals in self.totals.values())
 
 
 def format_size(size_bytes: int) -> str:
-    """`640B`, `1.2KB`, `45MB`."""
+    """Return a size as text: `640B`, `1.2KB`, `45MB`."""
     size = float(size_bytes)
     for unit in ("B", "KB", "MB"):
         if size < 1000:
@@ -61,7 +61,7 @@ def format_size(size_bytes: int) -> str:
 def describe_index(
     root: Path, folder: Path, open_store: Callable[[], Store], warnings: list[str], *, is_indexing: bool
 ) -> IndexStatus:
-    """The status of the index in a folder."""
+    """Return the status of the index in a folder."""
     try:
         store = open_store()
         totals = {kind: store.totals(kind) for kind in KINDS}
@@ -69,7 +69,7 @@ def describe_index(
         expected = int(store.fact("expected") or 0)
         state = _state(store.fact("state"), is_indexing=is_indexing)
         last_check, last_error = store.fact("checked"), store.fact("error")
-        wrong = [] if is_indexing else store.quick_check()
+        findings = [] if is_indexing else store.quick_check()
     except NotIndexed:
         return IndexStatus("not_found", root, folder, warnings=tuple(warnings))
     except Failed as error:
@@ -80,16 +80,16 @@ def describe_index(
         project.metadata.get("lastIncrementalUpdate") if project else None,
         expected, skipped, last_check=last_check, last_error=last_error, warnings=tuple(warnings),
     )  # fmt: skip
-    if wrong and state == "ready":
-        problem = f"{wrong[0].part}: {wrong[0].problem}; run dowse index to rebuild it"
+    if findings and state == "ready":
+        problem = f"{findings[0].part}: {findings[0].problem}; run dowse index to rebuild it"
         return replace(status, state="incomplete", problem=problem)
     return replace(status, problem=_problem(status))
 
 
-def _state(noted: str | None, *, is_indexing: bool) -> IndexState:
+def _state(recorded: str | None, *, is_indexing: bool) -> IndexState:
     if is_indexing:
         return "indexing"
-    return "ready" if noted == "complete" else "incomplete"
+    return "ready" if recorded == "complete" else "incomplete"
 
 
 def _problem(status: IndexStatus) -> str | None:

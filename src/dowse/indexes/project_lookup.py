@@ -1,4 +1,4 @@
-"""Which project is meant: the one a user named, the one around a path, all of them."""
+"""Finding projects: by a folder, around a path, or all of them."""
 
 import contextlib
 import os
@@ -26,27 +26,30 @@ __all__ = [
 ]
 
 FORGET_WAIT_SECONDS = 0.3
-"""Longer than anybody looks whether the lock is taken."""
+"""Longer than any process holds the lock just to test whether it is taken."""
 
 
 def open_project(folder: Path | None) -> ProjectIndex:
-    """The project in a folder the user named, or the one around the working directory."""
+    """Return the project in a folder or, without a folder, the one around the working directory."""
     return ProjectIndex(folder) if folder else _detect_project(Path.cwd())
 
 
 def open_or_find(folder: Path | None) -> ProjectIndex:
-    """The project in a folder or, where the folder lies in an indexed one, that; else the one around us."""
+    """Return the indexed project that contains a folder, else the project in the folder.
+
+    Without a folder, return the project around the working directory.
+    """
     return find_project(Path.cwd()) if folder is None else find_indexed(folder) or ProjectIndex(folder)
 
 
 def list_projects() -> list[storage_layout.Project]:
-    """Every indexed project, by path."""
+    """Return every indexed project, sorted by path."""
     return storage_layout.list_projects()
 
 
 def find_project(path: Path) -> ProjectIndex:
-    """The project that holds a path: the nearest one that is indexed, else the detected root."""
-    start = path if os.path.isdir(path) else path.parent  # noqa: PTH112 - unlike Path's, False where we may not look
+    """Return the project that contains a path: the nearest indexed one, else the detected root."""
+    start = path if os.path.isdir(path) else path.parent  # noqa: PTH112 - Path.is_dir raises without permission
     return find_indexed(start) or _detect_project(start)
 
 
@@ -59,7 +62,7 @@ def _detect_project(start: Path) -> ProjectIndex:
 
 
 def find_indexed(folder: Path) -> ProjectIndex | None:
-    """The nearest indexed project at or above a folder."""
+    """Return the nearest indexed project at or above a folder."""
     for candidate in (folder, *folder.resolve().parents):
         if (storage_layout.index_folder(candidate) / "catalog.sqlite").exists():
             return ProjectIndex(candidate)
@@ -67,22 +70,22 @@ def find_indexed(folder: Path) -> ProjectIndex | None:
 
 
 def forget_project(root: Path) -> Path:
-    """Remove the index of a root, which itself may be gone; the files are not touched."""
+    """Remove the index of a root, which may itself no longer exist; the project's files are not touched."""
     root = root.resolve()
     folder = storage_layout.index_folder(root)
     if not folder.is_dir():
         raise NotIndexed(f"{root} is not indexed; there is nothing to forget.")
-    held = [where for where in (folder, folder / storage_layout.DOCUMENTS_FOLDER) if where.is_dir()]
+    index_folders = [each for each in (folder, folder / storage_layout.DOCUMENTS_FOLDER) if each.is_dir()]
     with contextlib.ExitStack() as turns:
-        for where in held:
-            turn = Lock(where / "index.lock")
+        for index_folder in index_folders:
+            turn = Lock(index_folder / "index.lock")
             try:
                 turn.acquire(FORGET_WAIT_SECONDS)
             except StoreBusy as error:
                 raise StoreBusy(f"{root} is being indexed by {turn.owner()}. Stop it, then try again.") from error
             turns.callback(turn.release)
-            close_log(where)
+            close_log(index_folder)
         doomed = folder.with_name(f"{folder.name}.forgotten-{token_hex(4)}")
-        folder.rename(doomed)  # at once, so that nobody finds half of it
+        folder.rename(doomed)  # atomic, so that no process finds half of it
     shutil.rmtree(doomed)
     return root

@@ -1,4 +1,4 @@
-"""Questions to an indexed project: brought up to date within a bound, answered, verified."""
+"""Searches of an indexed project: the index is brought up to date within a bound, then searched and verified."""
 
 import sys
 import time
@@ -12,21 +12,22 @@ from dowse.indexes.query_vectors import QueryEncoder, encode_query
 from dowse.platform import start_in_background
 from dowse.searching.exact_search import DEFAULT_SECONDS, Occurrences, exact_matcher, find_occurrences, pattern_matcher
 from dowse.searching.explain import RankExplanation, explain_ranking
+from dowse.searching.query_terms import SearchQuery, parse_search_query
 from dowse.searching.search import Answer, SearchOptions, search_store
 from dowse.types import KINDS, Coverage, Progress
 
 AT_ONCE_FILES = 200
-"""Changed files that are indexed before an answer; with more, the answer comes first and says so."""
+"""Up to this many changed files are indexed before an answer; with more, the answer comes first and says so."""
 REPAIRED_FILES = 20
-"""Files found changed while an answer is made that are indexed again for it."""
+"""Up to this many files that turn out to have changed during a search are indexed again for its answer."""
 FIRST_HITS_SECONDS = 2.5
-"""How long an answer waits for hits while the project is indexed for the first time."""
+"""How long a search waits for hits while the project is indexed for the first time."""
 GOOD_ENOUGH_SECONDS = 1.0
-"""After this long, some hits are better than waiting for more; before, they are of a handful of files."""
+"""After this long, some hits are better than waiting for more; earlier hits come from a handful of files."""
 
 
 def search(
-    project: ProjectIndex,
+    index: ProjectIndex,
     text: str,
     options: SearchOptions,
     *,
@@ -34,25 +35,27 @@ def search(
     progress: Progress | None = None,
     encoder: QueryEncoder | None = None,
 ) -> tuple[Answer, Coverage]:
-    """Search a project, indexing it first where that is needed.
+    """Search a project, which is indexed first if need be.
 
-    What takes long is left to a process of its own, unless the caller `waits`.
+    Indexing that takes long runs in a process of its own, unless the caller `waits`.
     """
     if not text.strip():
         raise UsageError("The query is empty. Say what to look for.")
-    pending = bring_near(project, text, waits=waits, progress=progress)
-    return answer_now(project, text, options, encoder), coverage(project, pending)
+    pending = update_if_quick(index, text, waits=waits, progress=progress)
+    return search_now(index, parse_search_query(text), options, encoder), coverage(index, pending)
 
 
-def answer_now(project: ProjectIndex, text: str, options: SearchOptions, encoder: QueryEncoder | None = None) -> Answer:
-    """An answer from the index as it is; from one that is growing, the first that is worth showing."""
-    if project.is_being_updated() or not project.exists:
-        return _first_hits(project, lambda: _answer(project, text, options, encoder))
-    return _answer(project, text, options, encoder)
+def search_now(
+    index: ProjectIndex, query: SearchQuery, options: SearchOptions, encoder: QueryEncoder | None = None
+) -> Answer:
+    """Search the index as it is; an index that is growing is searched until the first answer worth showing."""
+    if index.is_being_updated() or not index.exists:
+        return _wait_for_hits(index, lambda: _search(index, query, options, encoder))
+    return _search(index, query, options, encoder)
 
 
 def find_all(
-    project: ProjectIndex,
+    index: ProjectIndex,
     text: str,
     options: SearchOptions,
     *,
@@ -61,94 +64,98 @@ def find_all(
     seconds: float = DEFAULT_SECONDS,
     progress: Progress | None = None,
 ) -> tuple[Occurrences, Coverage]:
-    """Every occurrence of a text or pattern; the index is brought up to date first, however long it takes."""
-    find = pattern_matcher(text) if is_pattern else exact_matcher(text)
-    pending = bring_near(project, "", waits=True, progress=progress)
-    options = replace(options, masks_secrets=project.settings.mask_secrets)
-    found = find_occurrences(project.store, project.source.read_bytes, find, options, offset=offset, seconds=seconds)
-    return found, coverage(project, pending)
+    """Find every occurrence of a text or pattern; the index is first brought up to date, however long that takes."""
+    matcher = pattern_matcher(text) if is_pattern else exact_matcher(text)
+    pending = update_if_quick(index, "", waits=True, progress=progress)
+    options = replace(options, masks_secrets=index.settings.mask_secrets)
+    found = find_occurrences(index.store, index.source.read_bytes, matcher, options, offset=offset, seconds=seconds)
+    return found, coverage(index, pending)
 
 
-def explain_rank(project: ProjectIndex, text: str, path: str, encoder: QueryEncoder | None = None) -> RankExplanation:
-    """Which signals put a file where it is for a query."""
-    verdict = project.source.verdict(path)
+def explain_rank(index: ProjectIndex, text: str, path: str, encoder: QueryEncoder | None = None) -> RankExplanation:
+    """Explain the rank of a file for a query by its signals."""
+    verdict = index.source.verdict(path)
     if not verdict.is_allowed:
         raise PathRefused(f"{verdict.path} is not indexed: {verdict.reason}. See: dowse why {verdict.path}")
-    bring_near(project, text, waits=True)
-    project.store.refresh()
-    return explain_ranking(project.store, text, verdict.path, encode_query(project, text, "hybrid", encoder).meanings)
+    update_if_quick(index, text, waits=True)
+    index.store.refresh()
+    query = parse_search_query(text)
+    return explain_ranking(index.store, query, verdict.path, encode_query(index, query, "hybrid", encoder).vectors)
 
 
-def bring_near(project: ProjectIndex, first: str, *, waits: bool, progress: Progress | None = None) -> int:
-    """Bring an index up to date where that is quick or asked for; how many files are left to do."""
+def update_if_quick(index: ProjectIndex, first: str, *, waits: bool, progress: Progress | None = None) -> int:
+    """Bring an index up to date if that is quick or the caller waits; return how many files are left.
+
+    Files whose path has words of `first` are indexed before the others.
+    """
     if waits:
-        if not project.exists:
-            project.require_size()
-        _update(project, None, first, progress)
+        if not index.exists:
+            index.require_size()
+        _update(index, None, first, progress)
         return 0
-    if project.is_being_updated():
+    if index.is_being_updated():
         return 0
-    if not project.exists:
-        project.require_size()
-        _index_in_background(project, first)
+    if not index.exists:
+        index.require_size()
+        _index_in_background(index, first)
         return 0
-    drift = project.drift()
+    drift = index.drift()
     if drift.pending > AT_ONCE_FILES:
-        project.require_size(drift)
-        _index_in_background(project, first)
+        index.require_size(drift)
+        _index_in_background(index, first)
         return drift.pending
     if drift.pending:
-        _update(project, drift, first, progress)
+        _update(index, drift, first, progress)
     return 0
 
 
-def _update(project: ProjectIndex, drift: Drift | None, first: str, progress: Progress | None) -> None:
-    report = project.update(progress, drift=drift, first=first, is_confirmed=False)
-    if not report.is_complete:  # whoever pressed Ctrl-C does not want half an answer
+def _update(index: ProjectIndex, drift: Drift | None, first: str, progress: Progress | None) -> None:
+    report = index.update(progress, drift=drift, first=first, is_confirmed=False)
+    if not report.is_complete:  # after Ctrl-C, half an answer is not wanted
         raise KeyboardInterrupt
 
 
-def _index_in_background(project: ProjectIndex, first: str) -> None:
+def _index_in_background(index: ProjectIndex, first: str) -> None:
     # -P keeps the working directory, which may be a stranger's project, out of the import path.
     program = [sys.executable, "-P", "-m", "dowse"]
-    start_in_background([*program, "index", "--yes", "--first", first, "--", str(project.root)])
+    start_in_background([*program, "index", "--yes", "--first", first, "--", str(index.root)])
 
 
-def coverage(project: ProjectIndex, pending: int = 0) -> Coverage:
-    """How much of the project is indexed now."""
-    if not project.exists:
+def coverage(index: ProjectIndex, pending: int = 0) -> Coverage:
+    """Return how much of the project is indexed now."""
+    if not index.exists:
         return Coverage(0, 0, is_indexing=True)
-    store, is_indexing = project.store, project.is_being_updated()
+    store, is_indexing = index.store, index.is_being_updated()
     files = sum(store.totals(kind).documents for kind in KINDS)
     is_whole = not is_indexing and store.fact("state") == "complete"
     expected = files if is_whole else max(files, int(store.fact("expected") or 0))
     return Coverage(files, expected, is_indexing=is_indexing, is_whole=is_whole, pending=pending)
 
 
-def _answer(project: ProjectIndex, text: str, options: SearchOptions, encoder: QueryEncoder | None) -> Answer:
-    """An answer whose outdated files, up to a bound, were indexed again for it."""
-    store, options = project.store, replace(options, masks_secrets=project.settings.mask_secrets)
+def _search(index: ProjectIndex, query: SearchQuery, options: SearchOptions, encoder: QueryEncoder | None) -> Answer:
+    """Search the store; files that turn out to have changed are indexed again, up to a bound."""
+    store, options = index.store, replace(options, masks_secrets=index.settings.mask_secrets)
     store.refresh()
-    question = encode_query(project, text, options.mode, encoder)
-    found = search_store(store, project.source.read_bytes, text, options, question.meanings)
-    if found.outdated:
-        project.reindex(found.outdated[:REPAIRED_FILES])
+    encoded = encode_query(index, query, options.mode, encoder)
+    answer = search_store(store, index.source.read_bytes, query, options, encoded.vectors)
+    if answer.outdated:
+        index.reindex(answer.outdated[:REPAIRED_FILES])
         store.refresh()
-        found = search_store(store, project.source.read_bytes, text, options, question.meanings)
-    return replace(found, skipped_method=question.lacks)
+        answer = search_store(store, index.source.read_bytes, query, options, encoded.vectors)
+    return replace(answer, skipped_method=encoded.skipped_method)
 
 
-def _first_hits(project: ProjectIndex, ask: Callable[[], Answer]) -> Answer:
-    """The best answer that can be had in a moment from an index that is growing."""
+def _wait_for_hits(index: ProjectIndex, ask: Callable[[], Answer]) -> Answer:
+    """Return the best answer that a growing index gives within a moment."""
     started = time.monotonic()
     while True:
         waited = time.monotonic() - started
-        is_growing = project.is_being_updated()  # asked before the question: what ends in between is seen next time
-        found = ask() if project.exists else None
-        if found is not None:
-            is_enough = found.hits and waited > GOOD_ENOUGH_SECONDS
+        is_growing = index.is_being_updated()  # read before the search: an end in between shows at the next round
+        answer = ask() if index.exists else None
+        if answer is not None:
+            is_enough = answer.hits and waited > GOOD_ENOUGH_SECONDS
             if is_enough or waited > FIRST_HITS_SECONDS or not is_growing:
-                return found
+                return answer
         elif waited > 2 * FIRST_HITS_SECONDS:
-            raise UsageError(f"Indexing {project.root} did not start. Run: dowse index {project.root}")
+            raise UsageError(f"Indexing {index.root} did not start. Run: dowse index {index.root}")
         time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""A question as the encoders see it: by the model where somebody has it ready, by the table in any case."""
+"""The vectors of a query: by the model if it is ready, else by the static table."""
 
 import contextlib
 from collections.abc import Sequence
@@ -9,32 +9,32 @@ from dowse.errors import DowseError
 from dowse.indexes.encoder_state import serving_version
 from dowse.indexes.index import ProjectIndex
 from dowse.searching.candidates import Mode, QueryVector
-from dowse.searching.query_terms import parse_search_query
+from dowse.searching.query_terms import SearchQuery
 from dowse.settings import Settings
 
 if TYPE_CHECKING:
     from dowse.types import Vectors
 
 QUERY_SECONDS = 0.15
-"""How long an answer waits for its question's vector; a process at rest takes 5 to 10 ms, one at work 30."""
+"""How long a search waits for the vector of its query: an idle process takes 5 to 10 ms, a busy one 30."""
 
 
 class QueryEncoder(Protocol):
-    """Whoever has the model at hand."""
+    """Encodes queries with the model."""
 
     def encode_query(self, version: str, text: str, seconds: float) -> "Vectors | None":
-        """A question's vector; None where it cannot be had in time."""
+        """Return the vector of a query, or None if it cannot be computed in time."""
         ...
 
 
 class InProcessEncoder:
-    """The model in this very process, for a command that asks one question: 0.3 s to load."""
+    """The model in this process, for a command that runs one query; loading it takes 0.3 s."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
-    def encode_query(self, version: str, text: str, seconds: float) -> "Vectors | None":  # noqa: ARG002 - nobody waits
-        """A question's vector; None where the model is not on this machine."""
+    def encode_query(self, version: str, text: str, seconds: float) -> "Vectors | None":  # noqa: ARG002 - it never waits
+        """Return the vector of a query, or None if the model is not on this machine."""
         from dowse.encoding.selection import open_version
 
         with contextlib.suppress(DowseError):
@@ -44,43 +44,42 @@ class InProcessEncoder:
 
 
 class QueryVectors(NamedTuple):
-    """A question as the encoders see it."""
+    """The vectors of a query, one for each encoder that takes part."""
 
-    meanings: Sequence[QueryVector] = ()
-    lacks: str = ""
-    """Why the model has no say, though there are vectors of it."""
+    vectors: Sequence[QueryVector] = ()
+    skipped_method: str = ""
+    """Why the model does not take part although the index has vectors of it."""
 
 
-def encode_query(project: ProjectIndex, text: str, mode: Mode, encoder: QueryEncoder | None) -> QueryVectors:
-    """What a question means, by each encoder that counts; nothing where only words do."""
-    table = project.table() if mode != "lexical" else None
+def encode_query(index: ProjectIndex, query: SearchQuery, mode: Mode, encoder: QueryEncoder | None) -> QueryVectors:
+    """Return the vectors of a query; none if it is searched by words alone."""
+    table = index.table() if mode != "lexical" else None
     if table is None:
         return QueryVectors()
-    asked, store = _plain(text), project.store
-    found, lacks = list[QueryVector](), ""
-    version = serving_version(store, project.settings)
+    text, store = _plain_text(query), index.store
+    vectors, skipped_method = list[QueryVector](), ""
+    version = serving_version(store, index.settings)
     covered = _share(store.vector_counts(version)) if version else 0.0
     if version and covered and encoder:
-        vector = encoder.encode_query(version, asked, QUERY_SECONDS)
+        vector = encoder.encode_query(version, text, QUERY_SECONDS)
         if vector is None:
-            lacks = f"{version} was not ready in time; the next search may have it"
+            skipped_method = f"{version} was not ready in time; the next search may have it"
         else:
-            found.append(QueryVector(version, vector, covered, is_model=True))
-    if not found or covered < 1:
-        vector, covered = table.encode([asked])[0], _share(store.vector_counts(STATIC_VERSION))
+            vectors.append(QueryVector(version, vector, covered, is_model=True))
+    if not vectors or covered < 1:
+        vector, covered = table.encode([text])[0], _share(store.vector_counts(STATIC_VERSION))
         if covered and vector.any():
-            found.append(QueryVector(STATIC_VERSION, vector, covered))
-    return QueryVectors(found, lacks)
+            vectors.append(QueryVector(STATIC_VERSION, vector, covered))
+    return QueryVectors(vectors, skipped_method)
 
 
-def _plain(text: str) -> str:
-    """A question without the marks of the query syntax."""
-    query = parse_search_query(text)
+def _plain_text(query: SearchQuery) -> str:
+    """Return the text of a query without the signs of the query syntax."""
     if not (query.must or query.must_not or query.phrases or query.not_phrases):
         return query.text
     return " ".join((*query.terms, *query.must, *query.phrases))
 
 
 def _share(counts: tuple[int, int]) -> float:
-    held, all_ = counts
-    return min(1.0, held / all_) if all_ else 0.0
+    encoded, total = counts
+    return min(1.0, encoded / total) if total else 0.0

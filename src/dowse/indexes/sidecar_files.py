@@ -1,4 +1,4 @@
-"""The JSON files that show an index to the outside: written from the catalog, compared with it."""
+"""The JSON files beside a catalog, which show the index to other programs."""
 
 from pathlib import Path
 
@@ -8,20 +8,20 @@ from dowse.types import KINDS, Finding, Kind
 
 
 def write_sidecar_files(folder: Path, root: Path, store: Store, *, is_full: bool) -> None:
-    """Renew fingerprints and metadata."""
+    """Write the fingerprints and the metadata from the catalog."""
     storage_layout.write_fingerprints(folder, _fingerprints(store))
     totals = {kind: store.totals(kind) for kind in KINDS}
     storage_layout.write_metadata(folder, root, totals, store.size_bytes(), is_full=is_full)
 
 
 def check_sidecar_files(folder: Path, root: Path, store: Store) -> list[Finding]:
-    """Where the files say something else than the catalog."""
+    """Return the differences between the JSON files and the catalog."""
     findings = []
     if not storage_layout.has_fingerprints(folder, _fingerprints(store)):
         findings.append(Finding("fingerprints", "the JSON files are missing or differ from the catalog"))
     project = storage_layout.read_project(folder)
-    held = sum(store.totals(kind).documents for kind in KINDS)
-    if project is None or project.root != root or project.files != held:
+    files = sum(store.totals(kind).documents for kind in KINDS)
+    if project is None or project.root != root or project.files != files:
         findings.append(Finding("metadata", "metadata.json is missing or differs from the catalog"))
     return findings
 

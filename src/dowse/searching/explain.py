@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from dowse.protocols import Store
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import QueryVector, Scope, gather_evidence
-from dowse.searching.query_terms import SearchQuery, parse_search_query
+from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import leg_scores, rank_files, shortlist
 
 
@@ -26,9 +26,10 @@ class RankExplanation:
     terms: dict[str, float] = field(default_factory=dict)
 
 
-def explain_ranking(store: Store, text: str, path: str, vectors: Sequence[QueryVector] = ()) -> RankExplanation:
+def explain_ranking(
+    store: Store, query: SearchQuery, path: str, vectors: Sequence[QueryVector] = ()
+) -> RankExplanation:
     """Rank the files for a query and explain the rank of one of them."""
-    query = parse_search_query(text)
     document = store.document(path)
     evidence = gather_evidence(store, query, Scope(), vectors)
     if evidence is None or document is None:

@@ -12,7 +12,7 @@ from dowse.searching import ranking_constants
 from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, gather_evidence
 from dowse.searching.passage_screening import screen_passages
 from dowse.searching.passages import Passage, holds_phrase, merge_passages, select_passage, terms_in
-from dowse.searching.query_terms import SearchQuery, parse_search_query
+from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, RankedFile, best_chunks, leg_scores, rank_files, shortlist
 from dowse.searching.verification import Current, ReadBytes, verify
 from dowse.types import Kind, Scored, StoredChunk, StoredDocument
@@ -80,7 +80,11 @@ class Answer:
 
 
 def search_store(
-    store: Store, read: ReadBytes, text: str, options: SearchOptions | None = None, vectors: Sequence[QueryVector] = ()
+    store: Store,
+    read: ReadBytes,
+    query: SearchQuery,
+    options: SearchOptions | None = None,
+    vectors: Sequence[QueryVector] = (),
 ) -> Answer:
     """Search a store; every hit is verified against its file before it is shown."""
     options = options or SearchOptions()
@@ -89,7 +93,6 @@ def search_store(
     if options.mode == "vector" and not vectors:
         raise UsageError("mode 'vector' needs an encoder, and this index has none. Use 'hybrid' or 'lexical'.")
     started = time.perf_counter()
-    query = parse_search_query(text)
     evidence = gather_evidence(
         store, query, scope_of(store, options), vectors, SearchMethod(options.mode, options.alpha)
     )

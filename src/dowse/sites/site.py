@@ -14,6 +14,7 @@ from rapidfuzz.distance import OSA
 from dowse.errors import BrokenSiteIndex
 from dowse.platform import release_memory
 from dowse.screening.masking import Screened
+from dowse.searching.query_terms import SearchQuery
 from dowse.sites import page_urls
 from dowse.sites.index_check import IndexChecker, Problem
 from dowse.sites.index_model import MAX_INDEX_BYTES, Page, SiteHeader
@@ -105,7 +106,12 @@ class LoadedSite:
         return len(self._listed)
 
     def search(
-        self, query: str, limit: int, topics: Sequence[str] = (), since: date | None = None, until: date | None = None
+        self,
+        query: SearchQuery,
+        limit: int,
+        topics: Sequence[str] = (),
+        since: date | None = None,
+        until: date | None = None,
     ) -> SiteResults:
         """Return the best pages for a query, among those with any of the topics and dated from `since` to `until`."""
         return self._searcher.search(query, limit, self._matching_filters(topics, since, until))

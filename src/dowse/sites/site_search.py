@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from dowse.searching.query_terms import SearchQuery, parse_search_query, stop_words
+from dowse.searching.query_terms import SearchQuery, stop_words
 from dowse.sites import site_constants as weights
 from dowse.sites.proximity import Term, proximity_scores
 from dowse.sites.site_postings import FIELDS, TITLE, Postings
@@ -51,9 +51,8 @@ class SiteSearcher:
         shares = np.array(weights.LENGTH_NORMALIZATION)
         self._saturation = (weights.SATURATION * (1 - shares + shares * lengths / means)).astype(np.float32).ravel()
 
-    def search(self, text: str, limit: int, allowed: Flags) -> SiteResults:
+    def search(self, query: SearchQuery, limit: int, allowed: Flags) -> SiteResults:
         """Return the best pages among those allowed."""
-        query = parse_search_query(text)
         if not query.text:
             every = np.flatnonzero(allowed)
             return SiteResults(tuple(SiteHit(int(page), 0.0) for page in every[:limit]), len(every))

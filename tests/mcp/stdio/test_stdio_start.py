@@ -62,7 +62,7 @@ def test_without_stdout_and_stderr_the_server_ends_with_its_client(root: Path) -
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_while_modules_are_loaded_ends_the_server(root: Path, how: signal.Signals) -> None:
     with Wire(root, PYTHONPROFILEIMPORTTIME="1") as wire:
-        wait_until(lambda: "mcp" in wire.stderr)
+        wait_until(lambda: "mcp_types" in wire.stderr)
         assert wire.leave(how) == 0
     assert wire.heard == []
     assert "Traceback" not in wire.stderr_at_the_end

@@ -11,6 +11,7 @@ from dowse.keeping.service import Service
 from dowse.mcp.resources import Announcer, Resource
 from dowse.mcp.schemas import NUMBER, SCREENING, TEXT, TEXTS, count, describe, item, reply
 from dowse.mcp.tools import Call, ProseReply, Schema, Tool
+from dowse.searching.query_terms import parse_search_query
 from dowse.surfaces.documents.doc_uris import document_mime_type, make_cursor, parse_cursor, parse_extensions
 from dowse.surfaces.documents.document_folder import DocumentFolder
 from dowse.surfaces.documents.document_folders import DocumentFolders
@@ -80,13 +81,13 @@ class DocumentsSurface:
         """Search documents by title, content or both."""
         arguments, started = call.arguments, time.perf_counter()
         query = DocumentQuery(
-            arguments["query"],
+            parse_search_query(arguments["query"]),
             arguments["searchIn"],
             int(arguments["limit"]),
             parse_extensions(arguments["fileTypes"]),
         )
         folders = await self.folders.find(call, may_ask=True)
-        if not query.text.strip():
+        if not query.query.text:
             return documents_reply([], 0, [], call.budget_characters, started)
         found = await asyncio.gather(*(folder.search(query) for folder in folders))
         results = [

@@ -14,13 +14,14 @@ from dowse.errors import CatalogError, DowseError, UsageError
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_errors import shown_folder
 from dowse.indexes.project_lookup import forget_project, list_projects
-from dowse.indexes.project_search import answer_now, coverage
+from dowse.indexes.project_search import coverage, search_now
 from dowse.keeping.indexing_run import REBUILD, IndexingRun
 from dowse.keeping.served_index import ServedIndex
 from dowse.keeping.service import Service
 from dowse.mcp.confirmation import ask_consent
 from dowse.mcp.reply_budget import Reply, present
 from dowse.mcp.tools import Call
+from dowse.searching.query_terms import SearchQuery, parse_search_query
 from dowse.searching.search import SearchOptions
 from dowse.surfaces.project import path_search
 from dowse.surfaces.project.progress import follow_runs
@@ -69,24 +70,25 @@ class ProjectSurface:
         options = SearchOptions(
             offset + limit + 1, kind, None, arguments["language"], sys.maxsize, arguments["mode"], arguments["alpha"]
         )
+        query = parse_search_query(arguments["query"])
         projects = await self._chosen(call)
         answers, problems = await _ask_each(
             projects,
             lambda served: self._search_one(
-                served, arguments["query"], replace(options, path_glob=self._glob_within(served, arguments["path"]))
+                served, query, replace(options, path_glob=self._glob_within(served, arguments["path"]))
             ),
         )
         found = [answer for _, answer in answers]
         reply = search_reply(found, offset, limit, call.budget_characters, [*self.service.warnings, *problems])
         return {**reply, "searchTimeMs": round((time.perf_counter() - started) * 1000, 1)}
 
-    async def _search_one(self, served: ServedIndex, query: str, options: SearchOptions) -> ProjectAnswer:
+    async def _search_one(self, served: ServedIndex, query: SearchQuery, options: SearchOptions) -> ProjectAnswer:
         def search(index: ProjectIndex, pending: list[str]) -> ProjectAnswer:
             if options.kind == "docs":
                 _require_docs(index)
             _require_index(index)
             try:
-                answer = answer_now(index, query, options, served.encoder)
+                answer = search_now(index, query, options, served.encoder)
             except UsageError as error:
                 if index.exists:
                     raise

@@ -14,6 +14,7 @@ from dowse.errors import UsageError
 from dowse.indexes.masking_setting import masks_secrets
 from dowse.mcp.schemas import NUMBER, SCREENING, TEXT, TEXTS, count, describe, item, reply
 from dowse.mcp.tools import Call, ProseReply, Schema, Tool
+from dowse.searching.query_terms import parse_search_query
 from dowse.sites.index_check import is_date
 from dowse.sites.index_model import MAX_PREFIX_CHARACTERS, PREFIX_PATTERN
 from dowse.sites.page_urls import is_same_host, normalize_host, split_url
@@ -94,7 +95,7 @@ class SitesSurface:
         days = {name: _parse_day(name, arguments[name]) for name in ("since", "until")}
         topics = [topic for topic in arguments["topics"] or () if topic.strip()]
         site = await self.current(served)
-        search = partial(site.search, arguments["query"], int(arguments["limit"]), topics, **days)
+        search = partial(site.search, parse_search_query(arguments["query"]), int(arguments["limit"]), topics, **days)
         results = await asyncio.to_thread(search)
         seconds, budget = time.perf_counter() - started, call.budget_characters
         return search_reply(site, arguments["query"], results, seconds, budget, masks=masks_secrets())
