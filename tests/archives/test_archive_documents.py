@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.archives.making import HOSTILE, captured_page, cited_titles, document_titled, make_database
+from tests.archives.sample_archives import HOSTILE, captured_page, cited_titles, document_titled, make_database
 
 
 def test_a_dated_report(tmp_path: Path) -> None:

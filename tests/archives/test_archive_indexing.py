@@ -18,7 +18,7 @@ from dowse.archives.archive_search import search_archives
 from dowse.archives.archive_watcher import run_lock
 from dowse.errors import DowseError, NotIndexed, StoreBusy, StoreDamaged, StoreTooNew, UsageError
 from dowse.sources.archive_files import ArchiveFiles
-from tests.archives.making import (
+from tests.archives.sample_archives import (
     captured_page,
     cited_titles,
     document_titled,
@@ -27,7 +27,7 @@ from tests.archives.making import (
     make_archives,
     make_database,
 )
-from tests.making import write_tree
+from tests.sample_data import write_tree
 
 TWO = {"a.md": "# A\n\n[b](b.md) https://example.com/page\n", "b.md": "# B\n\nApples.\n"}
 PAGE = {"p": captured_page("https://example.com/page", "The page", "Pears.\n")}

@@ -7,7 +7,7 @@ import pytest
 
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_search import search_archives
-from tests.archives.making import HOSTILE, make_database
+from tests.archives.sample_archives import HOSTILE, make_database
 
 FRUIT = {
     "ml.md": "# Introduction to Machine Learning\n\nMachine learning is a subset of artificial intelligence.\n",

@@ -11,7 +11,7 @@ from dowse.archives.archive_locations import ArchiveLocations
 from dowse.archives.archive_types import ArchiveReport
 from dowse.archives.archive_watcher import keep_indexed
 from dowse.errors import DowseError
-from tests.archives.making import captured_page, locations_in, make_archives
+from tests.archives.sample_archives import captured_page, locations_in, make_archives
 
 
 @contextmanager

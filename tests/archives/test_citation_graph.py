@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.citation_graph import graph_from, path_between, whole_graph
 from dowse.archives.graph_queries import broken_links, duplicates, most_cited, most_cited_unarchived, orphans
-from tests.archives.making import captured_page, document_titled, make_database
+from tests.archives.sample_archives import captured_page, document_titled, make_database
 
 NUMBERS = st.integers(0, 9)
 EDGES = st.lists(st.tuples(NUMBERS, NUMBERS), max_size=30)

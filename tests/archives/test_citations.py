@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dowse.archives.bibtex import parse_bibtex
-from tests.archives.making import captured_page, citation_at, cited_titles, document_titled, make_database
+from tests.archives.sample_archives import captured_page, citation_at, cited_titles, document_titled, make_database
 
 PAGE = {"p": captured_page("https://example.com/page", "The page", "# The page\n\nWords.\n")}
 
@@ -199,7 +199,7 @@ def test_a_short_paragraph_is_its_own_context(tmp_path: Path) -> None:
 
 def test_a_quotation_is_found_where_it_was_asked_for(tmp_path: Path) -> None:
     from dowse.archives.archive_indexing import update_database
-    from tests.archives.making import index_archives, make_archives
+    from tests.archives.sample_archives import index_archives, make_archives
 
     said = "the quick brown fox jumps over the lazy dog while thirteen wizards make toxic brew for the evil queen"
     pages = {"p": captured_page("https://example.com/page", "The page", f"Once {said} and so on.")}

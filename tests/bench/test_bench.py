@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.making import write_tree
 from tests.repository import REPOSITORY
+from tests.sample_data import write_tree
 
 pytestmark = pytest.mark.soak  # a minute for all programs that measure
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dowse.cli import main
-from tests.making import write_tree
+from tests.sample_data import write_tree
 from tests.surfaces.documents.conftest import unindexed
 
 __all__ = ["Ran", "Run", "root", "run", "start", "unindexed"]

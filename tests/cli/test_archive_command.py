@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dowse.cli import main
-from tests.archives.making import captured_page, make_archives
+from tests.archives.sample_archives import captured_page, make_archives
 
 RESEARCH = {
     "2025-05-20/intro.md": "# Introduction to Machine Learning\n\nSee [this](https://example.com/p) and [x](gone.md).\n",

@@ -14,7 +14,7 @@ from dowse.sources.project_files import ProjectFiles
 from dowse.store import storage_layout
 from dowse.types import Rule, Verdict
 from tests.cli.conftest import Run
-from tests.making import write_tree
+from tests.sample_data import write_tree
 
 
 def test_index_says_what_it_did_and_what_it_left_out(run: Run, root: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.conftest import Run, run, start
 from tests.cli.terminal import in_terminal
-from tests.making import write_tree
+from tests.sample_data import write_tree
 
 __all__ = ["run", "start"]
 

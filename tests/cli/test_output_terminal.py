@@ -10,7 +10,7 @@ from dowse.cli.output import escape
 from dowse.store import storage_layout
 from tests.cli.conftest import Run
 from tests.cli.terminal import in_terminal
-from tests.making import write_tree
+from tests.sample_data import write_tree
 
 HOSTILE = "x\x1b]0;owned\x07\x1b[2J\u202egnp\u200b\x9b31m\nnext"
 ESCAPED = r"x\x1b]0;owned\x07\x1b[2J\u202egnp\u200b\x9b31m\nnext"

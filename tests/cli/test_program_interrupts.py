@@ -13,7 +13,7 @@ import pytest
 from dowse.platform import Lock
 from dowse.store import storage_layout
 from tests.cli.conftest import Ran, Run
-from tests.making import write_tree
+from tests.sample_data import write_tree
 
 PROGRAM = """
 import builtins, os, signal, sys

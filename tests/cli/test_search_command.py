@@ -13,7 +13,7 @@ from dowse.cli.result_output import visible_range
 from dowse.indexes.index import ProjectIndex
 from dowse.platform import Lock
 from tests.cli.conftest import Run
-from tests.making import write_tree
+from tests.sample_data import write_tree
 
 HOSTILE_QUERIES = [
     "'; DROP TABLE chunks; --", '"unclosed', "((((", "a AND OR NOT", "field:value^2~", "*", "?" * 50, "\\", "[a-", "🍎",

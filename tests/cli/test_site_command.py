@@ -15,9 +15,9 @@ from mcp.client.stdio import StdioServerParameters
 
 from mcp import Client
 from tests.cli.conftest import Run, run, start
-from tests.making import write_tree
-from tests.sites.making import encoded, index, write_index
-from tests.sites.talking import Reader
+from tests.sample_data import write_tree
+from tests.sites.sample_sites import encoded, index, write_index
+from tests.sites.sites_client import Reader
 
 __all__ = ["run", "start"]
 

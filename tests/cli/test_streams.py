@@ -11,7 +11,7 @@ import pytest
 
 from dowse.store import storage_layout
 from tests.cli.conftest import Run
-from tests.making import write_tree
+from tests.sample_data import write_tree
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ from dowse.settings import write_default_settings
 from dowse.sources.denylist import categories
 from dowse.types import Reason
 from mcp import Client
-from tests.making import write_tree
 from tests.repository import REPOSITORY
+from tests.sample_data import write_tree
 
 DOCS = REPOSITORY / "docs"
 PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted(DOCS.glob("*.md"))]

@@ -10,7 +10,7 @@ import pytest
 from dowse.encoding.minilm import MAX_TOKENS, MiniLM
 from dowse.encoding.shipped import open_minilm
 from dowse.errors import Failed
-from tests.encoding.making import WORDS, reference_vector, write_graph, write_model, write_tokenizer
+from tests.encoding.sample_models import WORDS, reference_vector, write_graph, write_model, write_tokenizer
 
 TEXTS = ["read file", "parse json tree by line", "a", "read " * 500, "nobody knows", "file line"]
 NUMBERS = {word: number for number, word in enumerate(WORDS)}

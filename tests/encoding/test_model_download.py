@@ -12,7 +12,7 @@ from dowse.encoding.model_download import DONE_MESSAGE, STARTED_MESSAGE, ModelFi
 from dowse.encoding.model_locations import REVISION, snapshot_folder
 from dowse.errors import ModelMissing
 from dowse.mcp.error_replies import error_reply
-from tests.encoding.serving import Hub, served
+from tests.encoding.model_hub import Hub, served
 
 FILES = {"config.json": b"{}", "tokenizer.json": b'{"version": "1.0"}', "onnx/model.onnx": bytes(range(256)) * 4000}
 WANTED = tuple(ModelFile(path, len(data), hashlib.sha256(data).hexdigest()) for path, data in FILES.items())

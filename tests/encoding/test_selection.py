@@ -13,8 +13,8 @@ from dowse.encoding.selection import model_version, open_model, open_version, us
 from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION
 from dowse.errors import Failed, ModelMissing
 from dowse.settings import Settings
-from tests.encoding.making import write_graph, write_model, write_tokenizer
-from tests.encoding.serving import Hub, served
+from tests.encoding.model_hub import Hub, served
+from tests.encoding.sample_models import write_graph, write_model, write_tokenizer
 
 UNCHANGED = Settings(encoder="minilm")
 

@@ -14,7 +14,7 @@ from dowse.encoding_worker.client import EncodingClient
 from dowse.encoding_worker.worker_options import WorkerOptions
 from dowse.indexes.encoding_progress import EncodingProgress, read_encoding_progress
 from dowse.indexes.index import ProjectIndex
-from tests.making import write_tree
+from tests.sample_data import write_tree
 
 if TYPE_CHECKING:
     from dowse.types import Vectors

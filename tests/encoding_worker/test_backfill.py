@@ -12,7 +12,7 @@ from dowse.encoding_worker.backfill import BackfillOptions, fill_vectors
 from dowse.indexes.encoder_state import encoded_up_to, lacks_vectors
 from dowse.indexes.index import ProjectIndex
 from tests.encoding_worker.conftest import MANY, Lengths
-from tests.making import write_tree
+from tests.sample_data import write_tree
 
 Indexed = Callable[[Path], ProjectIndex]
 

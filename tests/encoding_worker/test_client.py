@@ -21,7 +21,7 @@ from dowse.keeping.service import Service
 from dowse.server.composition import ComposedServer, Offer
 from mcp import Client
 from tests.encoding_worker.conftest import MANY, encoding_progress, is_complete, is_gone, wait_until
-from tests.making import write_tree
+from tests.sample_data import write_tree
 
 Indexed = Callable[[Path], ProjectIndex]
 

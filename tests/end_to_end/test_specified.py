@@ -22,10 +22,10 @@ from dowse.sites.site_constants import FIELD_WEIGHTS
 from dowse.sources import binary, policy
 from dowse.surfaces.sites.sites_surface import open_sites
 from mcp import Client
-from tests.making import write_tree
-from tests.sites.making import write_index
+from tests.sample_data import write_tree
+from tests.sites.sample_sites import write_index
 from tests.surfaces.project.conftest import FRUIT, index
-from tests.surfaces.project.talking import Assistant, talk
+from tests.surfaces.project.project_client import Assistant, talk
 
 Schema = dict[str, Any]
 

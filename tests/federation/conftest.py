@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.federation.serving import indexed, make_app
+from tests.federation.federated_server import indexed, make_app
 
 
 @pytest.fixture

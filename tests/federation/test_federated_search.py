@@ -9,9 +9,9 @@ import pytest
 from dowse.federation import federated_search
 from dowse.keeping.service import Service
 from dowse.server.composition import ComposedServer, Offer
-from tests.federation.serving import everything, ids, indexed, make_app, sources, talk
-from tests.making import write_tree
-from tests.surfaces.project.talking import Assistant, Reply
+from tests.federation.federated_server import everything, ids, indexed, make_app, sources, talk
+from tests.sample_data import write_tree
+from tests.surfaces.project.project_client import Assistant, Reply
 
 NOTE = {
     "doc_id": "n1",

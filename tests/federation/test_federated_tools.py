@@ -13,9 +13,9 @@ from dowse.mcp.tools import Level, Surface
 from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
 from mcp import Client
-from tests.federation.serving import archived, everything, ids, make_app, site_file, talk
-from tests.sites.making import SITE, index
-from tests.surfaces.project.talking import Assistant, Reply
+from tests.federation.federated_server import archived, everything, ids, make_app, site_file, talk
+from tests.sites.sample_sites import SITE, index
+from tests.surfaces.project.project_client import Assistant, Reply
 
 FEDERATED = {"search", "fetch"}
 MINIMAL = {*FEDERATED, "get_index_status"}

@@ -9,9 +9,9 @@ import pytest
 from mcp.client.stdio import StdioServerParameters
 
 from mcp import Client
-from tests.federation.serving import make_app, site_file
-from tests.http.served import Served
-from tests.surfaces.project.talking import Assistant
+from tests.federation.federated_server import make_app, site_file
+from tests.http.http_server import Served
+from tests.surfaces.project.project_client import Assistant
 
 MINIMAL = {"search", "fetch", "get_index_status"}
 

@@ -16,7 +16,7 @@ from dowse.settings import Settings
 from dowse.sources.project_files import ProjectFiles
 from dowse.store.local import LocalStore
 from dowse.types import Batch, Document, Entry, Reason, Verdict
-from tests.making import write_tree
+from tests.sample_data import write_tree
 from tests.store.test_local_contract import found_paths
 
 LONG_AGO_NS = 1_600_000_000_123_456_789

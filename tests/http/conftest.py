@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.http.served import Served
-from tests.making import write_tree
-from tests.mcp.stdio.wire import NEWER, OLDER, index
+from tests.http.http_server import Served
+from tests.mcp.stdio.stdio_client import NEWER, OLDER, index
+from tests.sample_data import write_tree
 
 FRUIT = {
     "pyproject.toml": "[project]\nname = 'fruit'\n",

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.http.conftest import TOKEN, of_many
-from tests.http.served import ACCEPT, Served, Speaker, request
-from tests.mcp.stdio.wire import NEWER
+from tests.http.http_server import ACCEPT, Served, Speaker, request
+from tests.mcp.stdio.stdio_client import NEWER
 
 ORIGIN = "https://example.org"
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.http.served import Served, Speaker
-from tests.mcp.stdio.wire import NEWER, wait_until
+from tests.http.http_server import Served, Speaker
+from tests.mcp.stdio.stdio_client import NEWER, wait_until
 
 SECRET = "peel_apple_of_my_eye"
 

@@ -11,9 +11,9 @@ from mcp_types import CallToolResult, ElicitResult
 
 from mcp import Client
 from tests.http.conftest import FRUIT, TOKEN
-from tests.http.served import Served
-from tests.making import write_tree
-from tests.mcp.stdio.wire import NEWER, OLDER, PATIENCE_SECONDS, index
+from tests.http.http_server import Served
+from tests.mcp.stdio.stdio_client import NEWER, OLDER, PATIENCE_SECONDS, index
+from tests.sample_data import write_tree
 
 CLIENTS = 20
 

@@ -17,8 +17,8 @@ from dowse.http import rate_limit
 from dowse.http.access import AccessControl, Admission
 from dowse.http.rate_limit import RateLimit, client_key, is_loopback
 from tests.http.conftest import of_many
-from tests.http.served import Served, Speaker
-from tests.mcp.stdio.wire import NEWER, OLDER, wait_until
+from tests.http.http_server import Served, Speaker
+from tests.mcp.stdio.stdio_client import NEWER, OLDER, wait_until
 
 GROWTH_BYTES = 8_000_000
 """More than a garbage collector leaves lying about, and far less than 4 KB a request."""

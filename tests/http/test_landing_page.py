@@ -13,9 +13,9 @@ from dowse.http.app import SourceCheck
 from dowse.http.landing_page import render_page
 from dowse.types import SourceHealth
 from tests.http.conftest import FRUIT, TOKEN
-from tests.http.served import Served
-from tests.making import write_tree
-from tests.mcp.stdio.wire import wait_until
+from tests.http.http_server import Served
+from tests.mcp.stdio.stdio_client import wait_until
+from tests.sample_data import write_tree
 
 SCRIPT = "<script>alert('x')&\"<b>"
 

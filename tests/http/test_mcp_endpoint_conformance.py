@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end.other_clients.everything import served_over_http, write_everything
-from tests.http.served import Served
-from tests.mcp.stdio.wire import wait_until
+from tests.end_to_end.other_clients.sample_server import served_over_http, write_everything
+from tests.http.http_server import Served
+from tests.mcp.stdio.stdio_client import wait_until
 
 SUITE = Path(sys.prefix, "node/node_modules/@modelcontextprotocol/conformance/dist/index.js")
 KNOWN = tomllib.loads(Path(__file__).with_name("conformance.toml").read_text(encoding="utf-8"))
@@ -100,7 +100,7 @@ def with_tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server that has the suite's own tools."""
     said = tmp_path_factory.mktemp("suite") / "stderr"
     with said.open("wb") as stderr:
-        process = subprocess.Popen([sys.executable, "-m", "tests.http.suite_tools"], stderr=stderr)
+        process = subprocess.Popen([sys.executable, "-m", "tests.http.conformance_server"], stderr=stderr)
     try:
         wait_until(lambda: "/mcp\n" in said.read_text(encoding="utf-8") or process.poll() is not None)
         found = re.search(r"http://\S+", said.read_text(encoding="utf-8"))

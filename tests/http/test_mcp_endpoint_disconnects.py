@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.end_to_end.crash.project import make_project
-from tests.http.served import Served, Speaker, parse_events
-from tests.mcp.stdio.wire import NEWER, OLDER, is_alive, wait_until
+from tests.http.http_server import Served, Speaker, parse_events
+from tests.mcp.stdio.stdio_client import NEWER, OLDER, is_alive, wait_until
 
 FILES = 1000
 """Enough that indexing them takes longer than anything a test does meanwhile."""

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.http.served import Served, Speaker
-from tests.mcp.stdio.wire import NEWER, OLDER
+from tests.http.http_server import Served, Speaker
+from tests.mcp.stdio.stdio_client import NEWER, OLDER
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 UNSUPPORTED_VERSION, HEADER_MISMATCH = -32022, -32020

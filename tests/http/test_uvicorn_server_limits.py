@@ -11,8 +11,8 @@ import pytest
 
 from dowse.http.rate_limit import is_loopback
 from tests.http.conftest import TOKEN
-from tests.http.served import ACCEPT, Line, Served, Speaker, request
-from tests.mcp.stdio.wire import CLIENT, NEWER, OLDER, PATIENCE_SECONDS, wait_until
+from tests.http.http_server import ACCEPT, Line, Served, Speaker, request
+from tests.mcp.stdio.stdio_client import CLIENT, NEWER, OLDER, PATIENCE_SECONDS, wait_until
 
 SECONDS = 1.0
 """The patience of the server in these tests."""

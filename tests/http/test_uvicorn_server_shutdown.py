@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.crash.project import make_project
-from tests.http.served import ACCEPT, CHUNKED, Line, Served, Speaker, request, with_hyphens
-from tests.mcp.stdio.wire import NEWER, OLDER, is_alive, wait_until
+from tests.http.http_server import ACCEPT, CHUNKED, Line, Served, Speaker, request, with_hyphens
+from tests.mcp.stdio.stdio_client import NEWER, OLDER, is_alive, wait_until
 
 GRACE = {"dowse.http.uvicorn_server.GRACE_SECONDS": 1.0}
 SOON_SECONDS = 30

@@ -19,7 +19,7 @@ from dowse.indexes.project_search import explain_rank, find_all, search
 from dowse.platform import Lock
 from dowse.searching.search import SearchOptions
 from dowse.store import storage_layout
-from tests.making import write_tree
+from tests.sample_data import write_tree
 
 
 @pytest.fixture

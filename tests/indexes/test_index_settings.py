@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from dowse.store import storage_layout
-from tests.making import write_tree
+from tests.sample_data import write_tree
 from tests.surfaces.project.conftest import FRUIT, INDEXED, index
-from tests.surfaces.project.talking import Assistant, talk, tell
+from tests.surfaces.project.project_client import Assistant, talk, tell
 
 STANDARD = {
     "search_docs": "Search documentation files (.md, .txt)",

@@ -8,7 +8,7 @@ import pytest
 
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.keeper import Keeper
-from tests.making import write_tree
+from tests.sample_data import write_tree
 
 WAIT_SECONDS = 30.0
 

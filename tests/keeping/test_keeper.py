@@ -19,7 +19,7 @@ from dowse.keeping.watch_status import read_watch_status
 from dowse.types import Document, Put
 from tests.freshness.test_git_head import git
 from tests.keeping.conftest import Keep, Paths, eventually
-from tests.making import write_tree
+from tests.sample_data import write_tree
 
 
 def test_what_changed_while_no_server_ran_is_found_at_the_start(

@@ -17,9 +17,9 @@ from dowse.mcp.arguments import check_arguments
 from dowse.mcp.tools import Schema, Tool
 from dowse.surfaces.project.project_surface import ProjectSurface
 from dowse.surfaces.project.project_tools import ProjectTools
-from tests.making import write_tree
+from tests.sample_data import write_tree
 from tests.sources.test_walk_hostile_names import strings
-from tests.surfaces.project.talking import Assistant, content_of, talk
+from tests.surfaces.project.project_client import Assistant, content_of, talk
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("search_code", {"query": "x", "topk": 3}, "topk"),

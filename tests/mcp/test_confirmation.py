@@ -9,9 +9,9 @@ from mcp_types import ErrorData, InputRequiredResult
 
 from dowse.indexes.index import ProjectIndex
 from dowse.store import storage_layout
-from tests.making import write_tree
+from tests.sample_data import write_tree
 from tests.surfaces.project.conftest import INDEXED
-from tests.surfaces.project.talking import CANCEL, DECLINE, Assistant, Person, content_of, talk, tell, yes
+from tests.surfaces.project.project_client import CANCEL, DECLINE, Assistant, Person, content_of, talk, tell, yes
 
 QUESTIONS = {
     "create_index": f"Index {len(INDEXED)} files of fruit?",

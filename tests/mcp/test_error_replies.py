@@ -19,10 +19,10 @@ from dowse.indexes import project_search
 from dowse.mcp.error_replies import error_reply
 from dowse.platform import Lock
 from dowse.store import storage_layout
-from tests.making import write_tree
 from tests.repository import REPOSITORY
+from tests.sample_data import write_tree
 from tests.surfaces.project.conftest import INDEXED, index
-from tests.surfaces.project.talking import Assistant, fail, over_stdio, talk, tell, until
+from tests.surfaces.project.project_client import Assistant, fail, over_stdio, talk, tell, until
 
 UNREADABLE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]
 """Makes root respect the permissions of files."""

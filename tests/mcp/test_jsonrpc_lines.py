@@ -10,7 +10,7 @@ from mcp_types import INVALID_REQUEST, PARSE_ERROR, JSONRPCNotification, JSONRPC
 
 from dowse.errors import InvalidMessage
 from dowse.mcp.jsonrpc_lines import format_line, parse_line
-from tests.mcp.stdio.wire import checked
+from tests.mcp.stdio.stdio_client import checked
 
 
 def assert_taken_or_refused(line: bytes) -> None:

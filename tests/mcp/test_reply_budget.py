@@ -8,9 +8,9 @@ import pytest
 from mcp_types import CallToolResult
 
 from dowse.mcp.reply_budget import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
-from tests.making import write_tree
+from tests.sample_data import write_tree
 from tests.surfaces.project.conftest import index
-from tests.surfaces.project.talking import Assistant, content_of, talk
+from tests.surfaces.project.project_client import Assistant, content_of, talk
 
 QUOTED = '"needle": "\\\\path\\"quoted\\"",'
 

@@ -16,7 +16,7 @@ from dowse.notes.notes_documents import make_note
 from dowse.notes.registry import NotesRegistry, index_file, names_on_disk
 from dowse.store import storage_layout
 from mcp import Client
-from tests.notes.served import Assistant, program
+from tests.notes.notes_server import Assistant, program
 
 ADDER = """
 import sys

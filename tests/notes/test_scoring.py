@@ -12,7 +12,7 @@ from dowse.notes.notes_documents import make_note
 from dowse.notes.notes_tokens import NotesTokenizer
 from dowse.notes.registry import NotesRegistry
 from tests.notes.conftest import Make
-from tests.notes.naive import answer
+from tests.notes.reference_search import answer
 
 FRUIT = {
     "a": "apple apple pear",

@@ -15,7 +15,7 @@ from dowse.screening import secrets
 from dowse.screening.masking import UNCHECKED, mask_label, screen_text, surroundings
 from dowse.screening.secret_rules import load_secret_rules
 from dowse.screening.secrets import find_secrets
-from tests.end_to_end.security.fakes import ANTHROPIC, AWS, BY_KIND, GENERIC, GITHUB, SLACK, private_key, rolled
+from tests.end_to_end.security.fake_secrets import ANTHROPIC, AWS, BY_KIND, GENERIC, GITHUB, SLACK, private_key, rolled
 
 
 @pytest.mark.parametrize("kind", BY_KIND)

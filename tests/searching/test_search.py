@@ -17,8 +17,8 @@ from dowse.searching.exact_search import exact_matcher, find_occurrences, patter
 from dowse.searching.explain import explain_ranking
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import Answer, SearchHit, SearchOptions, search_store
-from tests.making import write_tree
 from tests.repository import EVAL
+from tests.sample_data import write_tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,8 +13,8 @@ from dowse.mcp.tools import SURFACES, Level, Surface
 from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
 from mcp import Client
-from tests.making import write_tree
-from tests.sites.making import SITE, index
+from tests.sample_data import write_tree
+from tests.sites.sample_sites import SITE, index
 
 CODE = {
     "search_code", "search_docs", "search_by_path", "get_index_status", "list_projects",

@@ -11,7 +11,7 @@ from dowse.cli.serve_options import load_manifest, merge_options
 from dowse.errors import SettingsError, UsageError
 from dowse.mcp.tools import SURFACES
 from dowse.server.manifest import find_manifest, read_manifest
-from tests.making import write_tree
+from tests.sample_data import write_tree
 
 WHOLE = """
 roots = ["backend", "frontend"]

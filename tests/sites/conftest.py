@@ -3,7 +3,7 @@
 import pytest
 
 from dowse.sites.site import LoadedSite, load_site
-from tests.sites.making import encoded, index, large_site
+from tests.sites.sample_sites import encoded, index, large_site
 
 
 @pytest.fixture(scope="session")

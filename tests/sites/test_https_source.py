@@ -23,7 +23,7 @@ from dowse.sites.https_source import is_public
 from dowse.sites.index_source import FetchedIndex
 from dowse.sites.index_sources import open_index_source
 from dowse.sites.served_site import ServedSite
-from tests.sites.making import PAGES, encoded, index
+from tests.sites.sample_sites import PAGES, encoded, index
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 

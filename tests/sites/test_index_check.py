@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from dowse.sites.inspection import inspect_bytes
 from tests.repository import REPOSITORY
-from tests.sites.making import PAGES, SITE, encoded, index
+from tests.sites.sample_sites import PAGES, SITE, encoded, index
 
 SCHEMA = json.loads((REPOSITORY / "docs" / "site-index.schema.json").read_text(encoding="utf-8"))
 GONE = object()

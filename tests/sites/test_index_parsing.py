@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dowse.errors import NotASiteIndex
 from dowse.sites import index_parsing
 from dowse.sites.index_parsing import parse_index
-from tests.sites.making import encoded, index
+from tests.sites.sample_sites import encoded, index
 
 TEXT = st.text(st.sampled_from('ab "\\\n{}[],:é漢🍎0'), max_size=20)
 VALUES = st.recursive(

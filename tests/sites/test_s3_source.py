@@ -16,7 +16,7 @@ import pytest
 from dowse.errors import Failed, UsageError
 from dowse.sites.index_sources import open_index_source
 from dowse.sites.served_site import ServedSite
-from tests.sites.making import PAGES, encoded, index
+from tests.sites.sample_sites import PAGES, encoded, index
 
 boto3 = pytest.importorskip("boto3", reason="needs the extra s3")
 WEED = shutil.which("weed", path=str(Path(sys.executable).parent))

@@ -11,8 +11,8 @@ from dowse.errors import DowseError
 from dowse.sites.index_source import REMOTE_CHECK_SECONDS, FetchedIndex
 from dowse.sites.index_sources import open_index_source
 from dowse.sites.served_site import ServedSite
-from tests.sites.making import PAGES, encoded, index, write_index
-from tests.sites.talking import Reader, talk
+from tests.sites.sample_sites import PAGES, encoded, index, write_index
+from tests.sites.sites_client import Reader, talk
 
 
 def test_a_replaced_index_is_served_at_the_next_call(tmp_path: Path) -> None:

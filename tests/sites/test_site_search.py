@@ -7,7 +7,7 @@ import pytest
 
 from dowse.searching.query_terms import parse_search_query
 from dowse.sites.site import LoadedSite, load_site
-from tests.sites.making import PAGES, encoded, index, large_site, queries
+from tests.sites.sample_sites import PAGES, encoded, index, large_site, queries
 
 
 def urls(site: LoadedSite, query: str, limit: int = 10, **filters: object) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 
 from dowse.searching.query_terms import parse_search_query
 from dowse.sites.site import load_site
-from tests.sites.making import encoded, index, large_site, queries
+from tests.sites.sample_sites import encoded, index, large_site, queries
 
 FUSE = Path(sys.prefix, "node/node_modules/fuse.js/dist/fuse.mjs")
 PROGRAM = """

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dowse.types import Reason, Rule, Verdict
-from tests.making import write_tree
+from tests.sample_data import write_tree
 from tests.sources.repositories import make_repository, refusal, source, visible_files
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dowse.sources import ProjectFiles
 from dowse.types import Entry, Reason, Rule, Verdict
-from tests.making import write_tree
+from tests.sample_data import write_tree
 from tests.sources.repositories import decisions, source
 
 NAMES = [

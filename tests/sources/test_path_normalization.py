@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 
 from dowse.types import Reason
-from tests.making import write_tree
+from tests.sample_data import write_tree
 from tests.sources.repositories import can_make, source
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from dowse.sources.policy import MAX_DEPTH
 from dowse.types import Entry, Reason, Rule
-from tests.making import write_tree
+from tests.sample_data import write_tree
 from tests.sources.repositories import decisions, refusal, source, visible_files
 
 

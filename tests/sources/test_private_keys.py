@@ -9,7 +9,7 @@ import pytest
 from dowse.errors import PathRefused
 from dowse.sources.private_keys import find_private_key
 from dowse.types import Document, Entry, Reason, Rule, Verdict
-from tests.making import write_tree
+from tests.sample_data import write_tree
 from tests.sources.repositories import decisions, source
 
 BODY = base64.encodebytes(random.Random(7).randbytes(1200)).decode()  # not a real key

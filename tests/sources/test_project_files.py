@@ -11,7 +11,7 @@ from dowse.errors import PathRefused
 from dowse.platform import read_at_most
 from dowse.sources import ProjectFiles
 from dowse.types import Document, Entry, Reason, Stat, Verdict
-from tests.making import make_stat, write_tree
+from tests.sample_data import make_stat, write_tree
 from tests.sources.repositories import decisions, source
 
 

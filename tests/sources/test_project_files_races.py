@@ -11,7 +11,7 @@ import pytest
 
 from dowse.sources import ProjectFiles
 from dowse.types import Document, Entry, Verdict
-from tests.making import make_stat, write_tree
+from tests.sample_data import make_stat, write_tree
 from tests.sources.repositories import source
 
 ROUNDS = 1000

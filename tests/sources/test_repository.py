@@ -9,7 +9,7 @@ import pytest
 from dowse.errors import Failed
 from dowse.sources.repository import MAX_RULE_BYTES, common_folder, repository_around
 from dowse.types import Reason, Rule, Verdict
-from tests.making import write_tree
+from tests.sample_data import write_tree
 from tests.sources.repositories import git, make_repository, refusal, source, visible_files
 
 

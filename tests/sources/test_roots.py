@@ -11,7 +11,7 @@ from dowse.sources import detect_root
 from dowse.sources.policy import Policy
 from dowse.sources.roots import MARKERS
 from dowse.types import Reason, Rule, Verdict
-from tests.making import write_tree
+from tests.sample_data import write_tree
 from tests.sources.repositories import git, make_repository, refusal, source, visible_files
 
 

@@ -10,7 +10,7 @@ import pytest
 from dowse.errors import Failed
 from dowse.sources.open_folders import OpenFolders
 from dowse.types import Entry, Reason, Verdict
-from tests.making import write_tree
+from tests.sample_data import write_tree
 from tests.sources.repositories import decisions, refusal, source, visible_files
 
 

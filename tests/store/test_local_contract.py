@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dowse.protocols import ReadText, Store
 from dowse.store.local import LocalStore
 from dowse.types import Batch, Link, Put, Stat, TextQuery
-from tests.making import World, find
+from tests.sample_data import World, find
 
 OpenStore = Callable[[], Store]
 STORES: dict[str, Callable[[Path, ReadText], Store]] = {"local": LocalStore}

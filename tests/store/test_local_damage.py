@@ -19,7 +19,7 @@ from dowse.store.catalog import Catalog
 from dowse.store.catalog_schema import APPLICATION_ID, STEPS
 from dowse.store.local import LocalStore, set_catalog_aside
 from dowse.types import Batch, StoredDocument, TextQuery
-from tests.making import World
+from tests.sample_data import World
 from tests.store.test_local_contract import found_paths
 
 EAST = np.array([1, 0], dtype=np.float32)

@@ -8,9 +8,9 @@ from mcp_types import ErrorData, ListRootsResult, Root
 from pydantic import FileUrl
 
 from dowse.store import storage_layout
-from tests.making import write_tree
+from tests.sample_data import write_tree
 from tests.surfaces.project.conftest import index
-from tests.surfaces.project.talking import CANCEL, DECLINE, Assistant, Person, fail, talk, tell, yes
+from tests.surfaces.project.project_client import CANCEL, DECLINE, Assistant, Person, fail, talk, tell, yes
 
 CODE = {"src/deep/a.py": "apple = 1\n"}
 

@@ -20,7 +20,7 @@ from dowse.archives.graph_pictures.graph_page import as_html
 from dowse.archives.graph_pictures.layout import lay_out
 from dowse.archives.graph_pictures.picture import draw_picture
 from dowse.archives.graph_pictures.svg import as_svg
-from tests.archives.making import HOSTILE, captured_page, make_database
+from tests.archives.sample_archives import HOSTILE, captured_page, make_database
 
 
 @pytest.fixture(scope="module")

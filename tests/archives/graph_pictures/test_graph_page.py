@@ -8,7 +8,7 @@ import pytest
 from dowse.archives.citation_graph import whole_graph
 from dowse.archives.graph_pictures.graph_page import as_html
 from dowse.archives.graph_pictures.picture import draw_picture
-from tests.archives.making import HOSTILE, captured_page, document_titled, make_database
+from tests.archives.sample_archives import HOSTILE, captured_page, document_titled, make_database
 from tests.browser import Browser
 
 RESEARCH = {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dowse.indexes.index import ProjectIndex
 from dowse.protocols import Store
-from tests.making import find, write_tree
+from tests.sample_data import find, write_tree
 
 WORDS = ("apple", "banana", "cherry", "date", "elder", "fig", "grape")
 

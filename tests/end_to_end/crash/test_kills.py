@@ -16,7 +16,7 @@ from tests.end_to_end.crash.project import (
     make_project,
     start_index,
 )
-from tests.making import find
+from tests.sample_data import find
 
 
 def survive_kills(root: Path, scratch: Path, kills: int, seed: int) -> None:

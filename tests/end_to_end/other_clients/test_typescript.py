@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.end_to_end.other_clients.conversations import CALLS, CLIENTS, Client, Told, talk
-from tests.end_to_end.other_clients.everything import FILES, write_everything
-from tests.mcp.stdio.wire import NEWER, OLDER, is_alive, wait_until
+from tests.end_to_end.other_clients.sample_server import FILES, write_everything
+from tests.end_to_end.other_clients.typescript_client import CALLS, CLIENTS, Client, Told, talk
+from tests.mcp.stdio.stdio_client import NEWER, OLDER, is_alive, wait_until
 
 CONFIRMED = {
     "create": "Index 5 files of fruit?",

@@ -12,7 +12,7 @@ from mcp.client.stdio import StdioServerParameters
 
 import dowse
 from mcp import Client
-from tests.making import write_tree
+from tests.sample_data import write_tree
 
 TYPED = '''\
 """What somebody writes who uses dowse as a library."""

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.security.fakes import private_key
-from tests.end_to_end.security.watching import Watched
-from tests.making import write_tree
-from tests.mcp.stdio.wire import OLDER, Wire
+from tests.end_to_end.security.audited_process import Watched
+from tests.end_to_end.security.fake_secrets import private_key
+from tests.mcp.stdio.stdio_client import OLDER, Wire
+from tests.sample_data import write_tree
 
 MARK = "hunter2"
 DENIED = (".env", "id_rsa", ".npmrc", "cert.pem", "credentials", "outside.md", "\u00e9toile.env.local")

@@ -11,7 +11,7 @@ from dowse.errors import DowseError
 from dowse.settings import load_settings
 from dowse.sites.site import load_site
 from tests.cli.conftest import Run, run  # noqa: F401 - a fixture
-from tests.making import write_tree
+from tests.sample_data import write_tree
 
 DEEP = 30_000
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.archives.making import captured_page, make_archives
-from tests.end_to_end.security.watching import Watched
-from tests.making import write_tree
-from tests.mcp.stdio.wire import NEWER, OLDER, Wire
-from tests.sites.making import write_index
+from tests.archives.sample_archives import captured_page, make_archives
+from tests.end_to_end.security.audited_process import Watched
+from tests.mcp.stdio.stdio_client import NEWER, OLDER, Wire
+from tests.sample_data import write_tree
+from tests.sites.sample_sites import write_index
 
 FILES: dict[str, str | bytes] = {
     "pyproject.toml": "[project]\nname = 'fruit'\n",

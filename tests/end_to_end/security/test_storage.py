@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run, run  # noqa: F401 - a fixture
-from tests.end_to_end.security.fakes import GITHUB
-from tests.making import write_tree
-from tests.mcp.stdio.wire import OLDER, Wire
+from tests.end_to_end.security.fake_secrets import GITHUB
+from tests.mcp.stdio.stdio_client import OLDER, Wire
+from tests.sample_data import write_tree
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps a user's folders from others by itself")
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from dowse.keeping.watch_status import watch_lease
 from dowse.store import storage_layout
-from tests.mcp.stdio.wire import Message, Wire
+from tests.mcp.stdio.stdio_client import Message, Wire
 
 Got = TypeVar("Got")
 

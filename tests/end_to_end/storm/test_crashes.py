@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from dowse.indexes.index import ProjectIndex
-from tests.end_to_end.storm.comparing import assert_as_from_scratch
-from tests.end_to_end.storm.searching import Searcher
+from tests.end_to_end.storm.file_operations import Storm
+from tests.end_to_end.storm.index_comparison import assert_as_from_scratch
+from tests.end_to_end.storm.search_thread import Searcher
 from tests.end_to_end.storm.servers import Server, eventually
-from tests.end_to_end.storm.weather import Storm
-from tests.making import write_tree
+from tests.sample_data import write_tree
 
 
 def survive_kills(folder: Path, seed: int, kills: int) -> None:

@@ -16,10 +16,10 @@ import pytest
 from dowse.freshness.suspend_detection import STALL_SECONDS
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.keeper import Keeper
-from tests.end_to_end.storm.comparing import assert_as_from_scratch
+from tests.end_to_end.storm.index_comparison import assert_as_from_scratch
 from tests.end_to_end.storm.servers import Server, eventually
-from tests.making import write_tree
 from tests.repository import REPOSITORY
+from tests.sample_data import write_tree
 
 QUIET_SECONDS = 2.0
 """How long nothing may happen; what goes round in circles does so twice a second."""

@@ -11,9 +11,9 @@ import pytest
 
 from dowse.indexes.index import ProjectIndex
 from tests.end_to_end.crash.project import make_project
-from tests.end_to_end.storm.comparing import assert_as_from_scratch
+from tests.end_to_end.storm.index_comparison import assert_as_from_scratch
 from tests.end_to_end.storm.servers import Server, eventually, watching_process
-from tests.making import write_tree
+from tests.sample_data import write_tree
 
 
 @pytest.fixture

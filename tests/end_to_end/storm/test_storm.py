@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from dowse.indexes.index import ProjectIndex
-from tests.end_to_end.storm.comparing import difference, from_scratch, indexed
-from tests.end_to_end.storm.searching import Search, Searcher, lies, stale_hits
+from tests.end_to_end.storm.file_operations import Storm
+from tests.end_to_end.storm.index_comparison import difference, from_scratch, indexed
+from tests.end_to_end.storm.search_thread import Search, Searcher, lies, stale_hits
 from tests.end_to_end.storm.servers import Server
-from tests.end_to_end.storm.weather import Storm
 
 IN_FLIGHT_SECONDS = 3.0
 """Of a machine with much to do: a thread may have been told of a change and not yet have said so. What was

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.crash.project import make_project
-from tests.making import write_tree
-from tests.mcp.stdio.wire import NEWER, OLDER, Wire, index
+from tests.mcp.stdio.stdio_client import NEWER, OLDER, Wire, index
+from tests.sample_data import write_tree
 
 FILES = 1000
 """Enough that indexing them takes longer than anything a test does meanwhile."""

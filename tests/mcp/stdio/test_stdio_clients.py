@@ -11,8 +11,8 @@ from mcp.client.stdio import StdioServerParameters
 from mcp_types import CallToolResult, ElicitResult
 
 from mcp import Client
-from tests.making import write_tree
-from tests.mcp.stdio.wire import NEWER, OLDER, index
+from tests.mcp.stdio.stdio_client import NEWER, OLDER, index
+from tests.sample_data import write_tree
 
 TOOLS = {
     "create_index", "search_code", "search_docs", "search_by_path", "get_index_status", "reindex_project",

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from dowse.indexes.index import ProjectIndex
-from tests.end_to_end.other_clients.everything import served_over_http, write_everything
-from tests.http.served import Served
-from tests.mcp.stdio.wire import NEWER, OLDER
+from tests.end_to_end.other_clients.sample_server import served_over_http, write_everything
+from tests.http.http_server import Served
+from tests.mcp.stdio.stdio_client import NEWER, OLDER
 from tests.repository import REPOSITORY
 
 INSPECTOR = Path(sys.prefix, "node/node_modules/@modelcontextprotocol/inspector/clients/cli/build/index.js")

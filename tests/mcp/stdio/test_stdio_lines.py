@@ -9,8 +9,8 @@ import pytest
 
 from dowse.indexes.index import ProjectIndex
 from dowse.store import storage_layout
-from tests.making import write_tree
-from tests.mcp.stdio.wire import NEWER, Message, Wire, content_of, go_on, is_alive, is_half_way, wait_until
+from tests.mcp.stdio.stdio_client import NEWER, Message, Wire, content_of, go_on, is_alive, is_half_way, wait_until
+from tests.sample_data import write_tree
 
 
 def lists_tools(wire: Wire) -> bool:

@@ -11,7 +11,7 @@ import pytest
 
 from dowse.indexes.index import ProjectIndex
 from tests.end_to_end.crash.project import assert_equal_to_a_new_index
-from tests.mcp.stdio.wire import Wire, go_on, index, is_alive, wait_until
+from tests.mcp.stdio.stdio_client import Wire, go_on, index, is_alive, wait_until
 
 
 def named(given: object) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mcp.stdio.wire import Wire, wait_until
+from tests.mcp.stdio.stdio_client import Wire, wait_until
 
 HEAVY = (
     "charset_normalizer", "html_to_markdown", "numpy", "pyromark", "rapidfuzz", "regex", "rich", "selectolax",

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.making import write_tree
-from tests.mcp.stdio.wire import NEWER, Wire
+from tests.mcp.stdio.stdio_client import NEWER, Wire
+from tests.sample_data import write_tree
 
 SHOUTS = """
 import builtins, ctypes, os, subprocess, sys

@@ -13,7 +13,7 @@ from dowse.sites.building.generator_settings import GeneratorSettings, gather_se
 from dowse.sites.building.page_front_matter import parse_day
 from dowse.sites.building.plain_text import markdown_text
 from dowse.sites.inspection import inspect_bytes
-from tests.making import write_tree
+from tests.sample_data import write_tree
 
 SETTINGS = GeneratorSettings(name="Site", domain="site.example")
 

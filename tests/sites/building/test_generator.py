@@ -11,7 +11,7 @@ from dowse.sites.building.generator_detection import detect_generator
 from dowse.sites.building.generator_settings import GeneratorSettings
 from dowse.sites.building.source_tree import SourceTree
 from dowse.sites.inspection import inspect_bytes
-from tests.making import write_tree
+from tests.sample_data import write_tree
 
 SETTINGS = GeneratorSettings(name="Site", domain="site.example")
 

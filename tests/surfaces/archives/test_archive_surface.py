@@ -17,8 +17,8 @@ from dowse.mcp.reply_budget import BUDGET_TOKENS, wire_characters
 from dowse.mcp.tools import fixed_tools
 from dowse.surfaces.archives.archive_surface import INSTRUCTIONS, ArchiveSurface
 from mcp import Client
-from tests.archives.making import HOSTILE, captured_page, index_archives, locations_in, make_archives
-from tests.surfaces.project.talking import until
+from tests.archives.sample_archives import HOSTILE, captured_page, index_archives, locations_in, make_archives
+from tests.surfaces.project.project_client import until
 
 Got = TypeVar("Got")
 Reply = dict[str, Any]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.making import write_tree
-from tests.surfaces.documents.talking import index
+from tests.sample_data import write_tree
+from tests.surfaces.documents.documents_client import index
 
 NOTES: dict[str, str | bytes] = {
     "README.md": "# Orchard notes\n\nHow the orchard is kept.\n\nSee [pruning](guide/pruning.md#when).\n",

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from dowse.surfaces.documents.documents_surface import PAGE
-from tests.making import write_tree
-from tests.surfaces.documents.talking import NOT_FOUND, Reader, index, talk
+from tests.sample_data import write_tree
+from tests.surfaces.documents.documents_client import NOT_FOUND, Reader, index, talk
 
 
 @pytest.fixture

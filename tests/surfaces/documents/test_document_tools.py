@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
-from tests.making import write_tree
-from tests.surfaces.documents.talking import Reader, index, talk
+from tests.sample_data import write_tree
+from tests.surfaces.documents.documents_client import Reader, index, talk
 
 
 @pytest.fixture

@@ -10,12 +10,12 @@ from mcp.client.stdio import StdioServerParameters
 
 from mcp import Client
 from tests.cli.conftest import Run, run
-from tests.http.served import Served, Speaker
-from tests.making import write_tree
+from tests.http.http_server import Served, Speaker
+from tests.mcp.stdio.stdio_client import NEWER, OLDER
 from tests.mcp.stdio.test_stdio_inspector import inspect
-from tests.mcp.stdio.wire import NEWER, OLDER
+from tests.sample_data import write_tree
 from tests.surfaces.documents.conftest import LISTED
-from tests.surfaces.documents.talking import NOT_FOUND, Reader, index
+from tests.surfaces.documents.documents_client import NOT_FOUND, Reader, index
 
 __all__ = ["run"]
 

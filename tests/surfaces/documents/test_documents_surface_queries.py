@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.making import write_tree
-from tests.surfaces.documents.talking import Reader, index, talk
+from tests.sample_data import write_tree
+from tests.surfaces.documents.documents_client import Reader, index, talk
 
 FOLDER = {
     "a.html": "<title>Apple guide</title><body><p>Prune in winter. Store the fruit well.</p></body>",

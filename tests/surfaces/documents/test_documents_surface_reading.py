@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from mcp_types import TextResourceContents
 
 from dowse.surfaces.documents.doc_uris import make_uri, parse_uri
-from tests.making import write_tree
-from tests.surfaces.documents.talking import NOT_FOUND, Reader, index, talk
+from tests.sample_data import write_tree
+from tests.surfaces.documents.documents_client import NOT_FOUND, Reader, index, talk
 
 
 def test_a_document_is_read_as_a_reader_gets_it(notes: Path, mode: str) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from dowse.surfaces.documents.document_replies import EXCERPT_CHARACTERS
-from tests.making import write_tree
-from tests.surfaces.documents.talking import Reader, index, talk
+from tests.sample_data import write_tree
+from tests.surfaces.documents.documents_client import Reader, index, talk
 
 
 def test_the_tool_is_described_as_specified(notes: Path, mode: str) -> None:

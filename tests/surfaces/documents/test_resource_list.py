@@ -6,9 +6,9 @@ import pytest
 
 from dowse.surfaces.documents.documents_surface import PAGE
 from mcp import MCPError
-from tests.making import write_tree
+from tests.sample_data import write_tree
 from tests.surfaces.documents.conftest import LISTED
-from tests.surfaces.documents.talking import Reader, index, talk
+from tests.surfaces.documents.documents_client import Reader, index, talk
 
 
 def test_resources_and_tools_are_announced_and_nothing_else(notes: Path, mode: str) -> None:

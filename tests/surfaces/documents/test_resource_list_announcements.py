@@ -15,8 +15,8 @@ from dowse.keeping.service import Service
 from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.documents.resource_list import ResourceList
 from mcp import Client
-from tests.making import write_tree
-from tests.surfaces.documents.talking import Reader, index, until
+from tests.sample_data import write_tree
+from tests.surfaces.documents.documents_client import Reader, index, until
 
 
 class Ear:

@@ -10,8 +10,8 @@ import pytest
 from dowse.notes import registry as library_module
 from dowse.surfaces.notes.notes_handlers import NotesSurface
 from dowse.surfaces.notes.notes_tools import notes_tools
-from tests.notes.served import Assistant, talk
-from tests.surfaces.project.talking import DECLINE, Person, yes
+from tests.notes.notes_server import Assistant, talk
+from tests.surfaces.project.project_client import DECLINE, Person, yes
 
 SEEDS = {"search_index", "search_add_document", "search_create_index"}
 

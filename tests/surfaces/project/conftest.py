@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dowse.indexes.index import ProjectIndex
-from tests.making import write_tree
+from tests.sample_data import write_tree
 
 FRUIT = {
     "pyproject.toml": "[project]\nname = 'fruit'\n",

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from dowse.platform import NAMES_FOLD_CASE
-from tests.making import write_tree
+from tests.sample_data import write_tree
 from tests.surfaces.project.conftest import index
-from tests.surfaces.project.talking import Assistant, talk
+from tests.surfaces.project.project_client import Assistant, talk
 
 SECRET = "hunter2"
 

@@ -12,8 +12,8 @@ import pytest
 from dowse.platform import Lock
 from dowse.store import storage_layout
 from dowse.surfaces.project import progress
-from tests.making import write_tree
-from tests.surfaces.project.talking import Assistant, content_of, talk, tell, until
+from tests.sample_data import write_tree
+from tests.surfaces.project.project_client import Assistant, content_of, talk, tell, until
 
 FILES = 250
 

@@ -9,9 +9,9 @@ from dowse.cli import main
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_status import format_size
 from dowse.store import storage_layout
-from tests.making import write_tree
+from tests.sample_data import write_tree
 from tests.surfaces.project.conftest import index
-from tests.surfaces.project.talking import DECLINE, Assistant, Person, talk, tell, yes
+from tests.surfaces.project.project_client import DECLINE, Assistant, Person, talk, tell, yes
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ import pytest
 
 from dowse.store import storage_layout
 from dowse.store.local import LocalStore
-from tests.making import write_tree
+from tests.sample_data import write_tree
 from tests.surfaces.project.conftest import INDEXED, index
-from tests.surfaces.project.talking import Assistant, fail, talk, tell
+from tests.surfaces.project.project_client import Assistant, fail, talk, tell
 
 KEYS: dict[str, tuple[dict[str, Any], dict[str, type | tuple[type, ...]]]] = {
     "create_index": (

@@ -14,9 +14,9 @@ from dowse.keeping.service import Service
 from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
 from mcp import Client
-from tests.making import write_tree
-from tests.sites.making import index
-from tests.surfaces.project.talking import Assistant
+from tests.sample_data import write_tree
+from tests.sites.sample_sites import index
+from tests.surfaces.project.project_client import Assistant
 
 Got = TypeVar("Got")
 

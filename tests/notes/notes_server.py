@@ -16,7 +16,7 @@ from dowse.surfaces.notes.notes_handlers import NotesSurface
 from dowse.surfaces.notes.notes_tools import notes_tools
 from mcp import Client
 from tests.repository import REPOSITORY
-from tests.surfaces.project.talking import Reply, content_of
+from tests.surfaces.project.project_client import Reply, content_of
 
 Got = TypeVar("Got")
 
@@ -75,7 +75,7 @@ def program() -> StdioServerParameters:
     repository = REPOSITORY
     paths = os.pathsep.join([str(repository / "src"), str(repository)])
     environment = {"DOWSE_HOME": os.environ["DOWSE_HOME"], "HOME": os.environ["HOME"], "PYTHONPATH": paths}
-    return StdioServerParameters(command=sys.executable, args=["-m", "tests.notes.served"], env=environment)
+    return StdioServerParameters(command=sys.executable, args=["-m", "tests.notes.notes_server"], env=environment)
 
 
 def main() -> None:

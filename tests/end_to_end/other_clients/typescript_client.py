@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end.other_clients.everything import Everything, served_over_http
-from tests.mcp.stdio.wire import NEWER, OLDER
+from tests.end_to_end.other_clients.sample_server import Everything, served_over_http
+from tests.mcp.stdio.stdio_client import NEWER, OLDER
 
 Told = dict[str, Any]
 

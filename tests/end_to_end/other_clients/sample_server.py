@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.http.served import Served
-from tests.making import write_tree
-from tests.sites.making import write_index
+from tests.http.http_server import Served
+from tests.sample_data import write_tree
+from tests.sites.sample_sites import write_index
 
 ORCHARD_FILES = 400
 """Enough that indexing them takes longer than a client takes to change its mind."""

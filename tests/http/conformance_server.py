@@ -1,4 +1,4 @@
-"""`python -m tests.http.suite_tools`: the tools that the conformance suite wants to call, served as dowse serves its own.
+"""`python -m tests.http.conformance_server`: the tools that the conformance suite wants to call, served as dowse serves its own.
 
 They are made of what every surface is made of (`Tool`, `Call`, `make_server`) and stand behind the same gate, so
 that the suite can see how calls, errors, progress and questions behave on the wire.

@@ -8,7 +8,7 @@ from dowse.archives.archive_database import ArchiveDatabase, create_database
 from dowse.archives.archive_indexing import update_database
 from dowse.archives.archive_locations import ArchiveLocations
 from dowse.archives.archive_types import Citation, StoredArchiveDocument
-from tests.making import write_tree
+from tests.sample_data import write_tree
 
 Files = Mapping[str, str | bytes]
 

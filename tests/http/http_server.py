@@ -18,7 +18,7 @@ from typing import Any, Self
 import pytest
 from mcp_types import jsonrpc_message_adapter
 
-from tests.mcp.stdio.wire import CLIENT, NEWER, OLDER, PATIENCE_SECONDS, is_half_way, wait_until
+from tests.mcp.stdio.stdio_client import CLIENT, NEWER, OLDER, PATIENCE_SECONDS, is_half_way, wait_until
 
 Message = dict[str, Any]
 

@@ -6,12 +6,12 @@ from typing import Any, TypeVar
 
 import anyio
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
-from mcp import Client
 from mcp_types import CallToolResult, TextContent, Tool
 
 from dowse.mcp.reply_budget import BUDGET_TOKENS
 from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
+from mcp import Client
 
 Got = TypeVar("Got")
 

@@ -9,7 +9,7 @@ from dowse.keeping.service import Service
 from dowse.server.composition import ComposedServer, Offer
 from mcp import Client
 from tests.cli.conftest import Run, run  # noqa: F401 - a fixture
-from tests.making import write_tree
+from tests.sample_data import write_tree
 
 CONTROL = "\x1b]0;title\x07 \x1b[2J \x9b31m \u202eevil\u202c \U000e0041 \x08\x08 \r overwritten \u2028"
 

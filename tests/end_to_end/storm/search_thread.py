@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from tests.end_to_end.storm.file_operations import TOKEN, Moment, Snapshot, Storm
 from tests.end_to_end.storm.servers import Server, text_of
-from tests.end_to_end.storm.weather import TOKEN, Moment, Snapshot, Storm
-from tests.mcp.stdio.wire import Message
+from tests.mcp.stdio.stdio_client import Message
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
