@@ -3,8 +3,10 @@
 import sys
 from typing import TYPE_CHECKING
 
+import anyio
 import uvicorn
 from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams, TextContent, Tool
 
 from dowse.http.access import Admission
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 TOOL = "nothing"
 GATED = "--behind-the-gate"
+ON_STDIO = "--stdio"
 
 
 async def _list(_context: object, _params: PaginatedRequestParams | None) -> ListToolsResult:
@@ -26,9 +29,17 @@ async def _call(_context: object, _params: CallToolRequestParams) -> CallToolRes
     return CallToolResult(content=[TextContent(text="")])
 
 
+async def _serve_stdio(server: Server[object]) -> None:
+    async with stdio_server() as (messages, replies):
+        await server.run(messages, replies, server.create_initialization_options())
+
+
 def main() -> None:
     """Serve, with uvicorn set as it is for dowse, until a signal comes."""
     server = Server[object]("empty", on_list_tools=_list, on_call_tool=_call)
+    if ON_STDIO in sys.argv:
+        anyio.run(_serve_stdio, server)
+        return
     app: ASGIApp = server.streamable_http_app()
     if GATED in sys.argv:
         app = make_app(server, list, Admission(), 0)
