@@ -45,7 +45,7 @@ class IndexUpdater:
                 return
             watched.pending_paths.remove(paths)
             if EVERYWHERE in paths:
-                project.note_check()
+                project.record_check()
             watched.note_success()
 
     def _compare_and_apply(self, paths: dict[str, ChangeTimes]) -> bool:

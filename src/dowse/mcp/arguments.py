@@ -1,7 +1,7 @@
-"""Arguments of a call, checked against the schema that the tool publishes.
+"""Checks of the arguments of a call against the schema that the tool publishes.
 
-The schemas use a small part of JSON Schema; checking that part by hand costs nothing, while the
-library for all of it takes 110 ms to import.
+The schemas use a small part of JSON Schema. Checking that part here is cheap, while importing a complete
+JSON Schema library takes 110 ms.
 """
 
 from collections.abc import Mapping
@@ -28,28 +28,28 @@ _TYPE_NAMES = {
 }
 
 
-def check_arguments(tool: Tool, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The arguments of a call with defaults filled in; null means absent. UsageError names what is wrong."""
-    for name in given or {}:
+def check_arguments(tool: Tool, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the arguments of a call with defaults filled in; null means absent. Raise UsageError for a wrong one."""
+    for name in arguments or {}:
         if name not in tool.arguments:
             known = ", ".join(tool.arguments) or "none"
             raise UsageError(f"{tool.name} has no argument {_display(name)}. It takes: {known}.")
-    given = {name: value for name, value in (given or {}).items() if value is not None}
+    present = {name: value for name, value in (arguments or {}).items() if value is not None}
     for name in tool.required:
-        if name not in given:
+        if name not in present:
             raise InvalidArgument(name, f"{tool.name} needs the argument '{name}'.")
-    for name, value in given.items():
+    for name, value in present.items():
         try:
             _check_value(name, value, tool.arguments[name])
         except UsageError as error:
             raise InvalidArgument(name, str(error)) from error
     return {
-        name: _replace_surrogates(given.get(name, schema.get("default"))) for name, schema in tool.arguments.items()
+        name: _replace_surrogates(present.get(name, schema.get("default"))) for name, schema in tool.arguments.items()
     }
 
 
 def _replace_surrogates(value: Any) -> Any:
-    """A text as it can be encoded: JSON may hold half a character, which nothing behind us takes."""
+    """Return a text that can be encoded: JSON may contain lone surrogates, which UTF-8 has no bytes for."""
     return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
@@ -73,10 +73,10 @@ def _has_type(value: Any, kind: str) -> bool:
 
 
 def _check_number(name: str, value: float, schema: Schema) -> None:
-    least, most = schema.get("minimum"), schema.get("maximum")
-    if (least is not None and not value >= least) or (most is not None and not value <= most):
-        between = f"between {least} and {most}" if most is not None else f"at least {least}"
-        raise UsageError(f"{name} has to be {between}, not {_display(value)}.")
+    minimum, maximum = schema.get("minimum"), schema.get("maximum")
+    if (minimum is not None and not value >= minimum) or (maximum is not None and not value <= maximum):
+        bounds = f"between {minimum} and {maximum}" if maximum is not None else f"at least {minimum}"
+        raise UsageError(f"{name} has to be {bounds}, not {_display(value)}.")
     if (schema["type"] == "integer" or schema.get("multipleOf") == 1) and _has_fraction(value):
         raise UsageError(f"{name} has to be a whole number, not {_display(value)}.")
 
@@ -93,7 +93,7 @@ def _check_length(name: str, value: str, schema: Schema) -> None:
 
 
 def _display(value: Any) -> str:
-    if isinstance(value, int) and value.bit_length() > 200:  # Python refuses to write out the very long ones
+    if isinstance(value, int) and value.bit_length() > 200:  # Python refuses to convert very long integers to text
         return "a number of more than 60 digits"
     text = repr(value) if isinstance(value, str) else str(value)
     return text if len(text) <= 60 else text[:59] + "…"

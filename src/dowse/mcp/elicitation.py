@@ -1,7 +1,7 @@
-"""Asking the person behind a client, in both revisions of the protocol.
+"""Questions to the user of a client, in both revisions of the protocol.
 
-Up to 2025-11-25 the server sends a request of its own and waits. Since 2026-07-28 the call ends
-with the question; the client calls again with the answer and the state we gave it, sealed.
+Up to revision 2025-11-25 the server sends a request of its own and waits. Since 2026-07-28 the call ends with the
+question, and the client calls again with the answer and the sealed state that the server gave it.
 """
 
 import json
@@ -25,7 +25,7 @@ _ROUNDS_REVISION = "2026-07-28"
 
 
 class Elicitation:
-    """Asks, and finds the answers of earlier rounds of the same call."""
+    """The questions of one call, with the answers of its earlier rounds."""
 
     def __init__(self, session: Any, request_id: Any, params: CallToolRequestParams) -> None:
         self._session = session
@@ -35,25 +35,25 @@ class Elicitation:
 
     @property
     def can_ask(self) -> bool:
-        """Whether the client shows forms to somebody."""
+        """Whether the client can show forms to its user."""
         capabilities = self._session.client_capabilities
         elicitation = capabilities.elicitation if capabilities else None
         return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
     async def ask(self, key: str, question: str, fields: Mapping[str, Schema]) -> dict[str, Any] | None:
-        """The content of an accepted answer; None for every other one."""
+        """Return the content of an accepted answer; None for any other answer."""
         schema: Schema = {"type": "object", "properties": dict(fields), "required": list(fields)}
         if is_version_at_least(self._session.protocol_version, _ROUNDS_REVISION):
-            return self._answer_of_a_round(key, question, schema)
+            return self._answer_from_rounds(key, question, schema)
         try:
             result = await self._session.elicit_form(question, schema, related_request_id=self._request_id)
         except MCPError:
             return None
         return _accepted_content(result)
 
-    def _answer_of_a_round(self, key: str, question: str, schema: Schema) -> dict[str, Any] | None:
+    def _answer_from_rounds(self, key: str, question: str, schema: Schema) -> dict[str, Any] | None:
         known = self._rounds.get(key)
-        if known and known["question"] == question:  # an answer counts for what was asked, and nothing else
+        if known and known["question"] == question:  # an answer counts for its own question alone
             if "answer" not in known:
                 known["answer"] = _accepted_content((self._params.input_responses or {}).get(key))
             answer: dict[str, Any] | None = known["answer"]

@@ -1,7 +1,8 @@
-"""Messages as lines of JSON: whatever a client writes is taken or refused, and whatever we say can be written.
+"""JSON-RPC messages as lines of JSON.
 
-The SDK's own transport drops a line that it cannot read, so that a client waits for an answer that never
-comes, and ends when a reply holds half a character, as the name of a file that is not UTF-8 does.
+Every line gets an answer, and every reply can be written. The SDK's own transport drops a line that it cannot parse,
+so that the client waits forever, and fails when a reply contains a lone surrogate, as the name of a file that is not
+UTF-8 does.
 """
 
 import json
@@ -13,7 +14,7 @@ from dowse.errors import InvalidMessage
 
 
 def parse_line(line: bytes) -> JSONRPCMessage:
-    """The message in a line. Bytes and escapes that are no characters are replaced."""
+    """Return the message in a line. Bytes and escapes that are not characters are replaced."""
     text = line.decode("utf-8-sig", "replace")
     try:
         return jsonrpc_message_adapter.validate_json(text, by_name=False)
@@ -22,7 +23,7 @@ def parse_line(line: bytes) -> JSONRPCMessage:
 
 
 def format_line(message: JSONRPCMessage) -> bytes:
-    """A message as one line. What is no character is written as a question mark."""
+    """Return a message as one line. Lone surrogates become question marks."""
     try:
         text = message.model_dump_json(by_alias=True, exclude_unset=True)
     except ValueError:
@@ -31,20 +32,20 @@ def format_line(message: JSONRPCMessage) -> bytes:
 
 
 def _parse_repaired(text: str) -> JSONRPCMessage:
-    """The message once more, with the halves of characters replaced that JavaScript makes when it cuts a text."""
+    """Return the message with lone surrogates replaced, which JavaScript leaves when it cuts a text."""
     try:
-        given = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         raise InvalidMessage(_error_response(PARSE_ERROR, "This is not JSON.", None)) from None
-    whole = json.dumps(given, ensure_ascii=False).encode("utf-8", "replace")
+    repaired = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
     try:
-        return jsonrpc_message_adapter.validate_json(whole, by_name=False)
+        return jsonrpc_message_adapter.validate_json(repaired, by_name=False)
     except ValueError:
-        raise InvalidMessage(_error_response(INVALID_REQUEST, "This is not a JSON-RPC message.", given)) from None
+        raise InvalidMessage(_error_response(INVALID_REQUEST, "This is not a JSON-RPC message.", value)) from None
 
 
-def _error_response(code: int, why: str, given: Any) -> JSONRPCError:
-    """An error for the request that was given, or for nobody: an id without a method may be one of our own."""
-    name = given.get("id") if isinstance(given, dict) and "method" in given else None
-    named = name if isinstance(name, str | int) and not isinstance(name, bool) else None
-    return JSONRPCError(jsonrpc="2.0", id=named, error=ErrorData(code=code, message=why))
+def _error_response(code: int, message: str, request: Any) -> JSONRPCError:
+    """Return an error with the id of a request, if it has one; without a method the id may be one of our own."""
+    found = request.get("id") if isinstance(request, dict) and "method" in request else None
+    request_id = found if isinstance(found, str | int) and not isinstance(found, bool) else None
+    return JSONRPCError(jsonrpc="2.0", id=request_id, error=ErrorData(code=code, message=message))

@@ -1,7 +1,7 @@
-"""Tools as the protocol knows them: listed, called, their replies and errors on the wire.
+"""The MCP server: lists and calls tools, and sends their replies and errors.
 
-Built on the SDK's `Server` and not on its `MCPServer`: that one derives schemas from functions, drops
-arguments it does not know, and announces prompts and resources that are not there (docs/design.md).
+It is built on the SDK's `Server`, not on its `MCPServer`, which derives schemas from functions, drops unknown
+arguments, and announces prompts and resources that do not exist (docs/design.md).
 """
 
 import contextlib
@@ -41,7 +41,7 @@ from dowse.mcp.tools import ProseReply, Schema, Tool, ToolProvider
 SERVER_NAME = "dowse"
 
 ROOTS_WAIT_SECONDS = 5.0
-"""A client that does not say in this time which folders it works in has none."""
+"""How long to wait for the roots of a client; after that it counts as having none."""
 
 Lifespan = Callable[[Any], AbstractAsyncContextManager[None]]
 
@@ -49,7 +49,7 @@ MAX_LOGGED_CHARACTERS = 500
 
 _log = logging.getLogger(__name__)
 _calls = logging.getLogger("dowse.calls")
-"""What is asked for; written only where somebody wants that."""
+"""The log of calls, which `--log-queries` turns on."""
 
 
 def make_server(
@@ -116,8 +116,8 @@ async def _call_tool(tool: Tool, call: "_Call", params: CallToolRequestParams) -
         call.arguments = check_arguments(tool, params.arguments)
         _calls.info("%s %s", tool.name, json.dumps(params.arguments or {})[:MAX_LOGGED_CHARACTERS])
         return _tool_result(await tool.run(call))
-    except ConfirmationNeeded as asked:
-        result: InputRequiredResult = asked.result
+    except ConfirmationNeeded as needed:
+        result: InputRequiredResult = needed.result
         return result
     except DowseError as error:
         return _error_result(tool, error)
@@ -134,14 +134,14 @@ def _tool_result(reply: dict[str, Any] | ProseReply, *, is_error: bool = False) 
     content, prose = reply if isinstance(reply, ProseReply) else (reply, None)
     dumped = json.dumps(content, ensure_ascii=False)
     sendable = dumped.encode(errors="replace").decode()
-    if sendable != dumped:  # a folder's name need not be Unicode, the wire has to be
+    if sendable != dumped:  # a folder's name may not be Unicode, but the reply has to be
         content = json.loads(sendable)
     text = sendable if prose is None else prose.encode(errors="replace").decode()
     return CallToolResult(content=[TextContent(text=text)], structured_content=content, is_error=is_error)
 
 
 class _Call:
-    """A call as the SDK brings it."""
+    """A call as it comes from the SDK."""
 
     def __init__(
         self, context: Any, params: CallToolRequestParams, arguments: Mapping[str, Any], budget_tokens: int
@@ -149,21 +149,21 @@ class _Call:
         self.arguments = arguments
         self.budget_characters = budget_tokens * CHARACTERS_PER_TOKEN
         self._session = context.session
-        self._asker = Elicitation(context.session, context.request_id, params)
+        self._elicitation = Elicitation(context.session, context.request_id, params)
 
     @property
     def can_ask(self) -> bool:
-        return self._asker.can_ask
+        return self._elicitation.can_ask
 
     async def ask(self, key: str, question: str, fields: Mapping[str, Schema] | None = None) -> dict[str, Any] | None:
-        return await self._asker.ask(key, question, fields or {})
+        return await self._elicitation.ask(key, question, fields or {})
 
     async def roots(self) -> list[str]:
         capabilities = self._session.client_capabilities
         if not capabilities or capabilities.roots is None or not self._session.can_send_request:
             return []
         with contextlib.suppress(MCPError, ValueError), move_on_after(ROOTS_WAIT_SECONDS):
-            # Not `list_roots`, which warns of its end in later revisions at every call.
+            # Not `list_roots`, which logs a deprecation warning at every call.
             listed = await self._session.send_request(ListRootsRequest(), ListRootsResult)
             return [str(root.uri) for root in listed.roots]
         return []

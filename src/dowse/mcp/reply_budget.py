@@ -75,9 +75,9 @@ def fit_results(results: Sequence[Reply], characters: int) -> list[Reply]:
     return [shorten_result(results[0], characters)] if results and not kept else kept
 
 
-def largest(most: int, fits: Callable[[int], bool], least: int = 0) -> int:
-    """Return the largest number from `least` to `most` that fits, by halving; `least` is taken to fit."""
-    low, high = least, most + 1
+def largest(maximum: int, fits: Callable[[int], bool], minimum: int = 0) -> int:
+    """Return the largest number from `minimum` to `maximum` that fits, by bisection; `minimum` is taken to fit."""
+    low, high = minimum, maximum + 1
     while high - low > 1:
         middle = (low + high) // 2
         if fits(middle):

@@ -1,4 +1,4 @@
-"""Resources as every surface defines them, and as the protocol knows them: listed, read, announced when they change."""
+"""MCP resources: their definition by a surface, and listing, reading and change notifications by the server."""
 
 import weakref
 from collections.abc import Callable, Sequence
@@ -27,17 +27,17 @@ from dowse.mcp.tools import Call
 from dowse.screening.instructions import Flag, find_flags
 
 META_PREFIX = "dowse"
-"""Before the keys of our own that stand beside what the protocol has."""
+"""Prefix of the keys that dowse adds to `_meta`."""
 MAX_FLAGGED_LINES = 100
-"""Lines of one text that are named."""
+"""Maximum number of flagged lines that are listed for one text."""
 _RESOURCE_NOT_FOUND = -32002
-"""What a missing resource is up to 2025-11-25; since then it is a wrong parameter."""
+"""Error code of a missing resource up to revision 2025-11-25; later revisions use INVALID_PARAMS."""
 _NEW_REVISION = "2026-07-28"
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """What is listed of a resource: nothing of its content."""
+    """The entry of a resource in a list, without its content."""
 
     uri: str
     name: str
@@ -47,27 +47,27 @@ class Resource:
 
 
 class Resources(Protocol):
-    """What a surface has to read."""
+    """The resources of a surface."""
 
     async def begin(self, client: Call) -> None:
-        """From now on, notice when the list changes."""
+        """Start to watch the list for changes."""
         ...
 
-    async def listed(self, client: Call, cursor: str | None) -> tuple[Sequence[Resource], str | None]:
-        """A page, and where the next begins."""
+    async def list_page(self, client: Call, cursor: str | None) -> tuple[Sequence[Resource], str | None]:
+        """Return a page of the list, and the cursor of the next page."""
         ...
 
     async def read(self, client: Call, uri: str) -> tuple[str, str]:
-        """The text of a resource and its type; NoSuchResource where there is none."""
+        """Return the text of a resource and its MIME type; raise ResourceNotFound if there is none."""
         ...
 
 
 class ResourceServer(Server[Any]):
-    """The SDK's server with what we announce: lists that change, and nothing to subscribe to."""
+    """The SDK's server with our capabilities: the list of resources may change, and there are no subscriptions."""
 
-    def get_capabilities(self, *how: Any, **more: Any) -> ServerCapabilities:
-        """What the handlers allow, but for what is said of resources and tools."""
-        capabilities = super().get_capabilities(*how, **more)
+    def get_capabilities(self, *args: Any, **kwargs: Any) -> ServerCapabilities:
+        """Return the capabilities of the handlers, corrected for resources and tools."""
+        capabilities = super().get_capabilities(*args, **kwargs)
         if capabilities.resources is not None:
             capabilities.resources.subscribe = False
             capabilities.resources.list_changed = True
@@ -77,47 +77,47 @@ class ResourceServer(Server[Any]):
 
 
 class Announcer:
-    """Tells clients of both revisions that a list has changed."""
+    """Notifies clients of both revisions that the list of resources has changed."""
 
     def __init__(self) -> None:
         self.bus = InMemorySubscriptionBus()
         self._connections: weakref.WeakSet[Any] = weakref.WeakSet()
 
-    async def meet(self, ctx: Any, call_next: Any) -> Any:
-        """Remember whoever speaks the older protocol, and is told without having asked."""
+    async def remember_client(self, ctx: Any, call_next: Any) -> Any:
+        """Remember a client of the older protocol, which is notified without a subscription."""
         if not is_version_at_least(ctx.session.protocol_version, _NEW_REVISION):
-            # A session lives as long as a request; what stays, and can be told something, is behind it.
+            # A session ends with its request; the connection behind it stays and can be notified.
             self._connections.add(ctx.session._connection)
         return await call_next(ctx)
 
     async def announce(self) -> None:
-        """The list of resources is another one."""
+        """Notify all clients that the list of resources has changed."""
         await self.bus.publish(ResourcesListChanged())
         for connection in list(self._connections):
-            await connection.send_resource_list_changed()  # never fails, whether or not anybody listens
+            await connection.send_resource_list_changed()  # never fails, even if the client has gone
 
 
 def serve_resources(
     server: Server[Any], resources: Resources, announcer: Announcer, client_of: Callable[[Any], Call]
 ) -> None:
     """Add resources to a server."""
-    server.middleware.append(announcer.meet)
-    heard = ListenHandler(announcer.bus)
+    server.middleware.append(announcer.remember_client)
+    handle_listen = ListenHandler(announcer.bus)
 
-    async def listed(context: Any, params: PaginatedRequestParams | None) -> ListResourcesResult:
+    async def list_resources(context: Any, params: PaginatedRequestParams | None) -> ListResourcesResult:
         try:
-            found, following = await resources.listed(client_of(context), params.cursor if params else None)
+            page, next_cursor = await resources.list_page(client_of(context), params.cursor if params else None)
         except DowseError as error:
             raise MCPError(code=INVALID_PARAMS, message=str(error)) from error
-        return ListResourcesResult(resources=[_listed_resource(one) for one in found], next_cursor=following)
+        return ListResourcesResult(resources=[_listed_resource(each) for each in page], next_cursor=next_cursor)
 
     async def read(context: Any, params: ReadResourceRequestParams) -> ReadResourceResult:
         uri = str(params.uri)
         try:
             text, mime_type = await resources.read(client_of(context), uri)
         except ResourceNotFound as error:
-            is_new = is_version_at_least(context.session.protocol_version, _NEW_REVISION)
-            code = INVALID_PARAMS if is_new else _RESOURCE_NOT_FOUND
+            is_new_revision = is_version_at_least(context.session.protocol_version, _NEW_REVISION)
+            code = INVALID_PARAMS if is_new_revision else _RESOURCE_NOT_FOUND
             raise MCPError(code=code, message=str(error), data={"uri": uri}) from error
         except DowseError as error:
             raise MCPError(code=INVALID_PARAMS, message=str(error), data={"uri": uri}) from error
@@ -126,30 +126,30 @@ def serve_resources(
 
     async def listen(context: Any, params: SubscriptionsListenRequestParams) -> Any:
         await resources.begin(client_of(context))
-        return await heard(context, params)
+        return await handle_listen(context, params)
 
     async def templates(_context: Any, _params: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
-        return ListResourceTemplatesResult(resource_templates=[])  # clients ask, and an error would alarm people
+        return ListResourceTemplatesResult(resource_templates=[])  # clients ask for them, and show an error to the user
 
-    server.add_request_handler("resources/list", PaginatedRequestParams, listed)
+    server.add_request_handler("resources/list", PaginatedRequestParams, list_resources)
     server.add_request_handler("resources/templates/list", PaginatedRequestParams, templates)
     server.add_request_handler("resources/read", ReadResourceRequestParams, read)
     server.add_request_handler("subscriptions/listen", SubscriptionsListenRequestParams, listen)
 
 
 def _warning_metadata(text: str) -> dict[str, Any] | None:
-    """What a text that is read whole is to be read with care for."""
+    """Return the content warnings of a text, for its `_meta`."""
     flags = find_flags(text)
     if not flags:
         return None
     return {
-        f"{META_PREFIX}/flags": sorted({one.kind for one in flags}),
+        f"{META_PREFIX}/flags": sorted({flag.kind for flag in flags}),
         f"{META_PREFIX}/flaggedLines": _flagged_lines(flags),
     }
 
 
 def _flagged_lines(flags: Sequence[Flag]) -> list[int]:
-    return sorted({one.line for one in flags})[:MAX_FLAGGED_LINES]
+    return sorted({flag.line for flag in flags})[:MAX_FLAGGED_LINES]
 
 
 def _listed_resource(resource: Resource) -> ListedResource:

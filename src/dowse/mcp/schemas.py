@@ -1,4 +1,4 @@
-"""Pieces of the schemas that several tools share, as short as they can be: every client reads them all."""
+"""Parts of the JSON Schemas that several tools share. They are short because every client reads them all."""
 
 from dowse.mcp.tools import Schema
 
@@ -7,23 +7,23 @@ NUMBER: Schema = {"type": "number"}
 FLAG: Schema = {"type": "boolean"}
 TEXTS: Schema = {"type": "array", "items": TEXT}
 SCREENING: dict[str, Schema] = {"masked": TEXTS, "flags": TEXTS}
-"""Of a hit: the kinds of secrets that are masked in it, and what it is to be read with care for."""
+"""Fields of a hit: the kinds of secrets masked in it, and its content warnings."""
 
 
 def describe(schema: Schema, description: str, **more: object) -> Schema:
-    """A schema with its description and what else is to be said."""
+    """Return a schema with a description and further keys."""
     return {**schema, "description": description, **more}
 
 
-def count(description: str, default: int, most: int, least: int = 1) -> Schema:
-    """A whole number within bounds."""
-    return describe(NUMBER, description, default=default, minimum=least, maximum=most, multipleOf=1)
+def count(description: str, default: int, maximum: int, minimum: int = 1) -> Schema:
+    """Return the schema of a whole number within bounds."""
+    return describe(NUMBER, description, default=default, minimum=minimum, maximum=maximum, multipleOf=1)
 
 
 def reply(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
-    """An object that has these properties, and may have others; or an error.
+    """Return the schema of a reply: an object with these properties and possibly others, or an error.
 
-    Clients built on the TypeScript SDK 1.x hold errors against this schema as well.
+    Clients built on the TypeScript SDK 1.x check errors against this schema as well.
     """
     schema: Schema = {"type": "object", "properties": properties}
     if not required:
@@ -32,5 +32,5 @@ def reply(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
 
 
 def item(required: tuple[str, ...], **properties: Schema) -> Schema:
-    """An object within a reply."""
+    """Return the schema of an object within a reply."""
     return {"type": "object", "properties": properties, "required": list(required)}

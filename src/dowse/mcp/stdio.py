@@ -1,4 +1,4 @@
-"""A server on stdin and stdout: nothing but the protocol on the wire, and gone when the client is."""
+"""The stdio transport. Only protocol messages go to stdout, and the process ends when the client does."""
 
 import asyncio
 import contextlib
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from mcp.shared.message import SessionMessage
 
 EXIT_SECONDS = 1.5
-"""How long what goes on may take to end once the client has gone."""
+"""How long running work may take to end after the client has gone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """The descriptors that the client reads and writes."""
+    """The file descriptors of the connection with the client."""
 
     reading: int
     writing: int
 
 
 def take_stdio() -> Wire:
-    """Keep stdin and stdout for the protocol: from here on all that is printed goes to stderr.
+    """Reserve stdin and stdout for the protocol; from now on, printed text goes to stderr.
 
-    Done before anything heavy is imported, since a library may print while it is. A signal that comes
-    meanwhile ends us at once: nothing is to be kept yet, and an interrupt may get lost in an import.
+    Call this before heavy imports, since a library may print while it is imported. A signal that comes during
+    the imports ends the process at once: there is nothing to save yet, and an import may swallow an interrupt.
     """
     _on_signals(lambda *_: _exit(0))
     wire = Wire(os.dup(0), os.dup(1))
@@ -49,7 +49,7 @@ def take_stdio() -> Wire:
 def serve_stdio(wire: Wire, server: "Server[Any]") -> None:
     """Serve until the client goes away or a signal comes, then end the process.
 
-    By `os._exit`: the thread that reads stdin cannot be stopped, and the interpreter would wait for it.
+    The process ends by `os._exit`, because the interpreter would wait for the thread that reads stdin.
     """
     import anyio
 
@@ -69,29 +69,29 @@ async def _serve(wire: Wire, server: "Server[Any]") -> None:
     import anyio
     from mcp.shared.message import SessionMessage
 
-    incoming, given = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    said, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+    incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    replies, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     loop = asyncio.get_running_loop()
     async with anyio.create_task_group() as tasks:
 
         def leave(*_: object) -> None:
-            """Go as we do when the client goes: in order, and in any case soon."""
+            """End in order, and within EXIT_SECONDS in any case, as when the client goes."""
             _exit_soon()
             with contextlib.suppress(RuntimeError):  # the loop has ended already
                 loop.call_soon_threadsafe(tasks.cancel_scope.cancel)
 
         _on_signals(leave)
-        tasks.start_soon(_read, wire.reading, incoming, said.clone())
+        tasks.start_soon(_read, wire.reading, incoming, replies.clone())
         tasks.start_soon(_write, wire.writing, outgoing, leave)
-        await server.run(given, said, server.create_initialization_options())
+        await server.run(received, replies, server.create_initialization_options())
 
 
 async def _read(
     descriptor: int,
     incoming: "MemoryObjectSendStream[SessionMessage | Exception]",
-    said: "MemoryObjectSendStream[SessionMessage]",
+    replies: "MemoryObjectSendStream[SessionMessage]",
 ) -> None:
-    """Hand on what the client writes until it goes away."""
+    """Pass on the messages of the client until it goes away."""
     from anyio import BrokenResourceError, to_thread
     from mcp.shared.message import SessionMessage
 
@@ -100,30 +100,30 @@ async def _read(
 
     file = os.fdopen(descriptor, "rb", closefd=False)
     with contextlib.suppress(BrokenResourceError):  # the server has ended before its client
-        async with incoming, said:
+        async with incoming, replies:
             while line := await to_thread.run_sync(file.readline, abandon_on_cancel=True):
                 if not line.strip():
                     continue
                 try:
                     await incoming.send(SessionMessage(parse_line(line)))
                 except InvalidMessage as error:
-                    await said.send(SessionMessage(error.refusal))
+                    await replies.send(SessionMessage(error.refusal))
             _exit_soon()
 
 
 async def _write(
     descriptor: int, outgoing: "MemoryObjectReceiveStream[SessionMessage]", leave: Callable[[], None]
 ) -> None:
-    """Write what is said until all is said, or nobody reads it any more."""
+    """Write messages until there are no more, or until the client stops reading."""
     from anyio import to_thread
 
     from dowse.mcp.jsonrpc_lines import format_line
 
     with os.fdopen(descriptor, "wb", buffering=0, closefd=False) as file:
         async with outgoing:
-            async for one in outgoing:
+            async for outgoing_message in outgoing:
                 try:
-                    await to_thread.run_sync(_write_all, file, format_line(one.message))
+                    await to_thread.run_sync(_write_all, file, format_line(outgoing_message.message))
                 except OSError:
                     leave()
 

@@ -1,4 +1,4 @@
-"""A tool as every surface defines it: what it takes, what it gives, what is true of it, and what it does."""
+"""The definition of a tool: its arguments, its output schema, its annotations and its function."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,11 +10,11 @@ Schema = dict[str, Any]
 Surface = Literal["code", "documents", "site", "archive", "indexes", "federated"]
 SURFACES: tuple[Surface, ...] = ("code", "documents", "site", "archive", "indexes", "federated")
 Level = Literal["minimal", "standard", "full"]
-"""How much a server offers: one search over everything, what is always needed, or all."""
+"""The tools that a server offers: one search over everything, the usual tools, or all tools."""
 
 
 def searchable_surfaces(surfaces: "tuple[Surface, ...]") -> "tuple[Surface, ...]":
-    """The surfaces that have something to search; the federated one, named alone, is over all of them."""
+    """Return the surfaces that can be searched. The federated surface alone means all of them."""
     named = tuple(name for name in surfaces if name != "federated")
     return named or tuple(name for name in SURFACES if name != "federated")
 
@@ -31,35 +31,35 @@ class Call(Protocol):
 
     @property
     def arguments(self) -> Mapping[str, Any]:
-        """What was given, checked, with defaults filled in; None for what is absent."""
+        """The checked arguments with defaults filled in; None for absent ones."""
         ...
 
     @property
     def budget_characters(self) -> int:
-        """How much the reply may take, as `wire_characters` counts."""
+        """The budget of the reply, as `wire_characters` counts."""
         ...
 
     @property
     def can_ask(self) -> bool:
-        """Whether somebody can be asked."""
+        """Whether the user can be asked."""
         ...
 
     async def ask(self, key: str, question: str, fields: Mapping[str, Schema] | None = None) -> dict[str, Any] | None:
-        """Ask the person behind the client; None for anything but an accepted answer."""
+        """Ask the user; return None for anything but an accepted answer."""
         ...
 
     async def roots(self) -> list[str]:
-        """The folders that a client of the older protocol works in, as URIs."""
+        """Return the folders that a client of the older protocol works in, as URIs."""
         ...
 
     async def progress(self, done: float, total: float | None, message: str) -> None:
-        """Tell how far the work is, to a client that wants to know."""
+        """Report progress to a client that asked for it."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """What a server offers under one name."""
+    """A tool that a server offers."""
 
     name: str
     title: str
@@ -72,9 +72,9 @@ class Tool:
     is_destructive: bool = False
     is_idempotent: bool = True
     is_extra: bool = False
-    """Offered with `--tools full` alone."""
+    """Offered only with `--tools full`."""
     failure: Callable[[DowseError], dict[str, Any] | ProseReply] | None = None
-    """What an error reads like, where the tool's specification has words of its own."""
+    """Renders an error, for tools whose specification has its own error texts."""
 
     @property
     def input_schema(self) -> Schema:

@@ -1,1 +1,1 @@
-"""The service that every surface shares."""
+"""The server that a command starts, and the `dowse.toml` that configures it."""

@@ -89,8 +89,8 @@ class ComposedServer:
         self._offered_for: Sequence[Tool] | None = None
         self._by_name: Mapping[str, Tool] = {}
         self.source_list = SourceList(start, remedy=CREATE_INDEX if offer.has_tools_of("code") else RUN_INDEX)
-        made = [(name, self._make_part(name)) for name in offer.sources]
-        self._parts = {name: part for name, part in made if part is not None}
+        parts = [(name, self._make_part(name)) for name in offer.sources]
+        self._parts = {name: part for name, part in parts if part is not None}
         if not self._parts:
             raise UsageError(_nothing_message(offer))
         self._federated = FederatedSurface(self.source_list) if offer.is_federated else None
@@ -121,15 +121,15 @@ class ComposedServer:
         )
 
     async def tools(self, client: Call) -> Mapping[str, Tool]:
-        """Return the tools that are offered now, by name; they are put together again only after a change."""
+        """Return the tools that are offered now, by name; the list is rebuilt only after a change."""
         of_projects: Sequence[Tool] = ()
         if self._project_tools and "code" in self._offered:
             of_projects = await self._project_tools.current(client)
         if of_projects is not self._offered_for or not self._by_name:
-            self._offered_for, self._by_name = of_projects, self._put_together(of_projects)
+            self._offered_for, self._by_name = of_projects, self._tools_by_name(of_projects)
         return self._by_name
 
-    def _put_together(self, of_projects: Sequence[Tool]) -> dict[str, Tool]:
+    def _tools_by_name(self, of_projects: Sequence[Tool]) -> dict[str, Tool]:
         tools: list[Tool] = []
         for name, part in self._offered.items():
             tools += self._with_all_sources(of_projects) if name == "code" else part.tools

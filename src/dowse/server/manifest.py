@@ -1,7 +1,7 @@
-"""`dowse.toml`: what a server serves, written down once instead of in flags.
+"""`dowse.toml`: the sources and options of a server, in a file instead of flags.
 
-One that is merely found, in the working directory, may be a stranger's: it names nothing outside its own folder and
-nothing of the network. One that the user names with `--config` may name all of it.
+A file that is found in the working directory may come from a stranger, so it may not name anything outside its own
+folder or on the network. A file that the user names with `--config` may.
 """
 
 import difflib
@@ -21,7 +21,7 @@ MIN_BUDGET_TOKENS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Archives:
-    """Where archives are; what is not named is where it always is."""
+    """The locations of the archives; None for the default location."""
 
     research: Path | None = None
     url_content: Path | None = None
@@ -30,7 +30,7 @@ class Archives:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a file says; None for what it does not say."""
+    """The content of a manifest; None for absent keys."""
 
     file: Path
     roots: tuple[Path, ...] | None = None
@@ -45,13 +45,13 @@ class Manifest:
 
 
 def find_manifest(folder: Path) -> Manifest | None:
-    """The manifest in a folder, if there is one, with the rights of one that was found."""
+    """Return the manifest in a folder, if there is one; it is not trusted."""
     file = folder / MANIFEST_FILE
     return read_manifest(file, is_trusted=False) if file.is_file() else None
 
 
 def read_manifest(file: Path, *, is_trusted: bool) -> Manifest:
-    """What a file says; SettingsError names the file, the key and the remedy."""
+    """Return the content of a manifest; SettingsError names the file, the key and the remedy."""
     reader = _Reader(file, is_trusted=is_trusted)
     return reader.manifest(_parse(file))
 
@@ -71,7 +71,7 @@ def _parse(file: Path) -> dict[str, Any]:
 
 
 class _Reader:
-    """Reads one file: every key is known, every value is what it has to be, and nothing goes too far."""
+    """A reader of one file, which checks keys, values and, for an untrusted file, locations."""
 
     def __init__(self, file: Path, *, is_trusted: bool) -> None:
         self._file, self._is_trusted = file, is_trusted
@@ -98,10 +98,10 @@ class _Reader:
     # Values
 
     def _folders(self, key: str, value: Any) -> tuple[Path, ...]:
-        found = tuple(self._path(f"{key}[{at}]", one) for at, one in enumerate(self._texts(key, value)))
+        found = tuple(self._path(f"{key}[{at}]", text) for at, text in enumerate(self._texts(key, value)))
         for at, folder in enumerate(found):
             if not folder.is_dir():
-                raise self._wrong(f"{key}[{at}]", f"is no folder: {folder}", "Name one that is there")
+                raise self._error(f"{key}[{at}]", f"is no folder: {folder}", "Name one that is there")
         return found
 
     def _sites(self, key: str, value: Any) -> tuple[str, ...]:
@@ -111,113 +111,109 @@ class _Reader:
         found = []
         for at, text in enumerate(self._texts(key, value)):
             try:
-                name, place = parse_site_argument(text)
+                name, location = parse_site_argument(text)
             except UsageError as error:
-                raise self._wrong(f"{key}[{at}]", "names no index", "Write FILE or NAME=FILE") from error
-            if "://" in place:
+                raise self._error(f"{key}[{at}]", "names no index", "Write FILE or NAME=FILE") from error
+            if "://" in location:
                 self._require_trust(f"{key}[{at}]", "an address of the network")
             else:
-                place = str(self._path(f"{key}[{at}]", place))
-            found.append(f"{name}={place}" if name else place)
+                location = str(self._path(f"{key}[{at}]", location))
+            found.append(f"{name}={location}" if name else location)
         return tuple(found)
 
     def _archives(self, key: str, value: Any) -> Archives:
         names = ("research", "urlContent", "database")
         table = self._table(key, value, names)
-        if "database" in table:  # which is written
+        if "database" in table:  # it is written
             self._require_trust(f"{key}.database", "where to write")
-        each = (table.get(name) for name in names)
-        paths = (
-            self._path(f"{key}.{name}", one) if one is not None else None for name, one in zip(names, each, strict=True)
-        )
-        return Archives(*paths)
+        return Archives(*(self._path(f"{key}.{name}", table[name]) if name in table else None for name in names))
 
     def _only(self, key: str, value: Any) -> tuple[Surface, ...]:
         named = self._texts(key, value)
         for at, name in enumerate(named):
             if name not in SURFACES:
-                raise self._wrong(f"{key}[{at}]", f"is no surface: '{name[:40]}'", f"There are {', '.join(SURFACES)}")
+                raise self._error(f"{key}[{at}]", f"is no surface: '{name[:40]}'", f"There are {', '.join(SURFACES)}")
         if not named:
-            raise self._wrong(key, "is empty", f"Name some of {', '.join(SURFACES)}")
+            raise self._error(key, "is empty", f"Name some of {', '.join(SURFACES)}")
         return tuple(name for name in SURFACES if name in named)
 
     def _level(self, key: str, value: Any) -> Level:
         if value not in get_args(Level):
-            raise self._wrong(key, "is no set of tools", f"There are {', '.join(get_args(Level))}")
+            raise self._error(key, "is no set of tools", f"There are {', '.join(get_args(Level))}")
         return cast("Level", value)
 
     def _budget(self, key: str, value: Any) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or value < MIN_BUDGET_TOKENS:
-            raise self._wrong(key, "is not a number of tokens", f"Write a whole number from {MIN_BUDGET_TOKENS:,} on")
+            raise self._error(key, "is not a number of tokens", f"Write a whole number from {MIN_BUDGET_TOKENS:,} on")
         return value
 
     def _http(self, key: str, value: Any) -> dict[str, Any]:
         self._require_trust(key, "an address to listen on")
         table = self._table(key, value, tuple(_HTTP_KEYS))
         found = {}
-        for name, one in table.items():
+        for name, setting in table.items():
             option, read = _HTTP_KEYS[name]
-            found[option] = read(self, f"{key}.{name}", one)
+            found[option] = read(self, f"{key}.{name}", setting)
         if "address" not in found:
-            raise self._wrong(key, "has no address", 'Write address = "127.0.0.1:8321"')
+            raise self._error(key, "has no address", 'Write address = "127.0.0.1:8321"')
         return found
 
     def _flag(self, key: str, value: Any) -> bool:
         if not isinstance(value, bool):
-            raise self._wrong(key, "is not true or false", "Write one of the two")
+            raise self._error(key, "is not true or false", "Write one of the two")
         return value
 
     def _text(self, key: str, value: Any) -> str:
         if not isinstance(value, str) or not value or "\0" in value:
-            raise self._wrong(key, "is not a text", 'Write it in quotes: "…"')
+            raise self._error(key, "is not a text", 'Write it in quotes: "…"')
         return value
 
     def _texts(self, key: str, value: Any) -> tuple[str, ...]:
         if not isinstance(value, list):
-            raise self._wrong(key, "is not a list", f'Write {key} = ["…"]')
-        return tuple(self._text(f"{key}[{at}]", one) for at, one in enumerate(value))
+            raise self._error(key, "is not a list", f'Write {key} = ["…"]')
+        return tuple(self._text(f"{key}[{at}]", item) for at, item in enumerate(value))
 
     def _number(self, key: str, value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-            raise self._wrong(key, "is not a number", "Write a number from 0 on")
+            raise self._error(key, "is not a number", "Write a number from 0 on")
         return float(value)
 
     def _file_path(self, key: str, value: Any) -> str:
         return str(self._path(key, value))
 
     def _path(self, key: str, value: Any) -> Path:
-        """A path relative to the file; one that leads out of its folder only where the user named the file."""
+        """Return a path, relative to the file; only a trusted file may lead out of its folder."""
         text = self._text(key, value)
         try:
             path = self._folder / (Path(text).expanduser() if self._is_trusted else Path(text))
             resolved = path.resolve()
         except (OSError, RuntimeError, ValueError) as error:
-            raise self._wrong(key, "is no path", "Name a file or folder") from error
+            raise self._error(key, "is no path", "Name a file or folder") from error
         if not resolved.is_relative_to(self._folder):
             self._require_trust(key, f"a place outside the folder of {MANIFEST_FILE}")
         return path if self._is_trusted else resolved
 
     def _table(self, key: str, value: Any, known: tuple[str, ...]) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise self._wrong(key, "is not a table", f"Write [{key}] and its keys below")
+            raise self._error(key, "is not a table", f"Write [{key}] and its keys below")
         self._require_known(value, known, f"{key}.")
         return value
 
-    # What is wrong
+    # Errors
 
-    def _require_known(self, table: dict[str, Any], known: tuple[str, ...], before: str) -> None:
+    def _require_known(self, table: dict[str, Any], known: tuple[str, ...], prefix: str) -> None:
         for name in table:
             if name not in known:
                 near = difflib.get_close_matches(name, known, 1)
-                meant = f"Did you mean {before}{near[0]}?" if near else f"There are {', '.join(known)}"
-                raise self._wrong(f"{before}{name[:60]}", "is no key of this file", meant)
+                remedy = f"Did you mean {prefix}{near[0]}?" if near else f"There are {', '.join(known)}"
+                raise self._error(f"{prefix}{name[:60]}", "is no key of this file", remedy)
 
     def _require_trust(self, key: str, what: str) -> None:
         if not self._is_trusted:
             remedy = f"Leave it out with --no-config; or, if it is your own, name it with --config {self._file}"
-            raise self._wrong(key, f"names {what}, which a file that was merely found may not", remedy)
+            raise self._error(key, f"names {what}, which a file that was merely found may not", remedy)
 
-    def _wrong(self, key: str, problem: str, remedy: str) -> SettingsError:
+    def _error(self, key: str, problem: str, remedy: str) -> SettingsError:
         end = "" if remedy.endswith("?") else "."
         return SettingsError(f"{self._file}: {key} {problem}. {remedy}{end}")
 
@@ -233,4 +229,4 @@ _HTTP_KEYS: dict[str, tuple[str, Callable[[_Reader, str, Any], Any]]] = {
     "rate": ("rate", _Reader._number),
     "logQueries": ("log_queries", _Reader._flag),
 }
-"""The keys of `[http]`, the option of the command line that each stands for, and how it is read."""
+"""The keys of `[http]`, the command-line option of each, and the method that reads it."""

@@ -1,4 +1,7 @@
-"""Which folders are served when none was named: the client's, the one around us, or the one a person says."""
+"""Detection of the folders to serve when the user named none.
+
+The client's roots come first, then the project around the working directory, then the answer of the user.
+"""
 
 import os
 from pathlib import Path
@@ -15,7 +18,7 @@ ROOT_QUESTION_WITHOUT_FOLDER = "Could not detect project root. Enter the path of
 
 
 async def find_roots(service: Service, call: Call, start: Path, *, may_ask: bool = True) -> None:
-    """Give a service that has no project the ones that are meant; PROJECT_NOT_DETECTED where that cannot be known."""
+    """Add the detected projects to a service that has none; raise PROJECT_NOT_DETECTED if none can be detected."""
     can_ask = may_ask and call.can_ask
     await add_client_roots(service, call)
     if service.projects:
@@ -38,7 +41,7 @@ async def find_roots(service: Service, call: Call, start: Path, *, may_ask: bool
 
 
 async def add_client_roots(service: Service, call: Call) -> None:
-    """Serve the folders that the client says it works in."""
+    """Serve the roots of the client."""
     for uri in await call.roots():
         parts = urlsplit(uri)
         folder = Path(url2pathname(parts.path))
@@ -63,22 +66,22 @@ async def _ask_for_root(call: Call, folder: Path | None) -> Path:
     question = ROOT_QUESTION.format(folder=folder) if folder else ROOT_QUESTION_WITHOUT_FOLDER
     field = {"type": "string", "title": "Project directory", **({"default": str(folder)} if folder else {})}
     answer = await call.ask("root", question, {"path": field})
-    said = str((answer or {}).get("path") or "").strip()
-    if answer is None or not (said or folder):
+    path = str((answer or {}).get("path") or "").strip()
+    if answer is None or not (path or folder):
         raise CatalogError("PROJECT_NOT_DETECTED", detail="Nobody said which directory it is.")
-    if folder and said in ("", "1"):
+    if folder and path in ("", "1"):
         return folder
     try:
-        return _require_folder(Path(said).expanduser())
-    except (ProjectNotDetected, RuntimeError) as error:  # or the home of a user who does not exist
+        return _require_folder(Path(path).expanduser())
+    except (ProjectNotDetected, RuntimeError) as error:  # RuntimeError: the home of an unknown user
         raise CatalogError(
             "PROJECT_NOT_DETECTED", detail=f"What was answered is no project's directory. {error}"
         ) from error
 
 
 def _require_folder(folder: Path) -> Path:
-    """A folder that may be served though nobody named it on the command line."""
-    if not folder.is_absolute() or not os.path.isdir(folder):  # noqa: PTH112 - unlike Path's, False where we may not look
+    """Return a folder if it may be served without being named on the command line."""
+    if not folder.is_absolute() or not os.path.isdir(folder):  # noqa: PTH112 - Path.is_dir raises without permission
         raise ProjectNotDetected("It is not the absolute path of a folder.")
     if is_too_wide(folder):
         raise ProjectNotDetected("A home or a whole disk has to be named on the command line.")

@@ -1,4 +1,4 @@
-"""Single files of a project: found by a glob, brought up to date by name."""
+"""Single files of a project: search by a glob, and re-indexing by path."""
 
 import os
 import re
@@ -15,20 +15,20 @@ from dowse.types import Coverage, Reason, Verdict
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """The expression of a glob over relative paths, or INVALID_PATTERN saying what is wrong with it."""
-    bare = relative_pattern(pattern)
+    """Return the regular expression of a glob over relative paths; raise INVALID_PATTERN for a wrong one."""
+    glob = relative_pattern(pattern)
     try:
-        return compile_glob(bare)
+        return compile_glob(glob)
     except UsageError as error:
         raise CatalogError("INVALID_PATTERN", pattern=pattern, detail=str(error)) from error
 
 
 def relative_pattern(pattern: str) -> str:
-    """A glob without a leading `./`; INVALID_PATTERN where it leads out of the project."""
-    bare = pattern.removeprefix("./")
-    if is_absolute(bare) or ".." in bare.replace("\\", "/").split("/"):
+    """Return a glob without a leading `./`; raise INVALID_PATTERN if it leads out of the project."""
+    glob = pattern.removeprefix("./")
+    if is_absolute(glob) or ".." in glob.replace("\\", "/").split("/"):
         raise CatalogError("INVALID_PATTERN", pattern=pattern, detail="patterns are relative to the project")
-    return bare
+    return glob
 
 
 class PathMatches(NamedTuple):
@@ -52,7 +52,7 @@ def find_paths(
 
 
 def suggest_pattern(pattern: str) -> str:
-    """What somebody may have meant whose pattern matches nothing."""
+    """Return a hint for a pattern that matches nothing; empty if there is none."""
     if pattern.endswith("/"):
         return f"A pattern matches files; '{pattern}**' matches all in that folder."
     if "/" not in pattern:
@@ -61,7 +61,7 @@ def suggest_pattern(pattern: str) -> str:
 
 
 def reindex_file(project: ProjectIndex, path: str) -> tuple[str, int]:
-    """Bring one file up to date; its path as the index has it, and how many chunks it became."""
+    """Bring one file up to date; return its path in the index and its number of chunks."""
     store = project.store
     if is_absolute(path):
         raise CatalogError("FILE_NOT_FOUND", path=path, detail="paths are relative to the project")
@@ -84,10 +84,10 @@ def _reindex(project: ProjectIndex, path: str) -> IndexReport:
     return report
 
 
-def _refusal(asked: str, verdict: Verdict) -> CatalogError:
+def _refusal(path: str, verdict: Verdict) -> CatalogError:
     if verdict.reason is Reason.SYMLINK:
-        return CatalogError("SYMLINK_NOT_ALLOWED", path=asked)
+        return CatalogError("SYMLINK_NOT_ALLOWED", path=path)
     if verdict.reason is Reason.UNREADABLE:
-        return CatalogError("PERMISSION_DENIED", path=asked)
+        return CatalogError("PERMISSION_DENIED", path=path)
     detail = str(verdict.reason or verdict.detail) + (f", {verdict.rule.pattern}" if verdict.rule else "")
-    return CatalogError("FILE_NOT_FOUND", path=asked, detail=detail)
+    return CatalogError("FILE_NOT_FOUND", path=path, detail=detail)

@@ -19,7 +19,7 @@ ENHANCED_HINTS = {
     "search_docs": ". **TIP:** For follow-up questions about a doc already in context, use this tool instead of "
     "re-reading the entire file - more precise results, less context usage.",
 }
-"""What the setting `enhancedToolDescriptions` adds to the descriptions."""
+"""Texts that the setting `enhancedToolDescriptions` adds to the descriptions."""
 
 _FOUND: Schema = reply(
     ("results", "totalResults", "searchTimeMs"),
@@ -58,7 +58,7 @@ _DONE = reply(("status",), status=TEXT, projectPath=TEXT, message=TEXT)
 
 
 class ProjectTools:
-    """The project tools as they are offered now, built again only when the projects or the settings changed."""
+    """The project tools that are offered now, rebuilt only when the projects or the settings change."""
 
     def __init__(self, surface: ProjectSurface) -> None:
         self._surface = surface
@@ -81,7 +81,7 @@ class ProjectTools:
         return self._tools
 
     def _has_hints(self) -> bool:
-        """Whether the settings of the first project ask for longer descriptions."""
+        """Return whether the settings of the first project ask for longer descriptions."""
         projects = self._surface.service.projects
         files = (global_settings_file(), *(index_folder(served.root) / "config.json" for served in projects[:1]))
         if files != self._settings_files:
