@@ -140,7 +140,7 @@ def test_of_several_folders_each_is_heard_of(notes: Path, tmp_path: Path) -> Non
 
 def test_a_list_is_another_one_when_a_path_or_title_is(notes: Path) -> None:
     listing, project = ResourceList(), ProjectIndex(notes, "documents")
-    assert not listing.is_another(project.store)
+    assert not listing.has_changed(project.store)
     for changes, is_news in (
         ({"README.md": "# Orchard notes\n\nAnother text.\n"}, False),
         ({"README.md": "# Another title\n\nAnother text.\n"}, True),
@@ -149,15 +149,15 @@ def test_a_list_is_another_one_when_a_path_or_title_is(notes: Path) -> None:
     ):
         write_tree(notes, changes)
         project.update()
-        assert listing.is_another(project.store) is is_news
+        assert listing.has_changed(project.store) is is_news
     (notes / "new.md").rename(notes / "old.md")
     project.update()
-    assert listing.is_another(project.store)
+    assert listing.has_changed(project.store)
     project.rebuild()
-    assert not listing.is_another(project.store)
+    assert not listing.has_changed(project.store)
     (notes / "old.md").unlink()
     project.update()
-    assert listing.is_another(project.store)
+    assert listing.has_changed(project.store)
     project.close()
 
 
@@ -167,8 +167,8 @@ def test_what_was_shown_before_there_was_an_index_is_compared_with_it(notes: Pat
 
     def is_another(page: list[ListedDocument], *, is_last: bool) -> bool:
         listing = ResourceList()
-        listing.show(page, is_last=is_last)
-        return listing.is_another(project.store)
+        listing.record_page(page, is_last=is_last)
+        return listing.has_changed(project.store)
 
     assert not is_another(pages, is_last=True)
     assert not is_another(pages[:2], is_last=False)

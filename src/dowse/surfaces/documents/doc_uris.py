@@ -1,4 +1,4 @@
-"""Addresses of documents: a path behind `docs://`, percent-encoded, with an anchor if a section is meant."""
+"""URIs of documents: `docs://`, the percent-encoded path, and an anchor for a section."""
 
 import base64
 import binascii
@@ -12,25 +12,25 @@ SCHEME = "docs://"
 
 
 def make_uri(path: str, anchor: str = "") -> str:
-    """The address of a document, or of a section of it."""
-    written = SCHEME + quote(path, safe="/", errors="surrogateescape")
-    return f"{written}#{quote(anchor, errors='surrogateescape')}" if anchor else written
+    """Return the URI of a document, or of a section of it."""
+    uri = SCHEME + quote(path, safe="/", errors="surrogateescape")
+    return f"{uri}#{quote(anchor, errors='surrogateescape')}" if anchor else uri
 
 
 def parse_uri(uri: str) -> tuple[str, str]:
-    """The path and the anchor that an address means."""
-    address, _, anchor = uri.removeprefix(SCHEME).partition("#")
-    return unquote(address, errors="surrogateescape"), unquote(anchor, errors="replace")
+    """Return the path and the anchor of a URI."""
+    path, _, anchor = uri.removeprefix(SCHEME).partition("#")
+    return unquote(path, errors="surrogateescape"), unquote(anchor, errors="replace")
 
 
 def document_mime_type(path: str) -> str:
-    """The type of what a reader gets."""
+    """Return the MIME type of a document's text."""
     return str(DOCUMENT_EXTENSIONS.get(suffix_of(path), "text/markdown"))
 
 
-def parse_extensions(given: list[str] | None) -> frozenset[str]:
-    """Extensions as people write them: with or without the dot, in any case."""
-    wanted = frozenset(f".{name.strip().lstrip('.').lower()}" for name in given or () if name.strip(". "))
+def parse_extensions(names: list[str] | None) -> frozenset[str]:
+    """Return normalized extensions; they may be written with or without the dot, in any case."""
+    wanted = frozenset(f".{name.strip().lstrip('.').lower()}" for name in names or () if name.strip(". "))
     if unknown := wanted - DOCUMENT_EXTENSIONS.keys():
         raise UsageError(
             f"fileTypes: {min(unknown)} is no kind of document. Known: {' '.join(sorted(DOCUMENT_EXTENSIONS))}."
@@ -39,17 +39,17 @@ def parse_extensions(given: list[str] | None) -> frozenset[str]:
 
 
 def make_cursor(number: int, after: str) -> str:
-    """Where the next page begins: after a path, in the folder of a number."""
+    """Return the cursor of the next page, which begins after a path in the folder of that number."""
     return base64.urlsafe_b64encode(f"{number}:{after}".encode()).decode()
 
 
 def parse_cursor(cursor: str | None) -> tuple[int, str]:
-    """What a cursor says."""
+    """Return the folder number and the path in a cursor."""
     if cursor is None:
         return 0, ""
     try:
-        said = base64.b64decode(cursor.encode(), altchars=b"-_", validate=True)
-        number, colon, after = said.decode().partition(":")
+        decoded = base64.b64decode(cursor.encode(), altchars=b"-_", validate=True)
+        number, colon, after = decoded.decode().partition(":")
         if not colon or not (number.isascii() and number.isdecimal() and len(number) < 10):
             raise ValueError(cursor)
         return int(number), after

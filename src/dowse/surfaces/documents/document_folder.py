@@ -49,7 +49,7 @@ class DocumentFolder:
         if self.resource_list.is_compared:
             self.served.catch_up(index)
         page = list_documents(index, after, limit)
-        self.resource_list.show(page, is_last=len(page) < limit)
+        self.resource_list.record_page(page, is_last=len(page) < limit)
         return page
 
     async def read(self, path: str) -> Document | None:
@@ -59,5 +59,5 @@ class DocumentFolder:
     def current_links(self, index: ProjectIndex) -> LinkGraph:
         """Return the links of the folder as they are now, on the index's thread."""
         self.served.catch_up(index)
-        self._links.follow(index.store)
+        self._links.update(index.store)
         return self._links

@@ -91,7 +91,7 @@ class DocumentFolders:
             return
         if index.is_being_updated() or index.store.fact("state") != "complete":
             self._loop.call_soon_threadsafe(self._compare_later, folder)  # until then the list comes from the files
-        elif folder.resource_list.is_another(index.store):
+        elif folder.resource_list.has_changed(index.store):
             asyncio.run_coroutine_threadsafe(self._announcer.announce(), self._loop)
 
     def _compare_later(self, folder: DocumentFolder) -> None:

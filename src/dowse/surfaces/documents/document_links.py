@@ -34,13 +34,13 @@ def outgoing_links(folder: DocumentFolder, index: ProjectIndex, path: str) -> li
 def incoming_links(folder: DocumentFolder, index: ProjectIndex, path: str) -> list[Reply]:
     """Return the links that lead to a document."""
     graph = folder.current_links(index)
-    return _link_replies(folder, index, graph.sources(path), graph.pages)
+    return _link_replies(folder, index, graph.links_to(path), graph.pages)
 
 
 def broken_links(folder: DocumentFolder, index: ProjectIndex) -> list[Reply]:
     """Return the links of the folder that lead to no document."""
     graph = folder.current_links(index)
-    return _link_replies(folder, index, graph.sources(None), graph.pages)
+    return _link_replies(folder, index, graph.links_to(None), graph.pages)
 
 
 def _link_replies(

@@ -51,7 +51,7 @@ class DocumentsSurface:
         """Notice from now on when the list changes."""
         await self.folders.find(client)
 
-    async def listed(self, client: Call, cursor: str | None) -> tuple[Sequence[Resource], str | None]:
+    async def list_page(self, client: Call, cursor: str | None) -> tuple[Sequence[Resource], str | None]:
         """Return a page of resources in the order of their paths, and the cursor of the next page."""
         number, after = parse_cursor(cursor)
         page: list[Resource] = []

@@ -1,4 +1,4 @@
-"""What clients believe to be the list of a folder's documents, and whether it is still that."""
+"""Detection of changes in the list of a folder's documents since clients last saw it."""
 
 import threading
 from collections.abc import Iterable
@@ -9,43 +9,43 @@ from dowse.types import StoredDocument
 
 
 class ResourceList:
-    """The paths and titles of one folder, as numbers; threads may share it."""
+    """The paths and titles of one folder's documents, as hashes. Threads may share it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._state = ("", -1)
         self._entries: dict[int, int] = {}
-        """Of each document what its path and title come to."""
+        """The hash of path and title of each document."""
         self._shown: dict[str, str] = {}
-        """Titles that somebody was shown before the index could be compared with them."""
+        """The titles of listed paths, until the list is first compared with the index."""
         self._is_all_shown = False
 
     @property
     def is_compared(self) -> bool:
-        """Whether the index was looked at: from then on something watches it."""
+        """Whether the list was compared with the index; from then on the index is followed."""
         return self._state[1] >= 0
 
-    def show(self, page: Iterable[ListedDocument], *, is_last: bool) -> None:
-        """Somebody is shown a page."""
+    def record_page(self, page: Iterable[ListedDocument], *, is_last: bool) -> None:
+        """Record a page that a client was shown."""
         if not self.is_compared:
             with self._lock:
-                self._shown |= {one.path: one.title for one in page}
+                self._shown |= {document.path: document.title for document in page}
                 self._is_all_shown = self._is_all_shown or is_last
 
-    def is_another(self, store: FollowableStore) -> bool:
-        """Whether the index, which is whole, has another list than the last time, or than was shown before that."""
+    def has_changed(self, store: FollowableStore) -> bool:
+        """Return whether the list of a complete index changed since the last call, or since clients saw it."""
         with self._lock:
             state = (store.identity, store.sequence())
             if self._state == state:
                 return False
             if not self.is_compared:
                 self._state = state
-                is_news = self._read_all(store)
+                differs = self._read_all(store)
                 self._shown.clear()
-                return is_news
-            before = self._sum()
+                return differs
+            before = self._checksum()
             self._follow(store)
-            return self._sum() != before
+            return self._checksum() != before
 
     def _read_all(self, store: FollowableStore) -> bool:
         last = max(self._shown, default="")
@@ -65,10 +65,12 @@ class ResourceList:
             return
         for number in changes.removed:
             self._entries.pop(number, None)
-        self._entries |= {number: _entry_hash(one) for number, one in store.documents_by_id(changes.added).items()}
+        self._entries |= {
+            number: _entry_hash(document) for number, document in store.documents_by_id(changes.added).items()
+        }
         self._state = (state[0], changes.sequence)
 
-    def _sum(self) -> tuple[int, int]:
+    def _checksum(self) -> tuple[int, int]:
         return len(self._entries), sum(self._entries.values())
 
 
