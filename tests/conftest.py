@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.forking import forking
+
 settings.register_profile("dowse", deadline=None)  # a test that fails because the machine is busy says nothing
 settings.load_profile("dowse")
 
@@ -69,6 +71,13 @@ def _grammars(tmp_path_factory: pytest.TempPathFactory) -> None:
     for bundle in Path(str(resources.files("semble_grammars"))).glob("grammars/*/bundle.tar.gz"):
         with tarfile.open(bundle) as archive:
             archive.extractall(folder / bundle.parent.name, filter="data")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _forking() -> Iterator[None]:
+    """End the process that forks for commands with the last test."""
+    with forking():
+        yield
 
 
 @pytest.fixture(autouse=True)

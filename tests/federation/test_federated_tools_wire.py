@@ -10,7 +10,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from mcp import Client
 from tests.federation.federated_server import make_app, site_file
-from tests.http.http_server import Served
+from tests.http.http_server import HttpServer
 from tests.surfaces.project.project_client import Assistant
 
 MINIMAL = {"search", "fetch", "get_index_status"}
@@ -54,10 +54,10 @@ def test_over_stdio(configured: Path) -> None:
 
 
 def test_over_http(configured: Path) -> None:
-    with Served() as served:
+    with HttpServer() as server:
 
         async def conversation() -> tuple[set[str], dict[str, Any], dict[str, Any]]:
-            async with Client(served.url) as client:
+            async with Client(server.url) as client:
                 return await found_and_fetched(client)
 
         check(*anyio.run(conversation))

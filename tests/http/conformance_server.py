@@ -1,7 +1,7 @@
-"""`python -m tests.http.conformance_server`: the tools that the conformance suite wants to call, served as dowse serves its own.
+"""A server with the tools that the MCP conformance suite calls: `python -m tests.http.conformance_server`.
 
-They are made of what every surface is made of (`Tool`, `Call`, `make_server`) and stand behind the same gate, so
-that the suite can see how calls, errors, progress and questions behave on the wire.
+The tools are built like those of every surface (`Tool`, `Call`, `make_server`) and are behind the same access
+control, so that the suite tests how dowse transports calls, errors, progress and elicitation.
 """
 
 import json
@@ -44,11 +44,11 @@ async def progress(call: Call) -> ProseReply:
 
 async def elicitation(call: Call) -> ProseReply:
     fields = {"username": {"type": "string"}, "email": {"type": "string"}}
-    return _told(await call.ask("user", str(call.arguments["message"]), fields))
+    return _format_answer(await call.ask("user", str(call.arguments["message"]), fields))
 
 
 async def defaults(call: Call) -> ProseReply:
-    return _told(await call.ask("user", "Who are you?", DEFAULTS))
+    return _format_answer(await call.ask("user", "Who are you?", DEFAULTS))
 
 
 async def user_name(call: Call) -> ProseReply:
@@ -64,10 +64,10 @@ async def request_state(call: Call) -> ProseReply:
 async def multi_round(call: Call) -> ProseReply:
     first = await call.ask("step1", "Step 1: What is your name?", NAME)
     second = await call.ask("step2", "Step 2: What is your favorite color?", {"color": {"type": "string"}})
-    return _told({**(first or {}), **(second or {})})
+    return _format_answer({**(first or {}), **(second or {})})
 
 
-def _told(answer: dict[str, Any] | None) -> ProseReply:
+def _format_answer(answer: dict[str, Any] | None) -> ProseReply:
     return ProseReply({}, f"action={'decline' if answer is None else 'accept'}, content={json.dumps(answer)}")
 
 
@@ -90,7 +90,7 @@ TOOLS = [
 
 
 def main() -> None:
-    """Serve until a signal comes."""
+    """Serve until a signal arrives."""
 
     app = make_app(make_server(fixed_tools(TOOLS), instructions="For the conformance suite."), list, Admission(), 0)
     listening = bind("127.0.0.1", 0)

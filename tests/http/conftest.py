@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.http.http_server import Served
+from tests.http.http_server import HttpServer
 from tests.mcp.stdio.stdio_client import NEWER, OLDER, index
 from tests.sample_data import write_tree
 
@@ -46,29 +46,31 @@ def fruit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def of_many(fruit: Path, *options: str, token: str | None = None) -> Served:
-    """A server of the small project that several tests share."""
-    return Served(fruit, options=options, home=fruit.parent, token=token)
+def start_shared_server(fruit: Path, *options: str, token: str | None = None) -> HttpServer:
+    """Start a server of the small project that several tests share."""
+    return HttpServer(fruit, options=options, home=fruit.parent, token=token)
 
 
 @pytest.fixture(scope="session")
-def shared(fruit: Path) -> Iterator[Served]:
-    with of_many(fruit, "--allow-origin", "https://Example.org:443", "--allow-host", "search.example.org") as served:
-        yield served
+def shared(fruit: Path) -> Iterator[HttpServer]:
+    with start_shared_server(
+        fruit, "--allow-origin", "https://Example.org:443", "--allow-host", "search.example.org"
+    ) as server:
+        yield server
 
 
 @pytest.fixture
-def served(shared: Served) -> Iterator[Served]:
+def server(shared: HttpServer) -> Iterator[HttpServer]:
     """The shared server; after the test it must still answer and have logged no error."""
-    said = len(shared.stderr)
+    logged = len(shared.stderr)
     yield shared
     shared.assert_serves()
-    assert "Traceback" not in shared.stderr[said:]
+    assert "Traceback" not in shared.stderr[logged:]
     assert shared.process.poll() is None
 
 
 @pytest.fixture(scope="session")
-def guarded(fruit: Path) -> Iterator[Served]:
+def guarded(fruit: Path) -> Iterator[HttpServer]:
     """A server that demands a token, and listens on every address."""
-    with of_many(fruit, "--http", "0.0.0.0:0", "--allow-remote", token=TOKEN) as served:
-        yield served
+    with start_shared_server(fruit, "--http", "0.0.0.0:0", "--allow-remote", token=TOKEN) as server:
+        yield server

@@ -18,7 +18,7 @@ from typing import Any, Self
 import pytest
 from mcp_types import jsonrpc_message_adapter
 
-from tests.mcp.stdio.stdio_client import CLIENT, NEWER, OLDER, PATIENCE_SECONDS, is_half_way, wait_until
+from tests.mcp.stdio.stdio_client import CLIENT, NEWER, OLDER, PATIENCE_SECONDS, is_half_done, wait_until
 
 Message = dict[str, Any]
 
@@ -30,13 +30,13 @@ for name, value in json.loads(sys.argv.pop(1)).items():
 from dowse.cli import main
 sys.exit(main())
 """
-"""The program, with other constants: nobody wants to wait for the real ones."""
+"""The program with constants replaced, because the real time limits are too long for tests."""
 ACCEPT = "application/json, text/event-stream"
 CHUNKED = {"transfer-encoding": "chunked"}
 
 
-class Served:
-    """`dowse serve ROOTS --http`, its address and its end."""
+class HttpServer:
+    """A running `dowse serve ROOTS --http`, stopped at the end of the block."""
 
     def __init__(
         self,
@@ -47,14 +47,14 @@ class Served:
         token: str | None = None,
     ) -> None:
         self.roots = roots
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the server
+        self._stderr_file = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the server
         environment = {**os.environ, **({"DOWSE_TOKEN": token} if token else {})}
         if home:
             environment |= {"HOME": str(home), "DOWSE_HOME": str(home / "dowse")}
-        where = () if "--http" in options else ("--http", "127.0.0.1:0")
+        address = () if "--http" in options else ("--http", "127.0.0.1:0")
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _MAIN, json.dumps(constants or {}), "serve", *roots, *where, *options],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._said, env=environment,
+            [sys.executable, "-c", _MAIN, json.dumps(constants or {}), "serve", *roots, *address, *options],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._stderr_file, env=environment,
         )  # fmt: skip
         try:
             wait_until(lambda: "/mcp" in self.stderr or self.process.poll() is not None)
@@ -77,21 +77,21 @@ class Served:
         finally:
             self.process.kill()
             self.process.wait()
-            self._said.close()
+            self._stderr_file.close()
 
     @property
     def stderr(self) -> str:
-        """What the server has written to stderr."""
-        return os.pread(self._said.fileno(), 100_000_000, 0).decode()
+        """The text that the server has written to stderr."""
+        return os.pread(self._stderr_file.fileno(), 100_000_000, 0).decode()
 
     @property
     def name(self) -> str:
         """The name of the server in Host headers."""
         return f"{self.host}:{self.port}"
 
-    def leave(self, how: signal.Signals) -> int:
+    def stop(self, signal_number: signal.Signals) -> int:
         """Stop the server with a signal; return its exit code."""
-        self.process.send_signal(how)
+        self.process.send_signal(signal_number)
         return self.process.wait(PATIENCE_SECONDS)
 
     def workers(self) -> list[int]:
@@ -100,28 +100,30 @@ class Served:
             pytest.skip("needs /proc, to see which processes run")
         return [int(entry.name) for entry in Path("/proc").iterdir() if _parent_of(entry) == self.process.pid]
 
-    def connect(self) -> "Line":
+    def connect(self) -> "Connection":
         """Open a connection."""
-        return Line(socket.create_connection((self.host.strip("[]"), self.port), PATIENCE_SECONDS))
+        return Connection(socket.create_connection((self.host.strip("[]"), self.port), PATIENCE_SECONDS))
 
-    def say(self, *parts: bytes) -> "Reply":
+    def send_bytes(self, *parts: bytes) -> "Reply":
         """Send bytes on a new connection; return the reply."""
-        with self.connect() as line:
-            line.send(*parts)
-            return line.reply()
+        with self.connect() as connection:
+            connection.send(*parts)
+            return connection.read_reply()
 
-    def ask(self, method: str, path: str, body: bytes = b"", /, **headers: str) -> "Reply":
+    def send_request(self, method: str, path: str, body: bytes = b"", /, **headers: str) -> "Reply":
         """Send a well-formed request; keyword arguments add or replace headers."""
-        return self.say(request(method, path, body, {"Host": self.name, **with_hyphens(headers)}))
+        return self.send_bytes(encode_request(method, path, body, {"Host": self.name, **with_hyphens(headers)}))
 
     def post(self, message: object, **headers: str) -> "Reply":
         """Post a message or bytes to the MCP endpoint."""
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
-        return self.ask("POST", "/mcp", body, **{"Content_Type": "application/json", "Accept": ACCEPT, **headers})
+        return self.send_request(
+            "POST", "/mcp", body, **{"Content_Type": "application/json", "Accept": ACCEPT, **headers}
+        )
 
     def assert_serves(self) -> None:
         """Assert that the server answers the next client."""
-        assert Speaker(self, NEWER).call("server/discover")["result"]["capabilities"]
+        assert HttpClient(self, NEWER).call("server/discover")["result"]["capabilities"]
 
     def memory_bytes(self) -> int:
         """Return the memory of the server that is not mapped from files."""
@@ -133,7 +135,7 @@ class Served:
         return int(found[1]) * 1024
 
 
-class Line:
+class Connection:
     """One connection."""
 
     def __init__(self, connected: socket.socket) -> None:
@@ -150,35 +152,35 @@ class Line:
         for part in parts:
             self.socket.sendall(part)
 
-    def vanish(self) -> None:
+    def drop(self) -> None:
         """Close the connection abruptly, like a client that was killed."""
         self.socket.close()
 
-    def reply(self) -> "Reply":
+    def read_reply(self) -> "Reply":
         """Read the next reply to its end."""
-        reply = self.begin()
-        reply.body = b"".join(self.parts(reply.headers))
+        reply = self.read_head()
+        reply.body = b"".join(self.body_parts(reply.headers))
         return reply
 
-    def begin(self) -> "Reply":
+    def read_head(self) -> "Reply":
         """Read the head of the next reply."""
-        head = self._until(b"\r\n\r\n").decode("latin-1")
+        head = self._read_until(b"\r\n\r\n").decode("latin-1")
         first, *lines = head.split("\r\n")
         pairs = [(name.lower(), value) for name, _, value in (line.partition(": ") for line in lines if line)]
         return Reply(int(first.split()[1]), pairs, b"")
 
-    def parts(self, headers: Mapping[str, str]) -> Iterator[bytes]:
+    def body_parts(self, headers: Mapping[str, str]) -> Iterator[bytes]:
         """Yield the body, part by part."""
         if headers.get("transfer-encoding") == "chunked":
-            while size := int(self._until(b"\r\n"), 16):
-                yield self._exactly(size + 2)[:-2]
-            self._exactly(2)
+            while size := int(self._read_until(b"\r\n"), 16):
+                yield self._read_exactly(size + 2)[:-2]
+            self._read_exactly(2)
         else:
-            yield self._exactly(int(headers.get("content-length", 0)))
+            yield self._read_exactly(int(headers.get("content-length", 0)))
 
     def last_message(self) -> Message:
         """Return the answer at the end of a stream whose head was read."""
-        *_, last = (said for part in self.parts(CHUNKED) for said in parse_events(part))
+        *_, last = (message for part in self.body_parts(CHUNKED) for message in parse_events(part))
         return last
 
     def is_closed(self) -> bool:
@@ -188,23 +190,23 @@ class Line:
                 pass
         return True
 
-    def _until(self, end: bytes) -> bytes:
+    def _read_until(self, end: bytes) -> bytes:
         while end not in self._unread:
-            self._more()
+            self._receive()
         found, _, self._unread = self._unread.partition(end)
         return found
 
-    def _exactly(self, size: int) -> bytes:
+    def _read_exactly(self, size: int) -> bytes:
         while len(self._unread) < size:
-            self._more()
+            self._receive()
         found, self._unread = self._unread[:size], self._unread[size:]
         return found
 
-    def _more(self) -> None:
-        got = self.socket.recv(65536)
-        if not got:
-            raise EOFError(f"the server has hung up after {self._unread!r}")
-        self._unread += got
+    def _receive(self) -> None:
+        received = self.socket.recv(65536)
+        if not received:
+            raise EOFError(f"the server closed the connection after {self._unread!r}")
+        self._unread += received
 
 
 class Reply:
@@ -235,56 +237,56 @@ class Reply:
         return self.status, self.message["error"]["code"]
 
 
-class Speaker:
+class HttpClient:
     """A client that speaks a revision of the protocol; every request has a connection of its own."""
 
-    def __init__(self, served: Served, revision: str, *, can_ask: bool = False, **headers: str) -> None:
+    def __init__(self, server: HttpServer, revision: str, *, can_ask: bool = False, **headers: str) -> None:
         self.revision = revision
         self.headers = headers
-        self._served = served
+        self._server = server
         self._numbers = itertools.count(1)
         self._capabilities: Message = {"elicitation": {}} if can_ask else {}
         if revision == OLDER:
-            hello = {"protocolVersion": OLDER, "capabilities": self._capabilities, "clientInfo": CLIENT}
-            reply = self.ask("initialize", **hello)
+            parameters = {"protocolVersion": OLDER, "capabilities": self._capabilities, "clientInfo": CLIENT}
+            reply = self.send_request("initialize", **parameters)
             self.headers = {**headers, "Mcp_Session_Id": reply.headers["mcp-session-id"]}
             self.headers["MCP_Protocol_Version"] = OLDER
             assert self.post({"jsonrpc": "2.0", "method": "notifications/initialized"}).status == 202
 
     def call(self, method: str, /, **parameters: Any) -> Message:
         """Send a request and return its answer."""
-        return self.ask(method, **parameters).message
+        return self.send_request(method, **parameters).message
 
-    def use(self, tool: str, /, **arguments: Any) -> Message:
+    def call_tool(self, tool: str, /, **arguments: Any) -> Message:
         """Call a tool and return its reply, which must not be a protocol error."""
         answer = self.call("tools/call", name=tool, arguments=arguments)
         assert "result" in answer, answer
         content: Message = answer["result"]["structuredContent"]
         return content
 
-    def ask(self, method: str, /, **parameters: Any) -> Reply:
+    def send_request(self, method: str, /, **parameters: Any) -> Reply:
         return self.post(self.message(method, **parameters))
 
     def post(self, message: object) -> Reply:
         """Post a message with the headers of this client."""
-        return self._served.post(message, **self.headers_for(message))
+        return self._server.post(message, **self.headers_for(message))
 
-    def start(self, message: Message) -> Line:
+    def start(self, message: Message) -> Connection:
         """Post a message and do not wait for the reply."""
         headers = {"Content_Type": "application/json", "Accept": ACCEPT, **self.headers_for(message)}
-        line = self._served.connect()
-        named = {"Host": self._served.name, **with_hyphens(headers)}
-        line.send(request("POST", "/mcp", json.dumps(message).encode(), named))
-        return line
+        connection = self._server.connect()
+        named = {"Host": self._server.name, **with_hyphens(headers)}
+        connection.send(encode_request("POST", "/mcp", json.dumps(message).encode(), named))
+        return connection
 
     def message(self, method: str, /, **parameters: Any) -> Message:
         """Return a request in the form of the revision, with an id and a progress token."""
         number = next(self._numbers)
-        about: Message = {"progressToken": number}
+        metadata: Message = {"progressToken": number}
         if self.revision == NEWER:
-            told = {"protocolVersion": NEWER, "clientInfo": CLIENT, "clientCapabilities": self._capabilities}
-            about |= {f"io.modelcontextprotocol/{name}": value for name, value in told.items()}
-        return {"jsonrpc": "2.0", "id": number, "method": method, "params": {**parameters, "_meta": about}}
+            client = {"protocolVersion": NEWER, "clientInfo": CLIENT, "clientCapabilities": self._capabilities}
+            metadata |= {f"io.modelcontextprotocol/{name}": value for name, value in client.items()}
+        return {"jsonrpc": "2.0", "id": number, "method": method, "params": {**parameters, "_meta": metadata}}
 
     def headers_for(self, message: object) -> dict[str, str]:
         """Return the headers that a message needs."""
@@ -296,22 +298,22 @@ class Speaker:
             named["Mcp_Name"] = str(parameters["name"])
         return {**self.headers, **named}
 
-    def index_and_hold(self, **which: str) -> tuple[Line, int, int]:
-        """Call create_index and suspend its process half way; return the connection, the id of the call and the process id."""
-        message = self.message("tools/call", name="create_index", arguments=which)
-        before = set(self._served.workers())
-        line = self.start(message)
-        for part in line.parts(line.begin().headers):
-            for told in parse_events(part):
-                assert "result" not in told, "it is done already"
-                if is_half_way(told["params"]["progress"], told["params"].get("total", 0)):
-                    (worker,) = set(self._served.workers()) - before
+    def suspend_indexing(self, **arguments: str) -> tuple[Connection, int, int]:
+        """Call create_index and suspend its process half way; return the connection, the call id and the process id."""
+        message = self.message("tools/call", name="create_index", arguments=arguments)
+        before = set(self._server.workers())
+        connection = self.start(message)
+        for part in connection.body_parts(connection.read_head().headers):
+            for event in parse_events(part):
+                assert "result" not in event, "indexing is already done"
+                if is_half_done(event["params"]["progress"], event["params"].get("total", 0)):
+                    (worker,) = set(self._server.workers()) - before
                     os.kill(worker, signal.SIGSTOP)
-                    return line, message["id"], worker
-        raise AssertionError("it was never half way")
+                    return connection, message["id"], worker
+        raise AssertionError("indexing was never half done")
 
 
-def request(method: str, path: str, body: bytes, headers: Mapping[str, str]) -> bytes:
+def encode_request(method: str, path: str, body: bytes, headers: Mapping[str, str]) -> bytes:
     """Return a request as bytes."""
     lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
     if (body or method == "POST") and "Content-Length" not in headers and "Transfer-Encoding" not in headers:

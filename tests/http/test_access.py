@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.http.conftest import TOKEN, of_many
-from tests.http.http_server import ACCEPT, Served, Speaker, request
+from tests.http.conftest import TOKEN, start_shared_server
+from tests.http.http_server import ACCEPT, HttpClient, HttpServer, encode_request
 from tests.mcp.stdio.stdio_client import NEWER
 
 ORIGIN = "https://example.org"
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
 
-def port_of(served: Served, host: str) -> str:
-    return host.replace("PORT", str(served.port))
+def with_port(server: HttpServer, host: str) -> str:
+    return host.replace("PORT", str(server.port))
 
 
 # Host
@@ -32,8 +32,8 @@ def port_of(served: Served, host: str) -> str:
         "search.example.org",
     ],
 )
-def test_a_request_that_calls_us_by_name_is_let_in(served: Served, host: str) -> None:
-    assert served.ask("GET", "/health", Host=port_of(served, host)).status == 200
+def test_a_request_that_calls_us_by_name_is_let_in(server: HttpServer, host: str) -> None:
+    assert server.send_request("GET", "/health", Host=with_port(server, host)).status == 200
 
 
 @pytest.mark.parametrize(
@@ -47,39 +47,39 @@ def test_a_request_that_calls_us_by_name_is_let_in(served: Served, host: str) ->
         "", " ", "*", "null", "xn--lcalhost-4fb", "l\u00f6calhost", "127.0.0.1\u00a0", "search.example.org.evil.example",
     ],
 )  # fmt: skip
-def test_a_request_that_calls_us_otherwise_is_refused(served: Served, host: str) -> None:
-    assert served.ask("POST", "/mcp", b"{}", Host=port_of(served, host)).status in (400, 421)
+def test_a_request_that_calls_us_otherwise_is_refused(server: HttpServer, host: str) -> None:
+    assert server.send_request("POST", "/mcp", b"{}", Host=with_port(server, host)).status in (400, 421)
 
 
-def test_a_request_without_a_host_is_refused(served: Served) -> None:
-    assert served.say(b"GET /health HTTP/1.1\r\n\r\n").status == 400
-    assert served.say(b"GET /health HTTP/1.0\r\n\r\n").status == 421
+def test_a_request_without_a_host_is_refused(server: HttpServer) -> None:
+    assert server.send_bytes(b"GET /health HTTP/1.1\r\n\r\n").status == 400
+    assert server.send_bytes(b"GET /health HTTP/1.0\r\n\r\n").status == 421
 
 
-def test_a_request_with_two_hosts_is_refused(served: Served) -> None:
-    named = f"Host: {served.name}\r\n".encode()
-    assert served.say(b"GET /health HTTP/1.1\r\n" + named + b"Host: evil.example\r\n\r\n").status == 400
-    assert served.say(b"GET /health HTTP/1.0\r\n" + named + named + b"\r\n").status == 400
+def test_a_request_with_two_hosts_is_refused(server: HttpServer) -> None:
+    host = f"Host: {server.name}\r\n".encode()
+    assert server.send_bytes(b"GET /health HTTP/1.1\r\n" + host + b"Host: evil.example\r\n\r\n").status == 400
+    assert server.send_bytes(b"GET /health HTTP/1.0\r\n" + host + host + b"\r\n").status == 400
 
 
 @pytest.mark.parametrize("target", ["http://evil.example/mcp", "http://127.0.0.1/mcp", "evil.example:80", "*", "mcp"])
-def test_a_target_that_is_not_a_path_is_refused(served: Served, target: str) -> None:
-    assert served.ask("POST", target, b"{}", Content_Type="application/json").status == 400
+def test_a_target_that_is_not_a_path_is_refused(server: HttpServer, target: str) -> None:
+    assert server.send_request("POST", target, b"{}", Content_Type="application/json").status == 400
 
 
-def test_with_allow_remote_any_name_is_ours_but_nothing_that_is_no_name(guarded: Served) -> None:
+def test_with_allow_remote_any_name_is_ours_but_nothing_that_is_no_name(guarded: HttpServer) -> None:
     token = {"Authorization": f"Bearer {TOKEN}"}
-    assert guarded.ask("GET", "/health", Host="search.intern:8080", **token).status == 200
-    assert guarded.ask("GET", "/health", Host="<script>", **token).status == 421
+    assert guarded.send_request("GET", "/health", Host="search.intern:8080", **token).status == 200
+    assert guarded.send_request("GET", "/health", Host="<script>", **token).status == 421
 
 
 # Origin
 
 
 @pytest.mark.parametrize("origin", ["http://127.0.0.1:PORT", "https://127.0.0.1:PORT", ORIGIN])
-def test_our_own_page_and_a_named_one_may_ask(served: Served, origin: str) -> None:
-    speaker = Speaker(served, NEWER, Origin=port_of(served, origin))
-    assert "result" in speaker.call("tools/list")
+def test_our_own_page_and_a_named_one_may_ask(server: HttpServer, origin: str) -> None:
+    client = HttpClient(server, NEWER, Origin=with_port(server, origin))
+    assert "result" in client.call("tools/list")
 
 
 @pytest.mark.parametrize(
@@ -93,23 +93,23 @@ def test_our_own_page_and_a_named_one_may_ask(served: Served, origin: str) -> No
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS", "DELETE"])
-def test_a_strange_page_may_not(served: Served, method: str, origin: str) -> None:
-    reply = served.ask(method, "/mcp", Origin=port_of(served, origin))
+def test_a_strange_page_may_not(server: HttpServer, method: str, origin: str) -> None:
+    reply = server.send_request(method, "/mcp", Origin=with_port(server, origin))
     assert reply.status == 403
     assert not [name for name in reply.headers if name.startswith("access-control")]
 
 
-def test_a_second_origin_does_not_hide_behind_a_named_one(served: Served) -> None:
-    head = f"GET /health HTTP/1.1\r\nHost: {served.name}\r\nOrigin: {ORIGIN}\r\nOrigin: https://evil.example\r\n\r\n"
-    assert served.say(head.encode()).status == 403
+def test_a_second_origin_does_not_hide_behind_a_named_one(server: HttpServer) -> None:
+    head = f"GET /health HTTP/1.1\r\nHost: {server.name}\r\nOrigin: {ORIGIN}\r\nOrigin: https://evil.example\r\n\r\n"
+    assert server.send_bytes(head.encode()).status == 403
 
 
 # CORS
 
 
-def test_a_named_page_is_told_that_it_may_ask_and_read(served: Served) -> None:
-    asked = {"Access_Control_Request_Method": "POST", "Access_Control_Request_Headers": "content-type"}
-    reply = served.ask("OPTIONS", "/mcp", Origin=ORIGIN, **asked)
+def test_a_named_page_is_told_that_it_may_ask_and_read(server: HttpServer) -> None:
+    headers = {"Access_Control_Request_Method": "POST", "Access_Control_Request_Headers": "content-type"}
+    reply = server.send_request("OPTIONS", "/mcp", Origin=ORIGIN, **headers)
     assert reply.status == 204
     assert reply.headers["access-control-allow-origin"] == ORIGIN
     assert "POST" in reply.headers["access-control-allow-methods"]
@@ -117,27 +117,31 @@ def test_a_named_page_is_told_that_it_may_ask_and_read(served: Served) -> None:
         reply.headers["access-control-allow-headers"].split(", ")
     )
     assert "access-control-allow-credentials" not in reply.headers
-    reply = served.ask("GET", "/health", Origin=ORIGIN)
+    reply = server.send_request("GET", "/health", Origin=ORIGIN)
     assert (reply.headers["access-control-allow-origin"], reply.headers["vary"]) == (ORIGIN, "Origin")
 
 
-def test_a_named_page_can_read_why_it_was_refused(served: Served) -> None:
-    reply = served.ask("POST", "/mcp", b"{", Origin=ORIGIN, Content_Type="application/json")
+def test_a_named_page_can_read_why_it_was_refused(server: HttpServer) -> None:
+    reply = server.send_request("POST", "/mcp", b"{", Origin=ORIGIN, Content_Type="application/json")
     assert (reply.status, reply.headers["access-control-allow-origin"]) == (400, ORIGIN)
 
 
-def test_nobody_else_gets_a_header_of_cors(served: Served, guarded: Served) -> None:
-    own = f"http://{served.name}"
-    for reply in (served.ask("GET", "/health"), served.ask("OPTIONS", "/mcp", Origin=own), guarded.ask("GET", "/")):
+def test_nobody_else_gets_a_header_of_cors(server: HttpServer, guarded: HttpServer) -> None:
+    own = f"http://{server.name}"
+    for reply in (
+        server.send_request("GET", "/health"),
+        server.send_request("OPTIONS", "/mcp", Origin=own),
+        guarded.send_request("GET", "/"),
+    ):
         assert not [name for name in reply.headers if name.startswith("access-control")]
 
 
 # The token
 
 
-def test_the_token_opens_the_door(guarded: Served) -> None:
+def test_the_token_opens_the_door(guarded: HttpServer) -> None:
     for scheme in ("Bearer", "bearer", "BEARER"):
-        assert "result" in Speaker(guarded, NEWER, Authorization=f"{scheme} {TOKEN}").call("tools/list")
+        assert "result" in HttpClient(guarded, NEWER, Authorization=f"{scheme} {TOKEN}").call("tools/list")
 
 
 @pytest.mark.parametrize(
@@ -148,7 +152,7 @@ def test_the_token_opens_the_door(guarded: Served) -> None:
         f"Bearer, {TOKEN}", f"Bearer {TOKEN[:8]}", "Bearer " + "x" * 20_000,
     ],
 )  # fmt: skip
-def test_nothing_else_does(guarded: Served, given: str | None) -> None:
+def test_nothing_else_does(guarded: HttpServer, given: str | None) -> None:
     headers = {"Authorization": given} if given is not None else {}
     reply = guarded.post(LIST, **headers)
     assert reply.error == (401, -32600)
@@ -158,79 +162,79 @@ def test_nothing_else_does(guarded: Served, given: str | None) -> None:
 @pytest.mark.parametrize(
     "path", [f"/mcp?token={TOKEN}", f"/mcp?access_token={TOKEN}", "/%6dcp", "/mcp/", "//mcp", "/x"]
 )
-def test_there_is_no_way_around_the_door(guarded: Served, path: str) -> None:
-    assert guarded.ask("POST", path, b"{}", Content_Type="application/json").status == 401
+def test_there_is_no_way_around_the_door(guarded: HttpServer, path: str) -> None:
+    assert guarded.send_request("POST", path, b"{}", Content_Type="application/json").status == 401
 
 
-def test_a_client_that_looks_for_a_way_to_get_a_token_is_told_that_there_is_none(guarded: Served) -> None:
-    assert guarded.ask("GET", "/.well-known/oauth-protected-resource/mcp").status == 404
+def test_a_client_that_looks_for_a_way_to_get_a_token_is_told_that_there_is_none(guarded: HttpServer) -> None:
+    assert guarded.send_request("GET", "/.well-known/oauth-protected-resource/mcp").status == 404
 
 
-def test_a_token_is_in_no_log(guarded: Served) -> None:
+def test_a_token_is_in_no_log(guarded: HttpServer) -> None:
     guarded.post(LIST, Authorization="Bearer wrong-token-of-someone")
     assert TOKEN not in guarded.stderr
     assert "wrong-token" not in guarded.stderr
 
 
-# What runs, and what does not
+# Requests that run nothing
 
 
 @pytest.mark.parametrize(
     "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", None, "",
              "application/jsonx", "text/plain; application/json", "application/json, text/plain"],
 )  # fmt: skip
-def test_a_form_of_a_web_page_runs_nothing(served: Served, kind: str | None) -> None:
-    speaker = Speaker(served, NEWER)
-    message = speaker.message("tools/list")
-    headers = {**speaker.headers_for(message), "Accept": ACCEPT, **({"Content_Type": kind} if kind is not None else {})}
-    with served.connect() as line:
-        named = {"Host": served.name, **{name.replace("_", "-"): value for name, value in headers.items()}}
-        line.send(request("POST", "/mcp", str(message).encode(), named))
-        assert line.reply().error == (415, -32600)
+def test_a_form_of_a_web_page_runs_nothing(server: HttpServer, kind: str | None) -> None:
+    client = HttpClient(server, NEWER)
+    message = client.message("tools/list")
+    headers = {**client.headers_for(message), "Accept": ACCEPT, **({"Content_Type": kind} if kind is not None else {})}
+    with server.connect() as connection:
+        named = {"Host": server.name, **{name.replace("_", "-"): value for name, value in headers.items()}}
+        connection.send(encode_request("POST", "/mcp", str(message).encode(), named))
+        assert connection.read_reply().error == (415, -32600)
 
 
-def test_a_message_may_name_its_charset(served: Served) -> None:
-    speaker = Speaker(served, NEWER)
-    message = speaker.message("tools/list")
-    told = speaker.headers_for(message)
-    assert served.post(message, **{**told, "Content_Type": "Application/JSON; charset=utf-8"}).status == 200
+def test_a_message_may_name_its_charset(server: HttpServer) -> None:
+    client = HttpClient(server, NEWER)
+    message = client.message("tools/list")
+    headers = client.headers_for(message)
+    assert server.post(message, **{**headers, "Content_Type": "Application/JSON; charset=utf-8"}).status == 200
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/mcp?method=tools/list", "/mcp?jsonrpc=2.0&id=1&method=tools/list"])
-def test_a_get_runs_nothing(served: Served, revision: str, path: str) -> None:
-    reply = served.ask("GET", path, Accept=ACCEPT, MCP_Protocol_Version=revision)
+def test_a_get_runs_nothing(server: HttpServer, revision: str, path: str) -> None:
+    reply = server.send_request("GET", path, Accept=ACCEPT, MCP_Protocol_Version=revision)
     assert reply.status in (400, 405)
     assert b"result" not in reply.body
 
 
 @pytest.mark.parametrize("method", ["HEAD", "PUT", "PATCH", "TRACE", "CONNECT", "PROPFIND", "post", "X" * 100])
-def test_other_methods_are_refused(served: Served, method: str) -> None:
-    with served.connect() as line:
-        line.send(request(method, "/mcp", b"", {"Host": served.name}))
-        assert line.begin().status == 405
+def test_other_methods_are_refused(server: HttpServer, method: str) -> None:
+    with server.connect() as connection:
+        connection.send(encode_request(method, "/mcp", b"", {"Host": server.name}))
+        assert connection.read_head().status == 405
 
 
 @pytest.mark.parametrize(
     "path", ["/favicon.ico", "/mcp/x", "/../etc/passwd", "/%2e%2e/%00", "/health/../mcp", "/\u00ff"]
 )
-def test_other_paths_are_not_there(served: Served, path: str) -> None:
-    reply = served.ask("GET", path)
+def test_other_paths_are_not_there(server: HttpServer, path: str) -> None:
+    reply = server.send_request("GET", path)
     assert reply.status in (400, 404)
     assert b"passwd" not in reply.body
 
 
-def test_a_websocket_is_refused(served: Served) -> None:
-    asked = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec_WebSocket_Key": "x", "Sec_WebSocket_Version": "13"}
-    assert served.ask("GET", "/mcp", **asked).status in (400, 405, 406)
+def test_a_websocket_is_refused(server: HttpServer) -> None:
+    headers = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec_WebSocket_Key": "x", "Sec_WebSocket_Version": "13"}
+    assert server.send_request("GET", "/mcp", **headers).status in (400, 405, 406)
 
 
-def test_nothing_that_is_asked_for_becomes_a_header(served: Served) -> None:
+def test_nothing_that_is_asked_for_becomes_a_header(server: HttpServer) -> None:
     for path in (
         "/health%0d%0aSet-Cookie:%20a=b",
         "/mcp/%0d%0aLocation:%20http://evil.example/",
         "//evil.example/%0d%0a/",
     ):
-        reply = served.ask("GET", path)
+        reply = server.send_request("GET", path)
         assert "set-cookie" not in reply.headers
         assert "evil" not in reply.headers.get("location", "").partition("%")[0]
 
@@ -240,6 +244,6 @@ def test_a_server_on_ipv6_answers_to_its_address(fruit: Path) -> None:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
         pytest.skip("needs IPv6")
-    with of_many(fruit, "--http", "[::1]:0") as served:
-        assert served.url.startswith("http://[::1]:")
-        served.assert_serves()
+    with start_shared_server(fruit, "--http", "[::1]:0") as server:
+        assert server.url.startswith("http://[::1]:")
+        server.assert_serves()

@@ -11,7 +11,7 @@ from mcp_types import CallToolResult, ElicitResult
 
 from mcp import Client
 from tests.http.conftest import FRUIT, TOKEN
-from tests.http.http_server import Served
+from tests.http.http_server import HttpServer
 from tests.mcp.stdio.stdio_client import NEWER, OLDER, PATIENCE_SECONDS, index
 from tests.sample_data import write_tree
 
@@ -22,18 +22,20 @@ def mode_of(revision: str) -> Any:
     return "legacy" if revision == OLDER else "auto"
 
 
-def talk(conversation: Callable[[Client], Awaitable[None]], served: Served, revision: str, **options: Any) -> None:
+def run_conversation(
+    conversation: Callable[[Client], Awaitable[None]], server: HttpServer, revision: str, **options: Any
+) -> None:
     """Run a conversation with a server."""
 
-    async def have_it() -> None:
-        async with Client(served.url, mode=mode_of(revision), **options) as client:
+    async def run() -> None:
+        async with Client(server.url, mode=mode_of(revision), **options) as client:
             assert client.protocol_version == revision
             await conversation(client)
 
-    anyio.run(have_it)
+    anyio.run(run)
 
 
-async def told(client: Client, tool: str, /, **arguments: Any) -> dict[str, Any]:
+async def call_tool(client: Client, tool: str, /, **arguments: Any) -> dict[str, Any]:
     """Return the reply of a call that succeeds."""
     result = await client.call_tool(tool, arguments)
     assert isinstance(result, CallToolResult)
@@ -43,7 +45,7 @@ async def told(client: Client, tool: str, /, **arguments: Any) -> dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def market(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def market(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
     """A server of several projects; all but one are indexed."""
     folder = tmp_path_factory.mktemp("market")
     words = {f"w{n}.py": f"def word_{n}_only():\n    return {n}\n" for n in range(CLIENTS)}
@@ -53,53 +55,53 @@ def market(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         patch.setenv("DOWSE_HOME", str(folder / "dowse"))
         index(*known)
     fruit = write_tree(folder / "fruit", FRUIT)
-    with Served(fruit, *known, home=folder) as served:
-        yield served
-        assert "Traceback" not in served.stderr
+    with HttpServer(fruit, *known, home=folder) as server:
+        yield server
+        assert "Traceback" not in server.stderr
 
 
-def test_a_project_from_its_first_index_to_its_end(market: Served, revision: str) -> None:
-    told_of: list[float] = []
+def test_a_project_from_its_first_index_to_its_end(market: HttpServer, revision: str) -> None:
+    progress_values: list[float] = []
 
-    async def hear(progress: float, total: float | None, message: str | None) -> None:
-        told_of.append(progress)
+    async def record(progress: float, total: float | None, message: str | None) -> None:
+        progress_values.append(progress)
 
     async def conversation(client: Client) -> None:
         mine = {"project": "fruit"}
         assert "search_code" in {tool.name for tool in (await client.list_tools()).tools}
-        assert (await told(client, "get_index_status", **mine))["status"] == "not_found"
-        await client.call_tool("create_index", mine, progress_callback=hear)
-        assert told_of[-1] == (await told(client, "get_index_status", **mine))["totalFiles"] == 3
-        found = await told(client, "search_code", query="peel_apple", **mine)
+        assert (await call_tool(client, "get_index_status", **mine))["status"] == "not_found"
+        await client.call_tool("create_index", mine, progress_callback=record)
+        assert progress_values[-1] == (await call_tool(client, "get_index_status", **mine))["totalFiles"] == 3
+        found = await call_tool(client, "search_code", query="peel_apple", **mine)
         assert [hit["path"] for hit in found["results"]] == ["fruit/src/apple.py"]
-        assert (await told(client, "delete_index", confirm=True, **mine))["status"] == "success"
+        assert (await call_tool(client, "delete_index", confirm=True, **mine))["status"] == "success"
 
-    talk(conversation, market, revision)
+    run_conversation(conversation, market, revision)
 
 
-def test_a_question_and_its_answer(market: Served, revision: str) -> None:
+def test_a_question_and_its_answer(market: HttpServer, revision: str) -> None:
     questions, answers = list[str](), [ElicitResult(action="decline"), ElicitResult(action="accept", content={})]
     project = "three" if revision == OLDER else "four"
 
-    async def answer(_context: object, asked: Any) -> ElicitResult:
-        questions.append(asked.message)
+    async def answer(_context: object, question: Any) -> ElicitResult:
+        questions.append(question.message)
         return answers.pop(0)
 
     async def conversation(client: Client) -> None:
-        replies = [await told(client, "delete_index", project=project) for _ in range(2)]
+        replies = [await call_tool(client, "delete_index", project=project) for _ in range(2)]
         assert [reply["status"] for reply in replies] == ["cancelled", "success"]
 
-    talk(conversation, market, revision, elicitation_callback=answer)
+    run_conversation(conversation, market, revision, elicitation_callback=answer)
     assert questions == ["Delete the index for this project? This cannot be undone."] * 2
 
 
-def test_nobody_gets_the_answer_of_another(market: Served) -> None:
+def test_nobody_gets_the_answer_of_another(market: HttpServer) -> None:
     """Every client asks for its own word, and all of them use the same ids."""
 
     async def ask(number: int) -> None:
         async with Client(market.url, mode=mode_of(OLDER if number % 2 else NEWER)) as client:
             for _ in range(3):
-                found = await told(client, "search_code", query=f"word_{number}_only", top_k=1, project="words")
+                found = await call_tool(client, "search_code", query=f"word_{number}_only", top_k=1, project="words")
                 assert [hit["path"] for hit in found["results"]] == [f"words/w{number}.py"]
 
     async def all_at_once() -> None:
@@ -110,7 +112,7 @@ def test_nobody_gets_the_answer_of_another(market: Served) -> None:
     anyio.run(all_at_once)
 
 
-def test_two_clients_that_are_asked_at_once_are_each_asked_their_own(market: Served) -> None:
+def test_two_clients_that_are_asked_at_once_are_each_asked_their_own(market: HttpServer) -> None:
     asked: list[str] = []
 
     async def delete(project: str, action: Any) -> None:
@@ -122,7 +124,7 @@ def test_two_clients_that_are_asked_at_once_are_each_asked_their_own(market: Ser
             return ElicitResult(action=action, content={} if action == "accept" else None)
 
         async with Client(market.url, mode="legacy", elicitation_callback=answer) as client:
-            status = (await told(client, "delete_index", project=project))["status"]
+            status = (await call_tool(client, "delete_index", project=project))["status"]
             assert status == ("success" if action == "accept" else "cancelled")
 
     async def both() -> None:
@@ -134,11 +136,11 @@ def test_two_clients_that_are_asked_at_once_are_each_asked_their_own(market: Ser
     assert sorted(asked) == ["one", "two"]
 
 
-def test_a_client_with_the_token_is_let_in(guarded: Served, revision: str) -> None:
-    async def have_it() -> None:
+def test_a_client_with_the_token_is_let_in(guarded: HttpServer, revision: str) -> None:
+    async def run() -> None:
         url = guarded.url.replace("0.0.0.0", "127.0.0.1")
         http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"})
         async with http, Client(streamable_http_client(url, http_client=http), mode=mode_of(revision)) as client:
             assert (await client.list_tools()).tools
 
-    anyio.run(have_it)
+    anyio.run(run)

@@ -16,20 +16,20 @@ from starlette.types import Receive, Scope, Send
 from dowse.http import rate_limit
 from dowse.http.access import AccessControl, Admission
 from dowse.http.rate_limit import RateLimit, client_key, is_loopback
-from tests.http.conftest import of_many
-from tests.http.http_server import Served, Speaker
+from tests.http.conftest import start_shared_server
+from tests.http.http_server import HttpClient, HttpServer
 from tests.mcp.stdio.stdio_client import NEWER, OLDER, wait_until
 
-GROWTH_BYTES = 8_000_000
+MAX_GROWTH_BYTES = 8_000_000
 """More than a garbage collector leaves lying about, and far less than 4 KB a request."""
 
 
-async def load_of_both(served: Served, tool: str, clients: int, each: int) -> list[Load]:
+async def load_both_revisions(server: HttpServer, tool: str, clients: int, each: int) -> list[Load]:
     loads: list[Load] = []
 
     async def put(revision: str) -> None:
         arguments = [{"query": f"peel apple {number}"} for number in range(7)] if tool == "search_code" else [{}]
-        loads.append(await put_under_load(served.url, revision, tool, arguments, clients=clients // 2, each=each))
+        loads.append(await put_under_load(server.url, revision, tool, arguments, clients=clients // 2, each=each))
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(put, OLDER)
@@ -38,75 +38,75 @@ async def load_of_both(served: Served, tool: str, clients: int, each: int) -> li
 
 
 @pytest.fixture(scope="module")
-def busy(fruit: Path) -> Iterator[Served]:
+def busy(fruit: Path) -> Iterator[HttpServer]:
     """A server without a rate limit."""
-    with of_many(fruit, "--rate", "0") as served:
-        yield served
-        assert "Traceback" not in served.stderr
+    with start_shared_server(fruit, "--rate", "0") as server:
+        yield server
+        assert "Traceback" not in server.stderr
 
 
-def test_two_hundred_clients_at_once_are_all_answered(busy: Served) -> None:
-    loads = anyio.run(load_of_both, busy, "get_index_status", 200, 5)
+def test_two_hundred_clients_at_once_are_all_answered(busy: HttpServer) -> None:
+    loads = anyio.run(load_both_revisions, busy, "get_index_status", 200, 5)
     assert [error for load in loads for error in load.errors] == []
     assert sum(len(load.times) for load in loads) == 1000
 
 
-def everything(served: Served) -> Iterator[Callable[[], object]]:
+def requests_of_all_kinds(server: HttpServer) -> Iterator[Callable[[], object]]:
     """Send all kinds of requests in turn, invalid ones as well."""
-    older, newer = Speaker(served, OLDER), Speaker(served, NEWER)
+    older, newer = HttpClient(server, OLDER), HttpClient(server, NEWER)
     kinds: list[Callable[[], object]] = [
-        lambda: newer.ask("server/discover"),
-        lambda: older.ask("ping"),
-        lambda: newer.ask("no/such"),
+        lambda: newer.send_request("server/discover"),
+        lambda: older.send_request("ping"),
+        lambda: newer.send_request("no/such"),
         lambda: newer.post(b"{"),
         lambda: older.post([]),
-        lambda: served.ask("DELETE", "/mcp", **Speaker(served, OLDER).headers),
-        lambda: served.ask("POST", "/mcp", b"x" * 1000, Origin="https://evil.example"),
-        lambda: served.ask("GET", f"/{os.urandom(8).hex()}"),
-        lambda: newer.start(newer.message("server/discover")).vanish(),
-        lambda: older.start(older.message("ping")).vanish(),
-        lambda: served.post(
+        lambda: server.send_request("DELETE", "/mcp", **HttpClient(server, OLDER).headers),
+        lambda: server.send_request("POST", "/mcp", b"x" * 1000, Origin="https://evil.example"),
+        lambda: server.send_request("GET", f"/{os.urandom(8).hex()}"),
+        lambda: newer.start(newer.message("server/discover")).drop(),
+        lambda: older.start(older.message("ping")).drop(),
+        lambda: server.post(
             {**newer.message("tools/list"), "id": os.urandom(8).hex()}, Mcp_Session_Id=os.urandom(8).hex()
         ),
     ]
     return itertools.cycle(kinds)
 
 
-def growth(served: Served, requests: Iterator[Callable[[], object]], warm_up: int, count: int) -> int:
+def growth(server: HttpServer, requests: Iterator[Callable[[], object]], warm_up: int, count: int) -> int:
     """Return how much memory a server gains over a number of requests."""
-    for ask in itertools.islice(requests, warm_up):
-        ask()
-    before = served.memory_bytes()
-    for ask in itertools.islice(requests, count):
-        ask()
-    served.assert_serves()
-    return served.memory_bytes() - before
+    for send in itertools.islice(requests, warm_up):
+        send()
+    before = server.memory_bytes()
+    for send in itertools.islice(requests, count):
+        send()
+    server.assert_serves()
+    return server.memory_bytes() - before
 
 
-def test_two_thousand_requests_of_all_kinds_leave_nothing_behind(busy: Served) -> None:
-    assert growth(busy, everything(busy), 300, 2000) < GROWTH_BYTES
+def test_two_thousand_requests_of_all_kinds_leave_nothing_behind(busy: HttpServer) -> None:
+    assert growth(busy, requests_of_all_kinds(busy), 300, 2000) < MAX_GROWTH_BYTES
 
 
 @pytest.mark.soak
-def test_ten_thousand_searches_leave_nothing_behind(busy: Served) -> None:
-    older, newer = Speaker(busy, OLDER), Speaker(busy, NEWER)
+def test_ten_thousand_searches_leave_nothing_behind(busy: HttpServer) -> None:
+    older, newer = HttpClient(busy, OLDER), HttpClient(busy, NEWER)
     searches: Iterator[Callable[[], object]] = itertools.cycle(
         [
-            lambda: older.use("search_code", query=os.urandom(4).hex()),
-            lambda: newer.use("search_code", query="peel_apple"),
+            lambda: older.call_tool("search_code", query=os.urandom(4).hex()),
+            lambda: newer.call_tool("search_code", query="peel_apple"),
         ]
     )
-    assert growth(busy, searches, 1000, 10_000) < GROWTH_BYTES
+    assert growth(busy, searches, 1000, 10_000) < MAX_GROWTH_BYTES
 
 
 @pytest.mark.soak
-def test_ten_thousand_requests_of_all_kinds_leave_nothing_behind(busy: Served) -> None:
-    assert growth(busy, everything(busy), 1000, 10_000) < GROWTH_BYTES
+def test_ten_thousand_requests_of_all_kinds_leave_nothing_behind(busy: HttpServer) -> None:
+    assert growth(busy, requests_of_all_kinds(busy), 1000, 10_000) < MAX_GROWTH_BYTES
 
 
 @pytest.mark.soak
-def test_two_hundred_clients_for_a_minute_are_all_answered(busy: Served) -> None:
-    loads = anyio.run(load_of_both, busy, "search_code", 200, 20)
+def test_two_hundred_clients_for_a_minute_are_all_answered(busy: HttpServer) -> None:
+    loads = anyio.run(load_both_revisions, busy, "search_code", 200, 20)
     assert [error for load in loads for error in load.errors] == []
 
 
@@ -114,36 +114,36 @@ def test_two_hundred_clients_for_a_minute_are_all_answered(busy: Served) -> None
 
 
 def test_a_client_that_asks_too_often_is_told_to_wait_and_then_may_ask_again(fruit: Path) -> None:
-    with of_many(fruit, "--rate", "2") as served:
-        replies = [served.ask("GET", "/health") for _ in range(20)]
+    with start_shared_server(fruit, "--rate", "2") as server:
+        replies = [server.send_request("GET", "/health") for _ in range(20)]
         refused = [reply for reply in replies if reply.status == 429]
         assert replies[0].status == 200
         assert refused
         assert {reply.headers["retry-after"] for reply in refused} == {"1"}
         assert json.loads(refused[0].body)["error"]["code"] == -32600
-        wait_until(lambda: served.ask("GET", "/health").status == 200)
+        wait_until(lambda: server.send_request("GET", "/health").status == 200)
 
 
 def test_what_a_strange_page_asks_does_not_use_up_what_we_may() -> None:
     async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200})
 
-    async def statuses() -> list[int]:
-        gate, heard = AccessControl(app, Admission(), rate=0.001), list[int]()
+    async def send_requests() -> list[int]:
+        access, statuses = AccessControl(app, Admission(), rate=0.001), list[int]()
 
-        async def hear(message: Any) -> None:
+        async def send(message: Any) -> None:
             if message["type"] == "http.response.start":
-                heard.append(message["status"])
+                statuses.append(message["status"])
 
         for origin in ([(b"origin", b"https://evil.example")], [], []):
             scope = {"type": "http", "method": "GET", "path": "/", "raw_path": b"/", "query_string": b""}
-            await gate({**scope, "headers": [(b"host", b"localhost"), *origin]}, nothing, hear)
-        return heard
+            await access({**scope, "headers": [(b"host", b"localhost"), *origin]}, receive_nothing, send)
+        return statuses
 
-    assert anyio.run(statuses) == [403, 200, 429]
+    assert anyio.run(send_requests) == [403, 200, 429]
 
 
-async def nothing() -> Any:
+async def receive_nothing() -> Any:
     raise AssertionError("nothing is read")
 
 

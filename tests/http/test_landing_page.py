@@ -13,15 +13,15 @@ from dowse.http.app import SourceCheck
 from dowse.http.landing_page import render_page
 from dowse.types import SourceHealth
 from tests.http.conftest import FRUIT, TOKEN
-from tests.http.http_server import Served
+from tests.http.http_server import HttpServer
 from tests.mcp.stdio.stdio_client import wait_until
 from tests.sample_data import write_tree
 
 SCRIPT = "<script>alert('x')&\"<b>"
 
 
-def test_health_tells_what_is_served_and_that_it_is(served: Served) -> None:
-    reply = served.ask("GET", "/health")
+def test_health_tells_what_is_served_and_that_it_is(server: HttpServer) -> None:
+    reply = server.send_request("GET", "/health")
     assert (reply.status, reply.headers["content-type"]) == (200, "application/json")
     assert json.loads(reply.body) == {
         "name": "dowse",
@@ -31,69 +31,72 @@ def test_health_tells_what_is_served_and_that_it_is(served: Served) -> None:
     }
 
 
-def test_health_tells_strangers_less(guarded: Served) -> None:
+def test_health_tells_strangers_less(guarded: HttpServer) -> None:
     for headers in ({}, {"Authorization": "Bearer something-else-altogether"}):
-        told = json.loads(guarded.ask("GET", "/health", **headers).body)
-        assert sorted(told) == ["name", "status", "version"]
-    told = json.loads(guarded.ask("GET", "/health", Authorization=f"Bearer {TOKEN}").body)
-    assert told["sources"][0]["name"] == "fruit"
+        health = json.loads(guarded.send_request("GET", "/health", **headers).body)
+        assert sorted(health) == ["name", "status", "version"]
+    health = json.loads(guarded.send_request("GET", "/health", Authorization=f"Bearer {TOKEN}").body)
+    assert health["sources"][0]["name"] == "fruit"
 
 
 @pytest.fixture(scope="module")
-def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
     """A server of a project that can be removed, and of one whose name is a script."""
     folder = tmp_path_factory.mktemp("odd")
     roots = [write_tree(folder / name, FRUIT) for name in ("fruit", SCRIPT)]
-    with Served(*roots, home=folder) as served:
-        yield served
+    with HttpServer(*roots, home=folder) as server:
+        yield server
 
 
-def test_a_source_that_cannot_be_served_is_told_and_so_is_its_return(odd: Served) -> None:
+def test_a_source_that_cannot_be_served_is_told_and_so_is_its_return(odd: HttpServer) -> None:
     root = odd.roots[0]
-    assert odd.ask("GET", "/health").status == 200
+    assert odd.send_request("GET", "/health").status == 200
     root.rename(root.parent / "elsewhere")
-    wait_until(lambda: odd.ask("GET", "/health").status == 503)
-    told = json.loads(odd.ask("GET", "/health").body)
-    assert (told["status"], [source["status"] for source in told["sources"]]) == ("unavailable", ["unavailable", "ok"])
-    assert str(root.parent) not in json.dumps(told)
+    wait_until(lambda: odd.send_request("GET", "/health").status == 503)
+    health = json.loads(odd.send_request("GET", "/health").body)
+    assert (health["status"], [source["status"] for source in health["sources"]]) == (
+        "unavailable",
+        ["unavailable", "ok"],
+    )
+    assert str(root.parent) not in json.dumps(health)
     (root.parent / "elsewhere").rename(root)
-    wait_until(lambda: odd.ask("GET", "/health").status == 200)
+    wait_until(lambda: odd.send_request("GET", "/health").status == 200)
 
 
-def test_a_name_is_text_on_the_page_and_nothing_else(odd: Served) -> None:
-    body = odd.ask("GET", "/").body.decode()
+def test_a_name_is_text_on_the_page_and_nothing_else(odd: HttpServer) -> None:
+    body = odd.send_request("GET", "/").body.decode()
     assert "<script" not in body
     assert html.escape(SCRIPT) in body
 
 
 def test_many_who_ask_at_once_have_the_sources_looked_at_once() -> None:
-    looked: list[int] = []
+    checks: list[int] = []
 
     def sources() -> list[SourceHealth]:
-        looked.append(1)
+        checks.append(1)
         return [SourceHealth("fruit")]
 
     async def ask_all() -> None:
-        look = SourceCheck(sources)
+        check = SourceCheck(sources)
         async with anyio.create_task_group() as tasks:
             for _ in range(50):
-                tasks.start_soon(look.sources)
+                tasks.start_soon(check.sources)
 
     anyio.run(ask_all)
-    assert looked == [1]
+    assert checks == [1]
 
 
-def test_the_page_tells_how_to_connect(served: Served) -> None:
-    reply = served.ask("GET", "/")
+def test_the_page_tells_how_to_connect(server: HttpServer) -> None:
+    reply = server.send_request("GET", "/")
     assert (reply.status, reply.headers["content-type"]) == (200, "text/html; charset=utf-8")
     shown = html.unescape(reply.body.decode())
-    assert f"claude mcp add --transport http dowse http://{served.name}/mcp" in shown
-    assert f'{{"mcpServers": {{"dowse": {{"type": "http", "url": "http://{served.name}/mcp"}}}}}}' in shown
+    assert f"claude mcp add --transport http dowse http://{server.name}/mcp" in shown
+    assert f'{{"mcpServers": {{"dowse": {{"type": "http", "url": "http://{server.name}/mcp"}}}}}}' in shown
     assert "<li>fruit</li>" in shown
 
 
-def test_the_page_runs_no_script_and_stands_in_no_frame(served: Served) -> None:
-    reply = served.ask("GET", "/")
+def test_the_page_runs_no_script_and_stands_in_no_frame(server: HttpServer) -> None:
+    reply = server.send_request("GET", "/")
     policy = reply.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "frame-ancestors 'none'" in policy
@@ -102,14 +105,14 @@ def test_the_page_runs_no_script_and_stands_in_no_frame(served: Served) -> None:
     assert b"<script" not in reply.body
 
 
-def test_behind_a_proxy_the_page_tells_its_address(served: Served) -> None:
-    shown = served.ask("GET", "/", Host="search.example.org", X_Forwarded_Proto="https").body.decode()
+def test_behind_a_proxy_the_page_tells_its_address(server: HttpServer) -> None:
+    shown = server.send_request("GET", "/", Host="search.example.org", X_Forwarded_Proto="https").body.decode()
     assert "https://search.example.org/mcp" in shown
 
 
-def test_the_page_tells_strangers_no_names_and_nobody_the_token(guarded: Served) -> None:
-    strange = guarded.ask("GET", "/").body.decode()
-    known = guarded.ask("GET", "/", Authorization=f"Bearer {TOKEN}").body.decode()
+def test_the_page_tells_strangers_no_names_and_nobody_the_token(guarded: HttpServer) -> None:
+    strange = guarded.send_request("GET", "/").body.decode()
+    known = guarded.send_request("GET", "/", Authorization=f"Bearer {TOKEN}").body.decode()
     assert "fruit" not in strange
     assert "fruit" in known
     assert "YOUR_TOKEN" in strange
@@ -123,6 +126,6 @@ def test_an_address_is_text_on_the_page_and_nothing_else() -> None:
     assert "{y}" in shown
 
 
-def test_no_path_of_this_machine_is_shown(served: Served, fruit: Path) -> None:
+def test_no_path_of_this_machine_is_shown(server: HttpServer, fruit: Path) -> None:
     for path in ("/", "/health"):
-        assert str(fruit.parent).encode() not in served.ask("GET", path).body
+        assert str(fruit.parent).encode() not in server.send_request("GET", path).body

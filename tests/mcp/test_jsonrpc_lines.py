@@ -10,14 +10,14 @@ from mcp_types import INVALID_REQUEST, PARSE_ERROR, JSONRPCNotification, JSONRPC
 
 from dowse.errors import InvalidMessage
 from dowse.mcp.jsonrpc_lines import format_line, parse_line
-from tests.mcp.stdio.stdio_client import checked
+from tests.mcp.stdio.stdio_client import parse_message
 
 
 def assert_taken_or_refused(line: bytes) -> None:
     try:
         parse_line(line)
     except InvalidMessage as error:
-        checked(format_line(error.refusal))
+        parse_message(format_line(error.refusal))
 
 
 @given(st.binary())
@@ -41,7 +41,7 @@ def test_any_json_is_a_message_or_refused(given: Any) -> None:
 def test_whatever_is_said_is_one_line_that_can_be_read(text: str) -> None:
     line = format_line(JSONRPCResponse(jsonrpc="2.0", id=1, result={"text": text}))
     assert line.count(b"\n") == 1
-    read = checked(line)["result"]["text"]
+    read = parse_message(line)["result"]["text"]
     assert read == text.encode("utf-8", "replace").decode()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.http.http_server import Served
+from tests.http.http_server import HttpServer
 from tests.sample_data import write_tree
 from tests.sites.sample_sites import write_index
 
@@ -62,12 +62,12 @@ def write_everything(folder: Path, *, has_orchard: bool = False) -> Everything:
 
 
 @contextmanager
-def served_over_http(everything: Everything) -> Iterator[Served]:
+def serve_over_http(everything: Everything) -> Iterator[HttpServer]:
     """The same over HTTP; a server that says nothing of itself at the end is one that did not fail."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in everything.environment.items():
             patch.setenv(name, value)
-        served = Served(*everything.roots, options=everything.options)
-    with served:
-        yield served
-        assert "Traceback" not in served.stderr
+        server = HttpServer(*everything.roots, options=everything.options)
+    with server:
+        yield server
+        assert "Traceback" not in server.stderr

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end.other_clients.sample_server import Everything, served_over_http
+from tests.end_to_end.other_clients.sample_server import Everything, serve_over_http
 from tests.mcp.stdio.stdio_client import NEWER, OLDER
 
 Told = dict[str, Any]
@@ -90,8 +90,8 @@ def talk(client: Client, everything: Everything, *, is_over_http: bool) -> Told:
 @contextmanager
 def _reached(everything: Everything, *, is_over_http: bool) -> Iterator[Told]:
     if is_over_http:
-        with served_over_http(everything) as served:
-            yield {"url": served.url}
+        with serve_over_http(everything) as server:
+            yield {"url": server.url}
     else:
         command, *arguments = everything.command
         environment = {**os.environ, **everything.environment}

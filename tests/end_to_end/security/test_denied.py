@@ -9,7 +9,7 @@ import pytest
 
 from tests.end_to_end.security.audited_process import Watched
 from tests.end_to_end.security.fake_secrets import private_key
-from tests.mcp.stdio.stdio_client import OLDER, Wire
+from tests.mcp.stdio.stdio_client import OLDER, StdioClient
 from tests.sample_data import write_tree
 
 MARK = "hunter2"
@@ -63,17 +63,17 @@ def test_no_command_opens_or_tells_of_a_denied_file(root: Path, tmp_path: Path) 
 
 def test_no_request_opens_or_tells_of_a_denied_file(root: Path, tmp_path: Path) -> None:
     watched = Watched(tmp_path, *DENIED, "guide.md")
-    with Wire(root, **watched.environment) as wire:
-        wire.shake_hands(OLDER).call("create_index")
+    with StdioClient(root, **watched.environment) as client:
+        client.initialize(OLDER).call("create_index")
         for spelling in SPELLINGS:
-            wire.request("resources/read", uri=f"docs://{spelling}")
-            wire.request("tools/call", name="reindex_file", arguments={"path": spelling})
-            wire.request("tools/call", name="search_by_path", arguments={"pattern": spelling})
+            client.request("resources/read", uri=f"docs://{spelling}")
+            client.request("tools/call", name="reindex_file", arguments={"path": spelling})
+            client.request("tools/call", name="search_by_path", arguments={"pattern": spelling})
         for tool in ("search_code", "search_docs", "search_documents"):
-            reply = wire.request("tools/call", name=tool, arguments={"query": f"TOKEN {MARK}"})
+            reply = client.request("tools/call", name=tool, arguments={"query": f"TOKEN {MARK}"})
             assert not reply["result"]["structuredContent"].get("results")
-        wire.request("resources/list")
-        assert not [message for message in wire.heard if MARK in str(message) and "notFound" not in str(message)]
+        client.request("resources/list")
+        assert not [message for message in client.received if MARK in str(message) and "notFound" not in str(message)]
     assert {Path(name).name for name in _names(watched)} == {"guide.md"}
 
 

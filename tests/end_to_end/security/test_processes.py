@@ -12,7 +12,7 @@ import pytest
 
 from tests.archives.sample_archives import captured_page, make_archives
 from tests.end_to_end.security.audited_process import Watched
-from tests.mcp.stdio.stdio_client import NEWER, OLDER, Wire
+from tests.mcp.stdio.stdio_client import NEWER, OLDER, StdioClient
 from tests.sample_data import write_tree
 from tests.sites.sample_sites import write_index
 
@@ -80,13 +80,13 @@ def test_commands_use_no_network_and_start_no_foreign_program(watched: Watched, 
 
 @pytest.mark.parametrize("revision", [OLDER, NEWER])
 def test_a_server_uses_no_network_and_starts_no_foreign_program(watched: Watched, root: Path, revision: str) -> None:
-    with Wire(root, **watched.environment) as wire:
-        wire.shake_hands(revision).call("create_index")
-        assert wire.call("search_code", query="peel apple")["results"]
-        assert wire.call("search_docs", query="apple")["results"]
-        wire.call("search_documents", query="apple")
-        wire.call("search_add_document", doc_id="a", content="apples")
-        wire.request("resources/read", uri="docs://docs/odd.adoc")
+    with StdioClient(root, **watched.environment) as client:
+        client.initialize(revision).call("create_index")
+        assert client.call("search_code", query="peel apple")["results"]
+        assert client.call("search_docs", query="apple")["results"]
+        client.call("search_documents", query="apple")
+        client.call("search_add_document", doc_id="a", content="apples")
+        client.request("resources/read", uri="docs://docs/odd.adoc")
     assert any(
         "dowse.keeping.indexing_worker" in program for program in watched.programs()
     )  # the hook is in those as well

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.conftest import Run, run  # noqa: F401 - a fixture
 from tests.end_to_end.security.fake_secrets import GITHUB
-from tests.mcp.stdio.stdio_client import OLDER, Wire
+from tests.mcp.stdio.stdio_client import OLDER, StdioClient
 from tests.sample_data import write_tree
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps a user's folders from others by itself")
@@ -53,9 +53,9 @@ def test_nobody_else_gets_into_what_is_kept(
     run("notes", "create", "mine")
     run("notes", "add", "mine", "a", "apples")
     monkeypatch.delenv("SEMBLE_GRAMMARS_CACHE_DIR")  # where grammars are by default is meant too
-    with Wire(root) as wire:
-        wire.shake_hands(OLDER).call("create_index")
-        wire.call("search_code", query="peel")
+    with StdioClient(root) as client:
+        client.initialize(OLDER).call("create_index")
+        client.call("search_code", query="peel")
     assert list((storage / "grammars").rglob("*.so*"))
     kept = [path for path in storage.rglob("*") if path.is_file()]
     assert len(kept) > 10
@@ -67,11 +67,11 @@ def test_what_was_asked_for_is_not_kept(run: Run, root: Path, storage: Path) -> 
     run("search", f"peel {GITHUB}", root)
     run("search", GITHUB, root, "--exact")
     run("docs", "search", GITHUB, root)
-    with Wire(root) as wire:
-        wire.shake_hands(OLDER).call("search_code", query=GITHUB)
-        wire.call("search_documents", query=GITHUB)
-        wire.request("tools/call", name="search_code", arguments={"nonsense": GITHUB})
-    assert GITHUB not in wire.stderr_at_the_end
+    with StdioClient(root) as client:
+        client.initialize(OLDER).call("search_code", query=GITHUB)
+        client.call("search_documents", query=GITHUB)
+        client.request("tools/call", name="search_code", arguments={"nonsense": GITHUB})
+    assert GITHUB not in client.final_stderr
     for path in storage.rglob("*"):
         if path.is_file():
             assert GITHUB.encode() not in path.read_bytes(), path
@@ -82,6 +82,6 @@ def test_a_project_is_not_written_to(run: Run, root: Path) -> None:  # noqa: F81
     run("index", root)
     run("search", "peel", root)
     run("docs", "search", "apple", root)
-    with Wire(root) as wire:
-        wire.shake_hands(OLDER).call("search_code", query="peel")
+    with StdioClient(root) as client:
+        client.initialize(OLDER).call("search_code", query="peel")
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from dowse.keeping.watch_status import watch_lease
 from dowse.store import storage_layout
-from tests.mcp.stdio.stdio_client import Message, Wire
+from tests.mcp.stdio.stdio_client import Message, StdioClient
 
 Got = TypeVar("Got")
 
@@ -17,20 +17,20 @@ WAIT_SECONDS = 60.0
 """How long anything may take on a slow machine; a wait ends as soon as what is waited for is there."""
 
 
-class Server(Wire):
+class Server(StdioClient):
     """A server of one project, with its hands shaken."""
 
     def __init__(self, root: Path, **environment: str) -> None:
         super().__init__(root, **environment)
         self.root = root
         self._asking = threading.Lock()
-        self.shake_hands()
+        self.initialize()
 
     def tell(self, tool: str, /, **arguments: Any) -> Message:
         """What a tool replies to one thread of several."""
         with self._asking:
             reply = self.call(tool, **arguments)
-            self.heard.clear()  # a storm is long
+            self.received.clear()  # a storm is long
             return reply
 
     def find(self, token: str, tool: str = "search_code") -> list[str]:

@@ -35,7 +35,7 @@ def survive_kills(folder: Path, seed: int, kills: int) -> None:
                 killer.start()
                 storm.blow(24, 0.05)
             killer.join()
-        assert "malformed" not in log_of(storm.root) + server.stderr_at_the_end
+        assert "malformed" not in log_of(storm.root) + server.final_stderr
     project = ProjectIndex(storm.root)
     assert project.store.check() == []
     project.close()

@@ -64,7 +64,7 @@ def test_one_watches_all_are_fresh_and_another_takes_over_when_it_is_killed(
             assert_all_find(started, f"apple_with_{left}", "src/apple.py")
             assert not any(server.find(f"apple_with_{left + 1}") for server in started)
             (watcher,) = (server for server in started if server.process.pid == watching_process(root))
-            watcher.hang_up() if left == 3 else watcher.kill()  # one goes in order
+            watcher.close_stdin() if left == 3 else watcher.kill()  # one goes in order
             started.remove(watcher)
             if started:
                 pids = {server.process.pid for server in started}

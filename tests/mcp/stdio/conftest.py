@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.crash.project import make_project
-from tests.mcp.stdio.stdio_client import NEWER, OLDER, Wire, index
+from tests.mcp.stdio.stdio_client import NEWER, OLDER, StdioClient, index
 from tests.sample_data import write_tree
 
 FILES = 1000
@@ -46,10 +46,10 @@ def revision(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def wire(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient]:
     """One server of the small project for many tests, none of which may harm it."""
     folder = tmp_path_factory.mktemp("served")
     root = write_tree(folder / "fruit", FRUIT)
-    with Wire(root, HOME=str(folder), DOWSE_HOME=str(folder / "dowse")) as wire:
-        wire.shake_hands().call("create_index")
-        yield wire
+    with StdioClient(root, HOME=str(folder), DOWSE_HOME=str(folder / "dowse")) as client:
+        client.initialize().call("create_index")
+        yield client

@@ -1,4 +1,4 @@
-"""A client that speaks to the real server process line by line and trusts nothing it reads."""
+"""A client that talks to a real server process over stdin and stdout and validates every line it reads."""
 
 import contextlib
 import json
@@ -23,174 +23,176 @@ from dowse.indexes.index import ProjectIndex
 Message = dict[str, Any]
 
 PATIENCE_SECONDS = 60
-"""How long anything is waited for; a machine under load is slow, and a hang is a failure."""
+"""The timeout of every wait: long enough for a loaded machine, short enough to report a hang."""
 CLIENT = {"name": "wire", "version": "1"}
 OLDER, NEWER = "2025-11-25", "2026-07-28"
 
 
-class Wire:
-    """A server process and both ends of its pipes. Every line it writes has to be one JSON-RPC message."""
+class StdioClient:
+    """A server process and a client on its pipes. Every line from the server has to be one JSON-RPC message."""
 
     def __init__(self, *roots: Path, **environment: str) -> None:
-        self.heard: list[Message] = []
-        """All that the server has said."""
+        self.received: list[Message] = []
+        """All messages from the server."""
         self._revision = OLDER
         self._capabilities: Message = {}
         self._number = 0
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the server
-        self.stderr_at_the_end = ""
+        self._stderr_file = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the server
+        self.final_stderr = ""
         self.process = subprocess.Popen(
             [sys.executable, "-m", "dowse", "serve", *roots],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, env=os.environ | environment,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr_file, env=os.environ | environment,
         )  # fmt: skip
-        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader = threading.Thread(target=self._read_lines, daemon=True)
         self._reader.start()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, _error: object, _trace: TracebackType | None) -> None:
-        self.hang_up()
+        self.close_stdin()
         try:
             self.process.wait(PATIENCE_SECONDS)
             self._reader.join(PATIENCE_SECONDS)
             if kind is None:
-                self.hear_the_rest()
-            self.stderr_at_the_end = self.stderr
+                self.read_to_end()
+            self.final_stderr = self.stderr
         finally:
             self.process.kill()
             self.process.wait()
             assert self.process.stdout is not None
             self.process.stdout.close()
-            self._said.close()
+            self._stderr_file.close()
 
-    def shake_hands(self, revision: str = OLDER, *, can_ask: bool = False) -> Self:
-        """Introduce ourselves as clients of the revision do."""
+    def initialize(self, revision: str = OLDER, *, can_ask: bool = False) -> Self:
+        """Open the session as clients of the revision do."""
         self._revision, self._capabilities = revision, {"elicitation": {}} if can_ask else {}
         if revision == OLDER:
-            hello = {"protocolVersion": OLDER, "capabilities": self._capabilities, "clientInfo": CLIENT}
-            self.request("initialize", **hello)
+            parameters = {"protocolVersion": OLDER, "capabilities": self._capabilities, "clientInfo": CLIENT}
+            self.request("initialize", **parameters)
             self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         else:
             self.request("server/discover")
         return self
 
     def send(self, message: Message | bytes) -> None:
-        """Write a message, or bytes as they are."""
+        """Write a message, or bytes without change."""
         assert self.process.stdin is not None
         self.process.stdin.write(message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n")
         self.process.stdin.flush()
 
-    def ask(self, method: str, **parameters: Any) -> str:
-        """Send a request and do not wait; its id."""
+    def send_request(self, method: str, **parameters: Any) -> str:
+        """Send a request without waiting for the reply; return its id."""
         self._number += 1
         number = f"ours-{self._number}"
-        about = {"progressToken": number, **self._about_us()}
-        parameters = {**parameters, "_meta": about}
+        metadata = {"progressToken": number, **self._client_metadata()}
+        parameters = {**parameters, "_meta": metadata}
         self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": parameters})
         return number
 
     def request(self, method: str, **parameters: Any) -> Message:
-        """Send a request; the reply to it."""
-        return self.reply_to(self.ask(method, **parameters))
+        """Send a request and return the reply."""
+        return self.wait_for_reply(self.send_request(method, **parameters))
 
     def start_call(self, tool: str, /, **arguments: Any) -> str:
-        """Call a tool and do not wait; the id of the call."""
-        return self.ask("tools/call", name=tool, arguments=arguments)
+        """Call a tool without waiting for the reply; return the id of the call."""
+        return self.send_request("tools/call", name=tool, arguments=arguments)
 
     def call(self, tool: str, /, **arguments: Any) -> Message:
-        """What a tool replies, which has to be no error of the protocol."""
-        return content_of(self.reply_to(self.start_call(tool, **arguments)))
+        """Call a tool and return its reply, which must not be a protocol error."""
+        return content_of(self.wait_for_reply(self.start_call(tool, **arguments)))
 
-    def reply_to(self, number: str) -> Message:
-        """The reply to a request, when it has come."""
+    def wait_for_reply(self, number: str) -> Message:
+        """Wait for the reply to a request and return it."""
 
-        def is_meant(message: Message) -> bool:
+        def is_reply(message: Message) -> bool:
             return message.get("id") == number and "method" not in message
 
-        return next(filter(is_meant, self.heard), None) or self.hear(is_meant)
+        return next(filter(is_reply, self.received), None) or self.wait_for_message(is_reply)
 
-    def hear(self, is_meant: Callable[[Message], bool]) -> Message:
-        """Read until a message comes that is meant."""
-        while not is_meant(message := self._next()):
+    def wait_for_message(self, is_wanted: Callable[[Message], bool]) -> Message:
+        """Read messages until one satisfies the condition; return it."""
+        while not is_wanted(message := self._next_message()):
             pass
         return message
 
-    def index_and_hold(self) -> tuple[str, int]:
-        """Call create_index and stop its process half way; the ids of the call and of the process."""
+    def suspend_indexing(self) -> tuple[str, int]:
+        """Call create_index and suspend its process half way; return the call id and the process id."""
         number = self.start_call("create_index")
-        self.hear(lambda message: message.get("method") == "notifications/progress" and _tells_half(message["params"]))
+        self.wait_for_message(
+            lambda message: message.get("method") == "notifications/progress" and _reports_half_done(message["params"])
+        )
         (worker,) = self.workers()
         os.kill(worker, signal.SIGSTOP)
         return number, worker
 
-    def complete_the_index(self) -> None:
-        """Call create_index until nobody has anything left to index."""
+    def complete_index(self) -> None:
+        """Call create_index until the index is complete."""
         wait_until(lambda: self.call("create_index")["status"] == "success")
 
-    def hear_the_rest(self) -> None:
-        """Read all that a server has said before it ended."""
+    def read_to_end(self) -> None:
+        """Read the remaining messages of a server that has ended."""
         with contextlib.suppress(EOFError):
             while True:
-                self._next()
+                self._next_message()
 
-    def hang_up(self) -> None:
-        """Close stdin, as a client does that goes away."""
+    def close_stdin(self) -> None:
+        """Close stdin, as a client does that disconnects."""
         with contextlib.suppress(BrokenPipeError):
             assert self.process.stdin is not None
             self.process.stdin.close()
 
-    def leave(self, how: signal.Signals | None = None) -> int:
-        """End the server by a signal, or by going away; its exit code. Prints how long it took."""
+    def stop(self, signal_number: signal.Signals | None = None) -> int:
+        """Stop the server with a signal, or by closing stdin; return its exit code. Prints the duration."""
         started = time.monotonic()
-        if how is None:
-            self.hang_up()
+        if signal_number is None:
+            self.close_stdin()
         else:
-            self.process.send_signal(how)
+            self.process.send_signal(signal_number)
         code = self.process.wait(5)
-        print(f"left in {time.monotonic() - started:.2f} s")
+        print(f"stopped in {time.monotonic() - started:.2f} s")
         return code
 
     def workers(self) -> list[int]:
-        """The processes that the server has started."""
+        """Return the ids of the processes that the server has started."""
         if not Path("/proc/self/stat").exists():
             pytest.skip("needs /proc, to see which processes run")
         return [int(entry.name) for entry in Path("/proc").iterdir() if _parent_of(entry) == self.process.pid]
 
     @property
     def stderr(self) -> str:
-        """What the server has said to people."""
-        return os.pread(self._said.fileno(), 100_000_000, 0).decode()
+        """The text that the server has written to stderr."""
+        return os.pread(self._stderr_file.fileno(), 100_000_000, 0).decode()
 
-    def _read(self) -> None:
+    def _read_lines(self) -> None:
         assert self.process.stdout is not None
-        with contextlib.suppress(ValueError):  # closed
+        with contextlib.suppress(ValueError):  # the pipe is closed
             for line in self.process.stdout:
                 self._lines.put(line)
         self._lines.put(b"")
 
-    def _next(self) -> Message:
+    def _next_message(self) -> Message:
         try:
             line = self._lines.get(timeout=PATIENCE_SECONDS)
         except queue.Empty:
-            raise AssertionError(f"nothing more was said; stderr: {self.stderr}") from None
+            raise AssertionError(f"no more messages; stderr: {self.stderr}") from None
         if not line:
             self._lines.put(line)
             raise EOFError(f"the server has ended; stderr: {self.stderr}")
-        message = checked(line)
-        self.heard.append(message)
+        message = parse_message(line)
+        self.received.append(message)
         return message
 
-    def _about_us(self) -> Message:
+    def _client_metadata(self) -> Message:
         if self._revision == OLDER:
             return {}
-        about = {"protocolVersion": self._revision, "clientInfo": CLIENT, "clientCapabilities": self._capabilities}
-        return {f"io.modelcontextprotocol/{name}": value for name, value in about.items()}
+        client = {"protocolVersion": self._revision, "clientInfo": CLIENT, "clientCapabilities": self._capabilities}
+        return {f"io.modelcontextprotocol/{name}": value for name, value in client.items()}
 
 
-def checked(line: bytes) -> Message:
-    """The one message that a line holds."""
+def parse_message(line: bytes) -> Message:
+    """Validate a line as one JSON-RPC message and return it."""
     assert line.endswith(b"\n"), line
     jsonrpc_message_adapter.validate_json(line, by_name=False)
     message = json.loads(line)
@@ -200,14 +202,14 @@ def checked(line: bytes) -> Message:
 
 
 def content_of(reply: Message) -> Message:
-    """The structured content of a tool's reply."""
+    """Return the structured content of a tool's reply."""
     assert "result" in reply, reply
     content: Message = reply["result"]["structuredContent"]
     return content
 
 
 def is_alive(process: int) -> bool:
-    """Whether a process runs, and does not only wait to be buried."""
+    """Return whether a process runs; a zombie does not."""
     try:
         return _fields_of(Path("/proc") / str(process))[0] not in "ZX"
     except OSError:
@@ -215,20 +217,20 @@ def is_alive(process: int) -> bool:
 
 
 def wait_until(condition: Callable[[], object], seconds: float = PATIENCE_SECONDS) -> None:
-    """Wait, not for ever, for something to become true."""
+    """Wait, with a time limit, until a condition is true."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not happen"
         time.sleep(0.01)
 
 
-def is_half_way(done: float, total: float) -> bool:
-    """Whether the first batches are in the index and the last is not."""
+def is_half_done(done: float, total: float) -> bool:
+    """Return whether the first batches are in the index and the last is not."""
     return 200 < done < total
 
 
-def go_on(process: int) -> None:
-    """Let a process run that was stopped."""
+def resume_process(process: int) -> None:
+    """Resume a suspended process."""
     os.kill(process, signal.SIGCONT)
 
 
@@ -248,9 +250,9 @@ def _parent_of(entry: Path) -> int:
 
 
 def _fields_of(entry: Path) -> list[str]:
-    """The state, the parent and so on of a process."""
+    """Return the state, the parent and the other fields of a process."""
     return (entry / "stat").read_text(encoding="latin-1").rpartition(")")[2].split()
 
 
-def _tells_half(progress: Message) -> bool:
-    return is_half_way(progress["progress"], progress.get("total", 0))
+def _reports_half_done(progress: Message) -> bool:
+    return is_half_done(progress["progress"], progress.get("total", 0))

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from dowse.indexes.index import ProjectIndex
-from tests.end_to_end.other_clients.sample_server import served_over_http, write_everything
-from tests.http.http_server import Served
+from tests.end_to_end.other_clients.sample_server import serve_over_http, write_everything
+from tests.http.http_server import HttpServer
 from tests.mcp.stdio.stdio_client import NEWER, OLDER
 from tests.repository import REPOSITORY
 
@@ -31,9 +31,9 @@ def inspect(root: Path, revision: str, *arguments: str, code: int = 0, command: 
     return _inspected([*told, "--protocol-era", ERAS[revision], "--format", "json", *arguments, *server], code)
 
 
-def inspect_over_http(served: Served, revision: str, *arguments: str, code: int = 0) -> dict[str, Any]:
+def inspect_over_http(server: HttpServer, revision: str, *arguments: str, code: int = 0) -> dict[str, Any]:
     """What it says of one request to a server that is there."""
-    how = ["--transport", "http", "--server-url", served.url]
+    how = ["--transport", "http", "--server-url", server.url]
     return _inspected([*how, "--protocol-era", ERAS[revision], "--format", "json", *arguments], code)
 
 
@@ -87,12 +87,12 @@ def test_documents_are_listed_and_read(root: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served_over_http(write_everything(tmp_path_factory.mktemp("inspected"))) as served:
-        yield served
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
+    with serve_over_http(write_everything(tmp_path_factory.mktemp("inspected"))) as server:
+        yield server
 
 
-def test_every_tool_is_listed_over_http_and_no_schema_has_an_error(everything: Served, revision: str) -> None:
+def test_every_tool_is_listed_over_http_and_no_schema_has_an_error(everything: HttpServer, revision: str) -> None:
     listed = inspect_over_http(everything, revision, "--method", "tools/list", "--strict")["tools"]
     assert {tool["name"] for tool in listed} >= {tool for tool, _, _ in CALLS}
 
@@ -108,7 +108,7 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 """One of each surface; the TypeScript SDK's clients call the others (tests/foreign)."""
 
 
-def test_the_inspector_calls_tools_of_every_surface(everything: Served) -> None:
+def test_the_inspector_calls_tools_of_every_surface(everything: HttpServer) -> None:
     for number, (tool, arguments, expected) in enumerate(CALLS):
         reply = inspect_over_http(everything, (NEWER, OLDER)[number % 2], *calling(tool, arguments))
         content = reply["structuredContent"]
@@ -116,7 +116,7 @@ def test_the_inspector_calls_tools_of_every_surface(everything: Served) -> None:
             assert key in content if value is ... else content[key] == value, (tool, content)
 
 
-def test_documents_are_listed_and_read_over_http(everything: Served) -> None:
+def test_documents_are_listed_and_read_over_http(everything: HttpServer) -> None:
     listed = inspect_over_http(everything, OLDER, "--method", "resources/list")["resources"]
     assert [one["name"] for one in listed] == ["guide.md", "note.txt", "page.html"]
     read = inspect_over_http(everything, NEWER, "--method", "resources/read", "--uri", listed[2]["uri"])

@@ -9,45 +9,56 @@ import pytest
 
 from dowse.indexes.index import ProjectIndex
 from dowse.store import storage_layout
-from tests.mcp.stdio.stdio_client import NEWER, Message, Wire, content_of, go_on, is_alive, is_half_way, wait_until
+from tests.mcp.stdio.stdio_client import (
+    NEWER,
+    Message,
+    StdioClient,
+    content_of,
+    is_alive,
+    is_half_done,
+    resume_process,
+    wait_until,
+)
 from tests.sample_data import write_tree
 
 
-def lists_tools(wire: Wire) -> bool:
+def lists_tools(client: StdioClient) -> bool:
     """Whether the server still does what it is there for."""
-    return len(wire.request("tools/list")["result"]["tools"]) >= 9
+    return len(client.request("tools/list")["result"]["tools"]) >= 9
 
 
 def test_a_project_is_searched_while_it_is_indexed(orchard: Path) -> None:
-    with Wire(orchard) as wire:
-        number, worker = wire.shake_hands(NEWER).index_and_hold()
-        found, again = wire.call("search_docs", query="banana"), wire.call("create_index")
-        assert wire.workers() == [worker]
-        go_on(worker)
-        assert content_of(wire.reply_to(number))["status"] == "success"
-        wait_until(lambda: wire.call("search_code", query="banana")["coverage"]["complete"])
-        told = [said["params"]["progress"] for said in wire.heard if said.get("method") == "notifications/progress"]
+    with StdioClient(orchard) as client:
+        number, worker = client.initialize(NEWER).suspend_indexing()
+        found, again = client.call("search_docs", query="banana"), client.call("create_index")
+        assert client.workers() == [worker]
+        resume_process(worker)
+        assert content_of(client.wait_for_reply(number))["status"] == "success"
+        wait_until(lambda: client.call("search_code", query="banana")["coverage"]["complete"])
+        told = [
+            said["params"]["progress"] for said in client.received if said.get("method") == "notifications/progress"
+        ]
     assert found["results"]
     assert not found["coverage"]["complete"]
     assert again["status"] == "indexing"
     assert told == sorted(set(told))
-    assert wire.stderr_at_the_end == ""
+    assert client.final_stderr == ""
 
 
 def test_a_project_is_searched_while_another_process_indexes_it(orchard: Path) -> None:
     """The other process is this one."""
     seen: list[Message] = []
-    with Wire(orchard) as wire:
-        wire.shake_hands()
+    with StdioClient(orchard) as client:
+        client.initialize()
 
         def look(done: int, total: int) -> None:
-            if is_half_way(done, total) and not seen:
-                seen.extend([wire.call("get_index_status"), wire.call("search_docs", query="banana")])
+            if is_half_done(done, total) and not seen:
+                seen.extend([client.call("get_index_status"), client.call("search_docs", query="banana")])
 
         project = ProjectIndex(orchard)
         project.update(look)
         project.close()
-        wait_until(lambda: wire.call("search_code", query="banana")["coverage"]["complete"])
+        wait_until(lambda: client.call("search_code", query="banana")["coverage"]["complete"])
     status, found = seen
     assert status["status"] == "indexing"
     assert found["results"]
@@ -56,33 +67,33 @@ def test_a_project_is_searched_while_another_process_indexes_it(orchard: Path) -
 
 def test_a_warning_about_the_settings(indexed: Path) -> None:
     storage_layout.global_settings_file().write_text('{"maxFiles": "many"', encoding="utf-8")
-    with Wire(indexed) as wire:
-        assert wire.shake_hands().call("get_index_status")["warnings"]
-        assert wire.call("search_code", query="apple")["warnings"]
-        assert wire.call("create_index")["status"] == "success"
+    with StdioClient(indexed) as client:
+        assert client.initialize().call("get_index_status")["warnings"]
+        assert client.call("search_code", query="apple")["warnings"]
+        assert client.call("create_index")["status"] == "success"
 
 
 def test_a_crash_of_the_indexing_process_is_an_error_and_not_the_end(orchard: Path) -> None:
-    with Wire(orchard) as wire:
-        number, worker = wire.shake_hands().index_and_hold()
+    with StdioClient(orchard) as client:
+        number, worker = client.initialize().suspend_indexing()
         os.kill(worker, signal.SIGKILL)
-        reply = wire.reply_to(number)
+        reply = client.wait_for_reply(number)
         assert reply["result"]["isError"]
-        status = wire.call("get_index_status")
+        status = client.call("get_index_status")
         assert status["status"] == "incomplete"
         assert "-9" in status["lastError"]
-        wire.complete_the_index()
-        status = wire.call("get_index_status")
+        client.complete_index()
+        status = client.call("get_index_status")
         assert status["status"] == "ready"
         assert "lastError" not in status
 
 
 def test_an_indexing_process_that_hangs_is_ended_when_the_index_is_deleted(orchard: Path) -> None:
-    with Wire(orchard) as wire:
-        _, worker = wire.shake_hands().index_and_hold()
-        assert wire.call("delete_index", confirm=True)["status"] == "success"
+    with StdioClient(orchard) as client:
+        _, worker = client.initialize().suspend_indexing()
+        assert client.call("delete_index", confirm=True)["status"] == "success"
         assert not is_alive(worker)
-        assert wire.call("get_index_status")["status"] == "not_found"
+        assert client.call("get_index_status")["status"] == "not_found"
 
 
 @pytest.mark.parametrize(
@@ -105,9 +116,9 @@ def test_an_indexing_process_that_hangs_is_ended_when_the_index_is_deleted(orcha
     ],
     ids=lambda line: repr(line[:40]),
 )
-def test_the_server_goes_on_after(wire: Wire, line: bytes) -> None:
-    wire.send(line)
-    assert lists_tools(wire)
+def test_the_server_goes_on_after(client: StdioClient, line: bytes) -> None:
+    client.send(line)
+    assert lists_tools(client)
 
 
 @pytest.mark.parametrize(
@@ -122,10 +133,12 @@ def test_the_server_goes_on_after(wire: Wire, line: bytes) -> None:
     ],
     ids=json.dumps,
 )
-def test_a_request_that_makes_no_sense_is_answered(wire: Wire, request_line: dict[str, object], code: int) -> None:
-    wire.send({"jsonrpc": "2.0", "id": "odd", **request_line})
-    assert wire.hear(lambda message: message.get("id") == "odd")["error"]["code"] == code
-    assert lists_tools(wire)
+def test_a_request_that_makes_no_sense_is_answered(
+    client: StdioClient, request_line: dict[str, object], code: int
+) -> None:
+    client.send({"jsonrpc": "2.0", "id": "odd", **request_line})
+    assert client.wait_for_message(lambda message: message.get("id") == "odd")["error"]["code"] == code
+    assert lists_tools(client)
 
 
 @pytest.mark.parametrize(
@@ -133,31 +146,31 @@ def test_a_request_that_makes_no_sense_is_answered(wire: Wire, request_line: dic
     [(0, 0), (-1, -1), (2**80, 2**80), ("", ""), ("é\n", "é\n"), ("x" * 100_000, "x" * 100_000)],
     ids=["zero", "negative", "large", "empty", "odd characters", "long"],
 )
-def test_an_id_comes_back_as_it_was(wire: Wire, number: object, answered: object) -> None:
-    wire.send({"jsonrpc": "2.0", "id": number, "method": "ping"})
-    assert wire.hear(lambda message: message.get("id") == answered)["result"] == {}
+def test_an_id_comes_back_as_it_was(client: StdioClient, number: object, answered: object) -> None:
+    client.send({"jsonrpc": "2.0", "id": number, "method": "ping"})
+    assert client.wait_for_message(lambda message: message.get("id") == answered)["result"] == {}
 
 
-def test_a_line_of_megabytes_is_answered(wire: Wire) -> None:
-    assert wire.call("search_code", query="a" * 5_000_000)["code"] == "INVALID_ARGUMENT"
+def test_a_line_of_megabytes_is_answered(client: StdioClient) -> None:
+    assert client.call("search_code", query="a" * 5_000_000)["code"] == "INVALID_ARGUMENT"
 
 
-def test_half_a_character_in_a_query_is_answered(wire: Wire) -> None:
+def test_half_a_character_in_a_query_is_answered(client: StdioClient) -> None:
     """JavaScript that cuts a text in the middle of an emoji sends the half of it."""
-    assert wire.call("search_code", query="peel_apple \ud83d")["results"]
+    assert client.call("search_code", query="peel_apple \ud83d")["results"]
 
 
-def test_requests_that_come_together_are_all_answered(wire: Wire) -> None:
-    numbers = [wire.start_call("search_code", query=f"peel_apple {number}") for number in range(50)]
+def test_requests_that_come_together_are_all_answered(client: StdioClient) -> None:
+    numbers = [client.start_call("search_code", query=f"peel_apple {number}") for number in range(50)]
     wanted = set(numbers)
     while wanted:
-        wanted.discard(wire.hear(lambda message: message.get("id") in wanted)["id"])
+        wanted.discard(client.wait_for_message(lambda message: message.get("id") in wanted)["id"])
 
 
 def test_a_folder_whose_name_is_no_text_is_served(tmp_path: Path) -> None:
     """A reply that named it ended the server."""
     root = write_tree(Path(os.fsdecode(os.fsencode(tmp_path) + b"/na\xffme")), {"apple.py": "def peel_apple(): ...\n"})
-    with Wire(root) as wire:
-        assert wire.shake_hands().call("create_index")["filesIndexed"] == 1
-        assert wire.call("get_index_status")["projectPath"].endswith("na?me")
-        assert wire.call("search_code", query="peel_apple")["results"]
+    with StdioClient(root) as client:
+        assert client.initialize().call("create_index")["filesIndexed"] == 1
+        assert client.call("get_index_status")["projectPath"].endswith("na?me")
+        assert client.call("search_code", query="peel_apple")["results"]

@@ -11,24 +11,24 @@ import pytest
 
 from dowse.indexes.index import ProjectIndex
 from tests.end_to_end.crash.project import assert_equal_to_a_new_index
-from tests.mcp.stdio.stdio_client import Wire, go_on, index, is_alive, wait_until
+from tests.mcp.stdio.stdio_client import StdioClient, index, is_alive, resume_process, wait_until
 
 
 def named(given: object) -> str:
     return getattr(given, "name", getattr(given, "__name__", "stdin closed"))
 
 
-def be_idle(wire: Wire) -> None:
-    wire.request("ping")
+def be_idle(client: StdioClient) -> None:
+    client.request("ping")
 
 
-def be_indexing(wire: Wire) -> None:
-    go_on(wire.index_and_hold()[1])
+def be_indexing(client: StdioClient) -> None:
+    resume_process(client.suspend_indexing()[1])
 
 
-def be_searching(wire: Wire) -> None:
-    calls = {wire.start_call("search_code", query=f"banana cherry {number}", top_k=50) for number in range(30)}
-    wire.hear(lambda message: message.get("id") in calls)
+def be_searching(client: StdioClient) -> None:
+    calls = {client.start_call("search_code", query=f"banana cherry {number}", top_k=50) for number in range(30)}
+    client.wait_for_message(lambda message: message.get("id") in calls)
 
 
 @pytest.mark.parametrize(
@@ -41,35 +41,35 @@ def be_searching(wire: Wire) -> None:
     ids=named,
 )
 def test_the_server_and_what_it_started_leave(
-    orchard: Path, be_busy: Callable[[Wire], None], how: signal.Signals | None
+    orchard: Path, be_busy: Callable[[StdioClient], None], how: signal.Signals | None
 ) -> None:
-    with Wire(orchard) as wire:
-        be_busy(wire.shake_hands())
-        workers = wire.workers()
-        assert wire.leave(how) == 0
+    with StdioClient(orchard) as client:
+        be_busy(client.initialize())
+        workers = client.workers()
+        assert client.stop(how) == 0
         wait_until(lambda: not any(map(is_alive, workers)))
-    assert wire.stderr_at_the_end == ""
+    assert client.final_stderr == ""
 
 
 def test_the_server_leaves_during_searches(orchard: Path) -> None:
     index(orchard)
-    with Wire(orchard) as wire:
-        be_searching(wire.shake_hands())
-        assert wire.leave() == 0
+    with StdioClient(orchard) as client:
+        be_searching(client.initialize())
+        assert client.stop() == 0
 
 
 def test_the_server_leaves_while_a_question_is_open(root: Path) -> None:
-    with Wire(root) as wire:
-        wire.shake_hands(can_ask=True).start_call("create_index")
-        wire.hear(lambda message: message.get("method") == "elicitation/create")
-        assert wire.leave() == 0
+    with StdioClient(root) as client:
+        client.initialize(can_ask=True).start_call("create_index")
+        client.wait_for_message(lambda message: message.get("method") == "elicitation/create")
+        assert client.stop() == 0
     assert not ProjectIndex(root).exists
 
 
 def test_an_indexing_process_that_hangs_is_ended_with_the_server(orchard: Path) -> None:
-    with Wire(orchard) as wire:
-        _, worker = wire.shake_hands().index_and_hold()
-        assert wire.leave() == 0
+    with StdioClient(orchard) as client:
+        _, worker = client.initialize().suspend_indexing()
+        assert client.stop() == 0
         wait_until(lambda: not is_alive(worker))
 
 
@@ -77,17 +77,17 @@ def test_an_indexing_process_that_hangs_is_ended_with_the_server(orchard: Path) 
 def test_what_was_done_is_kept_and_the_next_start_completes_it(
     orchard: Path, tmp_path: Path, how: signal.Signals | None
 ) -> None:
-    with Wire(orchard) as wire:
-        be_indexing(wire.shake_hands())
-        workers = wire.workers()
-        assert wire.leave(how) == -(how or 0)
+    with StdioClient(orchard) as client:
+        be_indexing(client.initialize())
+        workers = client.workers()
+        assert client.stop(how) == -(how or 0)
         wait_until(lambda: not any(map(is_alive, workers)))
     project = ProjectIndex(orchard)
     kept = len(list(project.store.documents()))
     assert kept
-    with Wire(orchard) as wire:
-        assert wire.shake_hands().call("search_docs", query="banana")["results"]
-        wire.complete_the_index()
+    with StdioClient(orchard) as client:
+        assert client.initialize().call("search_docs", query="banana")["results"]
+        client.complete_index()
     assert len(list(project.store.documents())) > kept
     assert_equal_to_a_new_index(project, tmp_path / "scratch")
     project.close()

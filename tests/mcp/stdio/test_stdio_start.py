@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mcp.stdio.stdio_client import Wire, wait_until
+from tests.mcp.stdio.stdio_client import StdioClient, wait_until
 
 HEAVY = (
     "charset_normalizer", "html_to_markdown", "numpy", "pyromark", "rapidfuzz", "regex", "rich", "selectolax",
@@ -18,10 +18,10 @@ HEAVY = (
 
 def test_nothing_heavy_is_imported_before_the_tools_are_listed(indexed: Path) -> None:
     started = time.monotonic()
-    with Wire(indexed, PYTHONPROFILEIMPORTTIME="1") as wire:
-        wire.shake_hands().request("tools/list")
+    with StdioClient(indexed, PYTHONPROFILEIMPORTTIME="1") as client:
+        client.initialize().request("tools/list")
         print(f"ready in {time.monotonic() - started:.2f} s")
-        imported = {line.rpartition("|")[2].strip() for line in wire.stderr.splitlines() if line.startswith("import")}
+        imported = {line.rpartition("|")[2].strip() for line in client.stderr.splitlines() if line.startswith("import")}
     assert {"mcp.server", "dowse.mcp.stdio"} <= imported
     assert [name for name in sorted(imported) if name.partition(".")[0] in HEAVY] == []
 
@@ -61,8 +61,8 @@ def test_without_stdout_and_stderr_the_server_ends_with_its_client(root: Path) -
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_while_modules_are_loaded_ends_the_server(root: Path, how: signal.Signals) -> None:
-    with Wire(root, PYTHONPROFILEIMPORTTIME="1") as wire:
-        wait_until(lambda: "mcp_types" in wire.stderr)
-        assert wire.leave(how) == 0
-    assert wire.heard == []
-    assert "Traceback" not in wire.stderr_at_the_end
+    with StdioClient(root, PYTHONPROFILEIMPORTTIME="1") as client:
+        wait_until(lambda: "mcp_types" in client.stderr)
+        assert client.stop(how) == 0
+    assert client.received == []
+    assert "Traceback" not in client.final_stderr

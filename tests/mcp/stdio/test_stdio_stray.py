@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mcp.stdio.stdio_client import NEWER, Wire
+from tests.mcp.stdio.stdio_client import NEWER, StdioClient
 from tests.sample_data import write_tree
 
 SHOUTS = """
@@ -37,10 +37,10 @@ def shouting(tmp_path: Path) -> str:
 
 
 def test_what_libraries_print_goes_to_stderr(root: Path, shouting: str) -> None:
-    with Wire(root, PYTHONPATH=shouting) as wire:
-        wire.shake_hands(NEWER)
-        assert wire.call("create_index")["status"] == "success"
-        assert wire.call("search_code", query="peel_apple")["results"]
-        assert wire.call("reindex_project", confirm=True)["status"] == "success"
+    with StdioClient(root, PYTHONPATH=shouting) as client:
+        client.initialize(NEWER)
+        assert client.call("create_index")["status"] == "success"
+        assert client.call("search_code", query="peel_apple")["results"]
+        assert client.call("reindex_project", confirm=True)["status"] == "success"
     for source in ("mcp.server.lowlevel", "a descriptor", "C", "a child", "and kept"):
-        assert f"stray {source}" in wire.stderr_at_the_end or f"stray from {source}" in wire.stderr_at_the_end
+        assert f"stray {source}" in client.final_stderr or f"stray from {source}" in client.final_stderr

@@ -10,7 +10,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from mcp import Client
 from tests.cli.conftest import Run, run
-from tests.http.http_server import Served, Speaker
+from tests.http.http_server import HttpClient, HttpServer
 from tests.mcp.stdio.stdio_client import NEWER, OLDER
 from tests.mcp.stdio.test_stdio_inspector import inspect
 from tests.sample_data import write_tree
@@ -60,31 +60,31 @@ READ_ONLY = {"search_documents", "get_document_outline", "read_document", "find_
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_the_public_gets_documents_and_nothing_that_writes(notes: Path, mode: str) -> None:
-    with Served(notes, options=("--public", "--tools", "full")) as served:
-        speaker = Speaker(served, REVISIONS[mode])
-        tools = speaker.call("tools/list")["result"]["tools"]
+    with HttpServer(notes, options=("--public", "--tools", "full")) as server:
+        client = HttpClient(server, REVISIONS[mode])
+        tools = client.call("tools/list")["result"]["tools"]
         assert {tool["name"] for tool in tools} == READ_ONLY | {"search", "fetch"}
         assert all(tool["annotations"]["readOnlyHint"] for tool in tools)
-        assert [one["uri"] for one in speaker.call("resources/list")["result"]["resources"]] == LISTED
-        assert "hunter2" not in str(speaker.call("resources/read", uri="docs://.env"))
-        assert speaker.use("search_documents", query="rootstock")["totalMatches"] == 1
+        assert [one["uri"] for one in client.call("resources/list")["result"]["resources"]] == LISTED
+        assert "hunter2" not in str(client.call("resources/read", uri="docs://.env"))
+        assert client.call_tool("search_documents", query="rootstock")["totalMatches"] == 1
         for tool in ("create_index", "delete_index", "list_projects", "search_code"):
-            assert "error" in speaker.call("tools/call", name=tool, arguments={})
+            assert "error" in client.call("tools/call", name=tool, arguments={})
 
 
 def test_only_code_can_be_served_and_then_not_to_the_public(notes: Path, run: Run) -> None:
-    with Served(notes, options=("--only", "code")) as served:
-        speaker = Speaker(served, NEWER)
-        assert "resources" not in speaker.call("server/discover")["result"]["capabilities"]
-        assert speaker.call("resources/list")["error"]["code"] == -32601
+    with HttpServer(notes, options=("--only", "code")) as server:
+        client = HttpClient(server, NEWER)
+        assert "resources" not in client.call("server/discover")["result"]["capabilities"]
+        assert client.call("resources/list")["error"]["code"] == -32601
     refused = run("serve", notes, "--only", "code", "--public", "--http", "127.0.0.1:0")
     assert (refused.code, "--public offers documents and sites alone" in refused.err) == (2, True)
 
 
 def test_documents_alone_have_no_tools_of_the_project(notes: Path) -> None:
-    with Served(notes, options=("--only", "documents")) as served:
-        speaker = Speaker(served, NEWER)
-        assert {tool["name"] for tool in speaker.call("tools/list")["result"]["tools"]} == {"search_documents"}
+    with HttpServer(notes, options=("--only", "documents")) as server:
+        client = HttpClient(server, NEWER)
+        assert {tool["name"] for tool in client.call("tools/list")["result"]["tools"]} == {"search_documents"}
 
 
 def test_two_servers_of_one_folder_answer_alike(unindexed: Path) -> None:
