@@ -1,4 +1,4 @@
-"""The research archives as a source."""
+"""The research archives as a source of a federated search."""
 
 import asyncio
 import contextlib
@@ -27,9 +27,9 @@ from dowse.surfaces.project.path_search import relative_pattern
 from dowse.visible_text import one_line
 
 FILTER_CANDIDATES = 1_000
-"""Archived documents that are found first and filtered then, where a filter is given."""
+"""Number of documents that are searched before a filter is applied."""
 READ_CANDIDATES = 40
-"""The same where each document has to be read for the filter."""
+"""The same for a filter that has to read each document."""
 _WEB_URL = re.compile(r"https?://", re.IGNORECASE)
 
 
@@ -45,13 +45,13 @@ class ArchiveSearchSource:
     def unsupported_filter(self, query: SourceQuery) -> str:
         return NO_LANGUAGE if query.language else ""
 
-    def keys(self, locator: str) -> frozenset[str]:  # noqa: ARG002 - which file an id belongs to the database knows
+    def keys(self, locator: str) -> frozenset[str]:  # noqa: ARG002 - only the database knows the file of an id
         return frozenset()
 
     async def search(self, query: SourceQuery) -> SourceResult:
         items = await asyncio.to_thread(self._search, query)
-        said = "The archives are being indexed; there may be more in a moment."
-        return SourceResult(items, warnings=(said,) if self._surface.is_indexing() else ())
+        warning = "The archives are being indexed; there may be more in a moment."
+        return SourceResult(items, warnings=(warning,) if self._surface.is_indexing() else ())
 
     def _search(self, query: SourceQuery) -> tuple[Item, ...]:
         try:
@@ -61,11 +61,12 @@ class ArchiveSearchSource:
         parsed = query.query
         fits = self._filter(database, parsed, query)
         text = " ".join((*parsed.terms, *parsed.must, *parsed.phrases))
-        is_read = bool(parsed.must or parsed.phrases or parsed.must_not or parsed.not_phrases)
-        most = query.limit if fits is None else max(query.limit, READ_CANDIDATES if is_read else FILTER_CANDIDATES)
+        reads_documents = bool(parsed.must or parsed.phrases or parsed.must_not or parsed.not_phrases)
+        candidates = READ_CANDIDATES if reads_documents else FILTER_CANDIDATES
+        limit = query.limit if fits is None else max(query.limit, candidates)
         hits = [
             hit
-            for hit in search_archives(database, text, most, masks=masks_secrets())
+            for hit in search_archives(database, text, limit, masks=masks_secrets())
             if fits is None or fits(hit.document)
         ]
         return tuple(map(self._item, hits[: query.limit]))
@@ -73,7 +74,7 @@ class ArchiveSearchSource:
     def _filter(
         self, database: ArchiveDatabase, parsed: Query, query: SourceQuery
     ) -> Callable[[StoredArchiveDocument], bool] | None:
-        """What a document has to be beside found: the archives' own search knows no signs and no filters."""
+        """Return the test that a found document has to pass; the archives' own search has no operators or filters."""
         expression = compile_glob(relative_pattern(query.path)) if query.path else None
         required, excluded = (*parsed.must, *parsed.phrases), (*parsed.must_not, *parsed.not_phrases)
         if expression is None and not query.is_dated and not required and not excluded:
@@ -87,15 +88,17 @@ class ArchiveSearchSource:
             if not required and not excluded:
                 return True
             text = "\n".join((document.title, document.question, database.text(document.number)))
-            return all(holds_phrase(text, one) for one in required) and not any(
-                holds_phrase(text, one) for one in excluded
+            return all(holds_phrase(text, phrase) for phrase in required) and not any(
+                holds_phrase(text, phrase) for phrase in excluded
             )
 
         return fits
 
     def _item(self, hit: ArchiveHit) -> Item:
         document = hit.document
-        found = [plain_snippet(one) for part in hit.highlights if part.field == "content" for one in part.snippets]
+        snippets = [
+            plain_snippet(snippet) for part in hit.highlights if part.field == "content" for snippet in part.snippets
+        ]
         more: dict[str, Any] = {"path": document.path} | ({"date": document.date} if document.date else {})
         for name in ("masked", "flags"):
             if kinds := sorted({kind for part in hit.highlights for kind in getattr(part, name)}):
@@ -105,7 +108,7 @@ class ArchiveSearchSource:
             keys |= url_key(document.url)
         return Item(
             id_of(self.name, document.id), self.name, one_line(document.title, TITLE_CHARACTERS), _url(document),
-            " … ".join(found), hit.score, one_line(f"{document.question} {document.path}", PASSAGE_CHARACTERS),
+            " … ".join(snippets), hit.score, one_line(f"{document.question} {document.path}", PASSAGE_CHARACTERS),
             keys, more,
         )  # fmt: skip
 
@@ -122,8 +125,8 @@ class ArchiveSearchSource:
             raise ItemNotFound("the archives have no such document")
         document = database.documents(numbers)[numbers[0]]
         facts = {"path": document.path, "archive": document.source, "type": document.type}
-        told = {"date": document.date, "question": document.question}
-        facts |= {name: value for name, value in told.items() if value}
+        optional = {"date": document.date, "question": document.question}
+        facts |= {name: value for name, value in optional.items() if value}
         title = one_line(document.title, TITLE_CHARACTERS)
         return FetchedItem(title, database.text(document.number), _url(document), facts)
 
@@ -131,7 +134,7 @@ class ArchiveSearchSource:
         return await asyncio.to_thread(self._status)
 
     def _status(self) -> SourceStatus:
-        """Without a word to the process that indexes: to ask how it stands does not start it."""
+        """Return the status from the database alone, so that the indexing process is not started."""
         try:
             with contextlib.closing(open_database(self._surface.locations.database)) as database:
                 ((documents,),) = database.rows("SELECT COUNT(*) FROM documents")
@@ -146,12 +149,12 @@ class ArchiveSearchSource:
 
 
 def plain_snippet(snippet: str) -> str:
-    """A snippet of the archives without marks, as it was written."""
+    """Return a snippet of the archives as plain text, without `<mark>` tags."""
     return html.unescape(snippet.replace("<mark>", "").replace("</mark>", ""))
 
 
 def _url(document: StoredArchiveDocument) -> str:
-    """Where a page was captured; of a report, its place in the archives."""
+    """Return the URL of a captured page, or the location of a report in the archives."""
     if _WEB_URL.match(document.url):
         return one_line(document.url, URL_CHARACTERS)
     return f"archive://{quote(document.path, safe='/', errors='replace')}"

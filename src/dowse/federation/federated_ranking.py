@@ -1,12 +1,13 @@
-"""One order of what many sources found: pure functions over values.
+"""Merging the results of many sources into one ranking, by pure functions.
 
-The sources' own relevances are not on one scale: a document's text counts at most 0.79, a note has none at all. So
-every hit is also measured the same way, by how much of the query its passage and its names hold, and both count half.
-Of the eight rules that `python -m bench.federation` compares (docs/benchmarks.md) this one is the best: nDCG@10 of 0.75
-over five kinds of sources, where the right one alone gives 0.77, relevance as it is 0.48 and reciprocal ranks 0.34.
+The relevance scores of the sources are not on one scale: a document's text scores at most 0.79, a note has no score.
+So every hit is also scored in one way, by the share of the query that its passage and its names contain, and both
+scores count half. Of the eight rules that `python -m bench.federation` compares (docs/benchmarks.md) this one is the
+best: nDCG@10 is 0.75 over five kinds of sources. The right source alone gives 0.77, the unchanged relevance 0.48 and
+reciprocal ranks 0.34.
 
-The figures beside the constants are of the same queries over 23 sources, with seven hits of each (20 notes) put in
-order anew; as they are they give 0.747, and no step of one of them from there gains more than 0.002.
+The figures beside the constants come from the same queries over 23 sources, with seven hits of each (20 notes) ranked
+again. The present values give 0.747, and no single step of a constant gains more than 0.002.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
@@ -20,28 +21,29 @@ from dowse.searching.query_terms import SearchQuery
 from dowse.store.analysis import terms_of
 
 OWN_WEIGHT = 0.5
-"""What the source's own relevance counts, beside what is measured here. 0.3 gives 0.745, 0.7 gives 0.740; with none,
-which loses misspelled queries, it is 0.700, with nothing else 0.719."""
+"""Weight of the source's own relevance. nDCG@10 is 0.745 with 0.3 and 0.740 with 0.7; with 0, which loses misspelled
+queries, 0.700; with 1, 0.719."""
 PASSAGE_WEIGHT, NAMES_WEIGHT = 0.6, 0.4
-"""The query's words in passage or names, and in names alone: title, path, headings, definitions. 0.9 and 0.1: 0.740."""
+"""Weights of query words in the passage or the names, and in the names alone: title, path, headings, definitions.
+0.9 and 0.1 give 0.740."""
 RANK_DISCOUNT = 0.05
-"""How much less each further place in its source counts. Without it 0.742, with 0.2 0.733."""
+"""Discount for each further rank in a source. Without it nDCG@10 is 0.742, with 0.2 0.733."""
 MIN_SCORE = 0.05
-"""What scores less is no answer: of 713 that were judged to be one, 2 do."""
+"""Items with a lower score are dropped: of 713 items that were judged relevant, 2 score less."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankedItem:
-    """A thing in its place."""
+    """An item with its score in the merged ranking."""
 
     item: Item
     score: float
     also: tuple[str, ...] = ()
-    """Its ids under other sources."""
+    """The ids of the same thing in other sources."""
 
 
 class ShownTerms(NamedTuple):
-    """Which terms of a query a hit shows."""
+    """The terms of a query that a hit shows."""
 
     names: Set[str]
     anywhere: Set[str]
@@ -49,29 +51,31 @@ class ShownTerms(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HeldItems:
-    """What the caller has and does not want again."""
+    """The items that the caller already has and excludes."""
 
     ids: frozenset[str] = frozenset()
     keys: frozenset[str] = frozenset()
 
     def has(self, items: Iterable[Item]) -> bool:
-        """Whether any of some items, which are one thing, is held."""
+        """Return whether the caller has one of these items, which are the same thing."""
         return any(item.id in self.ids or not self.keys.isdisjoint(item.keys) for item in items)
 
 
 def merge_results(
-    query: SearchQuery, sources: Sequence[Sequence[Item]], held: HeldItems = HeldItems()
+    query: SearchQuery,
+    sources: Sequence[Sequence[Item]],
+    held: HeldItems = HeldItems(),  # noqa: B008 - frozen
 ) -> list[RankedItem]:
-    """Everything in one order, each thing once, without what is held."""
+    """Return the items of all sources in one ranking, each thing once, without held items."""
     terms = frozenset(term for word in query.positive for term in terms_of(word))
     shown = [[find_shown_terms(item, terms) for item in items] for items in sources]
-    weights = weigh_terms(terms, [one for each in shown for one in each])
+    weights = weigh_terms(terms, [hit for hits in shown for hit in hits])
     scored = [
         (score, item)
-        for items, each in zip(sources, shown, strict=True)
-        for item, score in zip(items, score_items(items, each, weights), strict=True)
+        for items, hits in zip(sources, shown, strict=True)
+        for item, score in zip(items, score_items(items, hits, weights), strict=True)
     ]
-    scored.sort(key=lambda one: (-one[0], one[1].id))
+    scored.sort(key=lambda pair: (-pair[0], pair[1].id))
     best = {item.id: score for score, item in reversed(scored)}
     return [
         RankedItem(
@@ -83,20 +87,20 @@ def merge_results(
 
 
 def find_shown_terms(item: Item, terms: frozenset[str]) -> ShownTerms:
-    """The terms of a query that a hit shows: in its names, and anywhere."""
+    """Return the terms of a query that a hit shows, in its names and anywhere."""
     names = terms_in(f"{item.title} {item.names}") & terms
     rest = terms - names
     return ShownTerms(names, names | (terms_in(item.text) & rest if rest else rest))
 
 
 def score_items(items: Sequence[Item], shown: Sequence[ShownTerms], weights: Mapping[str, float]) -> list[float]:
-    """The score of each hit of one source, between 0 and 1; a source that has an order of its own keeps it.
+    """Return the score of each hit of one source, between 0 and 1. A source with an order of its own keeps it.
 
-    Were it put in order anew, the figure would be 0.741, of code 0.64 instead of 0.67.
+    Without that rule nDCG@10 would be 0.741, and 0.64 instead of 0.67 for code.
     """
     found, ceiling = [], 1.0
-    for rank, (item, one) in enumerate(zip(items, shown, strict=True)):
-        measured = query_coverage(one, weights)
+    for rank, (item, terms) in enumerate(zip(items, shown, strict=True)):
+        measured = query_coverage(terms, weights)
         if item.relevance is None:
             score = measured
         else:
@@ -106,7 +110,7 @@ def score_items(items: Sequence[Item], shown: Sequence[ShownTerms], weights: Map
 
 
 def query_coverage(shown: ShownTerms, weights: Mapping[str, float]) -> float:
-    """How much of a query, by weight, a hit shows."""
+    """Return the share of a query, by weight, that a hit shows."""
     total = sum(weights.values())
     if not total:
         return 0.0
@@ -115,25 +119,25 @@ def query_coverage(shown: ShownTerms, weights: Mapping[str, float]) -> float:
 
 
 def weigh_terms(terms: Iterable[str], shown: Sequence[ShownTerms]) -> dict[str, float]:
-    """The terms of a query, and how rare each is among what was found: that much a hit with it stands out."""
-    return {term: log(1 + (len(shown) + 1) / (0.5 + sum(term in one.anywhere for one in shown))) for term in terms}
+    """Return the weight of each term of a query: the rarer among the hits, the higher."""
+    return {term: log(1 + (len(shown) + 1) / (0.5 + sum(term in hit.anywhere for hit in shown))) for term in terms}
 
 
 def group_duplicates(items: Sequence[Item]) -> list[list[Item]]:
-    """Items that are one thing together, in the order of the first of each."""
+    """Group the items that are the same thing, in the order of the first item of each group."""
     groups: list[list[Item]] = []
-    of_key: dict[str, list[Item]] = {}
+    group_by_key: dict[str, list[Item]] = {}
     for item in items:
         keys = (item.id, *item.keys)
-        group = next((of_key[key] for key in keys if key in of_key), None)
+        group = next((group_by_key[key] for key in keys if key in group_by_key), None)
         if group is None:
             group = []
             groups.append(group)
         group.append(item)
-        of_key |= dict.fromkeys(keys, group)
+        group_by_key |= dict.fromkeys(keys, group)
     return groups
 
 
 def collect_held(ids: Collection[str], keys: Iterable[frozenset[str]]) -> HeldItems:
-    """What a caller holds, by its ids and by what is known of them."""
+    """Return the items that a caller holds, by their ids and keys."""
     return HeldItems(frozenset(ids), frozenset().union(*keys))

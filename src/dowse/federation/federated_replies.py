@@ -94,7 +94,9 @@ def _metadata(found: FederatedResult, budget: int) -> Reply:
         problems=fit_pairs(found.problems, share),
         leftOut=fit_pairs(found.left_out, share),
         coverage=fit_pairs(coverages, share),
-        searchedBy=fit_pairs({name: dict(answer.ways) for name, answer in answers.items() if answer.ways}, share),
+        searchedBy=fit_pairs(
+            {name: dict(answer.search_methods) for name, answer in answers.items() if answer.search_methods}, share
+        ),
         pending=fit_notes(pending[:NAMED_FILES], budget),
         corrected={word: near for answer in answers.values() for word, near in answer.corrected.items()},
         warnings=fit_notes(sorted(warnings), budget),

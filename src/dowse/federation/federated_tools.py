@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MAX_RESULTS = 50
 MAX_EXCLUDED = 500
-"""Ids that a caller may exclude at once; each source is asked for that many more."""
+"""Maximum number of ids to exclude; each source is asked for that many more items."""
 STATUS_TOOL = "get_index_status"
 
 INSTRUCTIONS = "search asks everything that is served here at once, and fetch reads what it found, whole, by its id."

@@ -1,4 +1,4 @@
-"""What flows between the sources of a federated search and those who ask it."""
+"""The types that a federated search shares with its sources."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ SOURCE_KINDS: tuple[SourceKind, ...] = ("project", "documents", "site", "archive
 
 @dataclass(frozen=True, slots=True)
 class SourceQuery:
-    """What is looked for, and how much of it one source is to give."""
+    """A query to one source, with its filters and the number of results."""
 
     query: SearchQuery
     limit: int
@@ -30,11 +30,11 @@ class SourceQuery:
 
     @property
     def is_dated(self) -> bool:
-        """Whether only some days are meant."""
+        """Whether the query is limited to a range of days."""
         return self.since is not None or self.until is not None
 
     def is_within(self, day: date | None) -> bool:
-        """Whether a day is one of those meant; what has no day is on none of them."""
+        """Return whether a day is in the range; an item without a day is in no range."""
         if not self.is_dated:
             return True
         if day is None:
@@ -44,7 +44,7 @@ class SourceQuery:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing that a source found."""
+    """One result of a source."""
 
     id: str
     source: str
@@ -53,32 +53,32 @@ class Item:
     text: str
     """The passage that answers, as it is shown."""
     relevance: float | None
-    """What the source itself says, between 0 and 1; None where its scores say nothing beyond their order."""
+    """The score of the source, between 0 and 1; None if only the order of its scores has a meaning."""
     names: str = ""
-    """What it is called beside its title: its path, the headings and definitions around the passage."""
+    """Its names beside the title: the path, and the headings and definitions around the passage."""
     keys: frozenset[str] = frozenset()
-    """What it is: two items that share a key are one thing under two sources."""
+    """Identity keys: two items that share a key are the same thing in two sources."""
     more: Mapping[str, Any] = field(default_factory=dict)
-    """What else is told of it."""
+    """Further fields of the result."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceResult:
-    """What one source has to say."""
+    """The answer of one source."""
 
     items: tuple[Item, ...] = ()
     coverage: Coverage | None = None
-    """How much of it is indexed, where that is known."""
+    """How much of the source is indexed, if known."""
     pending: tuple[str, ...] = ()
     corrected: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    ways: Mapping[str, float] = field(default_factory=dict)
-    """How it was searched, where not by words alone, and the share of chunks that each way could find."""
+    search_methods: Mapping[str, float] = field(default_factory=dict)
+    """The search methods, if not words alone, and the share of chunks that each could find."""
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedItem:
-    """A thing that was fetched."""
+    """An item that was fetched whole."""
 
     title: str
     text: str
@@ -88,7 +88,7 @@ class FetchedItem:
 
 @dataclass(frozen=True, slots=True)
 class SourceStatus:
-    """How one source stands, for the status."""
+    """The status of one source."""
 
     kind: SourceKind
     name: str
@@ -97,48 +97,48 @@ class SourceStatus:
     last_updated: str | None = None
     problem: str | None = None
     encoding: Mapping[str, Any] | None = None
-    """How far its vectors are, where it gets any."""
+    """Progress of its encoding, if it has vectors."""
 
     @property
     def is_indexed_on_demand(self) -> bool:
-        """Whether the source has no index yet and its first search makes one, so that nothing is missing."""
+        """Whether the source has no index yet because its first search creates it."""
         return self.state == "not_found" and self.kind in ("documents", "archive")
 
     def as_json(self) -> dict[str, Any]:
-        """The source as a status shows it."""
-        told = {"kind": self.kind, "name": self.name, "state": self.state, **self.counts}
-        told |= {"lastUpdated": self.last_updated} if self.last_updated else {}
-        told |= {"encoding": dict(self.encoding)} if self.encoding else {}
-        return told | ({"problem": self.problem} if self.problem else {})
+        """Return the status as replies show it."""
+        fields = {"kind": self.kind, "name": self.name, "state": self.state, **self.counts}
+        fields |= {"lastUpdated": self.last_updated} if self.last_updated else {}
+        fields |= {"encoding": dict(self.encoding)} if self.encoding else {}
+        return fields | ({"problem": self.problem} if self.problem else {})
 
 
 class SearchSource(Protocol):
-    """One source of a federation."""
+    """One source of a federated search."""
 
     @property
     def kind(self) -> SourceKind: ...
 
     @property
     def name(self) -> str:
-        """Unique among all, and the beginning of its ids."""
+        """The name, unique among all sources; the ids of its items begin with it."""
         ...
 
     def unsupported_filter(self, query: SourceQuery) -> str:
-        """The filter that it cannot apply; empty where it can apply all."""
+        """Return why it cannot apply a filter of the query; empty if it can apply all."""
         ...
 
     async def search(self, query: SourceQuery) -> SourceResult:
-        """The best things it has, best first."""
+        """Return the best items, best first."""
         ...
 
     async def fetch(self, locator: str) -> FetchedItem:
-        """One thing, whole; NoSuchThing where there is none."""
+        """Return one item whole; raise ItemNotFound if there is none."""
         ...
 
     def keys(self, locator: str) -> frozenset[str]:
-        """What a thing is, as far as that is known without a look at it."""
+        """Return the identity keys of an item, as far as they are known without reading it."""
         ...
 
     async def status(self) -> SourceStatus:
-        """How it stands."""
+        """Return the status of the source."""
         ...

@@ -1,4 +1,4 @@
-"""Named indexes as sources: what an assistant wrote down."""
+"""Named indexes as sources of a federated search."""
 
 import json
 import re
@@ -16,10 +16,10 @@ from dowse.surfaces.notes.notes_handlers import NotesSurface
 from dowse.visible_text import one_line
 
 CANDIDATE_FACTOR = 3
-"""So many times as many notes as are query are looked at: the order of their scores is rough.
-On judged notes nDCG@10 is 0.53 without that, 0.58 with twice as many, 0.61 with three times."""
+"""Number of notes that are ranked for each requested one, since the order of their scores is rough.
+On judged notes nDCG@10 is 0.53 with 1, 0.58 with 2, 0.61 with 3."""
 MAX_METADATA_CHARACTERS = 2_000
-"""Metadata of a note that is told with it; longer ones have a tool of their own."""
+"""Maximum length of metadata in a fetched note; longer metadata has a tool of its own."""
 _WEB_URL = re.compile(r"https?://\S+", re.IGNORECASE)
 
 
@@ -39,10 +39,10 @@ class NotesSearchSource:
         return frozenset()
 
     async def search(self, query: SourceQuery) -> SourceResult:
-        most = CANDIDATE_FACTOR * query.limit
+        limit = CANDIDATE_FACTOR * query.limit
         answer = await self._surface.use(
             self._index,
-            lambda index, check: index.search(query.text, most, 0, _date_filter(query), check_cancelled=check),
+            lambda index, check: index.search(query.text, limit, 0, _date_filter(query), check_cancelled=check),
         )
         return SourceResult(tuple(self._item(result) for result in answer.results))
 
@@ -74,7 +74,7 @@ class NotesSearchSource:
         return SourceStatus(self.kind, self.name, "ready", {"documents": info.documents})
 
     def _url(self, doc_id: str, metadata: dict[str, Any]) -> str:
-        """Where the note says that it comes from; else a name for the note itself."""
+        """Return the URL in the note's metadata, else a URL of the note itself."""
         url = metadata.get("url")
         if isinstance(url, str) and _WEB_URL.fullmatch(url.strip()):
             return one_line(url, 2000)
@@ -87,7 +87,7 @@ def _title(doc_id: str, metadata: dict[str, Any]) -> str:
 
 
 def _date_filter(query: SourceQuery) -> Filter:
-    """The days that are query, of the date that a note states."""
+    """Return the condition on the date in a note's metadata."""
     if not query.is_dated:
         return ()
     first, last = query.since or date.min, query.until or date.max

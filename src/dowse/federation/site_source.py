@@ -1,4 +1,4 @@
-"""Static sites as sources."""
+"""Static sites as sources of a federated search."""
 
 import asyncio
 from typing import Any
@@ -22,7 +22,7 @@ NO_LANGUAGE = "pages have no language"
 PASSAGE_CHARACTERS = 400
 URL_CHARACTERS = 2000
 FILTER_CANDIDATES = 1_000
-"""Pages that are found first and filtered then, where a path is given."""
+"""Number of pages that are searched before a path filter is applied."""
 
 
 class SiteSearchSource:
@@ -37,7 +37,7 @@ class SiteSearchSource:
     def unsupported_filter(self, query: SourceQuery) -> str:
         return NO_LANGUAGE if query.language else ""
 
-    def keys(self, locator: str) -> frozenset[str]:  # noqa: ARG002 - what an address means the site itself knows
+    def keys(self, locator: str) -> frozenset[str]:  # noqa: ARG002 - only the loaded site can resolve a URL
         return frozenset()
 
     async def search(self, query: SourceQuery) -> SourceResult:
@@ -65,9 +65,9 @@ class SiteSearchSource:
         passage = site.passage(number, found, masks=masks)
         title, abstract = (screen_text(text[:SCREENED_CHARACTERS], masks=masks) for text in (page.title, page.abstract))
         text = one_line(passage.text or abstract.text, PASSAGE_CHARACTERS)
-        care = warning_fields([(title, 1), (abstract, 1), (passage, 1)])
-        care.pop("flaggedLines", None)  # a page that is shown in a line has none
-        more: dict[str, Any] = {"path": one_line(page.url, URL_CHARACTERS), **care}
+        warnings = warning_fields([(title, 1), (abstract, 1), (passage, 1)])
+        warnings.pop("flaggedLines", None)  # a page is shown on one line
+        more: dict[str, Any] = {"path": one_line(page.url, URL_CHARACTERS), **warnings}
         more |= {"date": one_line(page.date, 40)} if page.date else {}
         return Item(
             id_of(self.name, page.url.lstrip("/")), self.name, one_line(title.text, TITLE_CHARACTERS) or url, url,
@@ -77,14 +77,14 @@ class SiteSearchSource:
     async def fetch(self, locator: str) -> FetchedItem:
         site = await self._surface.current(self._served)
         number = site.find(f"/{locator}")
-        if number is None:  # an index may write whole addresses
+        if number is None:  # an index may contain complete URLs
             number = site.find(locator)
         if number is None:
             raise ItemNotFound(f"{self.name} has no such page")
         page = site.page(number)
         facts = {"path": one_line(page.url, URL_CHARACTERS)}
-        told = {"date": one_line(page.date, 40), "abstract": one_line(page.abstract, 4 * PASSAGE_CHARACTERS)}
-        facts |= {name: value for name, value in told.items() if value}
+        optional = {"date": one_line(page.date, 40), "abstract": one_line(page.abstract, 4 * PASSAGE_CHARACTERS)}
+        facts |= {name: value for name, value in optional.items() if value}
         url = one_line(site.full_url(number), URL_CHARACTERS)
         return FetchedItem(
             one_line(page.title, TITLE_CHARACTERS) or url,
@@ -99,6 +99,6 @@ class SiteSearchSource:
 
 
 def url_key(url: str) -> frozenset[str]:
-    """What a page is, wherever a copy of it lies: its address without what does not count."""
+    """Return the identity key of a page: its URL without scheme, `www.` and other insignificant parts."""
     host, _, path = url.partition("//")[2].partition("/")
     return frozenset([f"url:{host.lower().removeprefix('www.')}{path_key(path)}"])
