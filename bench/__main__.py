@@ -12,37 +12,37 @@ from bench.corpora import Corpus
 from bench.figures import Contestant, Result
 from bench.meter import CommandFailed
 
-KEPT = Path(__file__).parents[1] / ".bench"
-PLACE = "bench"
+CACHE_FOLDER = Path(__file__).parents[1] / ".bench"
+MARKER = "bench"
 
 
 def main() -> int:
-    """Measure and show."""
+    """Measure and print the tables."""
     options = _options()
     facts = machine.description()
     with tempfile.TemporaryDirectory(prefix="bench-") as temporary:
         work = Path(temporary).resolve()
         roots = _roots(options.corpora, work)
-        chosen = _chosen(options, roots, work)
+        chosen = _choose_corpora(options, roots, work)
         if not chosen:
-            _say(f"There is nothing to measure: no corpus or size is called {', '.join(options.only) or 'anything'}.")
+            _log(f"There is nothing to measure: no corpus or size is called {', '.join(options.only) or 'anything'}.")
             return 2
         contestants = _contestants(options, roots, chosen, work)
-        results = [_measured(corpus, contestants, options.rounds) for corpus in chosen]
+        results = [_measure(corpus, contestants, options.rounds) for corpus in chosen]
     tables = [*(report.corpus_table(result) for result in results), report.goals_table(results)]
     print("\n".join([*facts, "", *(table.as_text() for table in tables)]))
     if options.json:
         figures = {"machine": facts, "command": _command(options), "results": [result.as_json() for result in results]}
         options.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     if options.markdown:
-        said = [
+        lines = [
             f"`{_command(options)}`",
             "",
             *(f"- {fact}" for fact in facts),
             "",
             *(table.as_markdown() for table in tables),
         ]
-        page.put(options.markdown, PLACE, "\n".join(said))
+        page.replace_between(options.markdown, MARKER, "\n".join(lines))
     return 0
 
 
@@ -51,10 +51,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("corpora", type=Path, metavar="CORPORA", help="a folder whose folders are corpora")
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="a corpus or a size; repeatable")
     parser.add_argument("--sizes", type=_sizes, default=(100, 1_000, 10_000), help="how many files to draw from all")
-    parser.add_argument("--rounds", type=int, default=3, help="medians are over so many (default: 3)")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds; medians are over all of them (default: 3)")
     parser.add_argument("--no-semble", action="store_true", help="measure dowse alone")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure of every round")
-    program.add_markdown(parser, PLACE)
+    program.add_markdown(parser, MARKER)
     return parser.parse_args()
 
 
@@ -65,68 +65,68 @@ def _sizes(value: str) -> tuple[int, ...]:
 def _roots(folder: Path, work: Path) -> list[Path]:
     roots = corpora.find(folder)
     if not roots:
-        _say(corpora.MISSING.format(folder=folder))
+        _log(corpora.MISSING.format(folder=folder))
         roots = [corpora.installed_packages(work / "origin")]
     return roots
 
 
-def _chosen(options: argparse.Namespace, roots: list[Path], work: Path) -> list[Corpus]:
-    """Samples of all corpora together, smallest first, then each corpus whole."""
+def _choose_corpora(options: argparse.Namespace, roots: list[Path], work: Path) -> list[Corpus]:
+    """Return samples of all corpora together, smallest first, then each corpus whole."""
     copies = work / "corpora"
     made: dict[str, Corpus] = {}
     for size in sorted(options.sizes):
         if not options.only or str(size) in options.only:
-            _say(f"Copying {size:,} files ...")
+            _log(f"Copying {size:,} files ...")
             corpus = corpora.sample(roots, size, copies)
             if len(corpus.paths) < size:
-                _say(f"There are only {len(corpus.paths):,} files.")
+                _log(f"There are only {len(corpus.paths):,} files.")
             made[corpus.name] = corpus
     for root in roots:
         if not options.only or root.name in options.only:
-            _say(f"Copying {root.name} ...")
-            made[root.name] = corpora.whole(root, copies)
+            _log(f"Copying {root.name} ...")
+            made[root.name] = corpora.copy_corpus(root, copies)
     return list(made.values())
 
 
 def _contestants(options: argparse.Namespace, roots: list[Path], chosen: list[Corpus], work: Path) -> list[Contestant]:
-    """dowse, and semble where it can be installed; each has run once, so that all it unpacks is there."""
+    """Return dowse, and semble if it can be installed. Each has run once, so that its files are unpacked."""
     each_type = corpora.one_of_each_type(chosen, work)
     first = ours.Dowse(work)
     first.index(each_type)
     if options.no_semble:
         return [first]
-    _say("Preparing semble ...")
+    _log("Preparing semble ...")
     try:
-        second = semble.prepare(KEPT, work, roots)
+        second = semble.prepare(CACHE_FOLDER, work, roots)
         second.index(each_type)
     except (OSError, CommandFailed) as error:
-        _say(f"semble cannot be measured here, so dowse is measured alone: {error}")
+        _log(f"semble cannot be measured here, so dowse is measured alone: {error}")
         return [first]
     return [first, second]
 
 
-def _measured(corpus: Corpus, contestants: list[Contestant], rounds: int) -> Result:
-    corpora.warm(corpus)
+def _measure(corpus: Corpus, contestants: list[Contestant], rounds: int) -> Result:
+    corpora.read_all(corpus)
     result = Result(corpus, {contestant.name: [] for contestant in contestants})
     for number in range(1, rounds + 1):
         for contestant in contestants:
             figures = contestant.round(corpus)
             result.rounds[contestant.name].append(figures)
-            _say(f"{corpus.name}, round {number}: {contestant.name}, {figures.files_a_second:,.0f} files/s")
+            _log(f"{corpus.name}, round {number}: {contestant.name}, {figures.files_a_second:,.0f} files/s")
     return result
 
 
 def _command(options: argparse.Namespace) -> str:
-    """The command as it was typed, without the folders of this machine."""
-    shown = ("CORPORA" if Path(word) == options.corpora else _unplaced(word) for word in sys.argv[1:])
+    """Return the command as it was typed, without the folders of this machine."""
+    shown = ("CORPORA" if Path(word) == options.corpora else _without_folder(word) for word in sys.argv[1:])
     return shlex.join(["python", "-m", "bench", *shown])
 
 
-def _unplaced(word: str) -> str:
+def _without_folder(word: str) -> str:
     return Path(word).name if Path(word).is_absolute() else word
 
 
-def _say(text: str) -> None:
+def _log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""`python -m bench.archives CORPORA`: archives indexed and searched, and citations held against a list."""
+"""`python -m bench.archives CORPORA`: measure indexing and search of archives, and check citations against a list."""
 
 import argparse
 import json
@@ -17,7 +17,7 @@ from dowse.archives.archive_replies import search_reply
 from dowse.archives.archive_search import search_archives
 from dowse.reading import DOCUMENT_EXTENSIONS
 
-PLACE = "bench archives"
+MARKER = "bench archives"
 DOCUMENTS = 10_000
 SEARCHES = 300
 MAX_BYTES = 1_000_000
@@ -27,8 +27,8 @@ _TITLE = re.compile(r"^title: *(.+)", re.MULTILINE)
 
 
 def main() -> int:
-    """Measure and show."""
-    return program.run(_options(), PLACE, _tables)
+    """Measure and print the tables."""
+    return program.run(_options(), MARKER, _tables)
 
 
 def _options() -> argparse.Namespace:
@@ -38,7 +38,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--searches", type=int, default=SEARCHES)
     parser.add_argument("--peps", type=Path, metavar="DIR", help="the sources of the PEPs (default: found in CORPORA)")
     parser.add_argument("--eval", type=Path, metavar="DIR", help=f"a folder with {EDGES}")
-    program.add_markdown(parser, PLACE)
+    program.add_markdown(parser, MARKER)
     return parser.parse_args()
 
 
@@ -48,17 +48,17 @@ def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
 
 
 def _speed(options: argparse.Namespace, work: Path) -> Table:
-    count = _lay_out(options.corpora, options.documents, work)
+    count = _make_archives(options.corpora, options.documents, work)
     first = _index(work)
     again = _index(work)
-    _say(f"{count:,} documents are indexed in {first.seconds:.1f} s")
+    _log(f"{count:,} documents are indexed in {first.seconds:.1f} s")
     database = open_database(work / "data" / "search.db")
     began = time.perf_counter()
     search_archives(database, "wram up teh search", 10)
     warm = time.perf_counter() - began
     queries = _queries(database, options.searches)
     used = time.process_time()
-    times = sorted(_ask(database, query) for query in queries)
+    times = sorted(_time_search(database, query) for query in queries)
     used = (time.process_time() - used) * 1000 / len(times)
     own, _ = meter.memory(os.getpid())
     ((citations,),) = database.rows("SELECT COUNT(*) FROM citations WHERE target IS NOT NULL AND is_citation")
@@ -82,8 +82,8 @@ def _speed(options: argparse.Namespace, work: Path) -> Table:
     return Table(f"Archives of {count:,} documents", rows)
 
 
-def _lay_out(folder: Path, most: int, work: Path) -> int:
-    """Documents of all corpora, spread evenly; those that name their address become captured pages."""
+def _make_archives(folder: Path, count: int, work: Path) -> int:
+    """Copy documents evenly from all corpora into archives; those with a slug become captured pages."""
     found = sorted(
         file
         for file in folder.rglob("*")
@@ -92,7 +92,8 @@ def _lay_out(folder: Path, most: int, work: Path) -> int:
         and file.is_file()
         and file.stat().st_size < MAX_BYTES
     )
-    chosen = [found[at * len(found) // min(most, len(found))] for at in range(min(most, len(found)))]
+    count = min(count, len(found))
+    chosen = [found[at * len(found) // count] for at in range(count)]
     for number, file in enumerate(chosen):
         data = file.read_bytes()
         slug, title = (pattern.search(data[:2000].decode("utf-8", "replace")) for pattern in (_SLUG, _TITLE))
@@ -111,13 +112,13 @@ def _lay_out(folder: Path, most: int, work: Path) -> int:
 
 def _index(work: Path) -> meter.Run:
     environment = {key: value for key, value in os.environ.items() if not key.endswith(("_ARCHIVE_PATH", "_DB_PATH"))}
-    return meter.measured([sys.executable, "-m", "dowse", "archive", "index"], environment, work)
+    return meter.measure_command([sys.executable, "-m", "dowse", "archive", "index"], environment, work)
 
 
 def _queries(database: ArchiveDatabase, count: int) -> list[str]:
-    """Titles, titles with a typo, and words of texts, a third each; the same in every run."""
+    """Return titles, titles with a typo, and words of texts, a third each; the same in every run."""
     chance = random.Random(7)  # noqa: S311 - no secret
-    documents = [one for one in database.documents().values() if re.search(r"[a-z]{4}", one.title)]
+    documents = [document for document in database.documents().values() if re.search(r"[a-z]{4}", document.title)]
     queries = list[str]()
     for number, document in enumerate(chance.sample(documents, min(count, len(documents)))):
         words = re.findall(r"[A-Za-z]{4,}", database.text(document.number) if number % 3 == 2 else document.title)
@@ -133,8 +134,8 @@ def _with_typo(title: str, chance: random.Random) -> str:
     return title[:at] + title[at + 1 :] if chance.random() < 0.5 else title[: at - 1] + title[at : at + 1] + title[at - 1 : at] + title[at + 1 :]  # fmt: skip
 
 
-def _ask(database: ArchiveDatabase, query: str) -> float:
-    """Milliseconds that an answer takes: hits, snippets, their citations and the graph around them."""
+def _time_search(database: ArchiveDatabase, query: str) -> float:
+    """Return the milliseconds of one search with snippets, citations and the citation graph."""
     began = time.perf_counter()
     hits = search_archives(database, query, 10)
     search_reply(database, hits, query=query, fuzzy=True, include_citations=True, citation_depth=3, limit=10)
@@ -142,11 +143,11 @@ def _ask(database: ArchiveDatabase, query: str) -> float:
 
 
 def _extraction(options: argparse.Namespace, work: Path) -> Table | None:
-    """The references between PEPs, by role and head, against the list."""
+    """Compare the references between PEPs, by role and header, with the list."""
     listed = options.eval / EDGES if options.eval else None
     peps = options.peps or next(iter(sorted(file.parent for file in options.corpora.rglob("pep-0001.rst"))), None)
     if not listed or not listed.is_file() or not peps:
-        _say(f"without --eval with {EDGES} and the sources of the PEPs, no citations are held against a list")
+        _log(f"Citations are not checked: that needs --eval with {EDGES} and the sources of the PEPs.")
         return None
     for file in sorted(peps.glob("pep-*.rst")):
         copy = work / "research-archive" / file.name
@@ -160,12 +161,12 @@ def _extraction(options: argparse.Namespace, work: Path) -> Table | None:
     )
     database.close()
     found = {(Path(source).stem, Path(target).stem) for source, target in rows}
-    there = {file.stem for file in peps.glob("pep-*.rst")}
+    peps_present = {file.stem for file in peps.glob("pep-*.rst")}
     pairs = {tuple(line.split("\t")[:2]) for line in listed.read_text(encoding="utf-8").splitlines() if line}
-    wanted = {pair for pair in pairs if pair[0] in there and pair[1] in there}
+    wanted = {pair for pair in pairs if pair[0] in peps_present and pair[1] in peps_present}
     right = len(found & wanted)
     return Table(
-        f"References between {len(there):,} PEPs",
+        f"References between {len(peps_present):,} PEPs",
         [
             ("", "measured", "to reach"),
             ("in the list", f"{len(wanted):,}", ""),
@@ -176,7 +177,7 @@ def _extraction(options: argparse.Namespace, work: Path) -> Table | None:
     )
 
 
-def _say(text: str) -> None:
+def _log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""What is measured on: real files, copied to a temporary folder where one of them can be changed."""
+"""The corpora: real files, copied to a temporary folder where they can be changed."""
 
 import shutil
 import sysconfig
@@ -24,7 +24,7 @@ Until then the packages installed beside this Python are measured, which every m
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """A folder that can be written to, and what there is to index in it."""
+    """A writable folder, and the files in it that can be indexed."""
 
     name: str
     folder: Path
@@ -32,34 +32,34 @@ class Corpus:
     text_bytes: int
 
     def median_file(self) -> Path:
-        """The file whose size is in the middle."""
+        """Return the file of median size."""
         sizes = sorted((self.folder / path).stat().st_size for path in self.paths)
         middle = sizes[len(sizes) // 2]
         return next(file for path in self.paths if (file := self.folder / path).stat().st_size == middle)
 
 
 def find(folder: Path) -> list[Path]:
-    """The corpora in a folder that have something to index, by name."""
+    """Return the corpora in a folder that have files to index, sorted by name."""
     below = sorted(folder.iterdir()) if folder.is_dir() else []
     return [path.resolve() for path in below if path.is_dir() and indexable(path.resolve())]
 
 
 def installed_packages(into: Path) -> Path:
-    """The one corpus that every machine has, copied out of the environment, which is never indexed."""
+    """Copy the installed packages, a corpus that every machine has, out of the environment, which is never indexed."""
     root = into / "installed-packages"
     shutil.copytree(sysconfig.get_paths()["purelib"], root, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
     return root
 
 
-def whole(root: Path, into: Path) -> Corpus:
-    """A copy of a corpus without its history."""
+def copy_corpus(root: Path, into: Path) -> Corpus:
+    """Copy a corpus without its Git history."""
     folder = into / root.name
     shutil.copytree(root, folder, symlinks=True, ignore=shutil.ignore_patterns(".git"))
-    return _described(root.name, folder, indexable(folder))
+    return _make_corpus(root.name, folder, indexable(folder))
 
 
 def sample(roots: list[Path], count: int, into: Path) -> Corpus:
-    """That many files, or all there are, spread evenly over all corpora."""
+    """Copy this many files, or all, spread evenly over all corpora."""
     found = [(root, path) for root in roots for path in indexable(root)]
     count = min(count, len(found))
     chosen = [found[at * len(found) // count] for at in range(count)]
@@ -68,11 +68,11 @@ def sample(roots: list[Path], count: int, into: Path) -> Corpus:
         copy = folder / root.name / path
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(root / path, copy)
-    return _described(f"{count:,} files", folder, tuple(f"{root.name}/{path}" for root, path in chosen))
+    return _make_corpus(f"{count:,} files", folder, tuple(f"{root.name}/{path}" for root, path in chosen))
 
 
 def one_of_each_type(corpora: list[Corpus], into: Path) -> Path:
-    """A small file of every type there is, for a run that makes all tools unpack what they need."""
+    """Copy a small file of every type, for a first run in which the tools unpack their files."""
     smallest: dict[str, Path] = {}
     for corpus in corpora:
         for file in (corpus.folder / path for path in corpus.paths):
@@ -89,7 +89,7 @@ def one_of_each_type(corpora: list[Corpus], into: Path) -> Path:
     return folder
 
 
-def warm(corpus: Corpus) -> None:
+def read_all(corpus: Corpus) -> None:
     """Read every file once, so that all runs find them in the page cache."""
     for path in corpus.paths:
         (corpus.folder / path).read_bytes()
@@ -97,7 +97,7 @@ def warm(corpus: Corpus) -> None:
 
 @cache
 def indexable(root: Path) -> tuple[str, ...]:
-    """The files that the policy allows and that are text, by path."""
+    """Return the paths of the text files that the policy allows."""
     paths = (found.path for found in ProjectFiles(root, Settings()).entries() if not isinstance(found, Verdict))
     return tuple(path for path in paths if _is_text(root / path))
 
@@ -107,5 +107,5 @@ def _is_text(file: Path) -> bool:
         return find_nul_byte(opened.read(HEAD_BYTES)) is None
 
 
-def _described(name: str, folder: Path, paths: tuple[str, ...]) -> Corpus:
+def _make_corpus(name: str, folder: Path, paths: tuple[str, ...]) -> Corpus:
     return Corpus(name, folder, paths, sum((folder / path).stat().st_size for path in paths))

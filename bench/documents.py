@@ -1,4 +1,4 @@
-"""`python -m bench.documents CORPORA`: measure a folder of documents as it is indexed, served and searched."""
+"""`python -m bench.documents CORPORA`: measure indexing, serving and searching of a folder of documents."""
 
 import argparse
 import json
@@ -26,26 +26,26 @@ from dowse.sources.document_files import DocumentFiles
 from dowse.types import Entry, StoredDocument
 from mcp import Client
 
-PLACE = "bench documents"
+MARKER = "bench documents"
 QUERIES = 300
-"""Questions, each asked twice; half are titles, half are words of a description."""
+"""Number of queries, each asked twice; half are titles, half are words of a description."""
 ROUNDS = 3
 PAGES = 20
 
 
 def main() -> int:
-    """Measure and show."""
-    return program.run(_options(), PLACE, _tables)
+    """Measure and print the tables."""
+    return program.run(_options(), MARKER, _tables)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.documents", description=__doc__)
     parser.add_argument(
-        "corpora", type=Path, metavar="CORPORA", help="a folder of corpora; the one with most documents"
+        "corpora", type=Path, metavar="CORPORA", help="a folder of corpora; the one with most documents is measured"
     )
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"full indexes to measure (default: {ROUNDS})")
-    parser.add_argument("--queries", type=int, default=QUERIES, help=f"questions to ask (default: {QUERIES})")
-    program.add_markdown(parser, PLACE)
+    parser.add_argument("--queries", type=int, default=QUERIES, help=f"queries (default: {QUERIES})")
+    program.add_markdown(parser, MARKER)
     return parser.parse_args()
 
 
@@ -54,21 +54,21 @@ def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
     root = max(roots, key=_count)
     folder = work / "documents" / root.name
     shutil.copytree(root, folder, symlinks=True, ignore=shutil.ignore_patterns(".git"))
-    return [_measured(folder, work, options)]
+    return [_measure(folder, work, options)]
 
 
 def _count(root: Path) -> int:
     return sum(isinstance(one, Entry) for one in DocumentFiles(root, Settings()).entries())
 
 
-def _measured(folder: Path, work: Path, options: argparse.Namespace) -> Table:
+def _measure(folder: Path, work: Path, options: argparse.Namespace) -> Table:
     runs = [_full_index(folder, work / f"home-{number}") for number in range(options.rounds)]
     os.environ["DOWSE_HOME"] = str(work / f"home-{options.rounds - 1}")
     project = ProjectIndex(folder, "documents")
     documents = list(project.store.documents())
     links = _links(project, documents)
     project.close()
-    served = anyio.run(_served, folder, _questions(documents, options.queries))
+    served = anyio.run(_measure_server, folder, _questions(documents, options.queries))
     seconds, cpu = (
         statistics.median(run) for run in zip(*((r.seconds, r.cpu_seconds or 0) for r in runs), strict=True)
     )
@@ -86,10 +86,10 @@ def _measured(folder: Path, work: Path, options: argparse.Namespace) -> Table:
 
 
 def _full_index(folder: Path, home: Path) -> meter.Run:
-    """A search in a new process with an empty storage root: it indexes all, then answers."""
+    """Run a search in a new process with an empty storage root, which indexes everything first."""
     command = [sys.executable, "-m", "dowse", "docs", "search", "the", str(folder), "--limit", "1", "--json"]
-    run = meter.measured(command, {**os.environ, "DOWSE_HOME": str(home)})
-    _say(f"indexed in {run.seconds:.1f} s, {run.cpu_seconds or 0:.1f} s of the processor")
+    run = meter.measure_command(command, {**os.environ, "DOWSE_HOME": str(home)})
+    _log(f"indexed in {run.seconds:.1f} s, {run.cpu_seconds or 0:.1f} s of the processor")
     return run
 
 
@@ -103,14 +103,14 @@ def _links(project: ProjectIndex, documents: list[StoredDocument]) -> "Counter[t
 
 
 def _questions(documents: list[StoredDocument], count: int) -> list[str]:
-    """Titles, and five words in the middle of a description, of documents all over the folder."""
+    """Return titles, and five words in the middle of descriptions, of documents evenly drawn from the folder."""
     chosen = [documents[at * len(documents) // count] for at in range(min(count, len(documents)))]
-    asked = []
-    for number, one in enumerate(chosen):
-        words = one.description.split()
+    questions = []
+    for number, document in enumerate(chosen):
+        words = document.description.split()
         middle = max(0, len(words) // 2 - 2)
-        asked.append(" ".join(words[middle : middle + 5]) if number % 2 and len(words) > 4 else one.title)
-    return asked
+        questions.append(" ".join(words[middle : middle + 5]) if number % 2 and len(words) > 4 else document.title)
+    return questions
 
 
 # The server
@@ -118,13 +118,13 @@ def _questions(documents: list[StoredDocument], count: int) -> list[str]:
 
 @dataclass(slots=True)
 class Served:
-    """Milliseconds and bytes of one server."""
+    """The times in milliseconds and the memory in bytes of one server."""
 
     first_page: float = 0.0
     settled: float = 0.0
     pages: tuple[float, ...] = ()
     searches: tuple[tuple[float, float], ...] = ()
-    """Through stdio, and what the server says itself; asked for the first time."""
+    """Times through stdio and in the server, of queries that are asked for the first time."""
     again: tuple[tuple[float, float], ...] = ()
     found_first: float = 0.0
     changed: float = 0.0
@@ -132,7 +132,7 @@ class Served:
     memory: tuple[int, int] = (0, 0)
 
     def rows(self) -> list[Row]:
-        """As they stand in the table."""
+        """Return the rows of the table."""
         titles = f"{self.found_first:.0%}"
         return [
             ("first page of the list, right after the start", f"{self.first_page:.0f} ms", "≤ 100 ms"),
@@ -160,7 +160,7 @@ def _search_rows(what: str, times: tuple[tuple[float, float], ...], goal: str) -
     ]
 
 
-async def _served(folder: Path, questions: list[str]) -> Served:
+async def _measure_server(folder: Path, questions: list[str]) -> Served:
     server = StdioServerParameters(
         command=sys.executable,
         args=["-m", "dowse", "docs", str(folder), "--tools", "full"],
@@ -168,37 +168,37 @@ async def _served(folder: Path, questions: list[str]) -> Served:
     )
     served = Served()
     async with Client(server, read_timeout_seconds=600) as client:
-        served.first_page, listed = await _timed(client.list_resources(cache_mode="bypass"))
-        served.settled = await _settled(client)
-        served.pages = tuple([(await _timed(client.list_resources(cache_mode="bypass")))[0] for _ in range(PAGES)])
-        served.searches, served.found_first = await _searches(client, questions)
-        served.again, _ = await _searches(client, questions)
-        process = next((pid for pid in meter.tree(os.getpid()) if pid != os.getpid()), os.getpid())
+        served.first_page, listed = await _time(client.list_resources(cache_mode="bypass"))
+        served.settled = await _wait_until_complete(client)
+        served.pages = tuple([(await _time(client.list_resources(cache_mode="bypass")))[0] for _ in range(PAGES)])
+        served.searches, served.found_first = await _time_searches(client, questions)
+        served.again, _ = await _time_searches(client, questions)
+        process = next((pid for pid in meter.process_tree(os.getpid()) if pid != os.getpid()), os.getpid())
         after, _ = meter.memory(process)
-        served.changed = await _change(client, folder)
+        served.changed = await _time_change(client, folder)
         uri = str(listed.resources[0].uri)
-        first, _ = await _timed(client.call_tool("find_links", {"uri": uri, "direction": "in"}))
-        again, _ = await _timed(client.call_tool("find_links", {"uri": uri, "direction": "in"}))
-        broken, _ = await _timed(client.call_tool("find_links", {"direction": "broken"}))
+        first, _ = await _time(client.call_tool("find_links", {"uri": uri, "direction": "in"}))
+        again, _ = await _time(client.call_tool("find_links", {"uri": uri, "direction": "in"}))
+        broken, _ = await _time(client.call_tool("find_links", {"direction": "broken"}))
         served.links, served.memory = (first, again, broken), (after, meter.memory(process)[0])
     return served
 
 
-async def _searches(client: Client, questions: list[str]) -> tuple[tuple[tuple[float, float], ...], float]:
+async def _time_searches(client: Client, questions: list[str]) -> tuple[tuple[tuple[float, float], ...], float]:
     times, hits = [], []
     for number, question in enumerate(questions):
-        took, result = await _timed(client.call_tool("search_documents", {"query": question}))
+        took, result = await _time(client.call_tool("search_documents", {"query": question}))
         content = dict(result.structured_content or {})
         times.append((took, float(content["searchTimeMs"])))
         if not number % 2:  # a title
             best = content["results"][0]["title"] if content["results"] else ""
             hits.append(best.casefold() == " ".join(question.split()).casefold())
-    _say(f"searches: {statistics.median(time for time, _ in times):.1f} ms through stdio")
+    _log(f"searches: {statistics.median(time for time, _ in times):.1f} ms through stdio")
     return tuple(times), sum(hits) / max(1, len(hits))
 
 
-async def _settled(client: Client) -> float:
-    """Ask until the server knows that nothing is pending: before, every answer waits a moment for that."""
+async def _wait_until_complete(client: Client) -> float:
+    """Search until the server reports complete coverage; before that, every reply waits a moment for it."""
     began = time.perf_counter()
     while True:
         result = await client.call_tool("search_documents", {"query": "anything"})
@@ -206,8 +206,8 @@ async def _settled(client: Client) -> float:
             return (time.perf_counter() - began) * 1000
 
 
-async def _change(client: Client, folder: Path) -> float:
-    """Write a new document and ask for it at once."""
+async def _time_change(client: Client, folder: Path) -> float:
+    """Write a new document and search for it at once."""
     word = "zyzzogeton"
     (folder / "changed.md").write_text(f"# A change\n\n{word}\n", encoding="utf-8")
     began = time.perf_counter()
@@ -218,7 +218,7 @@ async def _change(client: Client, folder: Path) -> float:
     raise RuntimeError("a changed document was not found")
 
 
-async def _timed(work: Any) -> tuple[float, Any]:
+async def _time(work: Any) -> tuple[float, Any]:
     began = time.perf_counter()
     got = await work
     return (time.perf_counter() - began) * 1000, got
@@ -228,7 +228,7 @@ def _megabytes(size: int) -> str:
     return f"{size / 1e6:.0f} MB" if size else "not measured"
 
 
-def _say(text: str) -> None:
+def _log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""`python -m bench.empty`: a server with one tool that does nothing, the SDK's own or behind dowse's gate, to compare with."""
+"""`python -m bench.empty`: a server whose only tool does nothing, plain or behind dowse's access checks, to compare with."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -35,7 +35,7 @@ async def _serve_stdio(server: Server[object]) -> None:
 
 
 def main() -> None:
-    """Serve, with uvicorn set as it is for dowse, until a signal comes."""
+    """Serve with dowse's settings of uvicorn until a signal comes."""
     server = Server[object]("empty", on_list_tools=_list, on_call_tool=_call)
     if ON_STDIO in sys.argv:
         anyio.run(_serve_stdio, server)

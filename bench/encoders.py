@@ -1,4 +1,4 @@
-"""`python -m bench.encoders CORPORA`: measure how fast and how large the shipped encoders are, on chunks of real files."""
+"""`python -m bench.encoders CORPORA`: measure the speed and the memory of the shipped encoders on chunks of real files."""
 
 import argparse
 import json
@@ -16,28 +16,28 @@ from dowse.settings import Settings
 from dowse.sources.project_files import ProjectFiles
 from dowse.types import Document, Entry
 
-PLACE = "bench encoders"
+MARKER = "bench encoders"
 COUNTS = {"static": 20_000, "minilm": 400}
-"""Chunks that each encodes: some seconds of work."""
+"""Number of chunks that each encodes, some seconds of work."""
 FILES = 4000
 SEED = 1
 
 
 def main() -> int:
-    """Measure and show."""
+    """Measure and print the tables."""
     parser = argparse.ArgumentParser(prog="python -m bench.encoders", description=__doc__)
     parser.add_argument(
         "corpora", type=Path, metavar="CORPORA", help="a folder of corpora; chunks come from all of them"
     )
-    program.add_markdown(parser, PLACE)
-    return program.run(parser.parse_args(), PLACE, _tables)
+    program.add_markdown(parser, MARKER)
+    return program.run(parser.parse_args(), MARKER, _tables)
 
 
 def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
     roots = corpora.find(options.corpora) or [corpora.installed_packages(work / "origin")]
     texts = _chunks(roots)
     mean = sum(map(len, texts)) / len(texts)
-    static, minilm = (_measured(name, texts[:count], work) for name, count in COUNTS.items())
+    static, minilm = (_measure(name, texts[:count], work) for name, count in COUNTS.items())
     rows: list[Row] = [
         ("one core, processor time", "static table", "to reach", "MiniLM"),
         ("chunks/s", f"{static['encoded']:,.0f}", "≥ 3,000", f"{minilm['encoded']:.1f}"),
@@ -49,27 +49,27 @@ def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
 
 
 def _chunks(roots: list[Path]) -> list[str]:
-    """What is encoded for the chunks of real files, in a random order that is always the same."""
+    """Return the encoder inputs of chunks of real files, in a random order that is always the same."""
     found: list[str] = []
     for root in roots:
         source = ProjectFiles(root, Settings())
-        entries = [one for one in source.entries() if isinstance(one, Entry)]
+        entries = [entry for entry in source.entries() if isinstance(entry, Entry)]
         for entry in random.Random(SEED).sample(entries, min(len(entries), FILES // len(roots))):  # noqa: S311
             document = source.read(entry)
             if isinstance(document, Document):
                 chunks, _ = chunk(document.reading.text, document.language, document.kind)
-                found += [encoder_input(document.path, one.text) for one in chunks]
+                found += [encoder_input(document.path, piece.text) for piece in chunks]
     random.Random(SEED).shuffle(found)  # noqa: S311
     return found
 
 
-def _measured(name: str, texts: list[str], work: Path) -> dict[str, Any]:
-    """In a process of its own, with one thread."""
+def _measure(name: str, texts: list[str], work: Path) -> dict[str, Any]:
+    """Measure an encoder in a process of its own with one thread."""
     file = work / f"{name}.json"
     file.write_text(json.dumps(texts), encoding="utf-8")
     command = [sys.executable, "-m", "bench.inside.encode", name, str(file)]
-    told: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    return told
+    figures: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return figures
 
 
 def _ms(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""`python -m bench.encoding CORPORA`: what the second phase takes, and what it leaves to those who search meanwhile."""
+"""`python -m bench.encoding CORPORA`: measure background encoding, and searches while it runs."""
 
 import argparse
 import asyncio
@@ -23,20 +23,20 @@ from dowse.indexes.encoding_progress import read_encoding_progress
 from dowse.indexes.index import ProjectIndex
 from mcp import Client
 
-PLACE = "bench encoding"
+MARKER = "bench encoding"
 FILES = 200
 SEARCHES = 60
 PAUSE_SECONDS = 0.7
-"""Between two questions; less, and the worker gives way to them all the time."""
+"""Pause between two queries; with a shorter one the worker yields to them all the time."""
 QUIET_SECONDS = 20.0
-"""How long the worker is watched while nobody asks."""
+"""How long the worker is watched without queries."""
 WAIT_SECONDS = 3600.0
 CHILD = "dowse.encoding_worker.worker_main"
 
 
 def main() -> int:
-    """Measure and show."""
-    return program.run(_options(), PLACE, lambda options, work: [_table(options, work)])
+    """Measure and print the tables."""
+    return program.run(_options(), MARKER, lambda options, work: [_table(options, work)])
 
 
 def _options() -> argparse.Namespace:
@@ -44,18 +44,18 @@ def _options() -> argparse.Namespace:
     parser.add_argument("corpora", type=Path, metavar="CORPORA", help="a folder whose folders are corpora")
     parser.add_argument("--eval", type=Path, metavar="EVAL", help="a folder with code-search/, for its queries")
     parser.add_argument("--files", type=int, default=FILES, help=f"files to encode (default: {FILES})")
-    parser.add_argument("--searches", type=int, default=SEARCHES, help=f"questions (default: {SEARCHES}, twice)")
-    program.add_markdown(parser, PLACE)
+    parser.add_argument("--searches", type=int, default=SEARCHES, help=f"queries (default: {SEARCHES}, twice)")
+    program.add_markdown(parser, MARKER)
     return parser.parse_args()
 
 
 @dataclass(slots=True)
 class Figures:
-    """What was measured."""
+    """The figures of one run."""
 
     chunks: int
     begin_seconds: float = 0.0
-    """From the first call of a server until its first vectors are kept."""
+    """From the first call of a server until its first vectors are stored."""
     chunks_a_second: float = 0.0
     processor: float = 0.0
     searched_chunks_a_second: float = 0.0
@@ -73,9 +73,9 @@ def _table(options: argparse.Namespace, work: Path) -> Table:
     roots = corpora.find(options.corpora) or [corpora.installed_packages(work / "origin")]
     sample = corpora.sample(roots, options.files, work / "served")
     queries = latency.queries(options.eval, roots)
-    project = quality.opened(sample.folder)
-    figures = anyio.run(_measured, project, queries, options.searches)
-    figures.cached_seconds = _again(sample.folder, work / "copy")
+    project = quality.open_index(sample.folder)
+    figures = anyio.run(_measure, project, queries, options.searches)
+    figures.cached_seconds = _index_copy(sample.folder, work / "copy")
     busy, idle = figures.busy_ms or [0.0], figures.idle_ms or [0.0]
     rows: list[Row] = [
         ("", "measured", "to reach"),
@@ -95,62 +95,62 @@ def _table(options: argparse.Namespace, work: Path) -> Table:
     return Table("Encoding behind", rows)
 
 
-async def _measured(project: ProjectIndex, queries: list[str], count: int) -> Figures:
+async def _measure(project: ProjectIndex, queries: list[str], count: int) -> Figures:
     command = ["-m", "dowse", "serve", str(project.root)]
     server = StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
     figures = Figures(sum(project.store.totals(kind).chunks for kind in ("code", "docs")))
     async with Client(server) as client:
         began = time.perf_counter()
         await client.call_tool("get_index_status", {})
-        await _until(lambda: _done(project) > 0)
+        await _wait_until(lambda: _encoded_chunks(project) > 0)
         figures.begin_seconds = time.perf_counter() - began
-        served = next(pid for pid in meter.tree(os.getpid()) if pid != os.getpid())
-        worker = next(pid for pid in meter.tree(served) if CHILD in _command(pid))
-        _say(f"the worker is at it after {figures.begin_seconds:.1f} s")
-        await _watch(project, figures, worker)
-        figures.server_with = _own(served)
+        served = next(pid for pid in meter.process_tree(os.getpid()) if pid != os.getpid())
+        worker = next(pid for pid in meter.process_tree(served) if CHILD in _command(pid))
+        _log(f"the worker encodes after {figures.begin_seconds:.1f} s")
+        await _watch_worker(project, figures, worker)
+        figures.server_with = _own_bytes(served)
         figures.busy_ms, figures.searched_chunks_a_second = await _ask(client, project, queries[::2], count)
-        figures.worker_bytes = max(figures.worker_bytes, _pss(worker))
-        _say("waiting for the worker to be done")
-        await _until(lambda: read_encoding_progress(project.store, project.settings).state == "complete")
-        figures.worker_bytes = max(figures.worker_bytes, _pss(worker))
+        figures.worker_bytes = max(figures.worker_bytes, _pss_bytes(worker))
+        _log("waiting for the worker to be done")
+        await _wait_until(lambda: read_encoding_progress(project.store, project.settings).state == "complete")
+        figures.worker_bytes = max(figures.worker_bytes, _pss_bytes(worker))
         await asyncio.sleep(3)
         figures.idle_ms, _ = await _ask(client, project, queries[1::2], count)
         os.kill(worker, signal.SIGTERM)
         await asyncio.sleep(5)
-        figures.server_without = _own(served)
+        figures.server_without = _own_bytes(served)
     project.close()
     return figures
 
 
-async def _watch(project: ProjectIndex, figures: Figures, worker: int) -> None:
-    """The worker alone."""
-    began, used, done = time.perf_counter(), _processor_seconds(worker), _done(project)
-    while time.perf_counter() - began < QUIET_SECONDS and _done(project) < figures.chunks:
-        figures.worker_bytes = max(figures.worker_bytes, _pss(worker))
+async def _watch_worker(project: ProjectIndex, figures: Figures, worker: int) -> None:
+    """Measure the worker while no searches run."""
+    began, used, done = time.perf_counter(), _processor_seconds(worker), _encoded_chunks(project)
+    while time.perf_counter() - began < QUIET_SECONDS and _encoded_chunks(project) < figures.chunks:
+        figures.worker_bytes = max(figures.worker_bytes, _pss_bytes(worker))
         await asyncio.sleep(0.5)
     taken = time.perf_counter() - began
-    figures.chunks_a_second = (_done(project) - done) / taken
+    figures.chunks_a_second = (_encoded_chunks(project) - done) / taken
     figures.processor = (_processor_seconds(worker) - used) / taken
-    _say(f"{figures.chunks_a_second:.0f} chunks/s")
+    _log(f"{figures.chunks_a_second:.0f} chunks/s")
 
 
 async def _ask(client: Client, project: ProjectIndex, queries: list[str], count: int) -> tuple[list[float], float]:
-    """Milliseconds of each question, and the chunks a second that were encoded meanwhile."""
-    times, began, done = list[float](), time.perf_counter(), _done(project)
+    """Return the milliseconds of each query, and the chunks per second that were encoded meanwhile."""
+    times, began, done = list[float](), time.perf_counter(), _encoded_chunks(project)
     for number in range(count):
         await asyncio.sleep(PAUSE_SECONDS)
-        asked = time.perf_counter()
+        started = time.perf_counter()
         result = await client.call_tool("search_code", {"query": queries[number % len(queries)]})
-        times.append((time.perf_counter() - asked) * 1000)
+        times.append((time.perf_counter() - started) * 1000)
         if result.is_error:
             raise RuntimeError(f"search_code failed: {result.structured_content}")
-    rate = (_done(project) - done) / (time.perf_counter() - began)
-    _say(f"a question takes {statistics.median(times):.1f} ms, {rate:.0f} chunks/s meanwhile")
+    rate = (_encoded_chunks(project) - done) / (time.perf_counter() - began)
+    _log(f"a question takes {statistics.median(times):.1f} ms, {rate:.0f} chunks/s meanwhile")
     return times, rate
 
 
-def _again(root: Path, copy: Path) -> float:
+def _index_copy(root: Path, copy: Path) -> float:
     """Index and encode the same files in another folder."""
     shutil.copytree(root, copy)
     began = time.perf_counter()
@@ -158,26 +158,26 @@ def _again(root: Path, copy: Path) -> float:
     return time.perf_counter() - began
 
 
-async def _until(is_so: Callable[[], bool]) -> None:
+async def _wait_until(condition: Callable[[], bool]) -> None:
     began = time.perf_counter()
-    while not is_so():
+    while not condition():
         if time.perf_counter() - began > WAIT_SECONDS:
-            raise RuntimeError("the worker did not come to an end")
+            raise RuntimeError("the worker did not finish")
         await asyncio.sleep(0.2)
 
 
-def _done(project: ProjectIndex) -> int:
+def _encoded_chunks(project: ProjectIndex) -> int:
     return project.store.vector_counts(MINILM_VERSION)[0]
 
 
-def _own(pid: int) -> int:
-    """What one process holds, without those below it and what is backed by files."""
-    sizes = meter.sizes(pid)
+def _own_bytes(pid: int) -> int:
+    """Return the memory of one process without its children and without file-backed pages."""
+    sizes = meter.memory_sizes(pid)
     return sizes.get("Pss_Anon", 0) + sizes.get("Pss_Shmem", 0)
 
 
-def _pss(pid: int) -> int:
-    return meter.sizes(pid).get("Pss", 0)
+def _pss_bytes(pid: int) -> int:
+    return meter.memory_sizes(pid).get("Pss", 0)
 
 
 def _command(pid: int) -> str:
@@ -192,7 +192,7 @@ def _processor_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _say(text: str) -> None:
+def _log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 

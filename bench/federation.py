@@ -1,4 +1,4 @@
-"""`python -m bench.federation`: one search over everything: is its order fair, how long does it take, what do tools cost?"""
+"""`python -m bench.federation`: measure the ranking and the speed of federated search, and the size of all tool schemas."""
 
 import argparse
 import json
@@ -34,20 +34,20 @@ from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
 from mcp import Client
 
-PLACE = "bench federation"
+MARKER = "bench federation"
 PEPS, DOCUMENTS = "python+peps", "mdn+content"
 ALL_FILES = 1_000_000
 LIMIT = 10
 SEARCHES = 200
 WARM_SECONDS = 20.0
-"""As long as a server compares all files with its indexes, after its start, that takes time of the searches."""
+"""How long to warm up: after its start, a server compares all files with its indexes, which slows searches."""
 GOALS: dict[Level, int] = {"minimal": 600, "standard": 4_000, "full": 12_000}
-"""Tokens that the schemas of all tools may take."""
+"""Maximum number of tokens of the schemas of all tools."""
 
 
 def main() -> int:
-    """Measure and show."""
-    return program.run(_options(), PLACE, _tables)
+    """Measure and print the tables."""
+    return program.run(_options(), MARKER, _tables)
 
 
 def _options() -> argparse.Namespace:
@@ -55,9 +55,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("corpora", type=Path, metavar="CORPORA", help=f"a folder with {PEPS}, {DOCUMENTS} and code")
     parser.add_argument("--eval", type=Path, metavar="EVAL", help="a folder with code-search/, scifact/ and sites/")
     parser.add_argument("--code-search", type=Path, metavar="DIR", help="the corpora of code-search, laid out")
-    parser.add_argument("--searches", type=int, default=SEARCHES, help=f"timed questions (default: {SEARCHES})")
+    parser.add_argument("--searches", type=int, default=SEARCHES, help=f"timed queries (default: {SEARCHES})")
     parser.add_argument("--home", type=Path, metavar="DIR", help="keep indexes here, for the next run")
-    program.add_markdown(parser, PLACE)
+    program.add_markdown(parser, MARKER)
     return parser.parse_args()
 
 
@@ -71,29 +71,31 @@ def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
         return tables
     code = options.code_search.resolve()
     judged = mixed.lay_out(options.eval, code, options.corpora / PEPS, home / "mixed")
-    places = _archived(judged, home)
-    tables.append(_with(judged.roots, [judged.documents], judged, places, lambda made: _fairness(made, judged)))
+    places = _index_archive(judged, home)
+    tables.append(
+        _measure_server(judged.roots, [judged.documents], judged, places, lambda made: _fairness(made, judged))
+    )
     documents = (options.corpora / DOCUMENTS).resolve()
     if not documents.is_dir():
         print(f"Speed needs {DOCUMENTS} in {options.corpora}.", file=sys.stderr)
         return tables
     project = _large_project(options.corpora, code, home / "code")
     speed: Callable[[ComposedServer], Awaitable[Table]] = lambda made: _speed(made, judged, options.searches)  # noqa: E731
-    return [*tables, _with([project], [documents], judged, places, speed)]
+    return [*tables, _measure_server([project], [documents], judged, places, speed)]
 
 
 def _large_project(folder: Path, code: Path, into: Path) -> Path:
-    """All code there is as one project, which a later run takes as it is."""
+    """Copy all code into one project, which later runs reuse."""
     if not into.is_dir():
         roots = [root for root in corpora.find(folder) if root.name not in (PEPS, DOCUMENTS)]
         corpora.sample([*roots, *corpora.find(code)], ALL_FILES, into)
     return into
 
 
-# What is asked
+# The server
 
 
-def _archived(judged: Mixed, home: Path) -> ArchiveLocations:
+def _index_archive(judged: Mixed, home: Path) -> ArchiveLocations:
     places = find_locations(judged.archive, home / "none", home / "archive.db")
     database = create_database(places.database)
     index_once(database, places)
@@ -101,19 +103,19 @@ def _archived(judged: Mixed, home: Path) -> ArchiveLocations:
     return places
 
 
-def _with(
+def _measure_server(
     roots: Sequence[Path],
     documents: Sequence[Path],
     judged: Mixed,
     places: ArchiveLocations,
     measure: Callable[[ComposedServer], Awaitable[Table]],
 ) -> Table:
-    """Measure a server of some roots and folders of documents, beside sites, archive and notes."""
+    """Measure a server of some roots and folders of documents, with sites, an archive and notes."""
     for root in roots:
         _index(root, "project")
     for folder in documents:
         _index(folder, "documents")
-    # The first site alone where speed is measured: five sources are five.
+    # With one root speed is measured: one site is enough for five sources.
     sites = judged.sites if len(roots) > 1 else judged.sites[:1]
     sites_surface = open_sites([f"{mixed.site_name(file)}={file}" for file in sites])
     made = ComposedServer(
@@ -174,17 +176,17 @@ async def _answers(made: ComposedServer, text: str) -> dict[str, tuple[Item, ...
 
 
 def _ndcg(items: Sequence[Item], query: Judged) -> float:
-    gains = [query.gains.get(_judged_as(item), 0.0) for item in items[:LIMIT]]
+    gains = [query.gains.get(_judged_id(item), 0.0) for item in items[:LIMIT]]
     ideal = sorted(query.gains.values(), reverse=True)[:LIMIT]
-    return _gained(gains) / _gained(ideal)
+    return _discounted_gain(gains) / _discounted_gain(ideal)
 
 
-def _judged_as(item: Item) -> str:
-    """The id; of an archived document its file, since its id says nothing."""
+def _judged_id(item: Item) -> str:
+    """Return the id of an item; for an archived document its file name, which its id does not contain."""
     return str(item.more["path"]).rpartition("/")[2] if item.source == "archive" else item.id
 
 
-def _gained(gains: Sequence[float]) -> float:
+def _discounted_gain(gains: Sequence[float]) -> float:
     return sum((2**gain - 1) / math.log2(place + 2) for place, gain in enumerate(gains))
 
 

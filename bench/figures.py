@@ -1,4 +1,4 @@
-"""What is measured of one tool on one corpus, and the medians over all rounds."""
+"""The figures of one tool on one corpus, and their medians over all rounds."""
 
 import statistics
 from dataclasses import asdict, dataclass
@@ -9,7 +9,7 @@ from bench.corpora import Corpus
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """One round; None where a tool or a machine has no such figure."""
+    """The figures of one round; None if a tool or a machine has no such figure."""
 
     files: int
     chunks: int
@@ -39,23 +39,23 @@ class Contestant(Protocol):
     def name(self) -> str: ...
 
     def round(self, corpus: Corpus) -> Figures:
-        """Index a corpus from nothing, again without a change, and again with one changed file."""
+        """Index a corpus from scratch, again without a change, and again with one changed file."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Everything measured on one corpus: the rounds of each contestant, ours first."""
+    """All figures of one corpus: the rounds of each contestant, dowse first."""
 
     corpus: Corpus
     rounds: dict[str, list[Figures]]
 
     def medians(self) -> dict[str, Figures]:
-        """One set of figures for each contestant."""
+        """Return the medians of each contestant."""
         return {name: median(rounds) for name, rounds in self.rounds.items()}
 
     def as_json(self) -> dict[str, object]:
-        """All figures of all rounds."""
+        """Return all figures of all rounds."""
         return {
             "corpus": self.corpus.name,
             "files": len(self.corpus.paths),
@@ -65,12 +65,12 @@ class Result:
 
 
 def median(rounds: list[Figures]) -> Figures:
-    """The median of each figure; for memory the highest peak."""
-    columns: dict[str, list[Any]] = {name: [getattr(each, name) for each in rounds] for name in asdict(rounds[0])}
-    return Figures(**{name: _middle(name, values) for name, values in columns.items()})
+    """Return the median of each figure; for memory, the highest peak."""
+    columns: dict[str, list[Any]] = {name: [getattr(figures, name) for figures in rounds] for name in asdict(rounds[0])}
+    return Figures(**{name: _combine(name, values) for name, values in columns.items()})
 
 
-def _middle(name: str, values: list[Any]) -> Any:
+def _combine(name: str, values: list[Any]) -> Any:
     if None in values:
         return None
     return max(values) if name in ("own_bytes", "rss_bytes") else statistics.median(values)

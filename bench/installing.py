@@ -1,4 +1,4 @@
-"""The package as a user gets it: built, and installed into an environment that holds nothing else."""
+"""Building the package, and installing it into an environment of its own."""
 
 import os
 import subprocess
@@ -11,12 +11,12 @@ from typing import Literal
 
 REPOSITORY = Path(__file__).parents[1]
 SCRIPTS = "Scripts" if os.name == "nt" else "bin"
-SECONDS = 300
-"""How long a registry is waited for."""
+PIP_TIMEOUT_SECONDS = 300
+"""How long to wait for a package registry."""
 
 
 class NotInstalled(Exception):
-    """What the package needs could not be had."""
+    """The dependencies of the package could not be installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +32,17 @@ class Environment:
 
     @property
     def dowse(self) -> Path:
-        """The program that installing made."""
+        """The installed `dowse` program."""
         return self.folder / SCRIPTS / ("dowse.exe" if os.name == "nt" else "dowse")
 
     @property
     def packages(self) -> Path:
-        """Where its packages are."""
+        """The folder of its packages."""
         return Path(sysconfig.get_path("purelib", vars={"base": str(self.folder)}))
 
 
 def build(target: Literal["wheel", "sdist"], tree: Path, folder: Path) -> Path:
-    """Build a package of a source tree into a folder of its own, with nothing fetched."""
+    """Build a package of a source tree into a folder, without network access."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(folder)]
     subprocess.run(command, cwd=tree, check=True, capture_output=True, env=clean_environment())
     (built,) = folder.glob("*.whl" if target == "wheel" else "*.tar.gz")
@@ -50,20 +50,20 @@ def build(target: Literal["wheel", "sdist"], tree: Path, folder: Path) -> Path:
 
 
 def make_environment(folder: Path) -> Environment:
-    """An environment without a single package."""
+    """Create an environment without any packages."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     return Environment(folder)
 
 
 def install_alone(environment: Environment, wheel: Path) -> None:
-    """Install the wheel, and lend it what it needs from the environment we run in."""
+    """Install the wheel alone; its dependencies come from the current environment."""
     _pip(environment, "--no-deps", "--no-index", str(wheel))
     lent = environment.packages / "lent.pth"
     lent.write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
 
 
 def install_whole(environment: Environment, wheel: Path, *more: str, compiles: bool = True) -> None:
-    """Install the wheel and all that it declares to need, from whatever registry there is, in the versions tested."""
+    """Install the wheel and its dependencies from the configured registry, in the tested versions."""
     versions = environment.folder / "versions.txt"
     known = (f"{one.name}=={one.version}\n" for one in distributions() if one.name != "dowse")
     versions.write_text("".join(sorted(known)), encoding="utf-8")
@@ -72,7 +72,7 @@ def install_whole(environment: Environment, wheel: Path, *more: str, compiles: b
 
 
 def clean_environment() -> dict[str, str]:
-    """What we were told, without what is meant for our own interpreter and leads back to a source tree."""
+    """Return the environment variables without those of our own interpreter, which lead back to the source tree."""
     ours = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "VIRTUAL_ENV")
     return {name: value for name, value in os.environ.items() if name not in ours}
 
@@ -82,9 +82,9 @@ def _pip(environment: Environment, *arguments: str) -> None:
     command = [*pip, "--quiet", "--disable-pip-version-check", "--no-input", *arguments]
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=SECONDS, env=clean_environment()
+            command, capture_output=True, text=True, check=False, timeout=PIP_TIMEOUT_SECONDS, env=clean_environment()
         )
     except subprocess.TimeoutExpired:
-        raise NotInstalled(f"no registry answered within {SECONDS} s") from None
+        raise NotInstalled(f"no registry answered within {PIP_TIMEOUT_SECONDS} s") from None
     if done.returncode:
         raise NotInstalled(done.stderr.strip())

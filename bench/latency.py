@@ -1,4 +1,4 @@
-"""How long an answer takes: in a warm process on indexes of several sizes, and as a whole command."""
+"""Search latency: in a warm process on indexes of several sizes, and of whole commands."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench import corpora
 from bench.meter import CommandFailed
-from bench.quality import code_search, opened, ranked_paths
+from bench.quality import code_search, open_index, ranked_paths
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import SearchOptions, search_store
 from dowse.searching.verification import verify
@@ -24,17 +24,17 @@ class Latency:
 
     chunks: int
     search_ms: float
-    """Candidates and ranking alone, the median."""
+    """Median of candidates and ranking alone."""
     median_ms: float
-    """The whole answer: hits read, verified and cut into passages."""
+    """Median of the whole search: hits are read, verified and cut into passages."""
     worst_ms: float
-    """The 99th percentile of it."""
+    """The 99th percentile of the whole search."""
     verification_ms: float
     """Reading and comparing the files of ten hits."""
 
 
 def queries(judgements: Path | None, roots: list[Path]) -> list[str]:
-    """What is asked: every second judged query or, without those, words of the paths there are."""
+    """Return every second judged query or, without judgements, words of the paths."""
     judged = judgements / "code-search" if judgements else None
     if judged and (judged / "queries.jsonl").is_file():
         return [query.text for query in code_search(judged)][::2]
@@ -43,8 +43,8 @@ def queries(judgements: Path | None, roots: list[Path]) -> list[str]:
 
 
 def measure(folder: Path, queries: list[str]) -> Latency:
-    """Ask every query of an index that is open, each hit verified and shown."""
-    project = opened(folder)
+    """Run every query on an open index; each hit is verified and shown."""
+    project = open_index(folder)
     store, read = project.store, project.source.read_bytes
     times, searches = [], []
     for text in (*queries[:WARM_UP], *queries):
@@ -77,17 +77,17 @@ class Commands:
 
 
 def commands(folder: Path, query: str, home: Path) -> Commands:
-    """`dowse search` without an index, with one, and `dowse --version`."""
+    """Time `dowse search` without and with an index, and `dowse --version`."""
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir(parents=True)
-    first = _timed("search", query, str(folder), home=home)
-    _timed("search", query, str(folder), "--wait", home=home)
-    again = min(_timed("search", query, str(folder), home=home) for _ in range(3))
-    start = min(_timed("--version", home=home) for _ in range(3))
+    first = _time_command("search", query, str(folder), home=home)
+    _time_command("search", query, str(folder), "--wait", home=home)
+    again = min(_time_command("search", query, str(folder), home=home) for _ in range(3))
+    start = min(_time_command("--version", home=home) for _ in range(3))
     return Commands(first, again, start)
 
 
-def _timed(*arguments: str, home: Path) -> float:
+def _time_command(*arguments: str, home: Path) -> float:
     environment = os.environ | {"DOWSE_HOME": str(home)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has its bytecode
     started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Many clients at once, as light as they can be: each has one connection and asks again when it was answered."""
+"""Load by many light clients: each has one connection and sends a request when the previous one was answered."""
 
 import asyncio
 import itertools
@@ -23,25 +23,25 @@ Question = dict[str, Any]
 
 
 class WrongReply(Exception):
-    """A reply that is none, or another's."""
+    """A reply that is missing, an error, or meant for another request."""
 
 
 @dataclass(slots=True)
 class Load:
-    """What came of many requests."""
+    """The results of many requests."""
 
     seconds: float = 0.0
     times: list[float] = field(default_factory=list)
-    """Milliseconds of each that was answered."""
+    """Milliseconds of each answered request."""
     errors: list[str] = field(default_factory=list)
 
     @property
     def a_second(self) -> float:
-        """Requests a second."""
+        """Requests per second."""
         return len(self.times) / self.seconds
 
     def percentile(self, share: float) -> float:
-        """The time within which that share was answered."""
+        """Return the time within which this share of the requests was answered."""
         return sorted(self.times)[min(int(len(self.times) * share), len(self.times) - 1)] if self.times else 0.0
 
 
@@ -55,11 +55,11 @@ async def put_under_load(
     seconds: float = math.inf,
     each: int | None = None,
 ) -> Load:
-    """Let that many clients ask one tool for that long, or that often."""
-    load, asked = Load(), itertools.cycle(questions)
+    """Let clients call one tool for some seconds, or `each` times per client."""
+    load, endless = Load(), itertools.cycle(questions)
     connected = await asyncio.gather(*(Client.connect(url, revision) for _ in range(clients)))
     started = time.perf_counter()
-    ask = partial(_ask, load, tool, asked, until=started + seconds, often=each)
+    ask = partial(_ask, load, tool, endless, until=started + seconds, often=each)
     await asyncio.gather(*map(ask, connected))
     load.seconds = time.perf_counter() - started
     for client in connected:
@@ -94,7 +94,7 @@ class Client:
 
     @classmethod
     async def connect(cls, url: str, revision: str) -> "Client":
-        """Connect, and shake hands where the revision wants that."""
+        """Connect, with the handshake of the older revision."""
         parts = urlsplit(url)
         client = cls(url, revision, *await asyncio.open_connection(parts.hostname, parts.port))
         if revision == OLDER:
@@ -103,11 +103,11 @@ class Client:
         return client
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._writer.close()
 
     async def call(self, tool: str, arguments: Question) -> None:
-        """Call a tool; WrongReply where it does not go well."""
+        """Call a tool; raise WrongReply if it fails."""
         result = await self._request("tools/call", {"name": tool, "arguments": arguments})
         if result.get("isError"):
             raise WrongReply(json.dumps(result)[:200])
@@ -115,8 +115,8 @@ class Client:
     async def _request(self, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
         number = next(self._numbers)
         about = {"_meta": _ABOUT_US} if self._revision == NEWER else {}
-        given = {"jsonrpc": "2.0", "id": number, "method": method, "params": {**parameters, **about}}
-        reply = await self._post(given)
+        request = {"jsonrpc": "2.0", "id": number, "method": method, "params": {**parameters, **about}}
+        reply = await self._post(request)
         if reply is None or reply.get("id") != number or "result" not in reply:
             raise WrongReply(json.dumps(reply)[:200])
         result: dict[str, Any] = reply["result"]

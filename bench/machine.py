@@ -1,4 +1,4 @@
-"""What the figures were measured with: the machine in words, none of its paths."""
+"""A description of the machine, without any of its paths."""
 
 import os
 import platform
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def description() -> list[str]:
-    """One fact a line."""
+    """Return one fact per line."""
     return [
         f"Date: {datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         f"Processor: {_processor()}, {_cores()} cores, {_memory()} memory",
@@ -21,7 +21,7 @@ def _cores() -> int:
 
 
 def _processor() -> str:
-    """The model as the kernel names it; ARM kernels give numbers only."""
+    """Return the model as the kernel names it; ARM kernels report numbers only."""
     facts = _facts(Path("/proc/cpuinfo"))
     if "CPU implementer" in facts:
         return f"ARM (implementer {facts['CPU implementer']}, part {facts.get('CPU part', 'unknown')})"

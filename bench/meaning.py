@@ -1,4 +1,4 @@
-"""`python -m bench.meaning --eval EVAL --code-search DIR`: how good answers are by words, by the table and by the model."""
+"""`python -m bench.meaning --eval EVAL --code-search DIR`: measure search quality by words, the table and the model."""
 
 import argparse
 import os
@@ -14,13 +14,13 @@ from dowse.encoding_worker.encode_now import encode_now
 from dowse.indexes.index import ProjectIndex
 from dowse.searching.candidates import QueryVector
 
-PLACE = "bench meaning"
+MARKER = "bench meaning"
 HOME = Path(__file__).parents[1] / ".bench" / "meaning"
-ENDLESS = 1000
-"""Files of a corpus that is encoded with a word about how long it takes."""
+ANNOUNCED_CHUNKS = 1000
+"""With more chunks than this to encode, the time it takes is announced."""
 
-Ways = dict[str, Sequence[str]]
-WAYS: Ways = {
+Methods = dict[str, Sequence[str]]
+METHODS: Methods = {
     "by words alone": (),
     "with the table, as when `create_index` returns": (STATIC_VERSION,),
     "with the model, as when the worker is done": (MINILM_VERSION,),
@@ -34,17 +34,17 @@ GOALS = {
 
 
 def main() -> int:
-    """Measure and show."""
-    return program.run(_options(), PLACE, _tables)
+    """Measure and print the tables."""
+    return program.run(_options(), MARKER, _tables)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.meaning", description=__doc__)
     parser.add_argument("--eval", type=Path, metavar="EVAL", required=True, help="code-search/, scifact/, cosqa-dev/")
     parser.add_argument("--code-search", type=Path, metavar="DIR", help="the corpora of code-search, laid out")
-    parser.add_argument("--home", type=Path, default=HOME, help="where indexes are kept, so that a second run is quick")
+    parser.add_argument("--home", type=Path, default=HOME, help="the folder of the indexes, which later runs reuse")
     parser.add_argument("--only", action="append", default=[], choices=["code", "scifact", "cosqa"], help="one of them")
-    program.add_markdown(parser, PLACE)
+    program.add_markdown(parser, MARKER)
     return parser.parse_args()
 
 
@@ -57,60 +57,60 @@ def _tables(options: argparse.Namespace, _work: Path) -> list[Table]:
         "cosqa": lambda: (quality.cosqa(options.eval / "cosqa-dev", corpora), corpora),
     }
     rows: list[Row] = [("", "code", "architecture", "semantic", "symbol", "SciFact", "CosQA-dev")]
-    values = {name: _scored(name, *make()) for name, make in made.items() if _is_wanted(name, options)}
-    for way in WAYS:
-        rows.append((way, *(cell for name in made for cell in _cells(name, way, values.get(name)))))
+    values = {name: _score(name, *make()) for name, make in made.items() if _is_wanted(name, options)}
+    for method in METHODS:
+        rows.append((method, *(cell for name in made for cell in _cells(name, method, values.get(name)))))
     goals: list[Row] = [("", "measured", "to reach")]
-    for (name, way), goal in GOALS.items():
+    for (name, method), goal in GOALS.items():
         if name in values:
-            goals.append((f"{name}, {way}", f"{values[name][way]['all']:.4f}", goal))
+            goals.append((f"{name}, {method}", f"{values[name][method]['all']:.4f}", goal))
     if "code" in values:
-        by_words, by_model = (values["code"][way]["symbol"] for way in (next(iter(WAYS)), [*WAYS][-1]))
+        by_words, by_model = (values["code"][method]["symbol"] for method in (next(iter(METHODS)), [*METHODS][-1]))
         goals.append(("symbols, by words and with the model", f"{by_words:.4f} and {by_model:.4f}", "no loss"))
     return [Table("nDCG@10 of judged queries, by what has a say", rows), Table("What was to be reached", goals)]
 
 
 def _is_wanted(name: str, options: argparse.Namespace) -> bool:
     if name == "code" and not (options.code_search and options.code_search.is_dir()):
-        _say("The corpora of code-search are not laid out, so that code is not measured.")
+        _log("Code is not measured: --code-search is missing.")
         return False
     return not options.only or name in options.only
 
 
-def _cells(name: str, way: str, values: dict[str, dict[str, float]] | None) -> list[str]:
+def _cells(name: str, method: str, values: dict[str, dict[str, float]] | None) -> list[str]:
     columns = ("all", "architecture", "semantic", "symbol") if name == "code" else ("all",)
-    return [f"{values[way][column]:.4f}" if values else "–" for column in columns]
+    return [f"{values[method][column]:.4f}" if values else "–" for column in columns]
 
 
-def _scored(name: str, queries: list[quality.Judged], folder: Path) -> dict[str, dict[str, float]]:
-    """The figures of each way, once every chunk has its vectors."""
-    projects = {corpus: _encoded(folder / corpus) for corpus in sorted({query.corpus for query in queries})}
+def _score(name: str, queries: list[quality.Judged], folder: Path) -> dict[str, dict[str, float]]:
+    """Return the scores of each search method, once every chunk has its vectors."""
+    projects = {corpus: _open_encoded(folder / corpus) for corpus in sorted({query.corpus for query in queries})}
     stores = {corpus: project.store for corpus, project in projects.items()}
     scores = {}
-    for way, encoders in WAYS.items():
-        scores[way] = quality.score(queries, stores, partial(_meanings, encoders))
-        _say(f"{name}, {way}: {scores[way]['all']:.4f}")
+    for method, encoders in METHODS.items():
+        scores[method] = quality.score(queries, stores, partial(_query_vectors, encoders))
+        _log(f"{name}, {method}: {scores[method]['all']:.4f}")
     for project in projects.values():
         project.close()
     return scores
 
 
-def _encoded(root: Path) -> ProjectIndex:
-    project = quality.opened(root)
+def _open_encoded(root: Path) -> ProjectIndex:
+    project = quality.open_index(root)
     done, total = project.store.vector_counts(MINILM_VERSION)
-    if total - done > ENDLESS:
-        _say(f"{root.name}: {total - done:,} chunks are encoded, about 20 a second and core ...")
-    encode_now(project, lambda _done, _total: None, _say)
+    if total - done > ANNOUNCED_CHUNKS:
+        _log(f"{root.name}: {total - done:,} chunks are encoded, about 20 a second and core ...")
+    encode_now(project, lambda _done, _total: None, _log)
     project.store.refresh()
     return project
 
 
-def _meanings(encoders: Sequence[str], _corpus: str, text: str) -> list[QueryVector]:
-    return [_meaning(encoder, text) for encoder in encoders]
+def _query_vectors(encoders: Sequence[str], _corpus: str, text: str) -> list[QueryVector]:
+    return [_query_vector(encoder, text) for encoder in encoders]
 
 
 @cache
-def _meaning(encoder: str, text: str) -> QueryVector:
+def _query_vector(encoder: str, text: str) -> QueryVector:
     is_model = encoder == MINILM_VERSION
     vector = (_minilm() if is_model else static_encoder()).encode([text])[0]
     return QueryVector(encoder, vector, 1.0, is_model=is_model)
@@ -119,7 +119,7 @@ def _meaning(encoder: str, text: str) -> QueryVector:
 _minilm = cache(open_minilm)
 
 
-def _say(text: str) -> None:
+def _log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Runs a command in a process of its own and measures its time and the peak memory of its whole tree."""
+"""Measurement of a command: its time, and the peak memory of its process tree."""
 
 import os
 import subprocess
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SAMPLE_SECONDS = 0.02
-"""Short enough for the peaks of a run; it adds about 2 % to the command's own processor time."""
+"""Short enough to catch the peaks of a run; sampling adds about 2 % to the command's processor time."""
 
 _PROC = Path("/proc")
 _CAN_SAMPLE = (_PROC / "self" / "smaps_rollup").exists()
 
 
 class CommandFailed(Exception):
-    """A measured command ended with an error; the message has its last words."""
+    """A measured command failed; the message has the end of its output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,26 +35,26 @@ class Run:
     output: str
 
 
-def measured(command: list[str], environment: Mapping[str, str], cwd: Path | None = None) -> Run:
-    """Run a command to its end; its output must be short."""
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as talk:
+def measure_command(command: list[str], environment: Mapping[str, str], cwd: Path | None = None) -> Run:
+    """Run a command and measure it; its output must be short."""
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         started = time.perf_counter()
         child = subprocess.Popen(
-            command, env=dict(environment), cwd=cwd, stdin=subprocess.DEVNULL, stdout=output, stderr=talk
+            command, env=dict(environment), cwd=cwd, stdin=subprocess.DEVNULL, stdout=output, stderr=errors
         )
         with Sampler(child.pid) as sampler:
             cpu_seconds, max_rss = _wait(child)
             seconds = time.perf_counter() - started
-        for file in (output, talk):
+        for file in (output, errors):
             file.seek(0)
         if child.returncode:
-            raise CommandFailed(f"{' '.join(command)} ended with {child.returncode}:\n{_end_of(talk.read())}")
+            raise CommandFailed(f"{' '.join(command)} ended with {child.returncode}:\n{_last_lines(errors.read())}")
         rss = sampler.rss_bytes if _CAN_SAMPLE else max_rss
         return Run(seconds, cpu_seconds, sampler.own_bytes or None, rss, output.read().decode())
 
 
 def _wait(child: "subprocess.Popen[bytes]") -> tuple[float | None, int | None]:
-    """Processor time and peak resident memory of a child, once it has ended."""
+    """Wait for a child; return its processor time and peak resident memory."""
     if not hasattr(os, "wait4"):
         child.wait()
         return None, None
@@ -64,12 +64,12 @@ def _wait(child: "subprocess.Popen[bytes]") -> tuple[float | None, int | None]:
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * (1 if is_mac else 1024)
 
 
-def _end_of(talk: bytes) -> str:
-    return "\n".join(talk.decode(errors="replace").splitlines()[-15:])
+def _last_lines(output: bytes) -> str:
+    return "\n".join(output.decode(errors="replace").splitlines()[-15:])
 
 
 class Sampler:
-    """Watches the memory of a process and everything below it from a thread, and keeps the peaks."""
+    """A thread that samples the memory of a process tree and keeps the peaks."""
 
     def __init__(self, pid: int) -> None:
         self.own_bytes = self.rss_bytes = 0
@@ -94,25 +94,25 @@ class Sampler:
 
 
 def memory(pid: int) -> tuple[int, int]:
-    """What a process and everything below it hold now: not backed by files, and resident; 0 where nobody tells."""
-    each = [sizes(one) for one in tree(pid)]
-    own = sum(size.get("Pss_Anon", 0) + size.get("Pss_Shmem", 0) for size in each)
-    return own, sum(size.get("Rss", 0) for size in each)
+    """Return the present memory of a process tree, not file-backed and resident; 0 if the system does not report it."""
+    processes = [memory_sizes(process) for process in process_tree(pid)]
+    own = sum(size.get("Pss_Anon", 0) + size.get("Pss_Shmem", 0) for size in processes)
+    return own, sum(size.get("Rss", 0) for size in processes)
 
 
-def tree(pid: int) -> Iterator[int]:
-    """A process and all below it, as far as they still run."""
+def process_tree(pid: int) -> Iterator[int]:
+    """Yield a process and its descendants, as far as they still run."""
     yield pid
     try:
         for children in (_PROC / str(pid) / "task").glob("*/children"):
             for child in children.read_text(encoding="ascii").split():
-                yield from tree(int(child))
+                yield from process_tree(int(child))
     except OSError:
         return
 
 
-def sizes(pid: int) -> dict[str, int]:
-    """The lines of smaps_rollup in bytes; nothing for a process that is gone."""
+def memory_sizes(pid: int) -> dict[str, int]:
+    """Return the fields of smaps_rollup in bytes; empty for a process that has ended."""
     try:
         lines = (_PROC / str(pid) / "smaps_rollup").read_text(encoding="ascii").splitlines()[1:]
     except OSError:

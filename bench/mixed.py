@@ -1,6 +1,6 @@
 """A mixed set of judged queries: code, papers as documents and as notes, pages of sites, and proposals in an archive.
 
-Each query has its answer in one source, and is asked of all of them together.
+Each query has its answer in one source and is run on all of them together.
 """
 
 import json
@@ -15,16 +15,16 @@ from typing import Any
 from dowse.federation.result_ids import id_of, source_name
 
 REPOSITORIES = ("axum", "click", "cobra", "dapper", "ecto", "pydantic", "vitest", "rails")
-"""Of code-search, in eight languages; httpx is left out, for its own site is one of the sites."""
-EACH = 160
-"""Queries of each kind of source; the same in every run."""
+"""Repositories of code-search, in eight languages; without httpx, whose site is one of the sites."""
+QUERIES_PER_KIND = 160
+"""Number of queries for each kind of source; the same queries in every run."""
 _WORD = re.compile(r"[a-z]{4,}")
 _TITLE = re.compile(r"^Title: *(.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A query, the kind of source that has its answer, and what answers: ids with their gain."""
+    """A query, the kind of source that has its answer, and the gains of the relevant ids."""
 
     text: str
     kind: str
@@ -33,7 +33,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Mixed:
-    """The set, laid out in folders."""
+    """The set in folders, ready to be served."""
 
     roots: list[Path]
     documents: Path
@@ -44,7 +44,7 @@ class Mixed:
 
 
 def lay_out(judged: Path, code: Path, peps: Path, work: Path) -> Mixed:
-    """Lay the set out below a folder."""
+    """Create the files of the set below a folder."""
     notes = list(_papers(judged / "scifact", work / "papers"))
     archive = work / "research-archive"
     archive.mkdir(parents=True, exist_ok=True)
@@ -52,33 +52,33 @@ def lay_out(judged: Path, code: Path, peps: Path, work: Path) -> Mixed:
         shutil.copy(file, archive / file.name)
     sites = sorted((judged / "sites").glob("*.index.json"))
     queries = [
-        *_drawn(_of_code(judged / "code-search")),
-        *_drawn(query for query in _of_papers(judged / "scifact") if query.kind == "documents"),
-        *_drawn(query for query in _of_papers(judged / "scifact") if query.kind == "index"),
-        *_drawn(query for site in sites for query in _of_site(site)),
-        *_drawn(_of_proposals(archive)),
+        *_sample(_code_queries(judged / "code-search")),
+        *_sample(query for query in _paper_queries(judged / "scifact") if query.kind == "documents"),
+        *_sample(query for query in _paper_queries(judged / "scifact") if query.kind == "index"),
+        *_sample(query for site in sites for query in _site_queries(site)),
+        *_sample(_proposal_queries(archive)),
     ]
     return Mixed([code / name for name in REPOSITORIES], work / "papers", notes, sites, archive, queries)
 
 
 def site_name(file: Path) -> str:
-    """The name that a site is served by."""
+    """Return the name that a site is served by."""
     return file.name.partition("+")[2].partition(".")[0].lower()
 
 
-def _drawn(queries: Iterator[Judged]) -> list[Judged]:
-    every = list(queries)
-    return random.Random(12).sample(every, min(EACH, len(every)))  # noqa: S311 - no secret
+def _sample(queries: Iterator[Judged]) -> list[Judged]:
+    found = list(queries)
+    return random.Random(12).sample(found, min(QUERIES_PER_KIND, len(found)))  # noqa: S311 - no secret
 
 
 def _is_note(number: str) -> bool:
-    """Every other paper is a note, so that the two kinds are asked the same sort of question."""
+    """Return whether a paper becomes a note: every other one does, so that both kinds get similar queries."""
     return int(number) % 2 == 1
 
 
 def _papers(folder: Path, documents: Path) -> Iterator[dict[str, Any]]:
     documents.mkdir(parents=True, exist_ok=True)
-    for paper in _lines(folder / "corpus.jsonl"):
+    for paper in _read_rows(folder / "corpus.jsonl"):
         if _is_note(paper["_id"]):
             yield {
                 "doc_id": paper["_id"],
@@ -90,8 +90,8 @@ def _papers(folder: Path, documents: Path) -> Iterator[dict[str, Any]]:
             (documents / f"{paper['_id']}.md").write_text(text, encoding="utf-8")
 
 
-def _of_code(folder: Path) -> Iterator[Judged]:
-    for query in _lines(folder / "queries.jsonl"):
+def _code_queries(folder: Path) -> Iterator[Judged]:
+    for query in _read_rows(folder / "queries.jsonl"):
         if query["repo"] in REPOSITORIES:
             source = source_name("project", query["repo"])
             gains = {id_of(source, one["path"]): 1.0 for one in query["secondary"]}
@@ -99,8 +99,8 @@ def _of_code(folder: Path) -> Iterator[Judged]:
             yield Judged(query["query"], "project", gains)
 
 
-def _of_papers(folder: Path) -> Iterator[Judged]:
-    texts = {query["_id"]: query["text"] for query in _lines(folder / "queries.jsonl")}
+def _paper_queries(folder: Path) -> Iterator[Judged]:
+    texts = {query["_id"]: query["text"] for query in _read_rows(folder / "queries.jsonl")}
     relevant: dict[str, list[str]] = {}
     for line in (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]:
         query, paper, gain = line.split("\t")[:3]
@@ -115,15 +115,15 @@ def _of_papers(folder: Path) -> Iterator[Judged]:
             yield Judged(texts[query], "index" if is_note else "documents", gains)
 
 
-def _of_site(file: Path) -> Iterator[Judged]:
+def _site_queries(file: Path) -> Iterator[Judged]:
     queries = json.loads(file.with_name(file.name.replace(".index.", ".queries.")).read_text(encoding="utf-8"))
     source = source_name("site", site_name(file))
     for query in queries:
         yield Judged(query["q"], "site", {id_of(source, query["want"].lstrip("/")): 1.0})
 
 
-def _of_proposals(archive: Path) -> Iterator[Judged]:
-    """Titles, and five telling words of a text; which proposal is meant is known by its file."""
+def _proposal_queries(archive: Path) -> Iterator[Judged]:
+    """Yield the title and five words of the text of each proposal; its file name is the relevant id."""
     chance = random.Random(12)  # noqa: S311 - no secret
     for file in sorted(archive.glob("*.rst")):
         text = file.read_text(encoding="utf-8", errors="replace")
@@ -135,7 +135,7 @@ def _of_proposals(archive: Path) -> Iterator[Judged]:
             yield Judged(" ".join(chance.sample(words, 5)), "archive", gains)
 
 
-def _lines(file: Path) -> Iterator[dict[str, Any]]:
+def _read_rows(file: Path) -> Iterator[dict[str, Any]]:
     with file.open(encoding="utf-8") as lines:
         for line in lines:
             yield json.loads(line)

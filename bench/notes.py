@@ -1,4 +1,4 @@
-"""`python -m bench.notes`: named indexes of 100,000 documents, filled in bulk and searched, in memory and on the disk."""
+"""`python -m bench.notes`: measure bulk adding and search in named indexes of 100,000 documents, in memory and on disk."""
 
 import argparse
 import itertools
@@ -20,35 +20,35 @@ from dowse.notes.filters import parse_filter
 from dowse.notes.notes_documents import NewNote
 from dowse.notes.registry import NotesRegistry
 
-PLACE = "bench notes"
+MARKER = "bench notes"
 DOCUMENTS = 100_000
 TOKENS = 100
 WORDS = 50_000
 BATCH = 5000
-"""Documents in one call, as `dowse notes import` adds them."""
+"""Number of documents in one call, as in `dowse notes import`."""
 QUERIES = 1000
 
 
 def main() -> int:
-    """Measure and show."""
+    """Measure and print the tables."""
     options = _options()
     if options.inside:
-        print(json.dumps(_measured(options.inside, options.documents, options.queries)))
+        print(json.dumps(_measure(options.inside, options.documents, options.queries)))
         return 0
-    return program.run(options, PLACE, lambda options, _: [_table(options)])
+    return program.run(options, MARKER, lambda options, _: [_table(options)])
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.notes", description=__doc__)
     parser.add_argument("--documents", type=int, default=DOCUMENTS)
     parser.add_argument("--queries", type=int, default=QUERIES)
-    program.add_markdown(parser, PLACE)
+    program.add_markdown(parser, MARKER)
     parser.add_argument("--inside", choices=("memory", "disk"), help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
 def _table(options: argparse.Namespace) -> Table:
-    """Each backend in a process of its own, whose memory nothing else has touched."""
+    """Measure each backend in a process of its own, so that its memory is its own."""
     found = {}
     for backend in ("memory", "disk"):
         with tempfile.TemporaryDirectory(prefix="bench-") as home:
@@ -64,7 +64,7 @@ def _table(options: argparse.Namespace) -> Table:
     return Table(f"Named indexes: {options.documents:,} documents of {TOKENS} tokens", rows)
 
 
-def _measured(backend: str, count: int, queries: int) -> dict[str, Any]:
+def _measure(backend: str, count: int, queries: int) -> dict[str, Any]:
     chance = random.Random(1)  # noqa: S311 - the same documents every time
     words = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randint(3, 10))) for _ in range(WORDS)]
     weights = list(itertools.accumulate(1 / (rank + 1) for rank in range(WORDS)))
@@ -92,17 +92,17 @@ def _measured(backend: str, count: int, queries: int) -> dict[str, Any]:
     }
     if backend == "disk":
         library.close()
-        figures |= _opened()
+        figures |= _time_opening()
         library = NotesRegistry()
     asked = [_query(chance, _text(chance, words, weights).split(), words) for _ in range(queries)]
-    return figures | _searched(library, asked, words)
+    return figures | _time_searches(library, asked, words)
 
 
 def _text(chance: random.Random, words: list[str], weights: list[float]) -> str:
     return " ".join(chance.choices(words, cum_weights=weights, k=TOKENS))
 
 
-def _opened() -> dict[str, float]:
+def _time_opening() -> dict[str, float]:
     opening, first = [], []
     for _ in range(5):
         library = NotesRegistry()
@@ -116,7 +116,7 @@ def _opened() -> dict[str, float]:
 
 
 def _query(chance: random.Random, near: list[str], words: list[str]) -> str:
-    """As assistants ask: words of a text, common and rare as they come, some with operators, some as a phrase."""
+    """Return a query as assistants write it: common and rare words of a text, some with operators, some as a phrase."""
     kind = chance.randrange(4)
     if kind == 2:
         return f"+{chance.choice(near)} {chance.choice(near)} -{chance.choice(words)}"
@@ -126,7 +126,7 @@ def _query(chance: random.Random, near: list[str], words: list[str]) -> str:
     return " ".join(chance.sample(near, chance.randint(1, 4)))
 
 
-def _searched(library: NotesRegistry, asked: list[str], words: list[str]) -> dict[str, float]:
+def _time_searches(library: NotesRegistry, asked: list[str], words: list[str]) -> dict[str, float]:
     index = library.use("bench", lambda index: index)
     index.search("warm")
     times, worked = [], []

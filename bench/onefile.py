@@ -1,7 +1,7 @@
-"""`python -m bench.onefile DIR`: what one changed file costs a process that has the index open.
+"""`python -m bench.onefile DIR`: measure one changed file in a process that has the index open.
 
-From the moment the file is written to the moment the change is durable and searchable: ask the
-policy, read, chunk, apply. Prints the median over several files, and the medians of the parts.
+The time runs from the write of the file until the change is durable and searchable: ask the policy, read, chunk,
+apply. The program prints the median over several files, and the medians of the steps.
 """
 
 import json
@@ -16,7 +16,7 @@ from dowse.indexes.index import ProjectIndex
 from dowse.types import Batch, Verdict
 
 FILES = 20
-"""Spread over the project, so that large and small ones are among them."""
+"""Number of files, spread over the project so that large and small ones are among them."""
 
 
 def main(folder: str) -> None:
@@ -24,7 +24,7 @@ def main(folder: str) -> None:
     project = ProjectIndex(Path(folder))
     paths = [document.path for document in project.store.documents()]
     chosen = paths[:: max(1, len(paths) // FILES)][:FILES]
-    apply_change(project, chosen[0])  # imports parsers, which a running server has done long ago
+    apply_change(project, chosen[0])  # imports parsers, as a running server has done
     times = [parts for path in chosen if (parts := apply_change(project, path))]
     project.close()
     whole = [sum(parts) for parts in times]
@@ -34,7 +34,7 @@ def main(folder: str) -> None:
 
 
 def apply_change(project: ProjectIndex, path: str) -> tuple[float, float, float] | None:
-    """Seconds to read, to chunk and to apply one file that has just been written."""
+    """Return the seconds to read, chunk and apply one file that has just been written."""
     change(project.root / path)
     started = time.perf_counter()
     entry = project.source.entry(path)

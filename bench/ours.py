@@ -1,4 +1,4 @@
-"""dowse as a contestant: its real command, each time in a new process."""
+"""dowse as a contestant: its own command, each time in a new process."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bench.corpora import Corpus
 from bench.figures import Figures
-from bench.meter import Run, measured
+from bench.meter import Run, measure_command
 from dowse import __version__
 
 _REPOSITORY = Path(__file__).parents[1]
@@ -17,24 +17,24 @@ _REPOSITORY = Path(__file__).parents[1]
 
 @dataclass(slots=True)
 class Dowse:
-    """`dowse index`, with a storage root and a home of its own in each round."""
+    """`dowse index` with a new storage root and home in each round."""
 
     work: Path
     name: str = field(default=f"dowse {__version__}", init=False)
 
     def round(self, corpus: Corpus) -> Figures:
-        """Index from nothing, again, and with one changed file."""
+        """Index from scratch, again without a change, and with one changed file."""
         shutil.rmtree(self._home, ignore_errors=True)
         self._home.mkdir(parents=True)
         full = self.index(corpus.folder)
-        said, index_bytes = json.loads(full.output), folder_bytes(self._home / "index")
+        report, index_bytes = json.loads(full.output), folder_bytes(self._home / "index")
         unchanged = self.index(corpus.folder)
         change(corpus.median_file())
         changed = self.index(corpus.folder)
         alone = json.loads(self._run("-m", "bench.onefile", str(corpus.folder)).output)
         return Figures(
-            files=said["filesIndexed"],
-            chunks=said["chunksCreated"],
+            files=report["filesIndexed"],
+            chunks=report["chunksCreated"],
             full_seconds=full.seconds,
             full_cpu_seconds=full.cpu_seconds,
             unchanged_seconds=unchanged.seconds,
@@ -47,7 +47,7 @@ class Dowse:
         )
 
     def index(self, folder: Path) -> Run:
-        """What a user types; `--yes` answers the question that more than 50,000 files would raise."""
+        """Run the command of a user; `--yes` confirms projects of more than 50,000 files."""
         return self._run("-m", "dowse", "index", str(folder), "--json", "--yes")
 
     @property
@@ -62,15 +62,15 @@ class Dowse:
             "SEMBLE_GRAMMARS_CACHE_DIR": str(self.work / "grammars-of-dowse"),
         }
         environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has its bytecode
-        return measured([sys.executable, *arguments], environment, cwd=_REPOSITORY)
+        return measure_command([sys.executable, *arguments], environment, cwd=_REPOSITORY)
 
 
 def change(file: Path) -> None:
-    """Add a line to a file, another one each time."""
+    """Append a line to a file, a different one each time."""
     with file.open("a", encoding="utf-8") as opened:
         opened.write(f"\nchanged by the benchmark at {file.stat().st_size} bytes\n")
 
 
 def folder_bytes(folder: Path) -> int:
-    """The size of all files below a folder."""
+    """Return the size of all files below a folder."""
     return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file())

@@ -17,7 +17,7 @@ from bench.report import Row, Table
 from dowse.indexes.index import ProjectIndex
 from mcp import Client
 
-PLACE = "bench overhead"
+MARKER = "bench overhead"
 CALLS = 200
 ROUNDS = 4
 """The servers are called in turns, so that a neighbour on the machine slows all of them."""
@@ -34,10 +34,10 @@ CALLED: list[tuple[str, dict[str, object]]] = [
 
 
 def main() -> int:
-    """Measure and show."""
+    """Measure and print the tables."""
     parser = argparse.ArgumentParser(prog="python -m bench.overhead", description=__doc__)
-    program.add_markdown(parser, PLACE)
-    return program.run(parser.parse_args(), PLACE, _tables)
+    program.add_markdown(parser, MARKER)
+    return program.run(parser.parse_args(), MARKER, _tables)
 
 
 def _tables(_options: argparse.Namespace, work: Path) -> list[Table]:

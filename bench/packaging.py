@@ -1,4 +1,4 @@
-"""`python -m bench.packaging`: what a user downloads and installs, and how long the program takes to say its name."""
+"""`python -m bench.packaging`: measure the size of the installed package, and the start-up time of the program."""
 
 import argparse
 import statistics
@@ -14,16 +14,16 @@ from bench import program
 from bench.installing import REPOSITORY, Environment, build, clean_environment, install_whole, make_environment
 from bench.report import Row, Table
 
-PLACE = "bench packaging"
+MARKER = "bench packaging"
 ROUNDS = 7
-LARGEST = 12
-"""How many packages are listed by name."""
+LISTED_PACKAGES = 12
+"""Number of packages that are listed by name."""
 IMPORT = "import mcp.server"
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Bytes of each installed distribution, of what pip compiled from them, and of the wheel itself."""
+    """Bytes of each installed distribution, of its bytecode, and of the wheel."""
 
     wheel: int
     by_name: Counter[str]
@@ -31,20 +31,22 @@ class Sizes:
 
     @property
     def installed(self) -> int:
-        """All of it, as pip leaves it."""
+        """The size of everything that pip installs."""
         return self.by_name.total() + self.compiled
 
 
 def main() -> int:
-    """Measure and show."""
-    return program.run(_options(), PLACE, _tables)
+    """Measure and print the tables."""
+    return program.run(_options(), MARKER, _tables)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.packaging", description=__doc__)
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"starts to measure (default: {ROUNDS})")
-    parser.add_argument("--with", dest="more", action="append", default=[], metavar="PACKAGE", help="install this, too")
-    program.add_markdown(parser, PLACE)
+    parser.add_argument(
+        "--with", dest="more", action="append", default=[], metavar="PACKAGE", help="also install this package"
+    )
+    program.add_markdown(parser, MARKER)
     return parser.parse_args()
 
 
@@ -61,15 +63,15 @@ def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
         "`dowse --help`": ["-m", "dowse", "--help"],
     }
     for words in programs.values():
-        _seconds(environment, words, work)  # reads the files once
+        _time_start(environment, words, work)  # reads the files once
     times: dict[str, list[float]] = {title: [] for title in programs}
-    for _ in range(options.rounds):  # in turns, so that what else the machine does hits all
+    for _ in range(options.rounds):  # in turns, so that other load on the machine affects all
         for title, words in programs.items():
-            times[title].append(_seconds(environment, words, work))
+            times[title].append(_time_start(environment, words, work))
     return [_size_table(sizes), _largest_table(sizes), _time_table(times)]
 
 
-def _seconds(environment: Environment, words: list[str], work: Path) -> float:
+def _time_start(environment: Environment, words: list[str], work: Path) -> float:
     began = time.perf_counter()
     command = [str(environment.python), *words]
     subprocess.run(command, cwd=work, check=True, capture_output=True, env=clean_environment())
@@ -103,7 +105,7 @@ def _size_table(sizes: Sizes) -> Table:
 
 def _largest_table(sizes: Sizes) -> Table:
     rows: list[Row] = [("package", "size")]
-    largest = sizes.by_name.most_common(LARGEST)
+    largest = sizes.by_name.most_common(LISTED_PACKAGES)
     rows += [(name, _megabytes(size)) for name, size in largest]
     rest = sizes.by_name.total() - sum(size for _, size in largest)
     rows.append((f"{len(sizes.by_name) - len(largest)} others", _megabytes(rest)))

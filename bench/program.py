@@ -1,4 +1,4 @@
-"""What all programs that measure do: work in a folder of their own, show their tables, and renew a page with them."""
+"""The frame of all benchmarks: work in a temporary folder, print the tables, and write them into a page."""
 
 import argparse
 import tempfile
@@ -11,25 +11,27 @@ from bench.report import Table
 Measure = Callable[[argparse.Namespace, Path], Sequence[Table]]
 
 
-def add_markdown(parser: argparse.ArgumentParser, place: str) -> None:
-    """The option to renew what stands at a place of a page."""
+def add_markdown(parser: argparse.ArgumentParser, marker: str) -> None:
+    """Add the option that writes the tables between the markers of a page."""
 
-    def page_with_place(value: str) -> Path:
-        if not page.has_place(Path(value), place):
-            raise argparse.ArgumentTypeError(f"{value} has no lines {' and '.join(page.lines(place))} to write between")
+    def page_with_markers(value: str) -> Path:
+        if not page.has_markers(Path(value), marker):
+            raise argparse.ArgumentTypeError(
+                f"{value} has no lines {' and '.join(page.marker_lines(marker))} to write between"
+            )
         return Path(value)
 
     help_text = "renew the tables between the markers of FILE"
-    parser.add_argument("--markdown", type=page_with_place, metavar="FILE", help=help_text)
+    parser.add_argument("--markdown", type=page_with_markers, metavar="FILE", help=help_text)
 
 
-def run(options: argparse.Namespace, place: str, measure: Measure) -> int:
-    """Measure and show."""
+def run(options: argparse.Namespace, marker: str, measure: Measure) -> int:
+    """Measure and print the tables."""
     facts = machine.description()
     with tempfile.TemporaryDirectory(prefix="bench-") as temporary:
         tables = measure(options, Path(temporary).resolve())
     print("\n".join([*facts, "", *(table.as_text() for table in tables)]))
     if options.markdown:
-        said = [*(f"- {fact}" for fact in facts), "", *(table.as_markdown() for table in tables)]
-        page.put(options.markdown, place, "\n".join(said))
+        lines = [*(f"- {fact}" for fact in facts), "", *(table.as_markdown() for table in tables)]
+        page.replace_between(options.markdown, marker, "\n".join(lines))
     return 0

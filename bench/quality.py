@@ -1,4 +1,4 @@
-"""How good the answers are: judged queries over real corpora, and what each rule is worth."""
+"""Search quality: judged queries over real corpora, and the effect of each ranking rule."""
 
 import json
 import math
@@ -23,7 +23,7 @@ DEPTH = 10
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A query over one corpus, and the paths that answer it with their grades."""
+    """A query over one corpus, and the grades of the relevant paths."""
 
     corpus: str
     text: str
@@ -33,7 +33,7 @@ class Judged:
 
 
 def code_search(folder: Path) -> list[Judged]:
-    """The judged queries of `eval/code-search`."""
+    """Return the judged queries of `eval/code-search`."""
     rows = _rows(folder / "queries.jsonl")
     return [
         Judged(
@@ -47,17 +47,19 @@ def code_search(folder: Path) -> list[Judged]:
 
 
 def scifact(folder: Path, into: Path) -> list[Judged]:
-    """The claims of `eval/scifact`; its abstracts become one Markdown file each."""
-    return _judged(folder, into / "scifact", "md", lambda row: f"# {row['title']}\n\n{row['text']}\n", "docs")
+    """Return the claims of `eval/scifact`; each of its abstracts becomes a Markdown file."""
+    return _load_judged(folder, into / "scifact", "md", lambda row: f"# {row['title']}\n\n{row['text']}\n", "docs")
 
 
 def cosqa(folder: Path, into: Path) -> list[Judged]:
-    """The questions of `eval/cosqa-dev`; its functions become one file each."""
-    return _judged(folder, into / "cosqa", "py", lambda row: str(row["text"]), "code")
+    """Return the questions of `eval/cosqa-dev`; each of its functions becomes a file."""
+    return _load_judged(folder, into / "cosqa", "py", lambda row: str(row["text"]), "code")
 
 
-def _judged(folder: Path, root: Path, ending: str, text: Callable[[dict[str, Any]], str], kind: Kind) -> list[Judged]:
-    """Queries with judgements, as BEIR writes them, over a folder that is made of the corpus."""
+def _load_judged(
+    folder: Path, root: Path, ending: str, text: Callable[[dict[str, Any]], str], kind: Kind
+) -> list[Judged]:
+    """Return judged queries in BEIR format, and write the corpus into a folder."""
     root.mkdir(parents=True, exist_ok=True)
     for row in _rows(folder / "corpus.jsonl"):
         (root / f"{row['_id']}.{ending}").write_text(text(row), encoding="utf-8")
@@ -73,22 +75,22 @@ def _rows(file: Path) -> Iterator[dict[str, Any]]:
     return map(json.loads, file.read_text(encoding="utf-8").splitlines())
 
 
-Meant = Callable[[str, str], Sequence[QueryVector]]
-"""What a question to a corpus means to the encoders."""
+EncodeQuery = Callable[[str, str], Sequence[QueryVector]]
+"""Returns the vectors of a query to a corpus."""
 
 
 def words_alone(_corpus: str, _text: str) -> Sequence[QueryVector]:
-    """No encoder has a say."""
+    """Return no vectors, so that the search uses words alone."""
     return ()
 
 
-def score(queries: list[Judged], stores: Mapping[str, Store], meant: Meant = words_alone) -> dict[str, float]:
-    """nDCG@10: over all (the mean of the corpora's means) and by category."""
+def score(queries: list[Judged], stores: Mapping[str, Store], encode: EncodeQuery = words_alone) -> dict[str, float]:
+    """Return nDCG@10: over all (the mean of the corpora's means) and by category."""
     by_corpus: dict[str, list[float]] = {}
     by_category: dict[str, list[float]] = {}
     for query in queries:
         value = ndcg(
-            ranked_paths(stores[query.corpus], query.text, meant(query.corpus, query.text), query.kind), query.answers
+            ranked_paths(stores[query.corpus], query.text, encode(query.corpus, query.text), query.kind), query.answers
         )
         by_corpus.setdefault(query.corpus, []).append(value)
         by_category.setdefault(query.category, []).append(value)
@@ -96,9 +98,9 @@ def score(queries: list[Judged], stores: Mapping[str, Store], meant: Meant = wor
     return {"all": overall, **{name: statistics.mean(values) for name, values in sorted(by_category.items())}}
 
 
-def ranked_paths(store: Store, text: str, meanings: Sequence[QueryVector] = (), kind: Kind | None = None) -> list[str]:
-    """The first files for a query."""
-    evidence = gather_evidence(store, parse_search_query(text), Scope(kind), meanings)
+def ranked_paths(store: Store, text: str, vectors: Sequence[QueryVector] = (), kind: Kind | None = None) -> list[str]:
+    """Return the first ten paths for a query."""
+    evidence = gather_evidence(store, parse_search_query(text), Scope(kind), vectors)
     if evidence is None:
         return []
     scores = leg_scores(evidence.legs)
@@ -108,8 +110,8 @@ def ranked_paths(store: Store, text: str, meanings: Sequence[QueryVector] = (), 
 
 
 def ndcg(paths: list[str], answers: Mapping[str, int]) -> float:
-    """Discounted gain of the first ten, as a share of the best that is possible."""
-    matched = [next((answer for answer in answers if _is(path, answer)), None) for path in paths]
+    """Return the discounted gain of the first ten paths, as a share of the best possible."""
+    matched = [next((answer for answer in answers if _matches(path, answer)), None) for path in paths]
     gained, seen = 0.0, set[str]()
     for place, answer in enumerate(matched):
         if answer is not None and answer not in seen:
@@ -120,8 +122,8 @@ def ndcg(paths: list[str], answers: Mapping[str, int]) -> float:
     return gained / possible
 
 
-def opened(root: Path) -> ProjectIndex:
-    """An up-to-date index of a corpus."""
+def open_index(root: Path) -> ProjectIndex:
+    """Return an up-to-date index of a corpus."""
     project = ProjectIndex(root)
     project.update()
     project.store.refresh()
@@ -129,7 +131,7 @@ def opened(root: Path) -> ProjectIndex:
 
 
 def ablations() -> dict[str, dict[str, object]]:
-    """Each rule taken away, one at a time: what becomes of the constants."""
+    """Return the changed constants that switch off each rule, one at a time."""
     prose, symbol, penalties = (
         ranking_constants.CHUNK_WEIGHTS,
         ranking_constants.SYMBOL_CHUNK_WEIGHTS,
@@ -150,8 +152,8 @@ def ablations() -> dict[str, dict[str, object]]:
 
 
 @contextmanager
-def changed(values: Mapping[str, object]) -> Iterator[None]:
-    """The constants of ranking with other values, for a while."""
+def patch_constants(values: Mapping[str, object]) -> Iterator[None]:
+    """Give the ranking constants other values within a `with` block."""
     with ExitStack() as stack:
         for name, value in values.items():
             stack.enter_context(patch.object(ranking_constants, name, value))
@@ -162,5 +164,5 @@ def _without(weights: Mapping[Any, float], field: str) -> dict[Any, float]:
     return {name: weight for name, weight in weights.items() if name != field}
 
 
-def _is(path: str, answer: str) -> bool:
+def _matches(path: str, answer: str) -> bool:
     return path == answer or path.endswith(f"/{answer}") or answer.endswith(f"/{path}")

@@ -1,4 +1,4 @@
-"""The figures as tables: for each corpus, and against what is to be reached."""
+"""The tables of the figures: for each corpus, and against the goals."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Table:
     rows: list[Row]
 
     def as_text(self) -> str:
-        """Columns under each other, numbers to the right."""
+        """Return aligned columns, with numbers to the right."""
         widths = [max(len(cell) for cell in column) for column in zip(*self.rows, strict=True)]
         lines = [
             "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))])
@@ -26,23 +26,23 @@ class Table:
         return "\n".join([self.heading, "", *(line.rstrip() for line in lines), ""])
 
     def as_markdown(self) -> str:
-        """A table under a heading."""
+        """Return a Markdown table under a heading."""
         lines = [f"| {' | '.join(row)} |" for row in self.rows]
         lines.insert(1, "|---|" + "---:|" * (len(self.rows[0]) - 1))
         return "\n".join([f"### {self.heading}", "", *lines, ""])
 
 
 def corpus_table(result: Result) -> Table:
-    """All figures on one corpus; the last column says how many times better dowse is, in the same run."""
+    """Return all figures of one corpus; the last column says how many times better dowse is in the same run."""
     medians = result.medians()
     tools = list(medians.values())
     corpus = result.corpus
     rows = [("", *medians)]
     for label, read, show in _MEASURES:
-        rows.append((label, *(_shown(read(figures), show) for figures in tools)))
+        rows.append((label, *(_format(read(figures), show) for figures in tools)))
     rows.append(("index ÷ text", *(f"{figures.index_bytes / corpus.text_bytes:.2f}" for figures in tools)))
     if len(tools) == 2:
-        rows = [(*row, _ahead(row[0], *tools)) for row in rows]
+        rows = [(*row, _advantage(row[0], *tools)) for row in rows]
         rows[0] = (*rows[0][:-1], "dowse is better ×")
     heading = f"{corpus.name}: {len(corpus.paths):,} text files, {_megabytes(corpus.text_bytes)}"
     return Table(heading, rows)
@@ -50,7 +50,7 @@ def corpus_table(result: Result) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """One figure to reach, and where it was measured."""
+    """One goal, and the corpus on which it was measured."""
 
     what: str
     bound: str
@@ -60,7 +60,7 @@ class Goal:
     where: str
 
     def row(self) -> Row:
-        """The goal as it stands in the table."""
+        """Return the row of the goal."""
         if self.value is None:
             return (self.what, self.bound, "not measured", "", self.where)
         return (
@@ -73,7 +73,7 @@ class Goal:
 
 
 def goals_table(results: list[Result]) -> Table:
-    """What was to be reached, and what was."""
+    """Return the goals with the measured figures."""
     heading = "What is to be reached (on the worst corpus, or the one nearest to 10,000 files)"
     names = ("", "to reach", "measured", "reached", "on")
     return Table(heading, [names, *(goal.row() for goal in _goals(results))])
@@ -82,7 +82,7 @@ def goals_table(results: list[Result]) -> Table:
 def _goals(results: list[Result]) -> list[Goal]:
     measured = {f"{result.corpus.name}": list(result.medians().values()) for result in results}
     ours = {name: tools[0] for name, tools in measured.items()}
-    ratios = {name: each[0].files_a_second / each[1].files_a_second for name, each in measured.items() if each[1:]}
+    ratios = {name: tools[0].files_a_second / tools[1].files_a_second for name, tools in measured.items() if tools[1:]}
     slowest = min(ours, key=lambda name: ours[name].files_a_second)
     latest = max(ours, key=lambda name: ours[name].change_seconds or 0)
     near = min(ours, key=lambda name: abs(ours[name].files - 10_000))
@@ -114,7 +114,7 @@ def _times(value: float) -> str:
     return f"{value:.2f}"
 
 
-def _shown(value: float | None, show: Callable[[float], str]) -> str:
+def _format(value: float | None, show: Callable[[float], str]) -> str:
     return "" if value is None else show(value)
 
 
@@ -134,8 +134,8 @@ _MEASURES: list[tuple[str, Callable[[Figures], float | None], Callable[[float], 
 ]
 
 
-def _ahead(label: str, ours: Figures, theirs: Figures) -> str:
-    """How many times faster or smaller dowse is; nothing where more is neither better nor worse."""
+def _advantage(label: str, ours: Figures, theirs: Figures) -> str:
+    """Return how many times faster or smaller dowse is; empty for figures that are neither good nor bad."""
     if label == "full index, files/s":
         return _times(ours.files_a_second / theirs.files_a_second)
     for name, read, show in _MEASURES:

@@ -1,4 +1,4 @@
-"""`python -m bench.screening CORPORA`: how much of real files is masked or flagged, and what looking takes."""
+"""`python -m bench.screening CORPORA`: measure how much of real files is masked or flagged, and how long that takes."""
 
 import argparse
 import statistics
@@ -13,22 +13,22 @@ from bench.report import Row, Table
 from dowse.screening.instructions import find_flags
 from dowse.screening.masking import screen_text
 
-PLACE = "bench screening"
-LINES = 40
-"""Lines of a passage: about a chunk of code, and four times what a hit shows of it."""
+MARKER = "bench screening"
+PASSAGE_LINES = 40
+"""Lines of a passage: about a chunk of code, and four times the length of a shown passage."""
 
 
 def main() -> int:
-    """Measure and show."""
-    return program.run(_options(), PLACE, lambda options, work: [_table(options, work)])
+    """Measure and print the tables."""
+    return program.run(_options(), MARKER, lambda options, work: [_table(options, work)])
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.screening", description=__doc__)
     parser.add_argument("corpora", type=Path, metavar="CORPORA", help="a folder whose folders are corpora")
     parser.add_argument("--code-search", type=Path, metavar="DIR", help="more corpora")
-    parser.add_argument("--show", action="store_true", help="print every line that is masked or flagged, to be judged")
-    program.add_markdown(parser, PLACE)
+    parser.add_argument("--show", action="store_true", help="print every masked or flagged line")
+    program.add_markdown(parser, MARKER)
     return parser.parse_args()
 
 
@@ -43,7 +43,7 @@ def _table(options: argparse.Namespace, work: Path) -> Table:
     for root in roots:
         rows.append(_row(root, kinds, shows=options.show))
     print(", ".join(f"{kind} {count}" for kind, count in kinds.most_common()), file=sys.stderr)
-    return Table(f"Passages of {LINES} lines", rows)
+    return Table(f"Passages of {PASSAGE_LINES} lines", rows)
 
 
 def _row(root: Path, kinds: Counter[str], *, shows: bool) -> Row:
@@ -69,8 +69,8 @@ def _row(root: Path, kinds: Counter[str], *, shows: bool) -> Row:
 def _passages(root: Path) -> Iterator[tuple[str, int, str]]:
     for path in corpora.indexable(root):
         lines = (root / path).read_bytes().decode("utf-8", "replace").split("\n")
-        for at in range(0, len(lines), LINES):
-            yield path, at, "\n".join(lines[at : at + LINES])
+        for at in range(0, len(lines), PASSAGE_LINES):
+            yield path, at, "\n".join(lines[at : at + PASSAGE_LINES])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`python -m bench.search CORPORA --eval EVAL`: measure how good answers are, and how fast."""
+"""`python -m bench.search CORPORA --eval EVAL`: measure the quality and the speed of search."""
 
 import argparse
 import os
@@ -8,9 +8,9 @@ from pathlib import Path
 from bench import corpora, latency, program, quality
 from bench.report import Row, Table
 
-PLACE = "bench search"
+MARKER = "bench search"
 SIZES = (250, 2_500, 1_000_000)
-"""Files drawn for indexes of about 1,000 and 10,000 chunks, and everything there is."""
+"""Number of files for indexes of about 1,000 and 10,000 chunks, and of all files."""
 
 MISSING = """\
 {what} is not in {folder}.
@@ -20,8 +20,8 @@ Until they are there, only speed is measured, with queries made of the corpora's
 
 
 def main() -> int:
-    """Measure and show."""
-    return program.run(_options(), PLACE, _tables)
+    """Measure and print the tables."""
+    return program.run(_options(), MARKER, _tables)
 
 
 def _options() -> argparse.Namespace:
@@ -30,7 +30,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--eval", type=Path, metavar="EVAL", help="a folder with code-search/ and scifact/")
     parser.add_argument("--code-search", type=Path, metavar="DIR", help="the corpora of code-search, laid out")
     parser.add_argument("--sizes", type=_sizes, default=SIZES, help="files of the indexes whose speed is measured")
-    program.add_markdown(parser, PLACE)
+    program.add_markdown(parser, MARKER)
     return parser.parse_args()
 
 
@@ -49,7 +49,7 @@ def _quality(options: argparse.Namespace, work: Path) -> list[Table]:
     if judged and (judged / "queries.jsonl").is_file() and options.code_search and options.code_search.is_dir():
         tables += _code_search(quality.code_search(judged), options.code_search)
     else:
-        _say(
+        _log(
             MISSING.format(
                 what="code-search", folder=options.eval, source="semble's benchmark, laid out by checkout.py"
             )
@@ -57,7 +57,7 @@ def _quality(options: argparse.Namespace, work: Path) -> list[Table]:
     claims = options.eval / "scifact" if options.eval else None
     if claims and (claims / "qrels.tsv").is_file():
         queries = quality.scifact(claims, work)
-        project = quality.opened(work / "scifact")
+        project = quality.open_index(work / "scifact")
         value = quality.score(queries, {"scifact": project.store})["all"]
         rows: list[Row] = [
             ("", "nDCG@10", "to reach"),
@@ -66,7 +66,7 @@ def _quality(options: argparse.Namespace, work: Path) -> list[Table]:
         tables.append(Table("Prose", rows))
         project.close()
     else:
-        _say(MISSING.format(what="scifact", folder=options.eval, source="BEIR"))
+        _log(MISSING.format(what="scifact", folder=options.eval, source="BEIR"))
     return tables
 
 
@@ -74,18 +74,18 @@ def _code_search(queries: list[quality.Judged], folder: Path) -> list[Table]:
     names = sorted({query.corpus for query in queries})
     absent = [name for name in names if not (folder / name).is_dir()]
     if absent:
-        _say(f"Not laid out, so not measured: {', '.join(absent)}.")
+        _log(f"Not laid out, so not measured: {', '.join(absent)}.")
     queries = [query for query in queries if query.corpus not in absent]
-    projects = {name: quality.opened(folder / name) for name in names if name not in absent}
+    projects = {name: quality.open_index(folder / name) for name in names if name not in absent}
     stores = {name: project.store for name, project in projects.items()}
     rows: list[Row] = []
     base = 0.0
     for rule, values_then in quality.ablations().items():
-        with quality.changed(values_then):
+        with quality.patch_constants(values_then):
             values = quality.score(queries, stores)
         base = base or values["all"]
         rows.append((rule, *(f"{value:.4f}" for value in values.values()), f"{values['all'] - base:+.4f}"))
-        _say(f"{rule}: {values['all']:.4f}")
+        _log(f"{rule}: {values['all']:.4f}")
     for project in projects.values():
         project.close()
     heading = f"Code: {len(queries)} judged queries over {len(projects)} repositories, nDCG@10, each rule taken away"
@@ -103,13 +103,13 @@ def _speed(options: argparse.Namespace, work: Path) -> list[Table]:
     ]
     for size in options.sizes:
         sample = corpora.sample(roots, size, work / "speed")
-        corpora.warm(sample)
+        corpora.read_all(sample)
         found = latency.measure(sample.folder, queries)
         times = (found.search_ms, found.median_ms, found.worst_ms, found.verification_ms)
         rows.append((f"{found.chunks:,}", *(f"{value:.1f} ms" for value in times)))
-        _say(f"{found.chunks:,} chunks: {found.median_ms:.1f} ms")
+        _log(f"{found.chunks:,} chunks: {found.median_ms:.1f} ms")
     sample = corpora.sample(roots, min(3000, max(options.sizes)), work / "commands")
-    corpora.warm(sample)
+    corpora.read_all(sample)
     whole = latency.commands(sample.folder, queries[0], work / "commands-home")
     commands: list[Row] = [
         ("", "measured", "to reach"),
@@ -125,7 +125,7 @@ def _speed(options: argparse.Namespace, work: Path) -> list[Table]:
     ]
 
 
-def _say(text: str) -> None:
+def _log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 

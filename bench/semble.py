@@ -1,7 +1,7 @@
-"""semble as a contestant: the nearest peer, in an environment of its own, on the same files.
+"""semble as a contestant, in an environment of its own, on the same files.
 
-Only its speed is measured, so a model of the right shape with random numbers serves as well as
-the trained one, and nothing but packages is downloaded.
+Only its speed is measured, so a model of the same shape with random numbers is enough, and only packages are
+downloaded.
 """
 
 import json
@@ -14,18 +14,18 @@ from pathlib import Path
 
 from bench.corpora import Corpus, indexable
 from bench.figures import Figures
-from bench.meter import Run, measured
+from bench.meter import Run, measure_command
 from bench.ours import change, folder_bytes
 
 REQUIREMENTS = Path(__file__).with_name("requirements-semble.txt")
 _INSIDE = Path(__file__).with_name("inside")
 _MODEL_FILES = 2_000
-"""Enough text for a vocabulary of the real size, in about ten seconds."""
+"""Number of files for a vocabulary of the real size, which takes about ten seconds."""
 
 
 @dataclass(slots=True)
 class Semble:
-    """`SembleIndex.from_path` and the save that its command does after it, each time in a new process."""
+    """`SembleIndex.from_path` and the save that semble's command does, each time in a new process."""
 
     python: Path
     model: Path
@@ -33,17 +33,17 @@ class Semble:
     name: str
 
     def round(self, corpus: Corpus) -> Figures:
-        """Index from nothing, again, and with one changed file; no cache is left from before."""
+        """Index from scratch without a cache, again without a change, and with one changed file."""
         shutil.rmtree(self._home, ignore_errors=True)
         self._home.mkdir(parents=True)
         full = self.index(corpus.folder)
-        said, index_bytes = json.loads(full.output), folder_bytes(self._home / "cache")
+        report, index_bytes = json.loads(full.output), folder_bytes(self._home / "cache")
         unchanged = self.index(corpus.folder)
         change(corpus.median_file())
         changed = self.index(corpus.folder)
         return Figures(
-            files=said["files"],
-            chunks=said["chunks"],
+            files=report["files"],
+            chunks=report["chunks"],
             full_seconds=full.seconds,
             full_cpu_seconds=full.cpu_seconds,
             unchanged_seconds=unchanged.seconds,
@@ -56,7 +56,7 @@ class Semble:
         )
 
     def index(self, folder: Path) -> Run:
-        """Code, documentation and configuration, in as many worker processes as its command starts."""
+        """Index code, documentation and configuration, with the worker processes of semble's command."""
         environment = {
             **os.environ,
             "HOME": str(self._home),
@@ -66,7 +66,7 @@ class Semble:
             "SEMBLE_MODEL_NAME": str(self.model),
             "HF_HUB_OFFLINE": "1",
         }
-        return measured([str(self.python), str(_INSIDE / "index_with_semble.py"), str(folder)], environment)
+        return measure_command([str(self.python), str(_INSIDE / "index_with_semble.py"), str(folder)], environment)
 
     @property
     def _home(self) -> Path:
@@ -74,7 +74,7 @@ class Semble:
 
 
 def prepare(kept: Path, work: Path, roots: list[Path]) -> Semble:
-    """Install semble and make its model below `kept`, unless they are there; raises CommandFailed or OSError."""
+    """Install semble and make its model below `kept`, unless they exist; raise CommandFailed or OSError."""
     python = _environment(kept / "semble-venv")
     model = _model(kept / "model", python, roots)
     version = _run(python, "-c", "import importlib.metadata as metadata; print(metadata.version('semble'))")
@@ -92,7 +92,7 @@ def _environment(folder: Path) -> Path:
 
 
 def _model(folder: Path, python: Path, roots: list[Path]) -> Path:
-    """A model whose words are those of the corpora, made anew for other corpora."""
+    """Return a model with the vocabulary of the corpora; it is made again for other corpora."""
     files = [root / path for root in roots for path in indexable(root)]
     files = files[:: max(1, len(files) // _MODEL_FILES)]
     made_from = folder / "made-from.txt"
@@ -108,4 +108,4 @@ def _model(folder: Path, python: Path, roots: list[Path]) -> Path:
 
 
 def _run(python: Path, *arguments: str) -> str:
-    return measured([str(python), *arguments], os.environ).output
+    return measure_command([str(python), *arguments], os.environ).output

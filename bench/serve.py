@@ -1,4 +1,4 @@
-"""`python -m bench.serve CORPORA`: measure the MCP server as an assistant meets it, over real stdio."""
+"""`python -m bench.serve CORPORA`: measure the MCP server over stdio, as an assistant uses it."""
 
 import argparse
 import asyncio
@@ -12,27 +12,27 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from bench import corpora, latency, meter, program, quality
 from bench.report import Row, Table
 from dowse.keeping.served_index import IDLE_SECONDS
+from mcp import Client
 
-PLACE = "bench serve"
+MARKER = "bench serve"
 FILES = 1_000_000
-"""Everything there is, for more than 100,000 chunks."""
+"""All files, for more than 100,000 chunks."""
 STARTS = 5
 SEARCHES = 600
-"""Timed questions to each tool; every query is asked once before."""
+"""Timed searches with each tool; every query runs once before."""
 SEARCH_TOOLS = ("search_code", "search_docs")
 CHARACTERS_PER_TOKEN = 4
 IMPORT = "import mcp.server"
 
 
 def main() -> int:
-    """Measure and show."""
-    return program.run(_options(), PLACE, _tables)
+    """Measure and print the tables."""
+    return program.run(_options(), MARKER, _tables)
 
 
 def _options() -> argparse.Namespace:
@@ -42,8 +42,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--code-search", type=Path, metavar="DIR", help="more corpora: those of code-search, laid out")
     parser.add_argument("--files", type=int, default=FILES, help="how many files to draw from all (default: all)")
     parser.add_argument("--starts", type=int, default=STARTS, help=f"starts to measure (default: {STARTS})")
-    parser.add_argument("--searches", type=int, default=SEARCHES, help=f"questions to each tool (default: {SEARCHES})")
-    program.add_markdown(parser, PLACE)
+    parser.add_argument("--searches", type=int, default=SEARCHES, help=f"searches with each tool (default: {SEARCHES})")
+    program.add_markdown(parser, MARKER)
     return parser.parse_args()
 
 
@@ -53,26 +53,26 @@ def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
     roots = [root for folder in folders for root in corpora.find(folder)]
     roots = roots or [corpora.installed_packages(work / "origin")]
     sample = corpora.sample(roots, options.files, work / "served")
-    corpora.warm(sample)
-    chunks = _indexed(sample.folder)
-    _say(f"{chunks:,} chunks are indexed.")
+    corpora.read_all(sample)
+    chunks = _index(sample.folder)
+    _log(f"{chunks:,} chunks are indexed.")
     server = StdioServerParameters(
         command=sys.executable,
         args=["-m", "dowse", "serve", str(sample.folder)],
         env={"DOWSE_HOME": os.environ["DOWSE_HOME"]},
     )
     starts, imports = [], []
-    for _ in range(options.starts):  # in turns, so that what else the machine does hits both
+    for _ in range(options.starts):  # in turns, so that other load on the machine affects both
         starts.append(anyio.run(_start, server))
         imports.append(_import_seconds())
-        _say(f"ready after {starts[-1].ready_seconds:.2f} s, {IMPORT} alone {imports[-1]:.2f} s")
+        _log(f"ready after {starts[-1].ready_seconds:.2f} s, {IMPORT} alone {imports[-1]:.2f} s")
     queries = latency.queries(options.eval, roots)
     searches, memory = anyio.run(_search, server, queries, options.searches)
     return [_process_table(starts, imports, memory), _search_table(searches, chunks)]
 
 
-def _indexed(folder: Path) -> int:
-    project = quality.opened(folder)
+def _index(folder: Path) -> int:
+    project = quality.open_index(folder)
     chunks = sum(project.store.totals(kind).chunks for kind in ("code", "docs"))
     project.close()
     return chunks
@@ -86,12 +86,12 @@ class Start:
     """One start of a server, and its end."""
 
     ready_seconds: float
-    """From before the process is started until `tools/list` is answered."""
+    """Seconds from before the start of the process until the reply to `tools/list`."""
     leave_seconds: float
-    """From before stdin is closed until the process is gone."""
+    """Seconds from before stdin is closed until the process has ended."""
     own_bytes: int
     schema_characters: int
-    """The tools as the client gets them."""
+    """Length of the list of tools that the client gets."""
 
 
 async def _start(server: StdioServerParameters) -> Start:
@@ -107,15 +107,15 @@ async def _start(server: StdioServerParameters) -> Start:
 
 
 def _import_seconds() -> float:
-    """What the SDK takes alone, to compare with."""
+    """Return the seconds to import the SDK alone, to compare with."""
     began = time.perf_counter()
     subprocess.run([sys.executable, "-c", IMPORT], check=True)
     return time.perf_counter() - began
 
 
 def _server_pid() -> int:
-    """The process that the SDK's client started; our own where that cannot be seen."""
-    return next((pid for pid in meter.tree(os.getpid()) if pid != os.getpid()), os.getpid())
+    """Return the process that the SDK's client started; our own if it cannot be found."""
+    return next((pid for pid in meter.process_tree(os.getpid()) if pid != os.getpid()), os.getpid())
 
 
 # Searching
@@ -123,28 +123,28 @@ def _server_pid() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Searches:
-    """Milliseconds of many questions to one tool, as the client sees them."""
+    """Milliseconds of many searches with one tool, as the client measures them."""
 
     tool: str
     times: list[float]
     inside: list[float]
-    """What the server says it took itself."""
+    """Milliseconds that the server reports."""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Bytes that are not backed by files; 0 where the system does not tell."""
+    """Bytes that are not file-backed; 0 if the system does not report them."""
 
     peak: int
-    """Of the server and the process that encodes."""
+    """Of the server and the encoding process."""
     after: int
     """Of the server alone."""
     rested: int
-    """The same, once nobody has asked for a while."""
+    """Of the server alone, after a while without searches."""
 
 
 async def _search(server: StdioServerParameters, queries: list[str], count: int) -> tuple[list[Searches], Memory]:
-    """Every query once, with the memory watched; then as many as wanted, with the clock."""
+    """Run every query once while the memory is sampled, then time `count` searches."""
     async with Client(server) as client:
         await client.list_tools()
         pid = _server_pid()
@@ -152,26 +152,26 @@ async def _search(server: StdioServerParameters, queries: list[str], count: int)
             for tool in SEARCH_TOOLS:
                 for query in queries:
                     await _ask(client, tool, query)
-        timed = [await _timed(client, tool, queries, count) for tool in SEARCH_TOOLS]
-        after = _own(pid)
+        timed = [await _time_searches(client, tool, queries, count) for tool in SEARCH_TOOLS]
+        after = _own_bytes(pid)
         await asyncio.sleep(IDLE_SECONDS + 3)
-        rested = _own(pid)
+        rested = _own_bytes(pid)
     return timed, Memory(sampler.own_bytes, after, rested)
 
 
-def _own(pid: int) -> int:
-    sizes = meter.sizes(pid)
+def _own_bytes(pid: int) -> int:
+    sizes = meter.memory_sizes(pid)
     return sizes.get("Pss_Anon", 0) + sizes.get("Pss_Shmem", 0)
 
 
-async def _timed(client: Client, tool: str, queries: list[str], count: int) -> Searches:
+async def _time_searches(client: Client, tool: str, queries: list[str], count: int) -> Searches:
     times, inside = [], []
     for number in range(count):
         began = time.perf_counter()
         reply = await _ask(client, tool, queries[number % len(queries)])
         times.append((time.perf_counter() - began) * 1000)
         inside.append(float(reply.get("searchTimeMs", 0)))
-    _say(f"{tool}: {statistics.median(times):.1f} ms")
+    _log(f"{tool}: {statistics.median(times):.1f} ms")
     return Searches(tool, sorted(times), sorted(inside))
 
 
@@ -216,7 +216,7 @@ def _search_table(searches: list[Searches], chunks: int) -> Table:
 
 
 def _worst(times: list[float]) -> float:
-    """The 99th percentile of what is sorted."""
+    """Return the 99th percentile of sorted times."""
     return times[int(len(times) * 0.99)]
 
 
@@ -224,7 +224,7 @@ def _megabytes(size: int) -> str:
     return f"{size / 1e6:.0f} MB" if size else "not measured"
 
 
-def _say(text: str) -> None:
+def _log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 

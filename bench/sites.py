@@ -1,4 +1,4 @@
-"""`python -m bench.sites CORPORA`: measure a site's server on 10,000 pages, beside Fuse.js in the same run."""
+"""`python -m bench.sites CORPORA`: measure the server of a site of 10,000 pages, and Fuse.js in the same run."""
 
 import argparse
 import json
@@ -25,19 +25,19 @@ from dowse.sites.building.generator_settings import GeneratorSettings
 from dowse.sites.site import load_site
 from mcp import Client
 
-PLACE = "bench sites"
+MARKER = "bench sites"
 PAGES = 10_000
 PAGES_ASKED = 150
-"""Four questions are made of each."""
+"""Number of pages; four queries are made from each."""
 FUSE_QUERIES = 4
-"""One of each kind: Fuse.js takes most of a minute for each."""
+"""One of each kind, since Fuse.js takes most of a minute for each."""
 STARTS = 3
 KINDS = ("title", "typo", "swapped", "body")
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question, and the page that is meant."""
+    """A query, and the URL of the relevant page."""
 
     kind: str
     text: str
@@ -45,8 +45,8 @@ class Query:
 
 
 def main() -> int:
-    """Measure and show."""
-    return program.run(_options(), PLACE, _tables)
+    """Measure and print the tables."""
+    return program.run(_options(), MARKER, _tables)
 
 
 def _options() -> argparse.Namespace:
@@ -58,7 +58,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--fuse", type=int, default=FUSE_QUERIES, help=f"questions to Fuse.js (default: {FUSE_QUERIES})"
     )
-    program.add_markdown(parser, PLACE)
+    program.add_markdown(parser, MARKER)
     return parser.parse_args()
 
 
@@ -67,21 +67,21 @@ def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
     index = _index(options.corpora, options.pages, work)
     pages = json.loads(index.read_bytes())["pages"]
     queries = _queries(pages, options.asked)
-    _say(f"{len(pages):,} pages, {index.stat().st_size / 1e6:.0f} MB; {len(queries)} queries")
-    ours = anyio.run(_served, index, queries)
+    _log(f"{len(pages):,} pages, {index.stat().st_size / 1e6:.0f} MB; {len(queries)} queries")
+    ours = anyio.run(_measure_server, index, queries)
     chosen = [query for kind in KINDS for query in [one for one in queries if one.kind == kind][: options.fuse // 4]]
     theirs = fuse.ask(index, [query.text for query in chosen]) if chosen else None
     if theirs is None:
-        _say(fuse.MISSING)
+        _log(fuse.MISSING)
     tables = [_process_table(index, len(pages), ours, theirs), _quality_table(queries, ours, chosen, theirs)]
     return [*tables, *_eval_table(options.eval)]
 
 
 def _index(folder: Path, count: int, work: Path) -> Path:
-    """An index of the corpora's Markdown, evenly drawn; of what every machine has where there are none."""
+    """Make an index of random Markdown pages of the corpora; without corpora, of the installed packages."""
     roots = [path for path in sorted(folder.iterdir()) if path.is_dir()] if folder.is_dir() else []
     if not roots:
-        _say(corpora.MISSING.format(folder=folder))
+        _log(corpora.MISSING.format(folder=folder))
         roots = [corpora.installed_packages(work / "origin")]
     pages: list[dict[str, Any]] = []
     for root in roots:
@@ -90,9 +90,9 @@ def _index(folder: Path, count: int, work: Path) -> Path:
                 root, GeneratorSettings(name="Bench", domain="bench.example", generator="markdown", future=True)
             )
         except DowseError as error:  # a corpus may have no Markdown
-            _say(str(error))
+            _log(str(error))
             continue
-        _say(f"{root.name}: {built.pages:,} pages")
+        _log(f"{root.name}: {built.pages:,} pages")
         pages += [{**one, "url": f"/{root.name}{one['url']}"} for one in json.loads(built.data)["pages"]]
     random.Random(1).shuffle(pages)  # noqa: S311 - a sample, no secret
     pages = pages[:count]
@@ -110,7 +110,7 @@ def _index(folder: Path, count: int, work: Path) -> Path:
 
 
 def _queries(pages: list[dict[str, Any]], count: int) -> list[Query]:
-    """Of some pages with a title of their own: title, one letter missing, words reversed, five words of the body."""
+    """Return queries from pages with a unique title: the title, with one letter missing, reversed, and words of the body."""
     chance = random.Random(5)  # noqa: S311 - a sample, no secret
     titles = Counter(one["title"].lower() for one in pages)
     unique = [one for one in pages if titles[one["title"].lower()] == 1 and len(max(one["title"].split(), key=len)) > 4]
@@ -134,7 +134,7 @@ def _queries(pages: list[dict[str, Any]], count: int) -> list[Query]:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A server, as its client and the system saw it."""
+    """The figures of one server."""
 
     ready_seconds: float
     ready_processor_seconds: float
@@ -147,15 +147,15 @@ class Served:
     urls: list[list[str]]
 
 
-async def _served(index: Path, queries: list[Query]) -> Served:
+async def _measure_server(index: Path, queries: list[Query]) -> Served:
     server = StdioServerParameters(
         command=sys.executable,
         args=["-m", "dowse", "site", "serve", str(index)],
         env={"DOWSE_HOME": os.environ["DOWSE_HOME"], "PYTHONPATH": os.environ.get("PYTHONPATH", "")},
     )
-    starts = [await _ready(server, queries[0].text) for _ in range(STARTS)]
+    starts = [await _time_start(server, queries[0].text) for _ in range(STARTS)]
     ready, busy = (statistics.median(column) for column in zip(*starts, strict=True))
-    _say(f"ready after {ready:.2f} s, {busy:.2f} s of a processor")
+    _log(f"ready after {ready:.2f} s, {busy:.2f} s of a processor")
     async with Client(server) as client:
         pid = _server_pid()
         with meter.Sampler(pid) as sampler:
@@ -179,8 +179,8 @@ async def _served(index: Path, queries: list[Query]) -> Served:
     )
 
 
-async def _ready(server: StdioServerParameters, query: str) -> tuple[float, float]:
-    """From before the process is started until the first question is answered; and its processor time until then."""
+async def _time_start(server: StdioServerParameters, query: str) -> tuple[float, float]:
+    """Return the seconds from the start of the process to the first reply, and its processor time until then."""
     began = time.perf_counter()
     async with Client(server) as client:
         await _ask(client, query)
@@ -188,12 +188,12 @@ async def _ready(server: StdioServerParameters, query: str) -> tuple[float, floa
 
 
 def _server_pid() -> int:
-    """The process that the client started; our own where that cannot be seen."""
-    return next((pid for pid in meter.tree(os.getpid()) if pid != os.getpid()), os.getpid())
+    """Return the process that the client started; our own if it cannot be found."""
+    return next((pid for pid in meter.process_tree(os.getpid()) if pid != os.getpid()), os.getpid())
 
 
 def _processor_seconds(pid: int) -> float:
-    """What a process has used; 0 where the system does not tell."""
+    """Return the processor time of a process; 0 if the system does not report it."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="latin-1").rpartition(")")[2].split()
     except OSError:
@@ -208,7 +208,7 @@ async def _ask(client: Client, query: str) -> dict[str, Any]:
     return dict(result.structured_content or {})
 
 
-def _process_table(index: Path, pages: int, ours: Served, theirs: fuse.Asked | None) -> Table:
+def _process_table(index: Path, pages: int, ours: Served, theirs: fuse.FuseAnswers | None) -> Table:
     size = index.stat().st_size
     allowed = 3 * size + 100_000_000
     their_times = sorted(theirs.times) if theirs else []
@@ -235,18 +235,20 @@ def _process_table(index: Path, pages: int, ours: Served, theirs: fuse.Asked | N
     return Table(f"A site of {pages:,} pages, {size / 1e6:.0f} MB, {asked}", rows)
 
 
-def _quality_table(queries: list[Query], ours: Served, chosen: list[Query], theirs: fuse.Asked | None) -> Table:
+def _quality_table(queries: list[Query], ours: Served, chosen: list[Query], theirs: fuse.FuseAnswers | None) -> Table:
     rows: list[Row] = [("question", "asked", "first", "in ten", "Fuse.js asked", "Fuse.js first", "Fuse.js in ten")]
     for kind in KINDS:
-        mine = _places([(query, urls) for query, urls in zip(queries, ours.urls, strict=True) if query.kind == kind])
+        mine = _position_cells(
+            [(query, urls) for query, urls in zip(queries, ours.urls, strict=True) if query.kind == kind]
+        )
         fused = list(zip(chosen, theirs.urls, strict=True)) if theirs else []
-        their = _places([(query, urls) for query, urls in fused if query.kind == kind])
+        their = _position_cells([(query, urls) for query, urls in fused if query.kind == kind])
         rows.append((kind, *mine, *(their if theirs else ("", "", ""))))
     return Table("Where the page is that was meant", rows)
 
 
 def _eval_table(folder: Path | None) -> list[Table]:
-    """The real sites of the evaluation, with Fuse.js's own answers beside ours."""
+    """Compare the answers on the real sites of the evaluation with those of Fuse.js."""
     rows: list[Row] = [
         ("site and question", "asked", "first", "in ten", "Fuse.js first", "Fuse.js in ten", "lost to Fuse.js")
     ]
@@ -263,11 +265,18 @@ def _eval_table(folder: Path | None) -> list[Table]:
                 ours.append((query, found))
                 theirs.append((query, fused))
                 lost += one["want"] in fused and one["want"] not in found
-            rows.append((f"{file.name.partition('.')[0]}, {kind}", *_places(ours), *_places(theirs)[1:], str(lost)))
+            rows.append(
+                (
+                    f"{file.name.partition('.')[0]}, {kind}",
+                    *_position_cells(ours),
+                    *_position_cells(theirs)[1:],
+                    str(lost),
+                )
+            )
     return [Table("Real sites", rows)] if len(rows) > 1 else []
 
 
-def _places(answers: list[tuple[Query, list[str]]]) -> tuple[str, str, str]:
+def _position_cells(answers: list[tuple[Query, list[str]]]) -> tuple[str, str, str]:
     first = sum(urls[:1] == [query.url] for query, urls in answers)
     in_ten = sum(query.url in urls[:10] for query, urls in answers)
     return str(len(answers)), _share(first, len(answers)), _share(in_ten, len(answers))
@@ -284,7 +293,7 @@ def _ms(times: list[float], share: float) -> str:
     return f"{value:,.0f} ms" if value >= 100 else f"{value:.1f} ms"
 
 
-def _seconds(theirs: fuse.Asked | None) -> str:
+def _seconds(theirs: fuse.FuseAnswers | None) -> str:
     return f"{theirs.ready_seconds:.2f} s" if theirs else ""
 
 
@@ -292,7 +301,7 @@ def _megabytes(size: int) -> str:
     return f"{size / 1e6:.0f} MB" if size else ""
 
 
-def _say(text: str) -> None:
+def _log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 

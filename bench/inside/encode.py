@@ -1,4 +1,4 @@
-"""Open an encoder, encode the texts of a JSON file, and tell what that took: `python -m bench.inside.encode NAME FILE`."""
+"""`python -m bench.inside.encode NAME FILE`: encode the texts of a JSON file, and print the times and the memory."""
 
 import json
 import os
@@ -13,7 +13,7 @@ QUESTIONS = 20
 
 
 def main(name: str, file: str) -> None:
-    """Processor time counts, so that a busy machine does not."""
+    """Measure processor time, which does not depend on other load."""
     texts = json.loads(Path(file).read_text(encoding="utf-8"))
     before = time.process_time()
     from dowse.encoding.shipped import open_minilm, static_encoder
@@ -25,8 +25,12 @@ def main(name: str, file: str) -> None:
     for _ in range(QUESTIONS):
         encoder.encode([QUESTION])
     asked = time.process_time()
-    told = {"opened": opened - before, "encoded": len(texts) / (done - opened), "question": (asked - done) / QUESTIONS}
-    print(json.dumps(told | {"bytes": memory(os.getpid())[0]}))
+    figures = {
+        "opened": opened - before,
+        "encoded": len(texts) / (done - opened),
+        "question": (asked - done) / QUESTIONS,
+    }
+    print(json.dumps(figures | {"bytes": memory(os.getpid())[0]}))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import sys
 
 
 def main(folder: str) -> None:
-    """Print what was indexed; imports stay here because every worker process imports this module."""
+    """Index and print the counts. Imports stay here because every worker process imports this module."""
     os.environ.setdefault("SEMBLE_INDEX_WORKERS", "4")  # what semble's command sets
     from semble import SembleIndex  # type: ignore[import-not-found]
     from semble.cache import save_index_to_cache  # type: ignore[import-not-found]

@@ -1,4 +1,4 @@
-"""Make a static model of the real shape with random numbers; its words are those of the files in a list."""
+"""Make a static model of the real shape with random vectors and the vocabulary of the listed files."""
 
 import sys
 from pathlib import Path
