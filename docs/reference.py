@@ -13,7 +13,7 @@ from mcp_types import Tool
 
 from dowse.error_catalog import CATALOG
 from dowse.keeping.service import Service
-from dowse.mcp.confirmation import SAY_YES
+from dowse.mcp.confirmation import HOW_TO_CONFIRM
 from dowse.mcp.reply_budget import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
 from dowse.mcp.tools import Level
 from dowse.server.composition import ComposedServer, Offer
@@ -132,7 +132,7 @@ Anything but a yes returns `{{"status": "cancelled"}}` and changes nothing; `con
 
 If the client cannot ask, `create_index` goes ahead: the call is the consent.
 `reindex_project`, `delete_index` and an index of more than `maxFiles` files then need `confirm: true`.
-Without it the reply is `cancelled` with the `question` and the `message` “{SAY_YES}”
+Without it the reply is `cancelled` with the `question` and the `message` “{HOW_TO_CONFIRM}”
 """
 
 ERRORS = """\

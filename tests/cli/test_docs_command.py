@@ -70,7 +70,7 @@ def test_a_search_has_the_same_facts_as_json(run: Run, unindexed: Path) -> None:
     [
         (("search", "zeppelin"), 1, "nothing found"),
         (("search", " "), 2, "The query is empty"),
-        (("search", "x", "--type", "exe"), 2, ".exe is no kind of document"),
+        (("search", "x", "--type", "exe"), 2, ".exe is not a document type"),
         (("search", "x", "--limit", "0"), 2, "--limit"),
         (("search", "x", "--in", "body"), 2, "--in"),
         (("search",), 2, "QUERY"),

@@ -93,24 +93,24 @@ def test_it_is_read_from_the_working_directory_and_only_where_no_folder_is_named
 
 
 WRONG = [
-    ("root = []", "root is no key.*Did you mean roots"),
-    ("colour = 1", "colour is no key.*There are roots"),
+    ("root = []", "root is not a key.*Did you mean roots"),
+    ("colour = 1", "colour is not a key.*Known keys: roots"),
     ("roots = 'backend'", "roots is not a list"),
-    ("roots = [1]", r"roots\[0\] is not a text"),
-    ("roots = ['nowhere']", r"roots\[0\] is no folder"),
-    ("documents = ['site.json']", r"documents\[0\] is no folder"),
-    ("sites = ['other=']", r"sites\[0\] names no index"),
+    ("roots = [1]", r"roots\[0\] is not a string"),
+    ("roots = ['nowhere']", r"roots\[0\] is not a folder"),
+    ("documents = ['site.json']", r"documents\[0\] is not a folder"),
+    ("sites = ['other=']", r"sites\[0\] does not name an index"),
     ("indexes = 1", "indexes is not true or false"),
     ("only = []", "only is empty"),
-    ("only = ['wiki']", r"only\[0\] is no surface: 'wiki'"),
-    ("tools = 'some'", "tools is no set of tools"),
-    ("tools = ['full']", "tools is no set of tools"),
+    ("only = ['wiki']", r"only\[0\] is not a surface: 'wiki'"),
+    ("tools = 'some'", "tools is not a set of tools"),
+    ("tools = ['full']", "tools is not a set of tools"),
     ("budget = 10", "budget is not a number of tokens"),
     ("budget = true", "budget is not a number of tokens"),
     ("archives = 'x'", "archives is not a table"),
-    ("[archives]\nreserch = 'x'", r"archives\.reserch is no key.*archives\.research"),
+    ("[archives]\nreserch = 'x'", r"archives\.reserch is not a key.*archives\.research"),
     ("roots = [", "not valid TOML.*--no-config"),
-    ('roots = ["\\u0000"]', r"roots\[0\] is not a text"),
+    ('roots = ["\\u0000"]', r"roots\[0\] is not a string"),
 ]
 
 
@@ -145,13 +145,13 @@ FORBIDDEN = [
 @pytest.mark.parametrize("text", FORBIDDEN)
 def test_one_that_was_merely_found_names_nothing_outside_its_folder_and_no_network(folder: Path, text: str) -> None:
     write(folder, text)
-    with pytest.raises(SettingsError, match=r"merely found may not.*--config"):
+    with pytest.raises(SettingsError, match=r"only a file named with --config may do.*--config"):
         find_manifest(folder)
 
 
 def test_a_home_is_not_a_way_out(folder: Path) -> None:
     write(folder, "roots = ['~']")
-    with pytest.raises(SettingsError, match="is no folder"):
+    with pytest.raises(SettingsError, match="is not a folder"):
         find_manifest(folder)
 
 

@@ -86,7 +86,7 @@ def test_without_a_marker_the_folder_itself_is_taken_and_every_reply_says_so(pla
             ("get_index_status", {}), ("search_code", {"query": "apple"}), ("search_by_path", {"pattern": "**"}), ("create_index", {})
         ):  # fmt: skip
             reply = await assistant.tell(tool, **arguments)
-            assert reply["warnings"] == ["No project marker was found; 'plain' itself is taken for the project."], tool
+            assert reply["warnings"] == ["No project marker was found; the folder 'plain' is used as the project."], tool
 
     talk(mode, conversation, start=plain)
 

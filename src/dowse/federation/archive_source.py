@@ -50,7 +50,7 @@ class ArchiveSearchSource:
 
     async def search(self, query: SourceQuery) -> SourceResult:
         items = await asyncio.to_thread(self._search, query)
-        warning = "The archives are being indexed; there may be more in a moment."
+        warning = "The archives are being indexed; results may be incomplete."
         return SourceResult(items, warnings=(warning,) if self._surface.is_indexing() else ())
 
     def _search(self, query: SourceQuery) -> tuple[Item, ...]:

@@ -21,7 +21,7 @@ MAX_EXCLUDED = 500
 """Maximum number of ids to exclude; each source is asked for that many more items."""
 STATUS_TOOL = "get_index_status"
 
-INSTRUCTIONS = "search asks everything that is served here at once, and fetch reads what it found, whole, by its id."
+INSTRUCTIONS = "search covers everything that is served here, and fetch returns a whole result by its id."
 
 ProjectStatus = Callable[[Call], Awaitable[Reply]]
 
@@ -37,9 +37,9 @@ class FederatedSurface:
                 "Search code, documents, sites, archives and notes at once; fetch reads a result",
                 self.search, _FOUND, _SEARCH, ("query",),
             ),
-            Tool("fetch", "Fetch", "Read a result of search, whole", self.fetch, _FETCHED, _FETCH, ("id",)),
+            Tool("fetch", "Fetch", "Read a whole result of search", self.fetch, _FETCHED, _FETCH, ("id",)),
         )  # fmt: skip
-        self.status_tool = Tool(STATUS_TOOL, "Index status", "What is indexed, how fresh", self.status, _STATUS)
+        self.status_tool = Tool(STATUS_TOOL, "Index status", "Show what is indexed and how fresh", self.status, _STATUS)
         """The status tool of a server that offers no project tools."""
 
     async def search(self, call: Call) -> Reply:
@@ -56,7 +56,7 @@ class FederatedSurface:
             compile_pattern(arguments["path"].lstrip("/"))
         held = tuple(arguments["exclude"] or ())
         if len(held) > MAX_EXCLUDED:
-            raise UsageError(f"exclude holds {len(held):,} ids; {MAX_EXCLUDED} are the most. Ask something narrower.")
+            raise UsageError(f"exclude has {len(held):,} ids; the maximum is {MAX_EXCLUDED}. Narrow the query.")
         since, until = (_parse_day(name, arguments[name]) for name in ("since", "until"))
         query = SourceQuery(
             parse_search_query(arguments["query"]),
@@ -81,7 +81,7 @@ class FederatedSurface:
             source, item = await fetch_one(self._sources, call, item_id)
         except ItemNotFound as error:
             shown = _shown_id(item_id)
-            raise UsageError(f"id: '{shown}' leads to nothing: {error}. Use an id that search gave.") from error
+            raise UsageError(f"id: '{shown}' was not found: {error}. Use an id from search.") from error
         return fetch_reply(item_id, source, item, int(call.arguments["offset"]), call.budget_characters)
 
     async def status(self, call: Call, project_status: ProjectStatus | None = None) -> Reply:
@@ -141,7 +141,7 @@ _SEARCH: dict[str, Schema] = {
     "since": describe(TEXT, "YYYY-MM-DD"),
     "until": describe(TEXT, "YYYY-MM-DD"),
     "limit": {**_WHOLE, "default": 10, "minimum": 1, "maximum": MAX_RESULTS},
-    "exclude": describe(TEXTS, "Ids you hold"),
+    "exclude": describe(TEXTS, "Ids to leave out"),
 }
 _FETCH: dict[str, Schema] = {
     "id": describe(TEXT, "From search", minLength=1),

@@ -15,7 +15,7 @@ from dowse.types import KINDS
 
 EncodingPhase = Literal["complete", "working", "waiting", "paused", "off", "failed"]
 
-ON_BATTERY = "on battery; encodeOnBattery in config.json goes on all the same"
+ON_BATTERY = "on battery; set encodeOnBattery in config.json to continue on battery"
 
 _PROBLEM_FILE = "encoding.json"
 

@@ -215,7 +215,7 @@ class ProjectIndex:
             self.root, self.folder, lambda: self.store, self.warnings, is_indexing=self.is_being_updated()
         )
         if found.state != "not_found" and not self.root.is_dir():
-            return replace(found, state="failed", problem="the project's folder is not there; its index is kept")
+            return replace(found, state="failed", problem="the project's folder does not exist; its index is kept")
         return found if found.state in ("not_found", "failed") else replace(found, encoding=self.encoding())
 
     def table(self) -> Encoder | None:
@@ -228,7 +228,7 @@ class ProjectIndex:
         try:
             return static_encoder() if uses_static(self.settings) else None
         except Failed as error:
-            if (warning := f"{error} Search goes on by words.") not in self.warnings:
+            if (warning := f"{error} Search continues with words alone.") not in self.warnings:
                 self.warnings.append(warning)
             return None
 
@@ -290,7 +290,7 @@ class ProjectIndex:
 
             def read_if_there(document: StoredDocument) -> str | None:
                 if not self.root.is_dir():  # the disk may be unmounted: keep the index
-                    raise Failed(f"{self.root} is not there; its index is left as it is.")
+                    raise Failed(f"{self.root} does not exist; its index is kept.")
                 return read_text(document)
 
             self._store = LocalStore(self.folder, read_if_there)
@@ -311,7 +311,7 @@ class ProjectIndex:
             table = self.table() if drift.pending else None  # loading it takes 0.1 s, which a run without changes saves
             report = update_index(self.source, store, progress, drift=drift, first=first, encoder=table)
             if not self.root.is_dir():
-                raise Failed(f"{self.root} went away while it was indexed.")
+                raise Failed(f"{self.root} disappeared while it was indexed.")
         except DowseError as error:
             log.error(str(error))
             with contextlib.suppress(DowseError, OSError):  # the disk may be full

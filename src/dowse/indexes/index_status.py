@@ -94,7 +94,7 @@ def _state(recorded: str | None, *, is_indexing: bool) -> IndexState:
 
 def _problem(status: IndexStatus) -> str | None:
     if status.state == "incomplete":
-        return f"the last run was cut off with {status.files} of {status.expected_files} files done; run dowse index to go on"
+        return f"the last run was interrupted after {status.files} of {status.expected_files} files; run dowse index to continue"
     if status.state == "ready" and not status.files:
         reasons = ", ".join(f"{count} {reason}" for reason, count in status.skipped.items())
         return f"no file is indexed: {reasons or 'the folder is empty'}"

@@ -57,7 +57,7 @@ def _detect_project(start: Path) -> ProjectIndex:
     root = detect_root(start)
     project = ProjectIndex(root.path)
     if root.marker is None:
-        project.warnings.append(f"No project marker was found; taking {root.path} itself.")
+        project.warnings.append(f"No project marker was found; using {root.path} as the project.")
     return project
 
 

@@ -19,7 +19,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
 }
 _TYPE_NAMES = {
-    "string": "a text",
+    "string": "a string",
     "number": "a number",
     "integer": "a whole number",
     "boolean": "true or false",
@@ -87,9 +87,9 @@ def _has_fraction(value: Any) -> bool:
 
 def _check_length(name: str, value: str, schema: Schema) -> None:
     if len(value) > schema.get("maxLength", len(value)):
-        raise UsageError(f"{name} has {len(value):,} characters; {schema['maxLength']:,} are the most.")
+        raise UsageError(f"{name} has {len(value):,} characters; the maximum is {schema['maxLength']:,}.")
     if schema.get("minLength") and not value.strip():
-        raise UsageError(f"{name} is empty. Say what to look for.")
+        raise UsageError(f"{name} is empty. It needs a value.")
 
 
 def _display(value: Any) -> str:

@@ -3,7 +3,7 @@
 from dowse.mcp.reply_budget import Reply
 from dowse.mcp.tools import Call
 
-SAY_YES = "Nothing was changed. To say yes, call again with confirm: true."
+HOW_TO_CONFIRM = "Nothing was changed. To confirm, call again with confirm: true."
 
 
 async def ask_consent(call: Call, question: str, *, needs_argument: bool = True) -> Reply | None:
@@ -14,5 +14,5 @@ async def ask_consent(call: Call, question: str, *, needs_argument: bool = True)
     if call.can_ask:
         return {"status": "cancelled"} if await call.ask("confirm", question) is None else None
     if needs_argument and not call.arguments["confirm"]:
-        return {"status": "cancelled", "question": question, "message": SAY_YES}
+        return {"status": "cancelled", "question": question, "message": HOW_TO_CONFIRM}
     return None

@@ -66,7 +66,7 @@ def _parse(file: Path) -> dict[str, Any]:
         raise SettingsError(f"{file} cannot be read ({error.strerror}).") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SettingsError(
-            f"{file} is not valid TOML ({error}). Correct it, or leave it out with --no-config."
+            f"{file} is not valid TOML ({error}). Correct it, or ignore it with --no-config."
         ) from error
 
 
@@ -101,7 +101,7 @@ class _Reader:
         found = tuple(self._path(f"{key}[{at}]", text) for at, text in enumerate(self._texts(key, value)))
         for at, folder in enumerate(found):
             if not folder.is_dir():
-                raise self._error(f"{key}[{at}]", f"is no folder: {folder}", "Name one that is there")
+                raise self._error(f"{key}[{at}]", f"is not a folder: {folder}", "Name an existing folder")
         return found
 
     def _sites(self, key: str, value: Any) -> tuple[str, ...]:
@@ -113,9 +113,9 @@ class _Reader:
             try:
                 name, location = parse_site_argument(text)
             except UsageError as error:
-                raise self._error(f"{key}[{at}]", "names no index", "Write FILE or NAME=FILE") from error
+                raise self._error(f"{key}[{at}]", "does not name an index", "Write FILE or NAME=FILE") from error
             if "://" in location:
-                self._require_trust(f"{key}[{at}]", "an address of the network")
+                self._require_trust(f"{key}[{at}]", "an address on the network")
             else:
                 location = str(self._path(f"{key}[{at}]", location))
             found.append(f"{name}={location}" if name else location)
@@ -125,26 +125,30 @@ class _Reader:
         names = ("research", "urlContent", "database")
         table = self._table(key, value, names)
         if "database" in table:  # it is written
-            self._require_trust(f"{key}.database", "where to write")
+            self._require_trust(f"{key}.database", "a file to write")
         return Archives(*(self._path(f"{key}.{name}", table[name]) if name in table else None for name in names))
 
     def _only(self, key: str, value: Any) -> tuple[Surface, ...]:
         named = self._texts(key, value)
         for at, name in enumerate(named):
             if name not in SURFACES:
-                raise self._error(f"{key}[{at}]", f"is no surface: '{name[:40]}'", f"There are {', '.join(SURFACES)}")
+                raise self._error(
+                    f"{key}[{at}]", f"is not a surface: '{name[:40]}'", f"Surfaces: {', '.join(SURFACES)}"
+                )
         if not named:
-            raise self._error(key, "is empty", f"Name some of {', '.join(SURFACES)}")
+            raise self._error(key, "is empty", f"Name at least one of {', '.join(SURFACES)}")
         return tuple(name for name in SURFACES if name in named)
 
     def _level(self, key: str, value: Any) -> Level:
         if value not in get_args(Level):
-            raise self._error(key, "is no set of tools", f"There are {', '.join(get_args(Level))}")
+            raise self._error(key, "is not a set of tools", f"Write one of {', '.join(get_args(Level))}")
         return cast("Level", value)
 
     def _budget(self, key: str, value: Any) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or value < MIN_BUDGET_TOKENS:
-            raise self._error(key, "is not a number of tokens", f"Write a whole number from {MIN_BUDGET_TOKENS:,} on")
+            raise self._error(
+                key, "is not a number of tokens", f"Write a whole number of at least {MIN_BUDGET_TOKENS:,}"
+            )
         return value
 
     def _http(self, key: str, value: Any) -> dict[str, Any]:
@@ -160,12 +164,12 @@ class _Reader:
 
     def _flag(self, key: str, value: Any) -> bool:
         if not isinstance(value, bool):
-            raise self._error(key, "is not true or false", "Write one of the two")
+            raise self._error(key, "is not true or false", "Write true or false")
         return value
 
     def _text(self, key: str, value: Any) -> str:
         if not isinstance(value, str) or not value or "\0" in value:
-            raise self._error(key, "is not a text", 'Write it in quotes: "…"')
+            raise self._error(key, "is not a string", 'Write it in quotes: "…"')
         return value
 
     def _texts(self, key: str, value: Any) -> tuple[str, ...]:
@@ -175,7 +179,7 @@ class _Reader:
 
     def _number(self, key: str, value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-            raise self._error(key, "is not a number", "Write a number from 0 on")
+            raise self._error(key, "is not a number", "Write a number of at least 0")
         return float(value)
 
     def _file_path(self, key: str, value: Any) -> str:
@@ -188,7 +192,7 @@ class _Reader:
             path = self._folder / (Path(text).expanduser() if self._is_trusted else Path(text))
             resolved = path.resolve()
         except (OSError, RuntimeError, ValueError) as error:
-            raise self._error(key, "is no path", "Name a file or folder") from error
+            raise self._error(key, "is not a path", "Name a file or folder") from error
         if not resolved.is_relative_to(self._folder):
             self._require_trust(key, f"a place outside the folder of {MANIFEST_FILE}")
         return path if self._is_trusted else resolved
@@ -205,13 +209,13 @@ class _Reader:
         for name in table:
             if name not in known:
                 near = difflib.get_close_matches(name, known, 1)
-                remedy = f"Did you mean {prefix}{near[0]}?" if near else f"There are {', '.join(known)}"
-                raise self._error(f"{prefix}{name[:60]}", "is no key of this file", remedy)
+                remedy = f"Did you mean {prefix}{near[0]}?" if near else f"Known keys: {', '.join(known)}"
+                raise self._error(f"{prefix}{name[:60]}", "is not a key of this file", remedy)
 
     def _require_trust(self, key: str, what: str) -> None:
         if not self._is_trusted:
-            remedy = f"Leave it out with --no-config; or, if it is your own, name it with --config {self._file}"
-            raise self._error(key, f"names {what}, which a file that was merely found may not", remedy)
+            remedy = f"Ignore the file with --no-config or, if it is yours, trust it with --config {self._file}"
+            raise self._error(key, f"names {what}, which only a file named with --config may do", remedy)
 
     def _error(self, key: str, problem: str, remedy: str) -> SettingsError:
         end = "" if remedy.endswith("?") else "."

@@ -37,7 +37,7 @@ async def find_roots(service: Service, call: Call, start: Path, *, may_ask: bool
         _add(service, await _ask_for_root(call, folder))
     elif folder:
         _add(service, folder)
-        service.warnings.append(f"No project marker was found; '{folder.name}' itself is taken for the project.")
+        service.warnings.append(f"No project marker was found; the folder '{folder.name}' is used as the project.")
 
 
 async def add_client_roots(service: Service, call: Call) -> None:
@@ -50,7 +50,7 @@ async def add_client_roots(service: Service, call: Call) -> None:
                 raise ProjectNotDetected("It is not on this machine.")
             service.add(_require_folder(folder))
         except DowseError:
-            warning = f"A root of the client is not served: '{folder.name or folder}' is no project's folder."
+            warning = f"A root of the client is not served: '{folder.name or folder}' is not a project folder."
             if warning not in service.warnings:
                 service.warnings.append(warning)
 
@@ -68,15 +68,13 @@ async def _ask_for_root(call: Call, folder: Path | None) -> Path:
     answer = await call.ask("root", question, {"path": field})
     path = str((answer or {}).get("path") or "").strip()
     if answer is None or not (path or folder):
-        raise CatalogError("PROJECT_NOT_DETECTED", detail="Nobody said which directory it is.")
+        raise CatalogError("PROJECT_NOT_DETECTED", detail="The user did not name a directory.")
     if folder and path in ("", "1"):
         return folder
     try:
         return _require_folder(Path(path).expanduser())
     except (ProjectNotDetected, RuntimeError) as error:  # RuntimeError: the home of an unknown user
-        raise CatalogError(
-            "PROJECT_NOT_DETECTED", detail=f"What was answered is no project's directory. {error}"
-        ) from error
+        raise CatalogError("PROJECT_NOT_DETECTED", detail=f"The answer is not a project directory. {error}") from error
 
 
 def _require_folder(folder: Path) -> Path:
@@ -84,5 +82,5 @@ def _require_folder(folder: Path) -> Path:
     if not folder.is_absolute() or not os.path.isdir(folder):  # noqa: PTH112 - Path.is_dir raises without permission
         raise ProjectNotDetected("It is not the absolute path of a folder.")
     if is_too_wide(folder):
-        raise ProjectNotDetected("A home or a whole disk has to be named on the command line.")
+        raise ProjectNotDetected("A home directory or a whole disk is served only if it is named on the command line.")
     return folder

@@ -78,7 +78,7 @@ def test_only_code_can_be_served_and_then_not_to_the_public(notes: Path, run: Ru
         assert "resources" not in client.call("server/discover")["result"]["capabilities"]
         assert client.call("resources/list")["error"]["code"] == -32601
     refused = run("serve", notes, "--only", "code", "--public", "--http", "127.0.0.1:0")
-    assert (refused.code, "--public offers documents and sites alone" in refused.err) == (2, True)
+    assert (refused.code, "--public offers only documents and sites" in refused.err) == (2, True)
 
 
 def test_documents_alone_have_no_tools_of_the_project(notes: Path) -> None:

@@ -124,7 +124,7 @@ def test_no_kinds_are_all_kinds_and_unknown_ones_are_named(notes: Path, mode: st
         assert len(await reader.found("secateurs", fileTypes=[""])) == 2
         assert await reader.found("secateurs", fileTypes=["pdf"]) == []
         told = await reader.fail("search_documents", query="x", fileTypes=["md", "exe"])
-        assert told.startswith("fileTypes: .exe is no kind of document. Known: .adoc")
+        assert told.startswith("fileTypes: .exe is not a document type. Known types: .adoc")
 
     talk(mode, conversation, notes)
 
@@ -139,8 +139,8 @@ def test_no_kinds_are_all_kinds_and_unknown_ones_are_named(notes: Path, mode: st
         ({"limit": "10"}, "limit has to be a number, not '10'."),
         ({"searchIn": "body"}, "searchIn has to be one of title, content, both, not 'body'."),
         ({"fileTypes": "md"}, "fileTypes has to be a list, not 'md'."),
-        ({"fileTypes": [1]}, "fileTypes[0] has to be a text, not 1."),
-        ({"query": 7}, "query has to be a text, not 7."),
+        ({"fileTypes": [1]}, "fileTypes[0] has to be a string, not 1."),
+        ({"query": 7}, "query has to be a string, not 7."),
         ({"query": None}, "search_documents needs the argument 'query'."),
         ({"top_k": 3}, "search_documents has no argument 'top_k'. It takes: query, searchIn, limit, fileTypes."),
     ],

@@ -140,7 +140,7 @@ def test_a_cursor_that_is_not_ours_is_refused(notes: Path, cursor: str, mode: st
         with pytest.raises(MCPError) as caught:
             await reader.page(cursor)
         assert caught.value.error.code == -32602
-        assert "The cursor is not one that this server gave" in caught.value.error.message
+        assert "The cursor did not come from this server" in caught.value.error.message
 
     talk(mode, conversation, notes)
 

@@ -90,7 +90,7 @@ def test_filters_and_limits_are_held(file: Path) -> None:
         assert "has no argument 'max'" in await reader.fail("search_fruit", query="a", max=3)
         assert "needs the argument 'query'" in await reader.fail("search_fruit")
         assert "topics" in await reader.fail("search_fruit", query="a", topics="pears")
-        assert "query has to be a text" in await reader.fail("search_fruit", query=5)
+        assert "query has to be a string" in await reader.fail("search_fruit", query=5)
 
     talk(conversation, file)
 

@@ -16,7 +16,7 @@ def fit_search_reply(reply: Reply, budget: int, size: Size) -> Reply:
         return reply
     for max_citations, max_nodes in zip(_CITATION_LIMITS, (*_NODE_LIMITS, 0), strict=True):
         reply = _shrink(reply, max_citations, max_nodes)
-        shorter = _with_note(reply, "Some citations are left out; find_citations tells all of one document.")
+        shorter = _with_note(reply, "Some citations are left out; find_citations lists all of one document.")
         if size(shorter) <= budget:
             return shorter
     return _with_fewer_results(reply, budget, size)

@@ -33,7 +33,7 @@ def parse_extensions(names: list[str] | None) -> frozenset[str]:
     wanted = frozenset(f".{name.strip().lstrip('.').lower()}" for name in names or () if name.strip(". "))
     if unknown := wanted - DOCUMENT_EXTENSIONS.keys():
         raise UsageError(
-            f"fileTypes: {min(unknown)} is no kind of document. Known: {' '.join(sorted(DOCUMENT_EXTENSIONS))}."
+            f"fileTypes: {min(unknown)} is not a document type. Known types: {' '.join(sorted(DOCUMENT_EXTENSIONS))}."
         )
     return wanted
 
@@ -54,4 +54,6 @@ def parse_cursor(cursor: str | None) -> tuple[int, str]:
             raise ValueError(cursor)
         return int(number), after
     except (ValueError, binascii.Error) as error:
-        raise UsageError("The cursor is not one that this server gave. Ask for the first page without one.") from error
+        raise UsageError(
+            "The cursor did not come from this server. Request the first page without a cursor."
+        ) from error

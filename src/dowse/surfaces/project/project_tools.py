@@ -42,7 +42,7 @@ def _search_arguments(query: str) -> dict[str, Schema]:
         "path": describe(TEXT, "Only paths that match this glob, such as src/**/*.py"),
         "language": describe(TEXT, "Only this language, such as python"),
         "mode": describe(TEXT, "How to search", enum=["hybrid", "vector", "lexical"], default="hybrid"),
-        "alpha": describe(NUMBER, "Share of meaning in a hybrid search", minimum=0, maximum=1),
+        "alpha": describe(NUMBER, "Weight of vectors in a hybrid search", minimum=0, maximum=1),
     }
 
 
@@ -50,7 +50,7 @@ _SEARCH: dict[Kind, dict[str, Schema]] = {
     "code": _search_arguments('The question or code concept to search for; +must, -not and "a phrase" work'),
     "docs": _search_arguments('The question or topic to search for in documentation; +must, -not and "a phrase" work'),
 }
-_CONFIRM = {"confirm": describe(FLAG, "Yes to the question, where the client cannot ask", default=False)}
+_CONFIRM = {"confirm": describe(FLAG, "Confirm the change if the client cannot ask the user", default=False)}
 _INDEXED = reply(
     ("status",), status=TEXT, projectPath=TEXT, filesIndexed=NUMBER, chunksCreated=NUMBER, duration=TEXT, message=TEXT
 )
@@ -92,7 +92,7 @@ class ProjectTools:
 def _with_project_argument(tool: Tool, names: Sequence[str]) -> Tool:
     if len(names) < 2 or tool.name == "list_projects":
         return tool
-    project = describe(TEXT, "Which project; all where that makes sense", enum=list(names))
+    project = describe(TEXT, "Project name; without it, all projects where possible", enum=list(names))
     return replace(tool, arguments={**tool.arguments, "project": project})
 
 
@@ -119,7 +119,7 @@ def project_tools(surface: ProjectSurface, hints: Mapping[str, str]) -> list[Too
             ("pattern",),
         ),
         Tool(
-            "get_index_status", "Index status", "What is indexed, how complete and how fresh it is, what was skipped and why",
+            "get_index_status", "Index status", "Show what is indexed, how complete and fresh it is, and what was skipped and why",
             surface.get_index_status,
             reply(
                 ("status",), status=TEXT, projectPath=TEXT, totalFiles=NUMBER, totalChunks=NUMBER,
@@ -137,11 +137,11 @@ def project_tools(surface: ProjectSurface, hints: Mapping[str, str]) -> list[Too
             surface.create_index, _INDEXED, _CONFIRM,
         ),
         changes(
-            "reindex_project", "Rebuild index", "Throw the index away and build it again from scratch",
+            "reindex_project", "Rebuild index", "Delete the index and build it again from scratch",
             surface.reindex_project, _INDEXED, _CONFIRM, is_destructive=True,
         ),
         changes(
-            "reindex_file", "Re-index file", "Bring the index of one file up to date now",
+            "reindex_file", "Re-index file", "Update the index of one file now",
             surface.reindex_file,
             reply(("status",), status=TEXT, path=TEXT, chunksCreated=NUMBER, message=TEXT),
             {"path": describe(TEXT, "Relative path to the file (e.g., 'src/auth/login.ts')", minLength=1, maxLength=4096)},
