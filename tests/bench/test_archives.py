@@ -1,4 +1,4 @@
-"""The benchmark of the archives runs and prints what it promises; what it measures is for people to judge."""
+"""The benchmark of the archives runs and prints its tables; the figures themselves are not tested."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import pytest
 from tests.repository import REPOSITORY
 from tests.sample_data import write_tree
 
-pytestmark = pytest.mark.soak  # a minute for all programs that measure
+pytestmark = pytest.mark.soak  # all benchmarks together take a minute
 
 
 def test_archives_are_measured_and_citations_held_against_the_list(tmp_path: Path) -> None:

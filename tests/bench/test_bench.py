@@ -1,4 +1,4 @@
-"""The benchmark runs and prints what it promises; what it measures is for people to judge."""
+"""The benchmark runs and prints its tables; the figures themselves are not tested."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 from tests.repository import REPOSITORY
 from tests.sample_data import write_tree
 
-pytestmark = pytest.mark.soak  # a minute for all programs that measure
+pytestmark = pytest.mark.soak  # all benchmarks together take a minute
 
 
 @pytest.fixture

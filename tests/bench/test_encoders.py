@@ -1,4 +1,4 @@
-"""The benchmark of encoders runs and prints what it promises."""
+"""The benchmark of encoders runs and prints its tables."""
 
 import subprocess
 import sys

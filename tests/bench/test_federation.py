@@ -1,4 +1,4 @@
-"""The benchmark runs without its data, and says what is missing."""
+"""The benchmark of federated search runs without its data and names the missing folders."""
 
 import subprocess
 import sys

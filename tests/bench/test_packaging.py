@@ -1,4 +1,4 @@
-"""The benchmark of the package runs and prints what it promises; what it measures is for people to judge."""
+"""The benchmark of the package runs and prints its tables; the figures themselves are not tested."""
 
 import subprocess
 import sys

@@ -9,7 +9,7 @@ import pytest
 from tests.repository import REPOSITORY
 from tests.sample_data import write_tree
 
-pytestmark = pytest.mark.soak  # a minute for all programs that measure
+pytestmark = pytest.mark.soak  # all benchmarks together take a minute
 
 
 def test_a_site_is_measured_and_shown_beside_the_goals(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""One search over everything that is served."""
+"""Tests of the federated search."""

@@ -1,4 +1,4 @@
-"""What is offered of it: which tools, at what price, to whom, and how everything stands."""
+"""The federated tools: which are offered, to whom, their size in tokens, and their status."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""One indexed project as every surface sees it."""
+"""The index of one project: updates, status, repair and removal."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def project(tmp_path: Path) -> ProjectIndex:
     files = {"pyproject.toml": "", "src/apple.py": "def apple(): ...\n", "docs/a.md": "# Apples\n"}
     project = ProjectIndex(write_tree(tmp_path / "project", files))
     project.update()
-    while project.drift().pending:  # read in the very tick in which it was written
+    while project.drift().pending:  # the files were read in the same clock tick in which they were written
         time.sleep(0.01)
         project.update()
     return project
@@ -196,7 +196,7 @@ def test_no_code_of_the_project_runs(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("number", range(5))
 def test_a_run_that_ends_at_once_is_not_missed(tmp_path: Path, number: int) -> None:
-    """The index was finished between the question and the look whether it was."""
+    """The index was finished between the search and the check of its state."""
     project = ProjectIndex(
         write_tree(tmp_path / "p", {"login.py": f"def login(): return {number}\n", "b.py": "x = 1\n"})
     )

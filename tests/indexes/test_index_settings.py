@@ -1,4 +1,4 @@
-"""Settings and the files that stand beside an index, as a client meets them."""
+"""Settings, and the files beside an index, as a client sees them."""
 
 import hashlib
 import json
@@ -138,7 +138,7 @@ def test_a_setting_is_obeyed_from_the_next_index_on(indexed: Path) -> None:
 
 @pytest.fixture
 def made(root: Path, storage: Path) -> Path:
-    """The folder of an index that a client had made."""
+    """Return the folder of an index that a client created."""
     tell("auto", "create_index", root)
     return storage_layout.index_folder(root)
 

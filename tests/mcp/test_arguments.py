@@ -122,7 +122,7 @@ ANYTHING = st.recursive(
 
 
 def values(schema: Schema) -> st.SearchStrategy[Any]:
-    """What may be given for an argument, at its bounds above all, and anything else."""
+    """Generate values of an argument, mostly at its bounds, and arbitrary values."""
     near: st.SearchStrategy[Any] = st.nothing()
     if "enum" in schema:
         near = st.sampled_from([*schema["enum"], schema["enum"][0].upper()])

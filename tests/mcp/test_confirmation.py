@@ -22,7 +22,7 @@ NOT_YES = {"decline": DECLINE, "cancel": CANCEL, "accept with false": yes(x=Fals
 
 
 def kept(root: Path) -> dict[str, object]:
-    """What an index is: its files for the outside, which database it is, and what that holds."""
+    """Return the state of an index: its JSON files, the identity of its database, and its content."""
     folder = storage_layout.index_folder(root)
     names = ("config.json", "fingerprints.json", "docs-fingerprints.json")
     project = ProjectIndex(root)

@@ -16,7 +16,7 @@ QUOTED = '"needle": "\\\\path\\"quoted\\"",'
 
 
 def module(number: int) -> str:
-    """A file whose every line has the word, and much that has to be quoted."""
+    """A file whose every line has the word and many characters that JSON escapes."""
     functions = (
         f'def needle_{number}_{part}():\n    return {{{QUOTED * 6} "n": {part}}}  # needle' for part in range(30)
     )
@@ -29,7 +29,7 @@ def one_line(size: int) -> str:
 
 
 def wire(result: CallToolResult) -> int:
-    """How much a client gets, in characters."""
+    """Return the size of a reply in characters."""
     return len(result.model_dump_json(by_alias=True, exclude_none=True))
 
 

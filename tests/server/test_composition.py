@@ -1,4 +1,4 @@
-"""All surfaces in one server: what is offered, to whom, and that no tool takes another's name."""
+"""All surfaces in one server: the offered tools, and the refusal of two tools with one name."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`dowse.toml`: what it may say, what flags change of it, and what a stranger's may not."""
+"""`dowse.toml`: its keys, the flags that override them, and the limits of an untrusted file."""
 
 import json
 from pathlib import Path

@@ -42,7 +42,7 @@ def content_of(result: CallToolResult) -> dict[str, Any]:
 
 
 async def told(client: Client, tool: str, /, **arguments: Any) -> dict[str, Any]:
-    """What a call that goes well replies."""
+    """Return the reply of a successful call."""
     result = await client.call_tool(tool, arguments)
     assert not result.is_error
     return content_of(result)

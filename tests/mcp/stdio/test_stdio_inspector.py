@@ -21,18 +21,18 @@ ERAS = {OLDER: "legacy", NEWER: "modern"}
 SEEN_BY_THE_SERVER = ("HOME", "DOWSE_HOME", "SEMBLE_GRAMMARS_CACHE_DIR", "PYTHONPATH")
 """The inspector hands on what it is told to, and nothing else."""
 ERROR_REPLY = 5
-"""How the inspector ends after a reply that is marked as an error."""
+"""Exit code of the inspector after an error reply."""
 
 
 def inspect(root: Path, revision: str, *arguments: str, code: int = 0, command: str = "serve") -> dict[str, Any]:
-    """What the inspector says of one request to a server of its own."""
+    """Return the output of the inspector for one request to a new server."""
     told = [word for name in SEEN_BY_THE_SERVER if name in os.environ for word in ("-e", f"{name}={os.environ[name]}")]
     server = [sys.executable, "-m", "dowse", command, str(root)]
     return _inspected([*told, "--protocol-era", ERAS[revision], "--format", "json", *arguments, *server], code)
 
 
 def inspect_over_http(server: HttpServer, revision: str, *arguments: str, code: int = 0) -> dict[str, Any]:
-    """What it says of one request to a server that is there."""
+    """Return the output of the inspector for one request to a running server."""
     how = ["--transport", "http", "--server-url", server.url]
     return _inspected([*how, "--protocol-era", ERAS[revision], "--format", "json", *arguments], code)
 

@@ -1,4 +1,4 @@
-"""Whatever a library prints, at import or later, from Python or below it: nothing of it reaches the client."""
+"""Output that a library prints, at import or later, from Python or from C, never reaches the client."""
 
 from pathlib import Path
 

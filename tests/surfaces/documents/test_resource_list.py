@@ -1,4 +1,4 @@
-"""What is announced, and the list of resources: its fields, its order, its pages."""
+"""The capabilities, and the list of resources: its fields, its order, its pages."""
 
 from pathlib import Path
 

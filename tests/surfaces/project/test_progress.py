@@ -29,7 +29,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 class Told:
-    """What a client is told of the progress."""
+    """The progress reports that a client gets."""
 
     def __init__(self) -> None:
         self.done: list[float] = []
