@@ -15,31 +15,31 @@ from hypothesis import settings
 
 from tests.forking import forking
 
-settings.register_profile("dowse", deadline=None)  # a test that fails because the machine is busy says nothing
+settings.register_profile("dowse", deadline=None)  # a busy machine is not a failure
 settings.load_profile("dowse")
 
 _MEMORY = Path("/dev/shm")
-_ENOUGH_BYTES = 2_000_000_000
+_MIN_FREE_BYTES = 2_000_000_000
 
 
 def pytest_configure() -> None:
-    """Make the runs of different places alike.
+    """Make test runs alike on every machine.
 
-    Temporary files are kept in memory where there is room: a commit's fsyncs then cost nothing.
+    Temporary files are kept in memory where there is room, because the fsyncs of a commit cost nothing there.
     Compiled modules are kept: without them every process that a test starts needs 0.2 s more.
-    Ctrl-C is not ignored, as it is in a shell's background jobs: children that are to be
-    interrupted would inherit that.
+    Ctrl-C is not ignored, as it is in a shell's background jobs: children that tests interrupt
+    would inherit that.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
-    if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ENOUGH_BYTES:
+    if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _MIN_FREE_BYTES:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 
 
 @contextmanager
-def _without_git_is_a_skip() -> Iterator[None]:
-    """Our ignore rules are compared with git's; where there is no git, that is said and not failed."""
+def _skip_without_git() -> Iterator[None]:
+    """Skip tests that compare our ignore rules with git's where git is not installed."""
     try:
         yield
     except FileNotFoundError as error:
@@ -50,13 +50,13 @@ def _without_git_is_a_skip() -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup() -> Generator[None, object, object]:
-    with _without_git_is_a_skip():
+    with _skip_without_git():
         return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call() -> Generator[None, object, object]:
-    with _without_git_is_a_skip():
+    with _skip_without_git():
         return (yield)
 
 
@@ -75,25 +75,25 @@ def _grammars(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _forking() -> Iterator[None]:
-    """End the process that forks for commands with the last test."""
+    """Stop the process that forks for commands after the last test."""
     with forking():
         yield
 
 
 @pytest.fixture(autouse=True)
 def storage(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The storage root of this test alone; the user's own settings and git rules stay out."""
+    """The storage root of this test; the user's own settings and git rules do not apply."""
     root = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(root))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(root / ".config"))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(root / ".gitconfig"))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("DOWSE_HOME", str(root / "dowse"))
-    monkeypatch.delenv("COLUMNS", raising=False)  # how wide a terminal is, the test says; pytest's workers say 80
+    monkeypatch.delenv("COLUMNS", raising=False)  # tests set the terminal width; pytest's workers set 80
     return root / "dowse"
 
 
 @pytest.fixture(params=["legacy", "auto"], ids=["2025-11-25", "2026-07-28"])
 def mode(request: pytest.FixtureRequest) -> str:
-    """The older protocol and the newer one, as the SDK's client is told."""
+    """The client mode of the SDK for the older protocol and the newer one."""
     return str(request.param)

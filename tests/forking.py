@@ -111,9 +111,16 @@ while True:
     for descriptor in received:
         os.close(descriptor)
 """
+_WITH_CONSTANTS = r"""
+import importlib, json, runpy, sys
+for name, value in json.loads(sys.argv.pop(1)).items():
+    module, _, constant = name.rpartition(".")
+    setattr(importlib.import_module(module), constant, value)
+runpy.run_module("dowse", run_name="__main__", alter_sys=True)
+"""
 PATIENCE_SECONDS = 60
 FRESH = "FRESH"
-_NEEDS_AN_INTERPRETER = ("PYTHON", "LC_", "LANG", "LD_", "DYLD_")
+_NEEDS_AN_INTERPRETER = ("PYTHON", "LC_", "LANG", "LD_", "DYLD_", "TZ")
 """Variables that an interpreter reads before any module is loaded."""
 
 
@@ -271,18 +278,35 @@ def start(
     stderr: int = subprocess.DEVNULL,
     env: Mapping[str, str] | None = None,
     cwd: str | None = None,
+    constants: Mapping[str, object] | None = None,
     start_new_session: bool = False,
 ) -> Process:
-    """Start `dowse`, with an interpreter of its own where its environment asks for one."""
+    """Start `dowse`, with an interpreter of its own where its environment asks for one.
+
+    Other values for constants, by their full names, keep a test from waiting for the real ones.
+    """
     words = [os.fspath(word) if isinstance(word, os.PathLike) else str(word) for word in arguments]
     if is_fresh() or not _FORKER.inherits(os.environ if env is None else env):
         return subprocess.Popen(
-            [sys.executable, "-P", "-m", "dowse", *words],
+            [sys.executable, "-P", "-c", _WITH_CONSTANTS, json.dumps(dict(constants or {})), *words],
             stdin=stdin, stdout=stdout, stderr=stderr, env=env, cwd=cwd, start_new_session=start_new_session,
         )  # fmt: skip
     return Forked(
-        words, stdin=stdin, stdout=stdout, stderr=stderr, env=env, cwd=cwd, start_new_session=start_new_session
-    )
+        words, stdin=stdin, stdout=stdout, stderr=stderr,
+        env=env, cwd=cwd, constants=constants, start_new_session=start_new_session,
+    )  # fmt: skip
+
+
+def run(*arguments: object, env: Mapping[str, str] | None = None, cwd: str | None = None) -> tuple[int, bytes, bytes]:
+    """Run `dowse` to its end; return its exit code, stdout and stderr."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        with start(*arguments, stdout=out.fileno(), stderr=err.fileno(), env=env, cwd=cwd) as command:
+            try:
+                code = command.wait(PATIENCE_SECONDS)
+            except BaseException:
+                command.kill()
+                raise
+        return code, os.pread(out.fileno(), 100_000_000, 0), os.pread(err.fileno(), 100_000_000, 0)
 
 
 def is_fresh() -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from dowse.cli import main
+from tests import forking
 from tests.sample_data import write_tree
 from tests.surfaces.documents.conftest import unindexed
 
@@ -64,9 +65,11 @@ def start() -> Run:
     """Run the program itself; its output may be in any encoding."""
 
     def start(*arguments: object, shell: str = "", **environment: str) -> Ran:
-        command = [sys.executable, "-m", "dowse", *map(str, arguments)]
-        if shell:
-            command = ["bash", "-c", f'"$@" {shell}; exit ${{PIPESTATUS[0]}}', "bash", *command]
+        if not shell:
+            code, out, err = forking.run(*arguments, env=os.environ | environment)
+            return Ran(code, out.decode("latin-1"), err.decode("latin-1"))
+        command = ["bash", "-c", f'"$@" {shell}; exit ${{PIPESTATUS[0]}}', "bash", sys.executable, "-m", "dowse"]
+        command += map(str, arguments)
         done = subprocess.run(command, capture_output=True, env=os.environ | environment, check=False, timeout=60)
         return Ran(done.returncode, done.stdout.decode("latin-1"), done.stderr.decode("latin-1"))
 

@@ -5,10 +5,10 @@ import fcntl
 import os
 import pty
 import struct
-import subprocess
-import sys
 import termios
 from dataclasses import dataclass
+
+from tests.forking import start
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,8 @@ def in_terminal(*arguments: object, typed: str = "", columns: int = 80, **enviro
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     os.write(ours, typed.encode())
-    with subprocess.Popen(
-        [sys.executable, "-m", "dowse", *map(str, arguments)],
-        stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+    with start(
+        *arguments, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
         env=os.environ | {"TERM": "xterm-256color"} | environment,
     ) as child:  # fmt: skip
         os.close(theirs)

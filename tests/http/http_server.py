@@ -7,8 +7,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -18,19 +16,11 @@ from typing import Any, Self
 import pytest
 from mcp_types import jsonrpc_message_adapter
 
+from tests.forking import start
 from tests.mcp.stdio.stdio_client import CLIENT, NEWER, OLDER, PATIENCE_SECONDS, is_half_done, wait_until
 
 Message = dict[str, Any]
 
-_MAIN = """
-import importlib, json, sys
-for name, value in json.loads(sys.argv.pop(1)).items():
-    module, _, constant = name.rpartition(".")
-    setattr(importlib.import_module(module), constant, value)
-from dowse.cli import main
-sys.exit(main())
-"""
-"""The program with constants replaced, because the real time limits are too long for tests."""
 ACCEPT = "application/json, text/event-stream"
 CHUNKED = {"transfer-encoding": "chunked"}
 
@@ -52,10 +42,9 @@ class HttpServer:
         if home:
             environment |= {"HOME": str(home), "DOWSE_HOME": str(home / "dowse")}
         address = () if "--http" in options else ("--http", "127.0.0.1:0")
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", _MAIN, json.dumps(constants or {}), "serve", *roots, *address, *options],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._stderr_file, env=environment,
-        )  # fmt: skip
+        self.process = start(
+            "serve", *roots, *address, *options, stderr=self._stderr_file.fileno(), env=environment, constants=constants
+        )
         try:
             wait_until(lambda: "/mcp" in self.stderr or self.process.poll() is not None)
             found = re.search(r" at (http://(\S+):(\d+)/mcp)\n", self.stderr)

@@ -6,7 +6,6 @@ import os
 import queue
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -19,6 +18,7 @@ import pytest
 from mcp_types import jsonrpc_message_adapter
 
 from dowse.indexes.index import ProjectIndex
+from tests.forking import start
 
 Message = dict[str, Any]
 
@@ -40,9 +40,9 @@ class StdioClient:
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._stderr_file = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the server
         self.final_stderr = ""
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "dowse", "serve", *roots],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr_file, env=os.environ | environment,
+        self.process = start(
+            "serve", *roots, env=os.environ | environment,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr_file.fileno(),
         )  # fmt: skip
         self._reader = threading.Thread(target=self._read_lines, daemon=True)
         self._reader.start()
