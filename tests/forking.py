@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import IO, Self
 
 _PROGRAM = r"""
-import atexit, gc, importlib, json, os, pkgutil, runpy, signal, socket, sys, threading, traceback
+import atexit, gc, importlib, json, os, pkgutil, runpy, signal, socket, sys, threading, time, traceback
 
 requests = socket.socket(fileno=int(sys.argv[1]))
 failure = ""
@@ -43,6 +43,7 @@ def run(asked, streams):
     sys.stderr = sys.__stderr__ = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False, buffering=1)
     os.environ.clear()
     os.environ.update(asked["environment"])
+    time.tzset()
     os.chdir(asked["cwd"])
     if asked["has_own_session"]:
         os.setsid()
@@ -120,8 +121,8 @@ runpy.run_module("dowse", run_name="__main__", alter_sys=True)
 """
 PATIENCE_SECONDS = 60
 FRESH = "FRESH"
-_NEEDS_AN_INTERPRETER = ("PYTHON", "LC_", "LANG", "LD_", "DYLD_", "TZ")
-"""Variables that an interpreter reads before any module is loaded."""
+_READ_AT_THE_START = ("PYTHON", "LC_", "LD_", "DYLD_")
+"""Variables that are read before any module is loaded; a command for which one is set gets a new interpreter."""
 
 
 class _Forker:
@@ -131,7 +132,6 @@ class _Forker:
         self._process: subprocess.Popen[bytes] | None = None
         self._requests: socket.socket | None = None
         self._lock = threading.Lock()
-        self._environment: dict[str, str] = {}
 
     def send(self, descriptors: list[int]) -> None:
         """Hand over the channel and the streams of a command."""
@@ -141,12 +141,10 @@ class _Forker:
             assert self._requests is not None
             socket.send_fds(self._requests, [b"x"], descriptors)
 
-    def inherits(self, environment: Mapping[str, str]) -> bool:
+    def can_start(self, environment: Mapping[str, str]) -> bool:
         """Tell whether a command needs no interpreter of its own to see its environment."""
-        names = environment.keys() | os.environ.keys()
-        return all(
-            environment.get(name) == os.environ.get(name) for name in names if name.startswith(_NEEDS_AN_INTERPRETER)
-        )
+        special = {name for name in environment if name.startswith(_READ_AT_THE_START)}
+        return all(environment[name] == os.environ.get(name) for name in special)
 
     def stop(self) -> None:
         """End the process; commands that run go on."""
@@ -286,7 +284,7 @@ def start(
     Other values for constants, by their full names, keep a test from waiting for the real ones.
     """
     words = [os.fspath(word) if isinstance(word, os.PathLike) else str(word) for word in arguments]
-    if is_fresh() or not _FORKER.inherits(os.environ if env is None else env):
+    if is_fresh() or not _FORKER.can_start(os.environ if env is None else env):
         return subprocess.Popen(
             [sys.executable, "-P", "-c", _WITH_CONSTANTS, json.dumps(dict(constants or {})), *words],
             stdin=stdin, stdout=stdout, stderr=stderr, env=env, cwd=cwd, start_new_session=start_new_session,
