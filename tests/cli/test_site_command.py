@@ -133,7 +133,7 @@ def test_a_site_is_served_over_stdio(file: Path) -> None:
         async with Client(server) as client:
             reader = Reader(client)
             assert list(await reader.tools()) == ["search_pears", "get_article", "get_index_info"]
-            content, _ = await reader.ask("search_pears", query="ripen")
+            content, _ = await reader.call_tool("search_pears", query="ripen")
             assert content["results"][0]["path"] == "/posts/storing-pears"
 
     anyio.run(conversation)
@@ -158,7 +158,7 @@ def address(file: Path) -> Iterator[str]:
 def test_a_site_is_served_to_anybody_over_http(address: str, file: Path) -> None:
     async def conversation() -> None:
         async with Client(f"{address}/mcp") as client:
-            content, _ = await Reader(client).ask("search_fruit", query="ripen")
+            content, _ = await Reader(client).call_tool("search_fruit", query="ripen")
             assert content["results"][0]["url"] == "https://fruit.example/posts/storing-pears"
 
     anyio.run(conversation)

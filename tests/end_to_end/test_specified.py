@@ -1,4 +1,4 @@
-"""What the specifications say of every tool's arguments, of the forms of values and of files, letter by letter."""
+"""The exact arguments, value formats and files that the specifications fix."""
 
 import json
 import re
@@ -25,7 +25,7 @@ from mcp import Client
 from tests.sample_data import write_tree
 from tests.sites.sample_sites import write_index
 from tests.surfaces.project.conftest import FRUIT, index
-from tests.surfaces.project.project_client import Assistant, talk
+from tests.surfaces.project.project_client import Assistant, run_conversation
 
 Schema = dict[str, Any]
 
@@ -79,20 +79,20 @@ ARGUMENTS: dict[str, tuple[dict[str, Schema], list[str]]] = {
         ["index_name"],
     ),
 }  # fmt: skip
-"""For each tool that a specification names: what it says of each argument, and which are required."""
+"""For each tool of a specification: the schema of each argument, and the required arguments."""
 
 
 @pytest.fixture
 def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str) -> dict[str, Schema]:
-    """The input schema of every tool, as a client is told."""
+    """The input schema of every tool, as listed to a client."""
     monkeypatch.chdir(tmp_path)
     root = write_tree(tmp_path / "app", {"pyproject.toml": "", "pear.py": "pear = 1\n"})
     (tmp_path / "research-archive").mkdir()
     site = write_index(tmp_path / "site.json", site={"name": "Fruit", "domain": "fruit.example"})
 
     async def listed() -> dict[str, Schema]:
-        made = ComposedServer(Service([root]), root, Offer(), open_sites([str(site)]))
-        async with Client(made.server(), mode=mode) as client:
+        server = ComposedServer(Service([root]), root, Offer(), open_sites([str(site)]))
+        async with Client(server.server(), mode=mode) as client:
             return {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
 
     return anyio.run(listed)
@@ -103,9 +103,9 @@ def test_every_tool_takes_what_its_specification_says(published: dict[str, Schem
     for tool, (arguments, required) in ARGUMENTS.items():
         schema = published[tool]
         assert sorted(schema.get("required", [])) == sorted(required), tool
-        for name, said in arguments.items():
+        for name, specified in arguments.items():
             found = schema["properties"][name]
-            assert {key: found.get(key) for key in said} == said, (tool, name)
+            assert {key: found.get(key) for key in specified} == specified, (tool, name)
     tokens = published["search_create_index"]["properties"]["tokenizer_config"]["properties"]
     assert (tokens["lowercase"]["type"], tokens["lowercase"]["default"]) == ("boolean", True)
     assert (tokens["min_length"]["type"], tokens["min_length"]["default"]) == ("integer", 2)
@@ -122,32 +122,32 @@ def test_ten_hits_are_shown_unless_more_are_asked_for(tmp_path: Path) -> None:
 
     async def conversation(assistant: Assistant) -> None:
         for arguments, count in (({}, 10), ({"top_k": 12}, 12), ({"top_k": None}, 10)):
-            reply = await assistant.tell("search_code", query="peel", **arguments)
+            reply = await assistant.call_tool("search_code", query="peel", **arguments)
             assert len(reply["results"]) == reply["totalResults"] == count
 
-    talk("auto", conversation, root)
+    run_conversation("auto", conversation, root)
 
 
 def test_times_sizes_and_durations_are_written_as_in_the_examples(root: Path, mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
-        made = await assistant.tell("create_index")
+        made = await assistant.call_tool("create_index")
         assert re.fullmatch(r"\d+(\.\d+)?s", made["duration"])
         assert (made["projectPath"], made["status"]) == (str(root), "success")
-        status = await assistant.tell("get_index_status")
+        status = await assistant.call_tool("get_index_status")
         assert re.fullmatch(r"\d+(\.\d+)?(B|KB|MB|GB)", status["storageSize"])
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", status["lastUpdated"])
-        rebuilt = await assistant.tell("reindex_project", confirm=True)
+        rebuilt = await assistant.call_tool("reindex_project", confirm=True)
         assert rebuilt["message"] == "Index rebuilt successfully"
-        file = await assistant.tell("reindex_file", path="src/apple.py")
+        file = await assistant.call_tool("reindex_file", path="src/apple.py")
         assert (file["path"], file["message"]) == ("src/apple.py", "File re-indexed successfully")
-        gone = await assistant.tell("delete_index", confirm=True)
+        gone = await assistant.call_tool("delete_index", confirm=True)
         assert (gone["projectPath"], gone["message"]) == (str(root), "Index deleted successfully")
 
-    talk(mode, conversation, root)
+    run_conversation(mode, conversation, root)
 
 
 def test_the_numbers_are_those_of_the_specifications() -> None:
-    """What they do is tested where it is done; most of those tests take other numbers, to be quick."""
+    """Other tests check what the numbers do, mostly with smaller numbers, to be fast."""
     assert strategies.QUIET_SECONDS == 0.5
     assert (MAX_CHUNKS, policy.MAX_DEPTH, MAX_JSON_BYTES, binary.HEAD_BYTES) == (1000, 20, 10 * 2**20, 8 * 2**10)
     defaults = Settings()
@@ -177,7 +177,7 @@ DEVELOPERS_READ = {
     "PROJECT_NOT_DETECTED": "No markers found in path hierarchy",
     "SYMLINK_NOT_ALLOWED": "Symlink detected at path: {path}",
 }
-"""How the message begins behind the code; more may follow, such as what to do."""
+"""The beginning of the message after the code; more may follow, such as what to do."""
 
 
 def test_errors_read_as_the_catalogue_of_the_specification() -> None:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.federation.federated_server import indexed, make_app
+from tests.federation.federated_server import make_app, make_indexes
 
 
 @pytest.fixture
 def app(tmp_path: Path) -> Path:
     """A small project, indexed."""
-    return indexed(make_app(tmp_path))
+    return make_indexes(make_app(tmp_path))

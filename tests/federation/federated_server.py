@@ -1,4 +1,4 @@
-"""A server of everything, and an assistant that asks it; every reply is held against what the tool promises."""
+"""A server of all kinds of sources, and conversations with it."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -18,7 +18,7 @@ from tests.sample_data import write_tree
 from tests.sites.sample_sites import index
 from tests.surfaces.project.project_client import Assistant
 
-Got = TypeVar("Got")
+Result = TypeVar("Result")
 
 APP = {
     "pyproject.toml": "[project]\nname = 'app'\n",
@@ -35,21 +35,21 @@ REPORT = "# Report on quinces\n\nQuinces were measured in 2024. They are hard.\n
 
 
 def make_app(folder: Path) -> Path:
-    """A small project."""
+    """Write a small project and return its root."""
     return write_tree(folder / "app", APP)
 
 
-def indexed(root: Path, *whats: IndexKind) -> Path:
-    """Index a root in this process."""
-    for what in whats or ("project", "documents"):
-        project = ProjectIndex(root, what)
+def make_indexes(root: Path, *kinds: IndexKind) -> Path:
+    """Index a root in this process and return it."""
+    for kind in kinds or ("project", "documents"):
+        project = ProjectIndex(root, kind)
         project.update()
         project.close()
     return root
 
 
-def archived(folder: Path) -> ArchiveLocations:
-    """Archives of one report and one captured page, indexed."""
+def make_indexed_archives(folder: Path) -> ArchiveLocations:
+    """Write archives of one report and one captured page, and index them."""
     facts = {"url": "https://fruit.example/posts/storing-pears", "title": "Storing pears", "capturedAt": "2025-05-20"}
     write_tree(
         folder,
@@ -68,46 +68,48 @@ def archived(folder: Path) -> ArchiveLocations:
     return places
 
 
-def site_file(folder: Path) -> str:
-    """The index of a small site."""
+def write_site_index(folder: Path) -> str:
+    """Write the index of a small site and return its path."""
     file = folder / "site.json"
     file.write_text(json.dumps(index()), encoding="utf-8")
     return str(file)
 
 
-def everything(
+def make_federated_server(
     folder: Path, root: Path, offer: Offer | None = None, *, library: tuple[Path, ...] = (), has_site: bool = True
 ) -> ComposedServer:
-    """A server of a project, its documents, a site, archives and notes."""
+    """Return a server of a project, its documents, a site, archives and named indexes."""
     return ComposedServer(
         Service([root]),
         root,
         offer or Offer(),
-        open_sites([site_file(folder)]) if has_site else None,
+        open_sites([write_site_index(folder)]) if has_site else None,
         documents_service=Service([root, *library]) if library else None,
-        locations=archived(folder),
+        locations=make_indexed_archives(folder),
     )
 
 
-def talk(made: ComposedServer, conversation: Callable[[Assistant], Awaitable[Got]], mode: str = "auto") -> Got:
-    """Have a conversation with a server in this process."""
+def run_conversation(
+    server: ComposedServer, conversation: Callable[[Assistant], Awaitable[Result]], mode: str = "auto"
+) -> Result:
+    """Run a conversation with a server in this process."""
 
-    async def have_it() -> Got:
-        async with Client(made.server(), mode=mode) as connected:
+    async def run() -> Result:
+        async with Client(server.server(), mode=mode) as connected:
             try:
                 return await conversation(Assistant(connected))
-            except Exception as error:  # raised once more outside, where no group is made of it
+            except Exception as error:  # raised again outside of the task group, which would wrap it
                 failure = error
         raise failure
 
-    return anyio.run(have_it)
+    return anyio.run(run)
 
 
-def ids(reply: dict[str, Any]) -> list[str]:
-    """The ids of what was found."""
-    return [one["id"] for one in reply["results"]]
+def result_ids(reply: dict[str, Any]) -> list[str]:
+    """Return the ids of the results."""
+    return [result["id"] for result in reply["results"]]
 
 
-def sources(reply: dict[str, Any]) -> set[str]:
-    """The sources that something was found in."""
-    return {one["source"] for one in reply["results"]}
+def result_sources(reply: dict[str, Any]) -> set[str]:
+    """Return the sources of the results."""
+    return {result["source"] for result in reply["results"]}

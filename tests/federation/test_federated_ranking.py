@@ -1,4 +1,4 @@
-"""The order over all sources, as a function of values."""
+"""The ranking over all sources."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,9 +22,9 @@ def item(
 
 
 def test_a_hit_that_shows_the_query_goes_before_one_that_only_says_so() -> None:
-    boasting = [item("boast", "nothing to see", 0.6)]
-    honest = [item("honest", "the wall clock strikes", 0.5, source="site/b")]
-    assert merge_results(parse_search_query("clock strikes"), [boasting, honest])[0].item.id == "site/b/honest"
+    claimed = [item("boast", "nothing to see", 0.6)]
+    shown = [item("honest", "the wall clock strikes", 0.5, source="site/b")]
+    assert merge_results(parse_search_query("clock strikes"), [claimed, shown])[0].item.id == "site/b/honest"
 
 
 def test_a_note_without_relevance_stands_beside_a_page_that_shows_as_much() -> None:

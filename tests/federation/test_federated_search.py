@@ -1,4 +1,4 @@
-"""`search` over every kind of source: one order, filters, what is held, what is missing."""
+"""`search` over every kind of source: ranking, filters, excluded results, unavailable sources."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,14 @@ import pytest
 from dowse.federation import federated_search
 from dowse.keeping.service import Service
 from dowse.server.composition import ComposedServer, Offer
-from tests.federation.federated_server import everything, ids, indexed, make_app, sources, talk
+from tests.federation.federated_server import (
+    make_app,
+    make_federated_server,
+    make_indexes,
+    result_ids,
+    result_sources,
+    run_conversation,
+)
 from tests.sample_data import write_tree
 from tests.surfaces.project.project_client import Assistant, Reply
 
@@ -20,46 +27,46 @@ NOTE = {
 }
 
 
-def search(made: ComposedServer, mode: str = "auto", **arguments: Any) -> Reply:
+def search(server: ComposedServer, mode: str = "auto", **arguments: Any) -> Reply:
     async def conversation(assistant: Assistant) -> Reply:
         await assistant.client.call_tool("search_add_document", NOTE)
-        return await assistant.tell("search", **arguments)
+        return await assistant.call_tool("search", **arguments)
 
-    return talk(made, conversation, mode)
+    return run_conversation(server, conversation, mode)
 
 
 def test_one_question_is_answered_by_every_source(tmp_path: Path, app: Path, mode: str) -> None:
-    reply = search(everything(tmp_path, app), mode, query="quince")
-    assert {"project/app", "archive", "index/default"} <= sources(reply)
+    reply = search(make_federated_server(tmp_path, app), mode, query="quince")
+    assert {"project/app", "archive", "index/default"} <= result_sources(reply)
     assert reply["metadata"]["searched"] == [
         "project/app", "documents/app", "site/fruit", "archive", "index/default",
     ]  # fmt: skip
     for one in reply["results"]:
         assert {"id", "title", "url", "text", "source", "score"} <= one.keys()
         assert 0 <= one["score"] <= 1
-    scores = [one["score"] for one in reply["results"]]
+    scores = [result["score"] for result in reply["results"]]
     assert scores == sorted(scores, reverse=True)
 
 
 def test_a_file_that_two_sources_have_is_listed_once(tmp_path: Path, app: Path) -> None:
-    reply = search(everything(tmp_path, app), query="quince guide knife")
-    found = [one for one in reply["results"] if one.get("path") == "guide.md"]
+    reply = search(make_federated_server(tmp_path, app), query="quince guide knife")
+    found = [result for result in reply["results"] if result.get("path") == "guide.md"]
     assert len(found) == 1
     assert {found[0]["id"], *found[0]["alsoIn"]} == {"project/app/guide.md", "documents/app/guide.md"}
 
 
 def test_a_file_under_two_roots_is_listed_once(tmp_path: Path, app: Path) -> None:
-    indexed(app / "src", "project")
-    made = ComposedServer(Service([app, app / "src"]), app, Offer())
-    reply = search(made, query="peel_apple", source="project")
-    found = [one for one in reply["results"] if one["path"].endswith("apple.py")]
+    make_indexes(app / "src", "project")
+    server = ComposedServer(Service([app, app / "src"]), app, Offer())
+    reply = search(server, query="peel_apple", source="project")
+    found = [result for result in reply["results"] if result["path"].endswith("apple.py")]
     assert len(found) == 1
     assert {found[0]["id"], *found[0]["alsoIn"]} == {"project/app/src/apple.py", "project/src/apple.py"}
 
 
 def test_a_captured_page_and_the_page_itself_are_one(tmp_path: Path, app: Path) -> None:
-    reply = search(everything(tmp_path, app), query="storing pears ripen")
-    found = [one for one in reply["results"] if one["title"] == "Storing pears"]
+    reply = search(make_federated_server(tmp_path, app), query="storing pears ripen")
+    found = [result for result in reply["results"] if result["title"] == "Storing pears"]
     assert len(found) == 1
     assert len(found[0]["alsoIn"]) == 1
 
@@ -78,74 +85,80 @@ def test_a_captured_page_and_the_page_itself_are_one(tmp_path: Path, app: Path) 
 def test_a_source_is_chosen_by_name_kind_or_short_name(
     tmp_path: Path, app: Path, source: str, expected: set[str]
 ) -> None:
-    reply = search(everything(tmp_path, app), query="quince peel", source=source)
-    assert sources(reply) <= expected
-    assert bool(sources(reply)) == bool(expected)
+    reply = search(make_federated_server(tmp_path, app), query="quince peel", source=source)
+    assert result_sources(reply) <= expected
+    assert bool(result_sources(reply)) == bool(expected)
 
 
 def test_a_source_that_is_not_there_is_refused_with_those_that_are(tmp_path: Path, app: Path) -> None:
-    failed = talk(everything(tmp_path, app), lambda one: one.fail("search", query="quince", source="wiki"))
+    failed = run_conversation(
+        make_federated_server(tmp_path, app),
+        lambda assistant: assistant.expect_error("search", query="quince", source="wiki"),
+    )
     assert failed["code"] == "INVALID_ARGUMENT"
     assert "project/app" in failed["userMessage"]
     assert "index/default" in failed["userMessage"]
 
 
 def test_what_is_held_is_left_out_and_does_not_count(tmp_path: Path, app: Path) -> None:
-    made = everything(tmp_path, app)
+    server = make_federated_server(tmp_path, app)
 
     async def all_pages(assistant: Assistant) -> tuple[list[str], list[str]]:
         await assistant.client.call_tool("search_add_document", NOTE)
-        whole = ids(await assistant.tell("search", query="quince", limit=50))
+        whole = result_ids(await assistant.call_tool("search", query="quince", limit=50))
         held: list[str] = []
-        while page := ids(await assistant.tell("search", query="quince", limit=2, exclude=held)):
+        while page := result_ids(await assistant.call_tool("search", query="quince", limit=2, exclude=held)):
             assert not set(page) & set(held)
             held += page
         return whole, held
 
-    whole, held = talk(made, all_pages)
+    whole, held = run_conversation(server, all_pages)
     assert len(whole) > 4
     assert sorted(held) == sorted(whole)
 
 
 def test_a_file_is_held_under_each_of_its_ids(tmp_path: Path, app: Path) -> None:
-    reply = search(everything(tmp_path, app), query="quince guide", exclude=["documents/app/guide.md"])
-    assert "guide.md" not in {one.get("path") for one in reply["results"]}
+    reply = search(make_federated_server(tmp_path, app), query="quince guide", exclude=["documents/app/guide.md"])
+    assert "guide.md" not in {result.get("path") for result in reply["results"]}
 
 
 def test_more_is_promised_only_where_there_is_more(tmp_path: Path, app: Path) -> None:
-    made = everything(tmp_path, app)
-    first, rest = talk(made, lambda one: _two(one, {"query": "quince", "limit": 1}, {"query": "quince", "limit": 50}))
+    server = make_federated_server(tmp_path, app)
+    first, rest = run_conversation(
+        server,
+        lambda assistant: _search_each(assistant, {"query": "quince", "limit": 1}, {"query": "quince", "limit": 50}),
+    )
     assert "exclude" in first["metadata"]["more"]
     assert "more" not in rest["metadata"]
 
 
-async def _two(assistant: Assistant, *calls: dict[str, Any]) -> list[Reply]:
-    return [await assistant.tell("search", **call) for call in calls]
+async def _search_each(assistant: Assistant, *calls: dict[str, Any]) -> list[Reply]:
+    return [await assistant.call_tool("search", **call) for call in calls]
 
 
 def test_signs_and_phrases_hold_in_every_source(tmp_path: Path, app: Path) -> None:
-    made = everything(tmp_path, app)
+    server = make_federated_server(tmp_path, app)
 
-    async def conversation(one: Assistant) -> dict[str, Reply]:
-        await one.client.call_tool("search_add_document", NOTE)
+    async def conversation(assistant: Assistant) -> dict[str, Reply]:
+        await assistant.client.call_tool("search_add_document", NOTE)
         queries = [
             "quince +harvest",
             "quince -peel -measured -quinces -harvest -green",
             '"measured in 2024"',
             "-quince",
         ]
-        return {query: await one.tell("search", query=query, limit=50) for query in queries}
+        return {query: await assistant.call_tool("search", query=query, limit=50) for query in queries}
 
-    replies = talk(made, conversation)
-    assert ids(replies["quince +harvest"]) == ["index/default/n1"]
+    replies = run_conversation(server, conversation)
+    assert result_ids(replies["quince +harvest"]) == ["index/default/n1"]
     assert [one["source"] for one in replies['"measured in 2024"']["results"]] == ["archive"]
     assert replies["-quince"]["results"] == []
     assert replies["quince -peel -measured -quinces -harvest -green"]["results"] == []
 
 
 def test_a_source_that_cannot_apply_a_filter_is_left_out_and_named(tmp_path: Path, app: Path) -> None:
-    reply = search(everything(tmp_path, app), query="quince peel", language="python")
-    assert ids(reply) == ["project/app/src/apple.py"]
+    reply = search(make_federated_server(tmp_path, app), query="quince peel", language="python")
+    assert result_ids(reply) == ["project/app/src/apple.py"]
     assert set(reply["metadata"]["leftOut"]) == {"site/fruit", "archive", "index/default"}
     assert "language" in reply["metadata"]["leftOut"]["index/default"]
 
@@ -160,8 +173,8 @@ def test_a_source_that_cannot_apply_a_filter_is_left_out_and_named(tmp_path: Pat
     ],
 )
 def test_paths_are_chosen_by_a_glob(tmp_path: Path, app: Path, path: str, expected: set[str]) -> None:
-    reply = search(everything(tmp_path, app), query="quince peel apple", path=path)
-    found = {one["source"] if one["source"] == "archive" else one["id"] for one in reply["results"]}
+    reply = search(make_federated_server(tmp_path, app), query="quince peel apple", path=path)
+    found = {result["source"] if result["source"] == "archive" else result["id"] for result in reply["results"]}
     assert found == expected
     assert "index/default" in reply["metadata"]["leftOut"]
 
@@ -169,19 +182,21 @@ def test_paths_are_chosen_by_a_glob(tmp_path: Path, app: Path, path: str, expect
 def test_days_are_chosen_by_the_date_each_source_knows(tmp_path: Path, app: Path) -> None:
     for file in app.rglob("*"):
         os.utime(file, (1_500_000_000, 1_500_000_000))  # 2017-07-14
-    indexed(app)
-    made = everything(tmp_path, app)
+    make_indexes(app)
+    server = make_federated_server(tmp_path, app)
 
-    async def conversation(one: Assistant) -> list[set[str]]:
-        await one.client.call_tool("search_add_document", NOTE)
-        asked = [
+    async def conversation(assistant: Assistant) -> list[set[str]]:
+        await assistant.client.call_tool("search_add_document", NOTE)
+        periods = [
             {"since": "2025-01-01"},
             {"until": "2017-07-14", "since": "2017-07-14"},
             {"since": "2024-12-01", "until": "2025-02-01"},
         ]
-        return [sources(await one.tell("search", query="quince peel pears", **days)) for days in asked]
+        return [
+            result_sources(await assistant.call_tool("search", query="quince peel pears", **days)) for days in periods
+        ]
 
-    late, early, winter = talk(made, conversation)
+    late, early, winter = run_conversation(server, conversation)
     assert late == {"site/fruit", "index/default", "archive"}
     assert early <= {"project/app", "documents/app"}
     assert early
@@ -189,19 +204,19 @@ def test_days_are_chosen_by_the_date_each_source_knows(tmp_path: Path, app: Path
 
 
 def test_a_wrong_day_or_pattern_is_refused_by_name(tmp_path: Path, app: Path) -> None:
-    made = everything(tmp_path, app)
+    server = make_federated_server(tmp_path, app)
 
-    async def conversation(one: Assistant) -> list[Reply]:
+    async def conversation(assistant: Assistant) -> list[Reply]:
         return [
-            await one.fail("search", query="quince", since="soon"),
-            await one.fail("search", query="quince", path="../**"),
-            await one.fail("search", query="  "),
-            await one.fail("search", query="quince", limit=51),
-            await one.fail("search", query="quince", exclude=[f"index/default/{n}" for n in range(501)]),
-            await one.fail("search", query="quince", colour="red"),
+            await assistant.expect_error("search", query="quince", since="soon"),
+            await assistant.expect_error("search", query="quince", path="../**"),
+            await assistant.expect_error("search", query="  "),
+            await assistant.expect_error("search", query="quince", limit=51),
+            await assistant.expect_error("search", query="quince", exclude=[f"index/default/{n}" for n in range(501)]),
+            await assistant.expect_error("search", query="quince", colour="red"),
         ]
 
-    since, path, query, limit, exclude, unknown = [one["userMessage"] for one in talk(made, conversation)]
+    since, path, query, limit, exclude, unknown = [one["userMessage"] for one in run_conversation(server, conversation)]
     assert "since has to be a day" in since
     assert "pattern" in path
     assert "query is empty" in query
@@ -211,39 +226,41 @@ def test_a_wrong_day_or_pattern_is_refused_by_name(tmp_path: Path, app: Path) ->
 
 
 def test_a_project_that_is_not_indexed_does_not_fail_the_search(tmp_path: Path) -> None:
-    made = everything(tmp_path, make_app(tmp_path))
-    reply = search(made, query="quince")
+    server = make_federated_server(tmp_path, make_app(tmp_path))
+    reply = search(server, query="quince")
     assert "create_index" in reply["metadata"]["problems"]["project/app"]
-    assert "documents/app" in sources(reply)  # which are indexed when they are asked for
+    assert "documents/app" in result_sources(reply)  # documents are indexed when they are searched
     assert "project/app" not in reply["metadata"]["searched"]
 
 
 def test_without_create_index_another_remedy_is_named(tmp_path: Path) -> None:
-    made = everything(tmp_path, make_app(tmp_path), Offer(level="minimal"))
-    reply = talk(made, lambda one: one.tell("search", query="quince"))
+    server = make_federated_server(tmp_path, make_app(tmp_path), Offer(level="minimal"))
+    reply = run_conversation(server, lambda assistant: assistant.call_tool("search", query="quince"))
     assert "dowse index" in reply["metadata"]["problems"]["project/app"]
 
 
 def test_a_source_that_is_broken_is_named_and_the_others_answer(tmp_path: Path, app: Path, storage: Path) -> None:
     for catalog in storage.rglob("documents/catalog.sqlite"):
         catalog.write_bytes(b"not a database" * 1000)
-    reply = search(everything(tmp_path, app), query="quince")
-    assert "project/app" in sources(reply)
+    reply = search(make_federated_server(tmp_path, app), query="quince")
+    assert "project/app" in result_sources(reply)
     assert "documents/app" in reply["metadata"]["problems"]
 
 
 def test_a_source_that_takes_too_long_is_named(tmp_path: Path, app: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(federated_search, "ANSWER_SECONDS", 0.0)
-    reply = talk(everything(tmp_path, app), lambda one: one.tell("search", query="quince"))
+    reply = run_conversation(
+        make_federated_server(tmp_path, app), lambda assistant: assistant.call_tool("search", query="quince")
+    )
     assert reply["results"] == []
     assert "did not answer" in reply["metadata"]["problems"]["project/app"]
 
 
 def test_a_reply_that_was_cut_says_so(tmp_path: Path) -> None:
     files = {f"text{n}.md": f"# Quince {n}\n\n" + "A quince is a quince. " * 60 for n in range(40)}
-    root = indexed(write_tree(tmp_path / "app", {"pyproject.toml": "", **files}))
-    made = ComposedServer(Service([root]), root, Offer(budget_tokens=1000))
-    reply = talk(made, lambda one: one.tell("search", query="quince", limit=50))
+    root = make_indexes(write_tree(tmp_path / "app", {"pyproject.toml": "", **files}))
+    server = ComposedServer(Service([root]), root, Offer(budget_tokens=1000))
+    reply = run_conversation(server, lambda assistant: assistant.call_tool("search", query="quince", limit=50))
     assert 0 < len(reply["results"]) < 40
     assert "exclude" in reply["metadata"]["truncated"]
     from dowse.mcp.reply_budget import wire_characters
@@ -252,24 +269,26 @@ def test_a_reply_that_was_cut_says_so(tmp_path: Path) -> None:
 
 
 def test_several_roots_are_several_sources(tmp_path: Path, app: Path) -> None:
-    other = indexed(write_tree(tmp_path / "b" / "app", {"pyproject.toml": "", "quince.py": "quince = 1\n"}))
-    made = ComposedServer(Service([app, other]), app, Offer())
-    reply = search(made, query="quince", source="project")
-    assert sources(reply) == {"project/app", "project/app-2"}
-    assert "app-2/quince.py" in {one["path"] for one in reply["results"]}
+    other = make_indexes(write_tree(tmp_path / "b" / "app", {"pyproject.toml": "", "quince.py": "quince = 1\n"}))
+    server = ComposedServer(Service([app, other]), app, Offer())
+    reply = search(server, query="quince", source="project")
+    assert result_sources(reply) == {"project/app", "project/app-2"}
+    assert "app-2/quince.py" in {result["path"] for result in reply["results"]}
 
 
 def test_documents_may_lie_elsewhere_than_projects(tmp_path: Path, app: Path) -> None:
-    other = indexed(write_tree(tmp_path / "handbook", {"quince.txt": "Quinces, again.\n"}), "documents")
-    made = everything(tmp_path, app, library=(other,))
-    reply = search(made, query="quinces again", source="handbook")
-    assert ids(reply) == ["documents/handbook/quince.txt"]
+    other = make_indexes(write_tree(tmp_path / "handbook", {"quince.txt": "Quinces, again.\n"}), "documents")
+    server = make_federated_server(tmp_path, app, library=(other,))
+    reply = search(server, query="quinces again", source="handbook")
+    assert result_ids(reply) == ["documents/handbook/quince.txt"]
     assert reply["results"][0]["url"] == "docs://handbook/quince.txt"
 
 
 def test_nonsense_scores_low_and_a_title_high(tmp_path: Path, app: Path) -> None:
-    made = everything(tmp_path, app)
-    nonsense, title = talk(made, lambda one: _two(one, {"query": "zzyqx blorptang"}, {"query": "Quince guide"}))
+    server = make_federated_server(tmp_path, app)
+    nonsense, title = run_conversation(
+        server, lambda assistant: _search_each(assistant, {"query": "zzyqx blorptang"}, {"query": "Quince guide"})
+    )
     assert all(one["score"] < 0.3 for one in nonsense["results"])
     assert title["results"][0]["path"] == "guide.md"
     assert title["results"][0]["score"] >= 0.8

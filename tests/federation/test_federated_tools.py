@@ -13,7 +13,14 @@ from dowse.mcp.tools import Level, Surface
 from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
 from mcp import Client
-from tests.federation.federated_server import archived, everything, ids, make_app, site_file, talk
+from tests.federation.federated_server import (
+    make_app,
+    make_federated_server,
+    make_indexed_archives,
+    result_ids,
+    run_conversation,
+    write_site_index,
+)
 from tests.sites.sample_sites import SITE, index
 from tests.surfaces.project.project_client import Assistant, Reply
 
@@ -21,9 +28,9 @@ FEDERATED = {"search", "fetch"}
 MINIMAL = {*FEDERATED, "get_index_status"}
 
 
-def offered(made: ComposedServer, mode: str = "auto") -> dict[str, str]:
+def offered(server: ComposedServer, mode: str = "auto") -> dict[str, str]:
     async def listed() -> dict[str, str]:
-        async with Client(made.server(), mode=mode) as client:
+        async with Client(server.server(), mode=mode) as client:
             tools = (await client.list_tools()).tools
             return {tool.name: tool.model_dump_json(by_alias=True, exclude_none=True) for tool in tools}
 
@@ -32,12 +39,12 @@ def offered(made: ComposedServer, mode: str = "auto") -> dict[str, str]:
 
 @pytest.mark.parametrize(("level", "most"), [("minimal", 600), ("standard", 4_000)])
 def test_the_tools_of_one_project_take_no_more_than_this(app: Path, mode: str, level: Level, most: int) -> None:
-    made = ComposedServer(Service([app]), app, Offer(level=level))
-    assert _tokens(offered(made, mode)) <= most
+    server = ComposedServer(Service([app]), app, Offer(level=level))
+    assert _tokens(offered(server, mode)) <= most
 
 
 def test_all_tools_of_all_surfaces_take_no_more_than_this(tmp_path: Path, app: Path) -> None:
-    assert _tokens(offered(everything(tmp_path, app, Offer(level="full")))) <= 12_000
+    assert _tokens(offered(make_federated_server(tmp_path, app, Offer(level="full")))) <= 12_000
 
 
 def _tokens(tools: dict[str, str]) -> float:
@@ -45,14 +52,14 @@ def _tokens(tools: dict[str, str]) -> float:
 
 
 def test_minimal_is_three_tools_over_everything(tmp_path: Path, app: Path, mode: str) -> None:
-    made = everything(tmp_path, app, Offer(level="minimal"))
-    assert offered(made, mode).keys() == MINIMAL
+    server = make_federated_server(tmp_path, app, Offer(level="minimal"))
+    assert offered(server, mode).keys() == MINIMAL
 
-    async def conversation(one: Assistant) -> tuple[Reply, Reply]:
-        return await one.tell("search", query="quince peel"), await one.tell("get_index_status")
+    async def conversation(assistant: Assistant) -> tuple[Reply, Reply]:
+        return await assistant.call_tool("search", query="quince peel"), await assistant.call_tool("get_index_status")
 
-    found, status = talk(everything(tmp_path, app, Offer(level="minimal")), conversation, mode)
-    assert len({one["source"] for one in found["results"]}) > 2
+    found, status = run_conversation(make_federated_server(tmp_path, app, Offer(level="minimal")), conversation, mode)
+    assert len({result["source"] for result in found["results"]}) > 2
     assert [one["name"] for one in status["sources"]] == [
         "project/app", "documents/app", "site/fruit", "archive", "index/default",
     ]  # fmt: skip
@@ -69,13 +76,13 @@ def test_minimal_is_three_tools_over_everything(tmp_path: Path, app: Path, mode:
 def test_only_what_is_named_is_offered(
     tmp_path: Path, app: Path, surfaces: tuple[Surface, ...], expected: set[str]
 ) -> None:
-    assert offered(everything(tmp_path, app, Offer(surfaces))).keys() == expected
+    assert offered(make_federated_server(tmp_path, app, Offer(surfaces))).keys() == expected
 
 
 def test_search_is_over_the_surfaces_that_are_named_with_it(tmp_path: Path, app: Path) -> None:
     def searched(*surfaces: Surface) -> list[str]:
-        made = everything(tmp_path, app, Offer(surfaces))
-        reply = talk(made, lambda one: one.tell("search", query="quince"))
+        server = make_federated_server(tmp_path, app, Offer(surfaces))
+        reply = run_conversation(server, lambda assistant: assistant.call_tool("search", query="quince"))
         return list(reply["metadata"]["searched"])
 
     assert searched("site", "federated") == ["site/fruit"]
@@ -83,14 +90,16 @@ def test_search_is_over_the_surfaces_that_are_named_with_it(tmp_path: Path, app:
 
 
 def test_a_site_alone_has_a_status_too(tmp_path: Path) -> None:
-    made = ComposedServer(None, tmp_path, Offer(("site",), "minimal"), open_sites([site_file(tmp_path)]))
-    status = talk(made, lambda one: one.tell("get_index_status"))
+    server = ComposedServer(None, tmp_path, Offer(("site",), "minimal"), open_sites([write_site_index(tmp_path)]))
+    status = run_conversation(server, lambda assistant: assistant.call_tool("get_index_status"))
     assert status["status"] == "ready"
     assert [(one["kind"], one["name"], one["pages"]) for one in status["sources"]] == [("site", "site/fruit", 4)]
 
 
 def test_the_status_of_a_project_keeps_its_shape_and_tells_of_all_sources(tmp_path: Path, app: Path, mode: str) -> None:
-    status = talk(everything(tmp_path, app), lambda one: one.tell("get_index_status"), mode)
+    status = run_conversation(
+        make_federated_server(tmp_path, app), lambda assistant: assistant.call_tool("get_index_status"), mode
+    )
     assert {"status", "projectPath", "totalFiles", "totalChunks", "lastUpdated", "storageSize", "watcherActive"} <= (
         status.keys()
     )
@@ -104,22 +113,24 @@ def test_the_status_of_a_project_keeps_its_shape_and_tells_of_all_sources(tmp_pa
 def test_a_broken_source_is_seen_in_the_status(tmp_path: Path, app: Path, storage: Path) -> None:
     for catalog in storage.rglob("documents/catalog.sqlite"):
         catalog.write_bytes(b"not a database" * 1000)
-    status = talk(everything(tmp_path, app), lambda one: one.tell("get_index_status"))
+    status = run_conversation(
+        make_federated_server(tmp_path, app), lambda assistant: assistant.call_tool("get_index_status")
+    )
     (row,) = [one for one in status["sources"] if one["name"] == "documents/app"]
     assert row["state"] == "failed"
     assert row["problem"]
 
 
 def test_the_public_searches_documents_and_sites_alone(tmp_path: Path, app: Path) -> None:
-    made = everything(tmp_path, app, Offer(is_public=True))
-    assert offered(made).keys() >= FEDERATED
-    assert "get_index_status" not in offered(everything(tmp_path, app, Offer(is_public=True)))
+    server = make_federated_server(tmp_path, app, Offer(is_public=True))
+    assert offered(server).keys() >= FEDERATED
+    assert "get_index_status" not in offered(make_federated_server(tmp_path, app, Offer(is_public=True)))
 
-    async def conversation(one: Assistant) -> tuple[Reply, Reply]:
-        found = await one.tell("search", query="quince peel", limit=50)
-        return found, await one.fail("fetch", id="project/app/src/apple.py")
+    async def conversation(assistant: Assistant) -> tuple[Reply, Reply]:
+        found = await assistant.call_tool("search", query="quince peel", limit=50)
+        return found, await assistant.expect_error("fetch", id="project/app/src/apple.py")
 
-    found, refused = talk(everything(tmp_path, app, Offer(is_public=True)), conversation)
+    found, refused = run_conversation(make_federated_server(tmp_path, app, Offer(is_public=True)), conversation)
     assert found["metadata"]["searched"] == ["documents/app", "site/fruit"]
     assert str(tmp_path) not in json.dumps(found)
     assert "project/app," not in refused["userMessage"]
@@ -132,19 +143,25 @@ def test_a_site_whose_tool_has_another_s_name_is_refused_unless_only_search_is_o
     file.write_text(json.dumps(index(site={**SITE, "toolPrefix": "docs"})), encoding="utf-8")
     with pytest.raises(UsageError, match="search_docs"):
         ComposedServer(Service([app]), app, Offer(), open_sites([str(file)]))
-    made = ComposedServer(Service([app]), app, Offer(level="minimal"), open_sites([str(file)]))
-    assert ids(talk(made, lambda one: one.tell("search", query="storing pears", source="site/docs")))
+    server = ComposedServer(Service([app]), app, Offer(level="minimal"), open_sites([str(file)]))
+    assert result_ids(
+        run_conversation(
+            server, lambda assistant: assistant.call_tool("search", query="storing pears", source="site/docs")
+        )
+    )
 
 
 def test_a_project_that_cannot_be_found_does_not_hide_the_rest(tmp_path: Path) -> None:
-    made = ComposedServer(
-        Service([]), Path("/"), Offer(), open_sites([site_file(tmp_path)]), locations=archived(tmp_path)
+    server = ComposedServer(
+        Service([]), Path("/"), Offer(), open_sites([write_site_index(tmp_path)]), locations=make_indexed_archives(tmp_path)
     )  # fmt: skip
 
-    async def conversation(one: Assistant) -> tuple[Reply, Reply]:
-        return await one.tell("search", query="peeling apples"), await one.tell("get_index_status")
+    async def conversation(assistant: Assistant) -> tuple[Reply, Reply]:
+        return await assistant.call_tool("search", query="peeling apples"), await assistant.call_tool(
+            "get_index_status"
+        )
 
-    found, status = talk(made, conversation)
+    found, status = run_conversation(server, conversation)
     assert found["results"][0]["source"] == "site/fruit"
     assert "project" in found["metadata"]["problems"]
     assert {one["name"] for one in status["sources"]} >= {"project", "site/fruit", "archive"}
@@ -152,7 +169,9 @@ def test_a_project_that_cannot_be_found_does_not_hide_the_rest(tmp_path: Path) -
 
 def test_a_status_before_anything_is_indexed_says_what_to_do(tmp_path: Path) -> None:
     root = make_app(tmp_path)
-    status = talk(ComposedServer(Service([root]), root, Offer()), lambda one: one.tell("get_index_status"))
+    status = run_conversation(
+        ComposedServer(Service([root]), root, Offer()), lambda assistant: assistant.call_tool("get_index_status")
+    )
     (row,) = [one for one in status["sources"] if one["name"] == "project/app"]
     assert row["state"] == status["status"] == "not_found"
     assert "create_index" in row["problem"]

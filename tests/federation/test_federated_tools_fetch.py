@@ -1,4 +1,4 @@
-"""`fetch`: everything that is found can be read, by an id that lasts, and nothing else can."""
+"""`fetch` reads every document that search finds, by a stable id, and nothing else."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,13 @@ import pytest
 
 from dowse.keeping.service import Service
 from dowse.server.composition import ComposedServer, Offer
-from tests.federation.federated_server import everything, ids, indexed, make_app, talk
+from tests.federation.federated_server import (
+    make_app,
+    make_federated_server,
+    make_indexes,
+    result_ids,
+    run_conversation,
+)
 from tests.sample_data import write_tree
 from tests.surfaces.project.project_client import Assistant, Reply
 
@@ -15,16 +21,16 @@ NOTE = {"doc_id": "a/b ü%2F..", "content": "A note on the quince harvest.", "me
 
 
 def test_everything_that_is_found_can_be_fetched(tmp_path: Path, app: Path, mode: str) -> None:
-    async def conversation(one: Assistant) -> dict[str, tuple[Reply, Reply]]:
-        await one.client.call_tool("search_add_document", NOTE)
+    async def conversation(assistant: Assistant) -> dict[str, tuple[Reply, Reply]]:
+        await assistant.client.call_tool("search_add_document", NOTE)
         found = {}
         for query in ("quince", "peel apple", "storing pears", "medlars", "sloe"):
-            for result in (await one.tell("search", query=query, limit=50))["results"]:
+            for result in (await assistant.call_tool("search", query=query, limit=50))["results"]:
                 for known in (result["id"], *result.get("alsoIn", ())):
-                    found[known] = result, await one.tell("fetch", id=known)
+                    found[known] = result, await assistant.call_tool("fetch", id=known)
         return found
 
-    found = talk(everything(tmp_path, app), conversation, mode)
+    found = run_conversation(make_federated_server(tmp_path, app), conversation, mode)
     assert {known.partition("/")[0] for known in found} == {"project", "documents", "site", "archive", "index"}
     for known, (_, whole) in found.items():
         assert whole.keys() == {"id", "title", "text", "url", "metadata"}
@@ -40,25 +46,27 @@ def test_everything_that_is_found_can_be_fetched(tmp_path: Path, app: Path, mode
 
 def test_an_id_outlasts_a_restart_a_new_index_and_changes_around_it(tmp_path: Path, app: Path) -> None:
     query = {"query": "quince guide", "limit": 50}
-    before = talk(everything(tmp_path, app), lambda one: one.tell("search", **query))
+    before = run_conversation(
+        make_federated_server(tmp_path, app), lambda assistant: assistant.call_tool("search", **query)
+    )
     write_tree(app, {"aaa.md": "# Another quince\n", "src/zzz.py": "quince = 2\n"})
     for folder in Path(os.environ["DOWSE_HOME"]).joinpath("indexes").iterdir():
         folder.rename(folder.with_name(f"{folder.name}.old"))
-    indexed(app)
-    made = everything(tmp_path, app)
+    make_indexes(app)
+    server = make_federated_server(tmp_path, app)
 
-    async def conversation(one: Assistant) -> list[Reply]:
-        return [await one.tell("fetch", id=known) for known in ids(before)]
+    async def conversation(assistant: Assistant) -> list[Reply]:
+        return [await assistant.call_tool("fetch", id=known) for known in result_ids(before)]
 
-    again = talk(made, conversation)
-    assert [one["id"] for one in again] == ids(before)
+    again = run_conversation(server, conversation)
+    assert [one["id"] for one in again] == result_ids(before)
     assert [one["url"] for one in again] == [one["url"].partition("#")[0] for one in before["results"]]
 
 
 def test_what_is_gone_is_a_clear_error(tmp_path: Path, app: Path) -> None:
-    made = everything(tmp_path, app)
+    server = make_federated_server(tmp_path, app)
     (app / "guide.md").unlink()
-    failed = talk(made, lambda one: one.fail("fetch", id="project/app/guide.md"))
+    failed = run_conversation(server, lambda assistant: assistant.expect_error("fetch", id="project/app/guide.md"))
     assert failed["code"] == "INVALID_ARGUMENT"
     assert "guide.md" in failed["userMessage"]
     assert "search" in failed["userMessage"]
@@ -117,31 +125,31 @@ def test_no_id_leads_to_what_may_not_be_read(tmp_path: Path, app: Path) -> None:
     (app / "link.py").symlink_to(tmp_path / "outside" / "inside.py")
     (app / "linked").symlink_to(tmp_path / "outside")
 
-    async def conversation(one: Assistant) -> None:
+    async def conversation(assistant: Assistant) -> None:
         for hostile in HOSTILE:
-            failed = await one.fail("fetch", id=hostile)
+            failed = await assistant.expect_error("fetch", id=hostile)
             assert failed["code"] == "INVALID_ARGUMENT", hostile
             assert "hunter2" not in str(failed), hostile
             assert len(failed["userMessage"]) < 700, hostile
 
-    talk(everything(tmp_path, app), conversation)
+    run_conversation(make_federated_server(tmp_path, app), conversation)
 
 
 def test_a_long_text_is_given_in_pieces_that_make_it_whole(tmp_path: Path) -> None:
     text = "# Long\n\n" + "".join(f"Line {n} with “quotes”, \\ and \ttabs.\n" for n in range(3000)) + "x" * 30_000
-    root = indexed(write_tree(tmp_path / "app", {"pyproject.toml": "", "long.md": text}))
-    made = ComposedServer(Service([root]), root, Offer(budget_tokens=2000))
+    root = make_indexes(write_tree(tmp_path / "app", {"pyproject.toml": "", "long.md": text}))
+    server = ComposedServer(Service([root]), root, Offer(budget_tokens=2000))
 
-    async def conversation(one: Assistant) -> list[Reply]:
-        pieces = [await one.tell("fetch", id="project/app/long.md")]
+    async def conversation(assistant: Assistant) -> list[Reply]:
+        pieces = [await assistant.call_tool("fetch", id="project/app/long.md")]
         while "nextOffset" in pieces[-1]["metadata"]:
             offset = pieces[-1]["metadata"]["nextOffset"]
-            pieces.append(await one.tell("fetch", id="project/app/long.md", offset=offset))
+            pieces.append(await assistant.call_tool("fetch", id="project/app/long.md", offset=offset))
         with pytest.raises(AssertionError, match="behind the end"):
-            await one.tell("fetch", id="project/app/long.md", offset=len(text))
+            await assistant.call_tool("fetch", id="project/app/long.md", offset=len(text))
         return pieces
 
-    pieces = talk(made, conversation)
+    pieces = run_conversation(server, conversation)
     assert "".join(piece["text"] for piece in pieces) == text
     assert f"offset {len(pieces[0]['text'])}" in pieces[0]["metadata"]["truncated"]
     assert pieces[0]["text"].endswith("\n")
@@ -153,6 +161,9 @@ def test_a_long_text_is_given_in_pieces_that_make_it_whole(tmp_path: Path) -> No
 
 def test_a_file_is_fetched_as_it_is_now_indexed_or_not(tmp_path: Path) -> None:
     root = make_app(tmp_path)
-    made = ComposedServer(Service([root]), root, Offer())
+    server = ComposedServer(Service([root]), root, Offer())
     write_tree(root, {"new.py": "fresh = 'now'\n"})
-    assert talk(made, lambda one: one.tell("fetch", id="project/app/new.py"))["text"] == "fresh = 'now'\n"
+    assert (
+        run_conversation(server, lambda assistant: assistant.call_tool("fetch", id="project/app/new.py"))["text"]
+        == "fresh = 'now'\n"
+    )

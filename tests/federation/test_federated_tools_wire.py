@@ -1,4 +1,4 @@
-"""The same over real stdio and real HTTP, from a dowse.toml."""
+"""Federated search over real stdio and real HTTP, configured by a dowse.toml."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from mcp.client.stdio import StdioServerParameters
 
 from mcp import Client
-from tests.federation.federated_server import make_app, site_file
+from tests.federation.federated_server import make_app, write_site_index
 from tests.http.http_server import HttpServer
 from tests.surfaces.project.project_client import Assistant
 
@@ -20,16 +20,16 @@ MINIMAL = {"search", "fetch", "get_index_status"}
 def configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a dowse.toml that names documents and a site."""
     root = make_app(tmp_path)
-    site_file(root)
+    write_site_index(root)
     (root / "dowse.toml").write_text("tools = 'minimal'\nsites = ['site.json']\n", encoding="utf-8")
     monkeypatch.chdir(root)
     return root
 
 
-async def found_and_fetched(client: Client) -> tuple[set[str], dict[str, Any], dict[str, Any]]:
+async def search_and_fetch(client: Client) -> tuple[set[str], dict[str, Any], dict[str, Any]]:
     assistant = Assistant(client)
-    found = await assistant.tell("search", query="quince guide")
-    return set(await assistant.tools()), found, await assistant.tell("fetch", id=found["results"][0]["id"])
+    found = await assistant.call_tool("search", query="quince guide")
+    return set(await assistant.tools()), found, await assistant.call_tool("fetch", id=found["results"][0]["id"])
 
 
 def check(names: set[str], found: dict[str, Any], whole: dict[str, Any]) -> None:
@@ -48,7 +48,7 @@ def test_over_stdio(configured: Path) -> None:
 
     async def conversation() -> tuple[set[str], dict[str, Any], dict[str, Any]]:
         async with Client(server) as client:
-            return await found_and_fetched(client)
+            return await search_and_fetch(client)
 
     check(*anyio.run(conversation))
 
@@ -58,6 +58,6 @@ def test_over_http(configured: Path) -> None:
 
         async def conversation() -> tuple[set[str], dict[str, Any], dict[str, Any]]:
             async with Client(server.url) as client:
-                return await found_and_fetched(client)
+                return await search_and_fetch(client)
 
         check(*anyio.run(conversation))

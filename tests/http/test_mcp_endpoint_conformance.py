@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end.other_clients.sample_server import serve_over_http, write_everything
+from tests.end_to_end.other_clients.sample_server import serve_over_http, write_sample_server
 from tests.http.http_server import HttpServer
 from tests.mcp.stdio.stdio_client import wait_until
 
@@ -61,20 +61,20 @@ def checks_of(results: Path) -> Checks:
 
 
 @pytest.fixture(scope="module")
-def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
+def sample_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
     """A server of every surface with all its tools."""
-    with serve_over_http(write_everything(tmp_path_factory.mktemp("conformance"))) as server:
+    with serve_over_http(write_sample_server(tmp_path_factory.mktemp("conformance"))) as server:
         yield server
         server.assert_serves()
 
 
 @pytest.fixture(scope="module")
-def ran(everything: HttpServer, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Checks]:
+def ran(sample_server: HttpServer, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Checks]:
     """The checks that the suite ran in each revision."""
     checks = {}
     for revision, chosen in RUNS.items():
         results = tmp_path_factory.mktemp(revision)
-        output = suite("server", "--url", everything.url, *chosen, "--output-dir", str(results))
+        output = suite("server", "--url", sample_server.url, *chosen, "--output-dir", str(results))
         checks[revision] = checks_of(results)
         running = re.findall(r"^=== Running scenario: (\S+) ===$", output, re.MULTILINE)
         assert sorted(checks[revision]) == sorted(running), output

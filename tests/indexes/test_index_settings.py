@@ -12,7 +12,7 @@ import pytest
 from dowse.store import storage_layout
 from tests.sample_data import write_tree
 from tests.surfaces.project.conftest import FRUIT, INDEXED, index
-from tests.surfaces.project.project_client import Assistant, talk, tell
+from tests.surfaces.project.project_client import Assistant, call_tool, run_conversation
 
 STANDARD = {
     "search_docs": "Search documentation files (.md, .txt)",
@@ -60,33 +60,33 @@ def test_an_invalid_setting_is_named_in_every_reply_and_its_default_holds(indexe
 
     async def conversation(assistant: Assistant) -> None:
         for tool, arguments in (("search_code", {"query": "peel"}), ("get_index_status", {}), ("create_index", {})):
-            reply = await assistant.tell(tool, **arguments)
+            reply = await assistant.call_tool(tool, **arguments)
             for key in INVALID:
                 assert sum(f"{key} " in warning for warning in reply["warnings"]) == 1, (tool, key)
-        assert (await assistant.tell("search_by_path", pattern="**"))["matches"] == INDEXED
+        assert (await assistant.call_tool("search_by_path", pattern="**"))["matches"] == INDEXED
 
-    talk(mode, conversation, indexed)
+    run_conversation(mode, conversation, indexed)
 
 
 def test_settings_that_are_no_settings_are_said_and_ignored(indexed: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         for content in ("{", "[]", "null", "\x00", '{"maxFiles": 1', "[" * 100_000):
             write_tree(storage_layout.index_folder(indexed), {"config.json": content})
-            reply = await assistant.tell("search_code", query="peel")
+            reply = await assistant.call_tool("search_code", query="peel")
             assert reply["results"]
             assert "config.json" in reply["warnings"][0]
 
-    talk("auto", conversation, indexed)
+    run_conversation("auto", conversation, indexed)
 
 
 def test_the_warning_goes_when_the_settings_are_mended(indexed: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         configure(indexed, {"maxFiles": -5})
-        assert "maxFiles" in (await assistant.tell("get_index_status"))["warnings"][0]
+        assert "maxFiles" in (await assistant.call_tool("get_index_status"))["warnings"][0]
         configure(indexed, {"maxFiles": 500})
-        assert "warnings" not in await assistant.tell("get_index_status")
+        assert "warnings" not in await assistant.call_tool("get_index_status")
 
-    talk("auto", conversation, indexed)
+    run_conversation("auto", conversation, indexed)
 
 
 def test_the_settings_of_a_project_come_before_the_ones_for_all(indexed: Path, storage: Path) -> None:
@@ -95,9 +95,9 @@ def test_the_settings_of_a_project_come_before_the_ones_for_all(indexed: Path, s
 
     write_tree(storage, {"config.json": '{"enhancedToolDescriptions": true}'})
     write_tree(storage_layout.index_folder(indexed), {"config.json": "{}"})
-    assert talk("auto", described, indexed) == ENHANCED["search_code"]
+    assert run_conversation("auto", described, indexed) == ENHANCED["search_code"]
     configure(indexed, {"enhancedToolDescriptions": False})
-    assert talk("auto", described, indexed) == STANDARD["search_code"]
+    assert run_conversation("auto", described, indexed) == STANDARD["search_code"]
 
 
 def test_descriptions_become_hints_and_plain_again_without_a_restart(indexed: Path, mode: str) -> None:
@@ -107,30 +107,30 @@ def test_descriptions_become_hints_and_plain_again_without_a_restart(indexed: Pa
             tools = await assistant.tools()
             assert {name: tools[name].description for name in STANDARD} == expected
 
-    talk(mode, conversation, indexed)
+    run_conversation(mode, conversation, indexed)
 
 
 def test_only_the_two_descriptions_change(indexed: Path) -> None:
-    plain = talk("auto", Assistant.tools, indexed)
+    plain = run_conversation("auto", Assistant.tools, indexed)
     configure(indexed, {"enhancedToolDescriptions": True})
-    enhanced = talk("auto", Assistant.tools, indexed)
+    enhanced = run_conversation("auto", Assistant.tools, indexed)
     assert {name for name in plain if plain[name] != enhanced[name]} == STANDARD.keys()
 
 
 def test_settings_and_unknown_keys_survive_a_rebuild(indexed: Path) -> None:
     configure(indexed, {"exclude": ["**/pear.py"], "mine": {"kept": True}, "_note": "of a user"})
     before = (storage_layout.index_folder(indexed) / "config.json").read_bytes()
-    assert tell("auto", "reindex_project", indexed, confirm=True)["filesIndexed"] == len(INDEXED) - 1
-    assert tell("auto", "create_index", indexed)["filesIndexed"] == len(INDEXED) - 1
+    assert call_tool("auto", "reindex_project", indexed, confirm=True)["filesIndexed"] == len(INDEXED) - 1
+    assert call_tool("auto", "create_index", indexed)["filesIndexed"] == len(INDEXED) - 1
     assert (storage_layout.index_folder(indexed) / "config.json").read_bytes() == before
 
 
 def test_a_setting_is_obeyed_from_the_next_index_on(indexed: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         configure(indexed, {"exclude": ["**/*.md"]})
-        assert (await assistant.tell("create_index"))["filesIndexed"] == len(INDEXED) - 1
+        assert (await assistant.call_tool("create_index"))["filesIndexed"] == len(INDEXED) - 1
 
-    talk("auto", conversation, indexed)
+    run_conversation("auto", conversation, indexed)
 
 
 # The files
@@ -139,7 +139,7 @@ def test_a_setting_is_obeyed_from_the_next_index_on(indexed: Path) -> None:
 @pytest.fixture
 def made(root: Path, storage: Path) -> Path:
     """Return the folder of an index that a client created."""
-    tell("auto", "create_index", root)
+    call_tool("auto", "create_index", root)
     return storage_layout.index_folder(root)
 
 
@@ -185,10 +185,10 @@ def test_the_fingerprints_are_flat_maps_of_hashes(made: Path) -> None:
 def test_a_folder_with_the_short_name_of_older_indexes_is_used(root: Path, storage: Path) -> None:
     short = storage / "indexes" / hashlib.sha256(str(root).encode()).hexdigest()[:16]
     short.mkdir(parents=True)
-    assert tell("auto", "create_index", root)["status"] == "success"
+    assert call_tool("auto", "create_index", root)["status"] == "success"
     assert {folder.name for folder in short.parent.iterdir()} == {short.name}
     assert (short / "metadata.json").exists()
-    assert tell("auto", "search_code", root, query="peel")["results"]
+    assert call_tool("auto", "search_code", root, query="peel")["results"]
 
 
 def test_what_happened_is_in_the_log(made: Path) -> None:
@@ -197,4 +197,4 @@ def test_what_happened_is_in_the_log(made: Path) -> None:
 
 def test_an_index_made_by_the_command_line_is_the_same_one(root: Path) -> None:
     index(root)
-    assert tell("auto", "get_index_status", root)["status"] == "ready"
+    assert call_tool("auto", "get_index_status", root)["status"] == "ready"

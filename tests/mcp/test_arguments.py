@@ -1,4 +1,4 @@
-"""Arguments of a call: what is refused, by which name, and that the check agrees with the published schema."""
+"""Arguments of a call: refusals that name the argument, and the agreement of the check with the schema."""
 
 from pathlib import Path
 from typing import Any, cast
@@ -19,7 +19,7 @@ from dowse.surfaces.project.project_surface import ProjectSurface
 from dowse.surfaces.project.project_tools import ProjectTools
 from tests.sample_data import write_tree
 from tests.sources.test_walk_hostile_names import strings
-from tests.surfaces.project.project_client import Assistant, content_of, talk
+from tests.surfaces.project.project_client import Assistant, content_of, run_conversation
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("search_code", {"query": "x", "topk": 3}, "topk"),
@@ -62,26 +62,26 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
 def test_a_wrong_argument_is_refused_by_its_name(indexed: Path, mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
         for tool, arguments, name in REFUSED:
-            error = await assistant.fail(tool, **arguments)
+            error = await assistant.expect_error(tool, **arguments)
             assert error["code"] == "INVALID_ARGUMENT", (tool, error)
             assert name in error["userMessage"], (tool, error)
             assert len(error["userMessage"]) < 300
 
-    talk(mode, conversation, indexed)
+    run_conversation(mode, conversation, indexed)
 
 
 def test_whole_numbers_and_nothing_at_all_are_fine(indexed: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
-        for values_given in (
+        for arguments in (
             {"top_k": 10.0},
             {"top_k": None},
             {"top_k": 1},
             {"top_k": 50},
             {"alpha": None, "path": None},
         ):
-            assert (await assistant.tell("search_code", query="peel", **values_given))["results"], values_given
+            assert (await assistant.call_tool("search_code", query="peel", **arguments))["results"], arguments
 
-    talk("auto", conversation, indexed)
+    run_conversation("auto", conversation, indexed)
 
 
 def test_an_unknown_tool_is_an_error_of_the_protocol_and_the_next_call_works(indexed: Path, mode: str) -> None:
@@ -90,9 +90,9 @@ def test_an_unknown_tool_is_an_error_of_the_protocol_and_the_next_call_works(ind
             with pytest.raises(MCPError) as caught:
                 await assistant.client.call_tool(name, {"query": "x"})
             assert caught.value.error.code == INVALID_PARAMS
-        assert (await assistant.tell("search_code", query="peel"))["results"]
+        assert (await assistant.call_tool("search_code", query="peel"))["results"]
 
-    talk(mode, conversation, indexed)
+    run_conversation(mode, conversation, indexed)
 
 
 def test_a_call_without_arguments_is_a_call_with_none(indexed: Path, mode: str) -> None:
@@ -100,15 +100,15 @@ def test_a_call_without_arguments_is_a_call_with_none(indexed: Path, mode: str) 
         assert not (await assistant.client.call_tool("get_index_status")).is_error
         assert (await assistant.client.call_tool("search_code")).is_error
 
-    talk(mode, conversation, indexed)
+    run_conversation(mode, conversation, indexed)
 
 
-# The check and the schema
+# The check agrees with the schema
 
 
 @pytest.fixture(scope="module")
 def tools(tmp_path_factory: pytest.TempPathFactory) -> list[Tool]:
-    """Every tool of a server of two projects, which has all arguments."""
+    """Every tool of a server of two projects, where tools have all their arguments."""
     folder = tmp_path_factory.mktemp("roots")
     roots = [write_tree(folder / name, {"a.py": ""}) for name in ("one", "two")]
     return list(anyio.run(ProjectTools(ProjectSurface(Service(roots), folder)).current, cast("Any", None)))
@@ -127,9 +127,9 @@ def values(schema: Schema) -> st.SearchStrategy[Any]:
     if "enum" in schema:
         near = st.sampled_from([*schema["enum"], schema["enum"][0].upper()])
     elif schema["type"] == "number":
-        least, most = schema.get("minimum", 0), schema.get("maximum", 100)
-        edges = [least, most, least - 1, most + 1, least + 0.5, float(most), most + 0.5]
-        near = st.sampled_from(edges) | st.integers(least, most) | st.floats(least, most)
+        minimum, maximum = schema.get("minimum", 0), schema.get("maximum", 100)
+        edges = [minimum, maximum, minimum - 1, maximum + 1, minimum + 0.5, float(maximum), maximum + 0.5]
+        near = st.sampled_from(edges) | st.integers(minimum, maximum) | st.floats(minimum, maximum)
     elif schema["type"] == "string":
         lengths = [1, schema.get("maxLength", 10), schema.get("maxLength", 10) + 1]
         near = st.text(min_size=1, max_size=20) | st.sampled_from(lengths).map(lambda length: "x" * length)
@@ -141,7 +141,7 @@ def values(schema: Schema) -> st.SearchStrategy[Any]:
 @given(data=st.data())
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_check_accepts_what_the_published_schema_accepts(tools: list[Tool], data: st.DataObject) -> None:
-    """But null is absent, and a text of white space alone is empty."""
+    """Two exceptions: null counts as absent, and text of white space alone counts as empty."""
     tool = data.draw(st.sampled_from(tools), label="tool")
     names = st.sampled_from([*tool.arguments, "unknown"]) if tool.arguments else st.just("unknown")
     chosen = data.draw(st.sets(names), label="names") | (set(tool.required) if data.draw(st.booleans()) else set())
@@ -195,4 +195,4 @@ def test_no_string_makes_a_tool_fail_in_an_unexpected_way(indexed: Path) -> None
                     reply,
                 )
 
-    talk("auto", conversation, indexed)
+    run_conversation("auto", conversation, indexed)

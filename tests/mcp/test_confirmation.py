@@ -1,4 +1,4 @@
-"""Questions before an index is made, rebuilt or deleted; nothing changes on anything but a yes."""
+"""Questions before an index is created, rebuilt or deleted; nothing changes unless the user accepts."""
 
 import json
 from pathlib import Path
@@ -11,17 +11,26 @@ from dowse.indexes.index import ProjectIndex
 from dowse.store import storage_layout
 from tests.sample_data import write_tree
 from tests.surfaces.project.conftest import INDEXED
-from tests.surfaces.project.project_client import CANCEL, DECLINE, Assistant, Person, content_of, talk, tell, yes
+from tests.surfaces.project.project_client import (
+    CANCEL,
+    DECLINE,
+    Assistant,
+    ScriptedUser,
+    accept,
+    call_tool,
+    content_of,
+    run_conversation,
+)
 
 QUESTIONS = {
     "create_index": f"Index {len(INDEXED)} files of fruit?",
     "reindex_project": "This will rebuild the entire index. Continue?",
     "delete_index": "Delete the index for this project? This cannot be undone.",
 }
-NOT_YES = {"decline": DECLINE, "cancel": CANCEL, "accept with false": yes(x=False)}
+NOT_YES = {"decline": DECLINE, "cancel": CANCEL, "accept with false": accept(x=False)}
 
 
-def kept(root: Path) -> dict[str, object]:
+def index_state(root: Path) -> dict[str, object]:
     """Return the state of an index: its JSON files, the identity of its database, and its content."""
     folder = storage_layout.index_folder(root)
     names = ("config.json", "fingerprints.json", "docs-fingerprints.json")
@@ -33,77 +42,77 @@ def kept(root: Path) -> dict[str, object]:
 
 
 def test_a_person_is_asked_and_a_yes_is_done(root: Path, mode: str) -> None:
-    person = Person(yes(), yes(), yes())
+    user = ScriptedUser(accept(), accept(), accept())
 
     async def conversation(assistant: Assistant) -> None:
-        for tool in QUESTIONS:  # made, rebuilt, deleted
-            assert (await assistant.tell(tool))["status"] == "success", tool
+        for tool in QUESTIONS:  # create, rebuild, delete
+            assert (await assistant.call_tool(tool))["status"] == "success", tool
             assert storage_layout.index_folder(root).exists() == (tool != "delete_index")
 
-    talk(mode, conversation, root, **person.client)
-    assert person.questions == list(QUESTIONS.values())
+    run_conversation(mode, conversation, root, **user.client)
+    assert user.questions == list(QUESTIONS.values())
 
 
 def test_anything_but_a_yes_changes_nothing(indexed: Path, mode: str) -> None:
-    before = kept(indexed)
-    person = Person(*NOT_YES.values(), *NOT_YES.values(), *NOT_YES.values())
+    before = index_state(indexed)
+    user = ScriptedUser(*NOT_YES.values(), *NOT_YES.values(), *NOT_YES.values())
 
     async def conversation(assistant: Assistant) -> None:
         for tool in QUESTIONS:
             for answer in NOT_YES:
-                assert await assistant.tell(tool) == {"status": "cancelled"}, (tool, answer)
-                assert kept(indexed) == before, (tool, answer)
+                assert await assistant.call_tool(tool) == {"status": "cancelled"}, (tool, answer)
+                assert index_state(indexed) == before, (tool, answer)
 
-    talk(mode, conversation, indexed, **person.client)
-    assert len(person.questions) == 9
+    run_conversation(mode, conversation, indexed, **user.client)
+    assert len(user.questions) == 9
 
 
 def test_a_project_that_nobody_agreed_to_index_leaves_no_trace(root: Path, storage: Path, mode: str) -> None:
-    assert tell(mode, "create_index", root, client=Person(DECLINE).client) == {"status": "cancelled"}
+    assert call_tool(mode, "create_index", root, client=ScriptedUser(DECLINE).client) == {"status": "cancelled"}
     assert not storage.exists()
 
 
 def test_an_argument_does_not_replace_the_question(indexed: Path, mode: str) -> None:
-    before, person = kept(indexed), Person(DECLINE, DECLINE, DECLINE)
+    before, user = index_state(indexed), ScriptedUser(DECLINE, DECLINE, DECLINE)
 
     async def conversation(assistant: Assistant) -> None:
         for tool in QUESTIONS:
-            assert await assistant.tell(tool, confirm=True) == {"status": "cancelled"}, tool
+            assert await assistant.call_tool(tool, confirm=True) == {"status": "cancelled"}, tool
 
-    talk(mode, conversation, indexed, **person.client)
-    assert person.questions == list(QUESTIONS.values())
-    assert kept(indexed) == before
+    run_conversation(mode, conversation, indexed, **user.client)
+    assert user.questions == list(QUESTIONS.values())
+    assert index_state(indexed) == before
 
 
 def test_a_client_that_cannot_show_its_question_after_all_has_not_said_yes(indexed: Path) -> None:
-    async def broken(_context: object, _asked: object) -> ErrorData:
+    async def broken(_context: object, _question: object) -> ErrorData:
         return ErrorData(code=-32603, message="no window")
 
-    before = kept(indexed)
-    reply = tell("legacy", "delete_index", indexed, client={"elicitation_callback": broken})
+    before = index_state(indexed)
+    reply = call_tool("legacy", "delete_index", indexed, client={"elicitation_callback": broken})
     assert reply == {"status": "cancelled"}
-    assert kept(indexed) == before
+    assert index_state(indexed) == before
 
 
-# Where nobody can be asked
+# Clients that cannot ask the user
 
 
 def test_the_call_is_the_consent_to_an_index(root: Path, mode: str) -> None:
-    assert tell(mode, "create_index", root)["status"] == "success"
+    assert call_tool(mode, "create_index", root)["status"] == "success"
 
 
 def test_what_destroys_needs_a_word_when_nobody_can_be_asked(indexed: Path, mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
-        before = kept(indexed)
+        before = index_state(indexed)
         for tool in ("reindex_project", "delete_index"):
             for confirm in (False, None):
-                reply = await assistant.tell(tool, confirm=confirm)
+                reply = await assistant.call_tool(tool, confirm=confirm)
                 assert (reply["status"], reply["question"]) == ("cancelled", QUESTIONS[tool])
                 assert "confirm: true" in reply["message"]
-        assert kept(indexed) == before
-        assert (await assistant.tell("delete_index", confirm=True))["status"] == "success"
+        assert index_state(indexed) == before
+        assert (await assistant.call_tool("delete_index", confirm=True))["status"] == "success"
 
-    talk(mode, conversation, indexed)
+    run_conversation(mode, conversation, indexed)
 
 
 # Larger than maxFiles
@@ -111,7 +120,7 @@ def test_what_destroys_needs_a_word_when_nobody_can_be_asked(indexed: Path, mode
 
 @pytest.fixture
 def large(root: Path, storage: Path) -> Path:
-    """A project with more files than it may have unasked."""
+    """A project with more files than `maxFiles`."""
     write_tree(storage, {"config.json": json.dumps({"maxFiles": 1})})
     return root
 
@@ -120,64 +129,68 @@ LARGE = f"This project is very large ({len(INDEXED)} files). Indexing may take s
 
 
 def test_a_large_project_needs_a_word_when_nobody_can_be_asked(large: Path, mode: str) -> None:
-    reply = tell(mode, "create_index", large)
+    reply = call_tool(mode, "create_index", large)
     assert (reply["status"], reply["code"], reply["question"]) == ("cancelled", "FILE_LIMIT_WARNING", LARGE)
     assert not storage_layout.index_folder(large).exists()
-    assert tell(mode, "create_index", large, confirm=True)["filesIndexed"] == len(INDEXED)
+    assert call_tool(mode, "create_index", large, confirm=True)["filesIndexed"] == len(INDEXED)
 
 
 def test_the_question_for_a_large_project_says_so(large: Path, mode: str) -> None:
-    person = Person(DECLINE, yes())
-    assert tell(mode, "create_index", large, client=person.client)["status"] == "cancelled"
+    user = ScriptedUser(DECLINE, accept())
+    assert call_tool(mode, "create_index", large, client=user.client)["status"] == "cancelled"
     assert not storage_layout.index_folder(large).exists()
-    assert tell(mode, "create_index", large, client=person.client)["status"] == "success"
-    assert person.questions == [LARGE, LARGE]
+    assert call_tool(mode, "create_index", large, client=user.client)["status"] == "success"
+    assert user.questions == [LARGE, LARGE]
 
 
-# What a client of the newer protocol might try
+# Forged answers of clients of the newer protocol
 
 
 def test_an_answer_that_nobody_asked_for_counts_for_nothing(indexed: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
-        before = kept(indexed)
+        before = index_state(indexed)
         result = await assistant.client.session.call_tool(
-            "delete_index", {}, input_responses={"confirm": yes()}, allow_input_required=True
+            "delete_index", {}, input_responses={"confirm": accept()}, allow_input_required=True
         )
         assert isinstance(result, InputRequiredResult)
-        assert kept(indexed) == before
+        assert index_state(indexed) == before
 
-    talk("auto", conversation, indexed, **Person().client)
+    run_conversation("auto", conversation, indexed, **ScriptedUser().client)
 
 
 @pytest.mark.parametrize("state", ["", "x", '{"confirm": {"question": "' + QUESTIONS["delete_index"] + '"}}'])
 def test_a_state_that_we_did_not_give_is_refused(indexed: Path, state: str) -> None:
     async def conversation(assistant: Assistant) -> None:
-        before = kept(indexed)
+        before = index_state(indexed)
         with pytest.raises(MCPError):
             await assistant.client.session.call_tool(
-                "delete_index", {}, input_responses={"confirm": yes()}, request_state=state, allow_input_required=True
+                "delete_index",
+                {},
+                input_responses={"confirm": accept()},
+                request_state=state,
+                allow_input_required=True,
             )
-        assert kept(indexed) == before
+        assert index_state(indexed) == before
 
-    talk("auto", conversation, indexed, **Person().client)
+    run_conversation("auto", conversation, indexed, **ScriptedUser().client)
 
 
 def test_a_yes_to_one_question_is_not_a_yes_to_another(indexed: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
-        before = kept(indexed)
+        before = index_state(indexed)
         asked = await assistant.client.session.call_tool("reindex_project", {}, allow_input_required=True)
         assert isinstance(asked, InputRequiredResult)
         with pytest.raises(MCPError):
             await assistant.client.session.call_tool(
                 "delete_index",
                 {},
-                input_responses={"confirm": yes()},
+                input_responses={"confirm": accept()},
                 request_state=asked.request_state,
                 allow_input_required=True,
             )
-        assert kept(indexed) == before
+        assert index_state(indexed) == before
 
-    talk("auto", conversation, indexed, **Person().client)
+    run_conversation("auto", conversation, indexed, **ScriptedUser().client)
 
 
 def test_a_question_whose_facts_changed_is_asked_again(root: Path) -> None:
@@ -189,7 +202,7 @@ def test_a_question_whose_facts_changed_is_asked_again(root: Path) -> None:
         second = await session.call_tool(
             "create_index",
             {},
-            input_responses={"confirm": yes()},
+            input_responses={"confirm": accept()},
             request_state=first.request_state,
             allow_input_required=True,
         )
@@ -199,11 +212,11 @@ def test_a_question_whose_facts_changed_is_asked_again(root: Path) -> None:
         third = await session.call_tool(
             "create_index",
             {},
-            input_responses={"confirm": yes()},
+            input_responses={"confirm": accept()},
             request_state=second.request_state,
             allow_input_required=True,
         )
         assert not isinstance(third, InputRequiredResult)
         assert content_of(third)["filesIndexed"] == len(INDEXED) + 1
 
-    talk("auto", conversation, root, **Person().client)
+    run_conversation("auto", conversation, root, **ScriptedUser().client)

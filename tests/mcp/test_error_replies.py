@@ -1,4 +1,4 @@
-"""Every error of the catalogue, caused for real."""
+"""Every error of the catalog, each with a real cause."""
 
 import errno
 import os
@@ -22,14 +22,21 @@ from dowse.store import storage_layout
 from tests.repository import REPOSITORY
 from tests.sample_data import write_tree
 from tests.surfaces.project.conftest import INDEXED, index
-from tests.surfaces.project.project_client import Assistant, fail, over_stdio, talk, tell, until
+from tests.surfaces.project.project_client import (
+    Assistant,
+    call_tool,
+    expect_error,
+    run_conversation,
+    run_conversation_over_stdio,
+    wait_until,
+)
 
 UNREADABLE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]
 """Makes root respect the permissions of files."""
 
 
-def place_of(root: Path) -> str:
-    """The index of a root, as a developer reads it: the home is short, as in the specification."""
+def short_index_folder(root: Path) -> str:
+    """Return the index folder of a root as developer messages show it, with `~` for the home."""
     return f"~/dowse/indexes/{storage_layout.index_folder(root).name}/"
 
 
@@ -44,36 +51,36 @@ def test_index_not_found(root: Path, mode: str) -> None:
 
     async def conversation(assistant: Assistant) -> None:
         for tool, arguments in calls:
-            assert await assistant.fail(tool, **arguments) == {
+            assert await assistant.expect_error(tool, **arguments) == {
                 "code": "INDEX_NOT_FOUND",
                 "userMessage": "This project hasn't been indexed yet. Would you like to index it now?",
-                "developerMessage": f"INDEX_NOT_FOUND: No index at {place_of(root)}. Call create_index.",
+                "developerMessage": f"INDEX_NOT_FOUND: No index at {short_index_folder(root)}. Call create_index.",
             }
 
-    talk(mode, conversation, root)
+    run_conversation(mode, conversation, root)
 
 
 def test_docs_index_not_found(root: Path, mode: str) -> None:
-    error = fail(mode, "search_docs", root, query="apple")
+    error = expect_error(mode, "search_docs", root, query="apple")
     assert error["code"] == "DOCS_INDEX_NOT_FOUND"
     assert error["userMessage"] == "No documentation has been indexed yet. Run create_index to index your project."
-    assert error["developerMessage"].startswith(f"DOCS_INDEX_NOT_FOUND: No docs index at {place_of(root)}")
+    assert error["developerMessage"].startswith(f"DOCS_INDEX_NOT_FOUND: No docs index at {short_index_folder(root)}")
 
 
 def test_docs_that_are_not_wanted_are_not_found(indexed: Path) -> None:
     write_tree(storage_layout.index_folder(indexed), {"config.json": '{"indexDocs": false}'})
-    error = fail("auto", "search_docs", indexed, query="apple")
+    error = expect_error("auto", "search_docs", indexed, query="apple")
     assert (error["code"], "indexDocs" in error["developerMessage"]) == ("DOCS_INDEX_NOT_FOUND", True)
 
 
 def test_a_project_without_documents_has_none(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "bare", {"a.py": "apple = 1\n"})
     index(root)
-    assert fail("auto", "search_docs", root, query="apple")["code"] == "DOCS_INDEX_NOT_FOUND"
+    assert expect_error("auto", "search_docs", root, query="apple")["code"] == "DOCS_INDEX_NOT_FOUND"
 
 
 def damage(root: Path) -> None:
-    """Overwrite what is not the header, so that it is still a database."""
+    """Overwrite everything after the header, so that the file still looks like a database."""
     file = storage_layout.index_folder(root) / "catalog.sqlite"
     size = file.stat().st_size
     with file.open("r+b") as stream:
@@ -84,25 +91,25 @@ def damage(root: Path) -> None:
 def test_index_corrupt_is_said_and_mended_by_itself(indexed: Path, mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
         damage(indexed)
-        error = await assistant.fail("search_code", query="apple")
+        error = await assistant.expect_error("search_code", query="apple")
         assert error["code"] == "INDEX_CORRUPT"
         assert error["userMessage"] == "The search index seems corrupted. Rebuilding it now..."
         assert "Catalog read error - " in error["developerMessage"]
 
         async def is_mended() -> bool:
-            return bool((await assistant.tell("get_index_status"))["status"] == "ready")
+            return bool((await assistant.call_tool("get_index_status"))["status"] == "ready")
 
-        await until(is_mended)
-        assert (await assistant.tell("search_code", query="peel_apple"))["results"][0]["path"] == "src/apple.py"
-        assert (await assistant.tell("get_index_status"))["totalFiles"] == len(INDEXED)
+        await wait_until(is_mended)
+        assert (await assistant.call_tool("search_code", query="peel_apple"))["results"][0]["path"] == "src/apple.py"
+        assert (await assistant.call_tool("get_index_status"))["totalFiles"] == len(INDEXED)
 
-    talk(mode, conversation, indexed)
+    run_conversation(mode, conversation, indexed)
     assert list(storage_layout.index_folder(indexed).glob("*.bak*"))
 
 
 def test_create_index_mends_a_corrupt_index(indexed: Path) -> None:
     damage(indexed)
-    reply = tell("auto", "create_index", indexed)
+    reply = call_tool("auto", "create_index", indexed)
     assert (reply["status"], reply["filesIndexed"]) == ("success", len(INDEXED))
     assert ".bak" in reply["warnings"][0]
 
@@ -111,13 +118,13 @@ def test_index_too_new(indexed: Path) -> None:
     with sqlite3.connect(storage_layout.index_folder(indexed) / "catalog.sqlite") as connection:
         connection.execute("PRAGMA user_version = 999")
     connection.close()
-    error = fail("auto", "search_code", indexed, query="apple")
+    error = expect_error("auto", "search_code", indexed, query="apple")
     assert (error["code"], "999" in error["developerMessage"]) == ("INDEX_TOO_NEW", True)
 
 
 def test_index_busy(indexed: Path, mode: str) -> None:
     with Lock(storage_layout.index_folder(indexed) / "index.lock").held(1.0):
-        assert fail(mode, "delete_index", indexed, confirm=True)["code"] == "INDEX_BUSY"
+        assert expect_error(mode, "delete_index", indexed, confirm=True)["code"] == "INDEX_BUSY"
     assert storage_layout.index_folder(indexed).exists()
 
 
@@ -125,12 +132,12 @@ def test_an_index_that_was_begun_and_is_not_there_yet_is_busy(root: Path, monkey
     monkeypatch.setattr(project_search, "FIRST_HITS_SECONDS", 0.1)
     storage_layout.index_folder(root).mkdir(parents=True)
     with Lock(storage_layout.index_folder(root) / "index.lock").held(1.0):
-        assert fail("auto", "search_code", root, query="apple")["code"] == "INDEX_BUSY"
+        assert expect_error("auto", "search_code", root, query="apple")["code"] == "INDEX_BUSY"
 
 
 @pytest.fixture(scope="module")
 def full_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library that makes writing fail."""
+    """The library that makes writes fail."""
     if sys.platform != "linux" or not shutil.which("cc"):
         pytest.skip("needs Linux and a C compiler to make system calls fail")
     library = tmp_path_factory.mktemp("failing") / "failing.so"
@@ -141,14 +148,14 @@ def full_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("place", [1, 40])
 def test_disk_full(root: Path, full_disk: Path, storage: Path, monkeypatch: pytest.MonkeyPatch, place: int) -> None:
-    """Only the process that indexes finds the disk full; what it left is no obstacle to the next one."""
+    """Only the indexing process finds the disk full; its leftovers do not stop the next one."""
     with monkeypatch.context() as patch:
         patch.setenv("LD_PRELOAD", str(full_disk))
         patch.setenv("FAIL_CALL", "write")
         patch.setenv("FAIL_AT", str(place))
         patch.setenv("FAIL_ERRNO", str(errno.ENOSPC))
         patch.setenv("FAIL_BELOW", str(storage))
-        error = fail("auto", "create_index", root)
+        error = expect_error("auto", "create_index", root)
     free = shutil.disk_usage(storage.parent).free // 10**6
     assert error["code"] == "DISK_FULL"
     assert error["userMessage"] == (
@@ -159,12 +166,12 @@ def test_disk_full(root: Path, full_disk: Path, storage: Path, monkeypatch: pyte
     )
     assert int(need) >= 1
     assert abs(int(have) - free) < 1000
-    assert tell("auto", "create_index", root)["filesIndexed"] == len(INDEXED)
+    assert call_tool("auto", "create_index", root)["filesIndexed"] == len(INDEXED)
 
 
 @pytest.fixture
 def locked(indexed: Path) -> Iterator[Path]:
-    """A project with a file that may not be read."""
+    """A project with an unreadable file."""
     (indexed / "src/apple.py").chmod(0)
     yield indexed
     (indexed / "src/apple.py").chmod(0o600)
@@ -177,7 +184,9 @@ def test_permission_denied(locked: Path) -> None:
         pytest.skip("root may read everything, and there is no setpriv to change that")
     command = [*(UNREADABLE if is_root else ()), sys.executable, "-m", "dowse", "serve", str(locked)]
     server = StdioServerParameters(command=command[0], args=command[1:], env=dict(os.environ))
-    error = over_stdio(server, lambda assistant: assistant.fail("reindex_file", path="src/apple.py"))
+    error = run_conversation_over_stdio(
+        server, lambda assistant: assistant.expect_error("reindex_file", path="src/apple.py")
+    )
     assert error == {
         "code": "PERMISSION_DENIED",
         "userMessage": "Can't access some files in this project. Check folder permissions.",
@@ -188,15 +197,15 @@ def test_permission_denied(locked: Path) -> None:
 def test_a_project_that_went_away_cannot_be_accessed(indexed: Path, tmp_path: Path, mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
         indexed.rename(tmp_path / "elsewhere")
-        assert (await assistant.fail("search_code", query="apple"))["code"] in ("PERMISSION_DENIED", "FAILED")
+        assert (await assistant.expect_error("search_code", query="apple"))["code"] in ("PERMISSION_DENIED", "FAILED")
         (tmp_path / "elsewhere").rename(indexed)
-        assert (await assistant.tell("search_code", query="peel_apple"))["results"]
+        assert (await assistant.call_tool("search_code", query="peel_apple"))["results"]
 
-    talk(mode, conversation, indexed)
+    run_conversation(mode, conversation, indexed)
 
 
 def test_file_not_found(indexed: Path, mode: str) -> None:
-    error = fail(mode, "reindex_file", indexed, path="src/fig.py")
+    error = expect_error(mode, "reindex_file", indexed, path="src/fig.py")
     assert error["code"] == "FILE_NOT_FOUND"
     assert error["userMessage"] == "The file 'src/fig.py' doesn't exist or isn't indexed."
     assert error["developerMessage"].startswith("FILE_NOT_FOUND: src/fig.py not in index")
@@ -211,15 +220,15 @@ INVALID_PATTERNS = [
 def test_invalid_pattern(indexed: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         for pattern in INVALID_PATTERNS:
-            error = await assistant.fail("search_by_path", pattern=pattern)
+            error = await assistant.expect_error("search_by_path", pattern=pattern)
             assert error["code"] == "INVALID_PATTERN", pattern
             assert error["userMessage"].startswith("The search pattern '")
             assert error["userMessage"].endswith("' is invalid. Please check the syntax.")
             assert error["developerMessage"] != "INVALID_PATTERN: "
-            narrowed = await assistant.fail("search_code", query="apple", path=pattern)
+            narrowed = await assistant.expect_error("search_code", query="apple", path=pattern)
             assert narrowed["code"] == "INVALID_PATTERN", pattern
 
-    talk("auto", conversation, indexed)
+    run_conversation("auto", conversation, indexed)
 
 
 EXPLOSIVE = ["**/" * 200 + "x", "*a" * 400 + "!", "**/*a*a*a*a*a*a*a*a*a*b", "?" * 1000]
@@ -231,14 +240,14 @@ def test_a_pattern_that_would_explode_elsewhere_is_answered(indexed: Path) -> No
 
     async def conversation(assistant: Assistant) -> None:
         for pattern in EXPLOSIVE:
-            assert (await assistant.tell("search_by_path", pattern=pattern))["totalMatches"] == 0
+            assert (await assistant.call_tool("search_by_path", pattern=pattern))["totalMatches"] == 0
 
-    talk("auto", conversation, indexed)
+    run_conversation("auto", conversation, indexed)
 
 
 def test_symlink_not_allowed(indexed: Path, mode: str) -> None:
     (indexed / "src/link.py").symlink_to("apple.py")
-    assert fail(mode, "reindex_file", indexed, path="src/link.py") == {
+    assert expect_error(mode, "reindex_file", indexed, path="src/link.py") == {
         "code": "SYMLINK_NOT_ALLOWED",
         "userMessage": "Symbolic links are not allowed for security reasons.",
         "developerMessage": "SYMLINK_NOT_ALLOWED: Symlink detected at path: src/link.py",
@@ -246,14 +255,14 @@ def test_symlink_not_allowed(indexed: Path, mode: str) -> None:
 
 
 def test_project_not_detected(storage: Path, mode: str) -> None:
-    error = fail(mode, "create_index", start=storage.parent)
+    error = expect_error(mode, "create_index", start=storage.parent)
     assert error["code"] == "PROJECT_NOT_DETECTED"
     assert error["userMessage"] == "Could not detect project root. Please choose a directory."
     assert error["developerMessage"].startswith("PROJECT_NOT_DETECTED: No markers found in path hierarchy")
 
 
 def test_every_message_can_be_made_of_what_is_always_known() -> None:
-    """Errors that come from elsewhere bring nothing but their code and what they say."""
+    """Errors from other modules have only a code and a message."""
     for code in CATALOG.keys() - {"INVALID_PATTERN"}:
         error = error_reply(error_with(code, "the cause"))
         assert error["userMessage"]

@@ -1,4 +1,4 @@
-"""Lines and messages: whatever comes is taken or refused, whatever goes can be read."""
+"""JSON-RPC lines: every input is parsed or refused, and every output can be parsed."""
 
 import json
 from typing import Any
@@ -13,7 +13,7 @@ from dowse.mcp.jsonrpc_lines import format_line, parse_line
 from tests.mcp.stdio.stdio_client import parse_message
 
 
-def assert_taken_or_refused(line: bytes) -> None:
+def assert_parsed_or_refused(line: bytes) -> None:
     try:
         parse_line(line)
     except InvalidMessage as error:
@@ -22,7 +22,7 @@ def assert_taken_or_refused(line: bytes) -> None:
 
 @given(st.binary())
 def test_any_bytes_are_a_message_or_refused(line: bytes) -> None:
-    assert_taken_or_refused(line)
+    assert_parsed_or_refused(line)
 
 
 _JSON = st.recursive(
@@ -34,7 +34,7 @@ _JSON = st.recursive(
 @settings(max_examples=50)
 @given(_JSON)
 def test_any_json_is_a_message_or_refused(given: Any) -> None:
-    assert_taken_or_refused(json.dumps(given).encode())
+    assert_parsed_or_refused(json.dumps(given).encode())
 
 
 @given(st.text(st.characters(codec=None)))

@@ -1,4 +1,4 @@
-"""Replies stay under the budget, say when they were cut, and going on gives the rest."""
+"""Replies stay under the budget, say when they are truncated, and the next pages give the rest."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from mcp_types import CallToolResult
 from dowse.mcp.reply_budget import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
 from tests.sample_data import write_tree
 from tests.surfaces.project.conftest import index
-from tests.surfaces.project.project_client import Assistant, content_of, talk
+from tests.surfaces.project.project_client import Assistant, content_of, run_conversation
 
 QUOTED = '"needle": "\\\\path\\"quoted\\"",'
 
@@ -24,17 +24,17 @@ def module(number: int) -> str:
 
 
 def one_line(size: int) -> str:
-    """A file that is one very long line, with the word at its end."""
+    """Return a file of one very long line, with the word at its end."""
     return json.dumps({"numbers": list(range(size // 8)), "needle": "haystack"})
 
 
-def wire(result: CallToolResult) -> int:
+def transferred_characters(result: CallToolResult) -> int:
     """Return the size of a reply in characters."""
     return len(result.model_dump_json(by_alias=True, exclude_none=True))
 
 
 def pages(root: Path, tool: str, arguments: dict[str, Any], budget_tokens: int = BUDGET_TOKENS) -> list[dict[str, Any]]:
-    """Every page of an answer; none is larger than the budget."""
+    """Return every page of an answer; assert that none is larger than the budget."""
 
     async def conversation(assistant: Assistant) -> list[dict[str, Any]]:
         replies: list[dict[str, Any]] = []
@@ -43,17 +43,17 @@ def pages(root: Path, tool: str, arguments: dict[str, Any], budget_tokens: int =
             result = await assistant.client.call_tool(
                 tool, {**arguments, "offset": offset, next(iter(arguments.keys() & {"top_k", "limit"})): wanted}
             )
-            assert wire(result) <= budget_tokens * CHARACTERS_PER_TOKEN
+            assert transferred_characters(result) <= budget_tokens * CHARACTERS_PER_TOKEN
             replies.append(content_of(result))
             shown = len(replies[-1].get("results") or replies[-1].get("matches") or ())
-            assert shown, "every page brings something"
+            assert shown, "a page is empty"
             offset, wanted = offset + shown, wanted - shown
             if "truncated" not in replies[-1]:
                 break
             assert f"offset: {offset}." in replies[-1]["truncated"]
         return replies
 
-    return talk("auto", conversation, root, budget_tokens=budget_tokens)
+    return run_conversation("auto", conversation, root, budget_tokens=budget_tokens)
 
 
 @pytest.mark.parametrize(("files", "budget_tokens"), [(45, BUDGET_TOKENS), (12, 3000), (5, 1000)])
@@ -94,8 +94,8 @@ def test_many_projects_are_cut_and_that_is_said(root: Path, tmp_path: Path) -> N
     async def conversation(assistant: Assistant) -> None:
         result = await assistant.client.call_tool("list_projects", {})
         reply = content_of(result)
-        assert wire(result) <= 1000 * CHARACTERS_PER_TOKEN
+        assert transferred_characters(result) <= 1000 * CHARACTERS_PER_TOKEN
         assert (0 < len(reply["projects"]) < 20, reply["totalProjects"]) == (True, 20)
         assert "dowse projects" in reply["truncated"]
 
-    talk("auto", conversation, root, budget_tokens=1000)
+    run_conversation("auto", conversation, root, budget_tokens=1000)

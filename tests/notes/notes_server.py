@@ -18,22 +18,22 @@ from mcp import Client
 from tests.repository import REPOSITORY
 from tests.surfaces.project.project_client import Reply, content_of
 
-Got = TypeVar("Got")
+Result = TypeVar("Result")
 
 
 class Assistant:
-    """A connected client: `tell` expects a call to succeed, `fail` expects an error."""
+    """A connected client: `call_tool` expects a call to succeed, `expect_error` expects an error."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
         self._schemas: dict[str, Any] = {}
 
-    async def tell(self, tool: str, /, **arguments: Any) -> Reply:
+    async def call_tool(self, tool: str, /, **arguments: Any) -> Reply:
         reply, is_error = await self._call(tool, arguments)
         assert not is_error, reply
         return reply
 
-    async def fail(self, tool: str, /, **arguments: Any) -> str:
+    async def expect_error(self, tool: str, /, **arguments: Any) -> str:
         reply, is_error = await self._call(tool, arguments)
         assert is_error, reply
         return str(reply["error"])
@@ -51,12 +51,12 @@ def notes_server(surface: NotesSurface, budget_tokens: int = BUDGET_TOKENS) -> A
     return make_server(fixed_tools(notes_tools(surface)), instructions="Notes.", budget_tokens=budget_tokens)
 
 
-def talk(
-    mode: str, conversation: Callable[[Assistant], Awaitable[Got]], budget_tokens: int = BUDGET_TOKENS, **client: Any
-) -> Got:
+def run_conversation(
+    mode: str, conversation: Callable[[Assistant], Awaitable[Result]], budget_tokens: int = BUDGET_TOKENS, **client: Any
+) -> Result:
     """Run a conversation with a new server."""
 
-    async def have_it() -> Got:
+    async def run() -> Result:
         surface = NotesSurface()
         async with Client(notes_server(surface, budget_tokens), mode=mode, **client) as connected:
             try:
@@ -67,7 +67,7 @@ def talk(
                 surface.close()
         raise failure
 
-    return anyio.run(have_it)
+    return anyio.run(run)
 
 
 def program() -> StdioServerParameters:

@@ -62,16 +62,18 @@ def test_eight_clients_add_while_four_search_and_none_is_lost_or_refused() -> No
     async def scene() -> None:
         async with anyio.create_task_group() as group:
             started = [await connect(group) for _ in range(servers)]
-            await started[0].tell("search_create_index", index_name="shared", backend="disk")
+            await started[0].call_tool("search_create_index", index_name="shared", backend="disk")
             is_done = anyio.Event()
 
             async def add(who: int) -> None:
                 for number in range(each):
                     arguments = {"doc_id": f"{who}-{number}", "content": f"shared text of{who} number{number}"}
-                    added = await started[who % servers].tell("search_add_document", index_name="shared", **arguments)
+                    added = await started[who % servers].call_tool(
+                        "search_add_document", index_name="shared", **arguments
+                    )
                     assert added["status"] == "indexed"
                     if number % 4 == 3:
-                        other = await started[(who + 1) % servers].tell(
+                        other = await started[(who + 1) % servers].call_tool(
                             "search_index", index_name="shared", query=f"+of{who} +number{number}"
                         )
                         assert [one["doc_id"] for one in other["results"]] == [f"{who}-{number}"]
@@ -79,7 +81,7 @@ def test_eight_clients_add_while_four_search_and_none_is_lost_or_refused() -> No
             async def search(who: int) -> None:
                 last = 0
                 while not is_done.is_set():
-                    reply = await started[who % servers].tell(
+                    reply = await started[who % servers].call_tool(
                         "search_index", index_name="shared", query="shared", k=100
                     )
                     assert reply["total_matches"] >= last
@@ -93,7 +95,7 @@ def test_eight_clients_add_while_four_search_and_none_is_lost_or_refused() -> No
                     for who in range(adders):
                         writers.start_soon(add, who)
                 is_done.set()
-            final = await started[-1].tell("search_index", index_name="shared", query="shared", k=200)
+            final = await started[-1].call_tool("search_index", index_name="shared", query="shared", k=200)
             assert final["total_matches"] == adders * each
             assert len({one["doc_id"] for one in final["results"]}) == adders * each
             leave.set()

@@ -20,7 +20,7 @@ FRUIT = {
     "c": "Plum, pear; APPLE pie",
     "d": "cherry",
 }
-ONE = {  # what one occurrence counts among four documents
+ONE = {  # the weight of one occurrence among four documents
     "apple": math.log(4 / 4) + 1,
     "pear": math.log(4 / 3) + 1,
     "plum": math.log(4 / 3) + 1,
@@ -142,7 +142,7 @@ def test_adding_the_same_again_changes_no_bit(make: Make, library: NotesRegistry
 
 @pytest.mark.usefixtures("tiny")
 def test_segments_whose_documents_have_no_words_are_merged(make: Make) -> None:
-    index = make({"short": "x"})  # shorter than a token may be
+    index = make({"short": "x"})  # shorter than the minimum length of a token
     index.add([make_note("long", "red red red red red red red")])
     for doc_id in ("long", "short"):
         index.delete(doc_id)

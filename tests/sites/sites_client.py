@@ -13,7 +13,7 @@ from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
 from mcp import Client
 
-Got = TypeVar("Got")
+Result = TypeVar("Result")
 
 
 class Reader:
@@ -25,23 +25,23 @@ class Reader:
     async def tools(self) -> dict[str, Tool]:
         return {tool.name: tool for tool in (await self.client.list_tools(cache_mode="bypass")).tools}
 
-    async def ask(self, tool: str, /, **arguments: Any) -> tuple[dict[str, Any], str]:
+    async def call_tool(self, tool: str, /, **arguments: Any) -> tuple[dict[str, Any], str]:
         """Call a tool; return the content, checked against its schema, and the text of the reply."""
         result = await self.client.call_tool(tool, arguments)
-        content, text = both(result)
+        content, text = content_and_text(result)
         assert not result.is_error, content
         Draft202012Validator((await self.tools())[tool].output_schema).validate(content)
         return content, text
 
-    async def fail(self, tool: str, /, **arguments: Any) -> str:
+    async def expect_error(self, tool: str, /, **arguments: Any) -> str:
         """Call a tool that has to fail; return the message for the user."""
         result = await self.client.call_tool(tool, arguments)
-        content, _ = both(result)
+        content, _ = content_and_text(result)
         assert result.is_error, content
         return str(content["userMessage"])
 
 
-def both(result: CallToolResult) -> tuple[dict[str, Any], str]:
+def content_and_text(result: CallToolResult) -> tuple[dict[str, Any], str]:
     (block,) = result.content
     assert isinstance(block, TextContent)
     assert isinstance(result.structured_content, dict)
@@ -49,22 +49,22 @@ def both(result: CallToolResult) -> tuple[dict[str, Any], str]:
     return dict(result.structured_content), block.text
 
 
-def talk(
-    conversation: Callable[[Reader], Awaitable[Got]],
-    *places: Path | str,
+def run_conversation(
+    conversation: Callable[[Reader], Awaitable[Result]],
+    *locations: Path | str,
     mode: str = "auto",
     budget: int = BUDGET_TOKENS,
-) -> Got:
+) -> Result:
     """Run a conversation with a server of the sites at these locations."""
 
-    async def have_it() -> Got:
+    async def run() -> Result:
         offer = Offer(("site",), budget_tokens=budget)
-        server = ComposedServer(None, Path.cwd(), offer, open_sites([str(place) for place in places])).server()
+        server = ComposedServer(None, Path.cwd(), offer, open_sites([str(location) for location in locations])).server()
         async with Client(server, mode=mode) as client:
             try:
                 return await conversation(Reader(client))
-            except Exception as error:  # raised once more outside, where no group is made of it
+            except Exception as error:  # raised again outside of the task group, which would wrap it
                 failure = error
         raise failure
 
-    return anyio.run(have_it)
+    return anyio.run(run)

@@ -12,22 +12,22 @@ from dowse.sites.index_source import REMOTE_CHECK_SECONDS, FetchedIndex
 from dowse.sites.index_sources import open_index_source
 from dowse.sites.served_site import ServedSite
 from tests.sites.sample_sites import PAGES, encoded, index, write_index
-from tests.sites.sites_client import Reader, talk
+from tests.sites.sites_client import Reader, run_conversation
 
 
 def test_a_replaced_index_is_served_at_the_next_call(tmp_path: Path) -> None:
     file = write_index(tmp_path / "i.json")
 
     async def conversation(reader: Reader) -> None:
-        assert (await reader.ask("search_fruit", query="quinces"))[0]["totalMatches"] == 0
+        assert (await reader.call_tool("search_fruit", query="quinces"))[0]["totalMatches"] == 0
         write_index(
             file, {"url": "/q", "title": "Quinces"}, site={"name": "New", "domain": "new.example", "toolPrefix": "x"}
         )
-        content, _ = await reader.ask("search_fruit", query="quinces")
+        content, _ = await reader.call_tool("search_fruit", query="quinces")
         assert content["results"][0]["url"] == "https://new.example/q"
         assert "search_fruit" in await reader.tools()  # a changed prefix waits for the next start
 
-    talk(conversation, file)
+    run_conversation(conversation, file)
 
 
 @pytest.mark.parametrize(
@@ -47,17 +47,17 @@ def test_a_broken_replacement_is_refused_and_said(
     async def conversation(reader: Reader) -> None:
         file.write_text(broken, encoding="utf-8")
         with caplog.at_level(logging.WARNING):
-            assert (await reader.ask("search_fruit", query="pears"))[0]["totalMatches"] == 1
-            problem = (await reader.ask("get_index_info"))[0]["problem"]
+            assert (await reader.call_tool("search_fruit", query="pears"))[0]["totalMatches"] == 1
+            problem = (await reader.call_tool("get_index_info"))[0]["problem"]
         assert "the old one stays in use" in problem
         assert told in problem
         assert sum(told in line for line in caplog.messages) == 1
         write_index(file, *PAGES[:2])
-        content, _ = await reader.ask("get_index_info")
+        content, _ = await reader.call_tool("get_index_info")
         assert "problem" not in content
         assert content["pageCount"] == 2
 
-    talk(conversation, file)
+    run_conversation(conversation, file)
 
 
 def test_an_index_that_is_gone_goes_on_being_served(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Which folder is served when none was named."""
+"""Detection of the project root when no folder is given."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,16 @@ from pydantic import FileUrl
 from dowse.store import storage_layout
 from tests.sample_data import write_tree
 from tests.surfaces.project.conftest import index
-from tests.surfaces.project.project_client import CANCEL, DECLINE, Assistant, Person, fail, talk, tell, yes
+from tests.surfaces.project.project_client import (
+    CANCEL,
+    DECLINE,
+    Assistant,
+    ScriptedUser,
+    accept,
+    call_tool,
+    expect_error,
+    run_conversation,
+)
 
 CODE = {"src/deep/a.py": "apple = 1\n"}
 
@@ -21,9 +30,9 @@ def plain(tmp_path: Path) -> Path:
     return write_tree(tmp_path / "plain", CODE)
 
 
-def served_from(mode: str, start: Path, **client: Any) -> str:
-    """The project that a server takes when it is started in a folder."""
-    return str(tell(mode, "get_index_status", start=start, client=client)["projectPath"])
+def detected_root(mode: str, start: Path, **client: Any) -> str:
+    """Return the project that a server detects when it starts in a folder."""
+    return str(call_tool(mode, "get_index_status", start=start, client=client)["projectPath"])
 
 
 # Markers
@@ -32,50 +41,50 @@ def served_from(mode: str, start: Path, **client: Any) -> str:
 @pytest.mark.parametrize("marker", [".git/HEAD", ".git", "package.json", "pyproject.toml", "Cargo.toml", "go.mod"])
 def test_the_nearest_folder_upwards_with_a_marker_is_the_project(plain: Path, marker: str) -> None:
     write_tree(plain, {marker: "gitdir: elsewhere\n"})
-    assert served_from("auto", plain / "src/deep") == str(plain)
+    assert detected_root("auto", plain / "src/deep") == str(plain)
 
 
 def test_an_inner_project_is_nearer_than_the_one_around_it(plain: Path) -> None:
     write_tree(plain, {"package.json": "{}", "src/go.mod": ""})
-    assert served_from("auto", plain / "src/deep") == str(plain / "src")
+    assert detected_root("auto", plain / "src/deep") == str(plain / "src")
 
 
 def test_nobody_is_asked_where_there_is_a_marker(plain: Path, mode: str) -> None:
     write_tree(plain, {"package.json": "{}"})
-    person = Person()
-    assert served_from(mode, plain, **person.client) == str(plain)
-    assert person.questions == []
+    user = ScriptedUser()
+    assert detected_root(mode, plain, **user.client) == str(plain)
+    assert user.questions == []
 
 
 def test_no_warning_is_given_where_there_is_a_marker(plain: Path) -> None:
     write_tree(plain, {"package.json": "{}"})
-    assert "warnings" not in tell("auto", "get_index_status", start=plain)
+    assert "warnings" not in call_tool("auto", "get_index_status", start=plain)
 
 
 def test_a_marker_in_the_home_folder_makes_no_project_of_it(storage: Path, mode: str) -> None:
     below = write_tree(storage.parent, {".git/HEAD": "", "package.json": "{}", "work/a.py": ""}) / "work"
-    assert served_from(mode, below) == str(below)
-    assert fail(mode, "get_index_status", start=storage.parent)["code"] == "PROJECT_NOT_DETECTED"
+    assert detected_root(mode, below) == str(below)
+    assert expect_error(mode, "get_index_status", start=storage.parent)["code"] == "PROJECT_NOT_DETECTED"
 
 
 @pytest.mark.parametrize("folder", ["/", "home", "above home"])
 def test_a_whole_disk_and_a_home_are_never_detected(storage: Path, mode: str, folder: str) -> None:
     start = {"/": Path("/"), "home": storage.parent, "above home": storage.parent.parent}[folder]
-    assert fail(mode, "create_index", start=start)["code"] == "PROJECT_NOT_DETECTED"
+    assert expect_error(mode, "create_index", start=start)["code"] == "PROJECT_NOT_DETECTED"
 
 
 def test_a_home_that_is_named_is_served(storage: Path) -> None:
     write_tree(storage.parent, {"a.py": "apple = 1\n"})
-    assert tell("auto", "get_index_status", storage.parent)["projectPath"] == str(storage.parent)
+    assert call_tool("auto", "get_index_status", storage.parent)["projectPath"] == str(storage.parent)
 
 
 def test_a_folder_that_is_never_read_is_not_detected(tmp_path: Path) -> None:
     start = write_tree(tmp_path, {".git/config": "", ".git/hooks/x": ""}) / ".git" / "hooks"
     (start.parent / "package.json").write_text("{}", encoding="utf-8")
-    assert fail("auto", "create_index", start=start)["code"] == "PROJECT_NOT_DETECTED"
+    assert expect_error("auto", "create_index", start=start)["code"] == "PROJECT_NOT_DETECTED"
 
 
-# Nobody to ask
+# Clients that cannot ask the user
 
 
 def test_without_a_marker_the_folder_itself_is_taken_and_every_reply_says_so(plain: Path, mode: str) -> None:
@@ -85,38 +94,40 @@ def test_without_a_marker_the_folder_itself_is_taken_and_every_reply_says_so(pla
         for tool, arguments in (
             ("get_index_status", {}), ("search_code", {"query": "apple"}), ("search_by_path", {"pattern": "**"}), ("create_index", {})
         ):  # fmt: skip
-            reply = await assistant.tell(tool, **arguments)
-            assert reply["warnings"] == ["No project marker was found; the folder 'plain' is used as the project."], tool
+            reply = await assistant.call_tool(tool, **arguments)
+            assert reply["warnings"] == ["No project marker was found; the folder 'plain' is used as the project."], (
+                tool
+            )
 
-    talk(mode, conversation, start=plain)
+    run_conversation(mode, conversation, start=plain)
 
 
-# A person
+# Clients that ask the user
 
 
 @pytest.mark.parametrize("said", ["", "1", " 1 ", "{default}"])
 def test_a_person_may_choose_the_folder_we_are_in(plain: Path, mode: str, said: str) -> None:
-    person = Person(yes(path=said.format(default=plain)))
-    assert served_from(mode, plain, **person.client) == str(plain)
-    assert person.questions == [
+    user = ScriptedUser(accept(path=said.format(default=plain)))
+    assert detected_root(mode, plain, **user.client) == str(plain)
+    assert user.questions == [
         f"Could not detect project root.\n[1] Use current directory: {plain}\n[2] Enter a custom path"
     ]
-    assert person.fields[0]["path"]["default"] == str(plain)
+    assert user.fields[0]["path"]["default"] == str(plain)
 
 
 def test_a_person_may_name_another_folder(plain: Path, tmp_path: Path, mode: str) -> None:
     other = write_tree(tmp_path / "other", CODE)
 
     async def conversation(assistant: Assistant) -> None:
-        assert (await assistant.tell("get_index_status"))["projectPath"] == str(other)
-        assert (await assistant.tell("get_index_status"))["projectPath"] == str(other), "and is asked once"
+        assert (await assistant.call_tool("get_index_status"))["projectPath"] == str(other)
+        assert (await assistant.call_tool("get_index_status"))["projectPath"] == str(other), "and is asked once"
 
-    talk(mode, conversation, start=plain, **Person(yes(path=str(other))).client)
+    run_conversation(mode, conversation, start=plain, **ScriptedUser(accept(path=str(other))).client)
 
 
 def test_a_home_is_written_short(storage: Path, plain: Path, mode: str) -> None:
     write_tree(storage.parent, {"mine/a.py": ""})
-    assert served_from(mode, plain, **Person(yes(path="~/mine")).client) == str(storage.parent / "mine")
+    assert detected_root(mode, plain, **ScriptedUser(accept(path="~/mine")).client) == str(storage.parent / "mine")
 
 
 NONSENSE = [
@@ -128,41 +139,41 @@ NONSENSE = [
 def test_an_answer_that_is_no_project_is_refused_and_asked_for_again(storage: Path, plain: Path, mode: str) -> None:
     (plain / ".git").mkdir()
     start = write_tree(plain.parent / "start", CODE)
-    answers = [yes(path=said.format(home=storage.parent, plain=plain)) for said in NONSENSE]
-    person = Person(*answers, DECLINE, CANCEL, yes(path=str(plain)))
+    answers = [accept(path=said.format(home=storage.parent, plain=plain)) for said in NONSENSE]
+    user = ScriptedUser(*answers, DECLINE, CANCEL, accept(path=str(plain)))
 
     async def conversation(assistant: Assistant) -> None:
         for said in (*NONSENSE, "decline", "cancel"):
-            error = await assistant.fail("get_index_status")
+            error = await assistant.expect_error("get_index_status")
             assert error["code"] == "PROJECT_NOT_DETECTED", said
-        assert (await assistant.tell("get_index_status"))["projectPath"] == str(plain)
+        assert (await assistant.call_tool("get_index_status"))["projectPath"] == str(plain)
 
-    talk(mode, conversation, start=start, **person.client)
+    run_conversation(mode, conversation, start=start, **user.client)
 
 
 def test_where_the_folder_we_are_in_is_too_wide_it_is_not_offered(storage: Path, plain: Path, mode: str) -> None:
-    person = Person(yes(path=""), yes(path="1"), yes(path=str(plain)))
+    user = ScriptedUser(accept(path=""), accept(path="1"), accept(path=str(plain)))
 
     async def conversation(assistant: Assistant) -> None:
         for _ in range(2):
-            assert (await assistant.fail("get_index_status"))["code"] == "PROJECT_NOT_DETECTED"
-        assert (await assistant.tell("get_index_status"))["projectPath"] == str(plain)
+            assert (await assistant.expect_error("get_index_status"))["code"] == "PROJECT_NOT_DETECTED"
+        assert (await assistant.call_tool("get_index_status"))["projectPath"] == str(plain)
 
-    talk(mode, conversation, start=storage.parent, **person.client)
-    assert str(storage.parent) not in person.questions[0]
-    assert "default" not in person.fields[0]["path"]
+    run_conversation(mode, conversation, start=storage.parent, **user.client)
+    assert str(storage.parent) not in user.questions[0]
+    assert "default" not in user.fields[0]["path"]
 
 
 def test_the_root_and_the_consent_are_asked_in_turn(plain: Path, mode: str) -> None:
-    person = Person(yes(path="1"), yes())
-    reply = tell(mode, "create_index", start=plain, client=person.client)
+    user = ScriptedUser(accept(path="1"), accept())
+    reply = call_tool(mode, "create_index", start=plain, client=user.client)
     assert (reply["status"], reply["filesIndexed"]) == ("success", 1)
-    assert person.questions[1] == "Index 1 files of plain?"
+    assert user.questions[1] == "Index 1 files of plain?"
 
 
 def test_a_root_without_a_consent_is_not_indexed(plain: Path, mode: str) -> None:
-    person = Person(yes(path="1"), DECLINE)
-    assert tell(mode, "create_index", start=plain, client=person.client) == {"status": "cancelled"}
+    user = ScriptedUser(accept(path="1"), DECLINE)
+    assert call_tool(mode, "create_index", start=plain, client=user.client) == {"status": "cancelled"}
     assert not storage_layout.index_folder(plain).exists()
 
 
@@ -180,15 +191,19 @@ def test_the_folders_of_the_client_are_served(plain: Path, tmp_path: Path) -> No
     other = write_tree(tmp_path / "with space", CODE)
 
     async def conversation(assistant: Assistant) -> None:
-        reply = await assistant.tell("get_index_status")
+        reply = await assistant.call_tool("get_index_status")
         assert [one["projectPath"] for one in reply["projects"]] == [str(plain), str(other)]
         assert "project" in (await assistant.tools())["search_code"].input_schema["properties"]
 
-    talk("legacy", conversation, start=tmp_path, **client_roots(plain.as_uri(), other.as_uri(), plain.as_uri()))
+    run_conversation(
+        "legacy", conversation, start=tmp_path, **client_roots(plain.as_uri(), other.as_uri(), plain.as_uri())
+    )
 
 
 def test_the_folders_of_the_client_do_not_count_where_one_was_named(plain: Path, root: Path) -> None:
-    assert tell("legacy", "get_index_status", root, client=client_roots(plain.as_uri()))["projectPath"] == str(root)
+    assert call_tool("legacy", "get_index_status", root, client=client_roots(plain.as_uri()))["projectPath"] == str(
+        root
+    )
 
 
 def test_a_folder_of_the_client_that_is_no_project_is_said_once(storage: Path, plain: Path, tmp_path: Path) -> None:
@@ -201,13 +216,13 @@ def test_a_folder_of_the_client_that_is_no_project_is_said_once(storage: Path, p
     async def conversation(assistant: Assistant) -> None:
         for _ in range(3):
             await assistant.tools()
-            reply = await assistant.tell("get_index_status")
+            reply = await assistant.call_tool("get_index_status")
         assert reply["projectPath"] == str(plain)
         refused = [warning for warning in reply["warnings"] if "root of the client" in warning]
         assert refused == list(dict.fromkeys(refused)) != []
 
     write_tree(plain, {"go.mod": ""})
-    talk("legacy", conversation, start=plain, **client_roots(*unserved))
+    run_conversation("legacy", conversation, start=plain, **client_roots(*unserved))
 
 
 def test_a_client_that_cannot_tell_its_folders_has_none(plain: Path) -> None:
@@ -215,9 +230,9 @@ def test_a_client_that_cannot_tell_its_folders_has_none(plain: Path) -> None:
         return ErrorData(code=-32603, message="no idea")
 
     write_tree(plain, {"go.mod": ""})
-    assert served_from("legacy", plain, list_roots_callback=broken) == str(plain)
+    assert detected_root("legacy", plain, list_roots_callback=broken) == str(plain)
 
 
 def test_a_client_of_the_newer_protocol_is_not_asked_for_its_folders(plain: Path, root: Path) -> None:
     write_tree(plain, {"go.mod": ""})
-    assert served_from("auto", plain, **client_roots(root.as_uri())) == str(plain)
+    assert detected_root("auto", plain, **client_roots(root.as_uri())) == str(plain)

@@ -1,4 +1,4 @@
-"""One folder with something for every surface, and the words that serve all of it."""
+"""A server of every surface: its files, its command line and its environment."""
 
 import sys
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from tests.sample_data import write_tree
 from tests.sites.sample_sites import write_index
 
 ORCHARD_FILES = 400
-"""Enough that indexing them takes longer than a client takes to change its mind."""
+"""Enough that a client can cancel while they are indexed."""
 FILES = {
     "fruit/pyproject.toml": "[project]\nname = 'fruit'\n",
     "fruit/src/apple.py": "def peel_apple():\n    return 'red'\n",
@@ -26,8 +26,8 @@ FILES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Everything:
-    """What is served, and where the server works."""
+class SampleServer:
+    """The files and options of a server."""
 
     folder: Path
     roots: tuple[Path, ...]
@@ -35,12 +35,12 @@ class Everything:
 
     @property
     def command(self) -> list[str]:
-        """The server on stdin and stdout."""
+        """The command that serves on stdin and stdout."""
         return [sys.executable, "-m", "dowse", "serve", *map(str, self.roots), *self.options]
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the server is told beside its command line."""
+        """The environment variables of the server."""
         return {
             "HOME": str(self.folder),
             "DOWSE_HOME": str(self.folder / "dowse"),
@@ -50,24 +50,24 @@ class Everything:
         }
 
 
-def write_everything(folder: Path, *, has_orchard: bool = False) -> Everything:
-    """Projects, documents, a site's index and archives; nothing of it is indexed."""
+def write_sample_server(folder: Path, *, has_orchard: bool = False) -> SampleServer:
+    """Write projects, documents, the index of a site and archives; nothing is indexed yet."""
     write_tree(folder, FILES)
     site = write_index(folder / "site.json")
     roots: tuple[Path, ...] = (folder / "fruit",)
     if has_orchard:
         trees = {f"tree{n}.py": f"def tree_{n}():\n    return {n}\n" * 40 for n in range(ORCHARD_FILES)}
         roots = (*roots, write_tree(folder / "orchard", trees))
-    return Everything(folder, roots, ("--site", str(site), "--tools", "full"))
+    return SampleServer(folder, roots, ("--site", str(site), "--tools", "full"))
 
 
 @contextmanager
-def serve_over_http(everything: Everything) -> Iterator[HttpServer]:
-    """The same over HTTP; a server that says nothing of itself at the end is one that did not fail."""
+def serve_over_http(sample_server: SampleServer) -> Iterator[HttpServer]:
+    """Serve the same over HTTP; assert at the end that the server logged no exception."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in everything.environment.items():
+        for name, value in sample_server.environment.items():
             patch.setenv(name, value)
-        server = HttpServer(*everything.roots, options=everything.options)
+        server = HttpServer(*sample_server.roots, options=sample_server.options)
     with server:
         yield server
         assert "Traceback" not in server.stderr

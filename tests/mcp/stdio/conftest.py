@@ -10,7 +10,7 @@ from tests.mcp.stdio.stdio_client import NEWER, OLDER, StdioClient, index
 from tests.sample_data import write_tree
 
 FILES = 1000
-"""Enough that indexing them takes longer than anything a test does meanwhile."""
+"""Enough that indexing them takes longer than the actions of a test."""
 
 
 FRUIT = {
@@ -28,14 +28,14 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def indexed(root: Path) -> Path:
-    """The same, indexed."""
+    """The small project, indexed."""
     index(root)
     return root
 
 
 @pytest.fixture(scope="session")
 def orchard(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project that takes seconds to index; nobody changes its files."""
+    """A project that takes seconds to index; tests do not change its files."""
     return make_project(tmp_path_factory.mktemp("large") / "orchard", FILES)
 
 

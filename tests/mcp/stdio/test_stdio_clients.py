@@ -1,4 +1,4 @@
-"""The SDK's own client, over real pipes and in both revisions of the protocol."""
+"""The MCP SDK's client over real pipes, in both revisions of the protocol."""
 
 import os
 import sys
@@ -20,20 +20,22 @@ TOOLS = {
 }  # fmt: skip
 
 
-def talk(conversation: Callable[[Client], Awaitable[None]], revision: str, *roots: Path, **options: Any) -> None:
-    """Have a conversation with a server process of some roots."""
+def run_conversation(
+    conversation: Callable[[Client], Awaitable[None]], revision: str, *roots: Path, **options: Any
+) -> None:
+    """Run a conversation with a server process of some roots."""
     server = StdioServerParameters(
         command=sys.executable,
         args=["-m", "dowse", "serve", *map(str, roots)],
         env={name: os.environ[name] for name in ("HOME", "DOWSE_HOME", "SEMBLE_GRAMMARS_CACHE_DIR")},
     )
 
-    async def have_it() -> None:
+    async def run() -> None:
         async with Client(server, mode="legacy" if revision == OLDER else "auto", **options) as client:
             assert client.protocol_version == revision
             await conversation(client)
 
-    anyio.run(have_it)
+    anyio.run(run)
 
 
 def content_of(result: CallToolResult) -> dict[str, Any]:
@@ -41,7 +43,7 @@ def content_of(result: CallToolResult) -> dict[str, Any]:
     return result.structured_content
 
 
-async def told(client: Client, tool: str, /, **arguments: Any) -> dict[str, Any]:
+async def call_tool(client: Client, tool: str, /, **arguments: Any) -> dict[str, Any]:
     """Return the reply of a successful call."""
     result = await client.call_tool(tool, arguments)
     assert not result.is_error
@@ -49,22 +51,22 @@ async def told(client: Client, tool: str, /, **arguments: Any) -> dict[str, Any]
 
 
 def test_a_project_from_its_first_index_to_its_end(root: Path, revision: str) -> None:
-    told_of: list[float] = []
+    progress_values: list[float] = []
 
-    async def hear(progress: float, total: float | None, message: str | None) -> None:
-        told_of.append(progress)
+    async def record(progress: float, total: float | None, message: str | None) -> None:
+        progress_values.append(progress)
 
     async def conversation(client: Client) -> None:
         assert {tool.name for tool in (await client.list_tools()).tools} >= TOOLS
-        assert (await told(client, "get_index_status"))["status"] == "not_found"
-        await client.call_tool("create_index", progress_callback=hear)
-        assert told_of[-1] == (await told(client, "get_index_status"))["totalFiles"] == 3
-        found = await told(client, "search_code", query="peel_apple")
+        assert (await call_tool(client, "get_index_status"))["status"] == "not_found"
+        await client.call_tool("create_index", progress_callback=record)
+        assert progress_values[-1] == (await call_tool(client, "get_index_status"))["totalFiles"] == 3
+        found = await call_tool(client, "search_code", query="peel_apple")
         assert [hit["path"] for hit in found["results"]] == ["src/apple.py"]
-        assert (await told(client, "delete_index", confirm=True))["status"] == "success"
+        assert (await call_tool(client, "delete_index", confirm=True))["status"] == "success"
         assert (await client.call_tool("search_code", {"query": "peel_apple"})).is_error
 
-    talk(conversation, revision, root)
+    run_conversation(conversation, revision, root)
 
 
 def test_several_roots_in_one_server(indexed: Path, tmp_path: Path) -> None:
@@ -72,23 +74,23 @@ def test_several_roots_in_one_server(indexed: Path, tmp_path: Path) -> None:
     index(other)
 
     async def conversation(client: Client) -> None:
-        found = await told(client, "search_by_path", pattern="**/*.py")
+        found = await call_tool(client, "search_by_path", pattern="**/*.py")
         assert found["matches"] == ["fruit/src/apple.py", "nuts/crack.py"]
-        found = await told(client, "search_code", query="crack_walnut", project="nuts")
+        found = await call_tool(client, "search_code", query="crack_walnut", project="nuts")
         assert [hit["path"] for hit in found["results"]] == ["nuts/crack.py"]
 
-    talk(conversation, NEWER, indexed, other)
+    run_conversation(conversation, NEWER, indexed, other)
 
 
 def test_a_question_and_its_answer(indexed: Path, revision: str) -> None:
     questions, answers = list[str](), [ElicitResult(action="decline"), ElicitResult(action="accept", content={})]
 
-    async def answer(_context: object, asked: Any) -> ElicitResult:
-        questions.append(asked.message)
+    async def answer(_context: object, question: Any) -> ElicitResult:
+        questions.append(question.message)
         return answers.pop(0)
 
     async def conversation(client: Client) -> None:
-        assert [(await told(client, "delete_index"))["status"] for _ in range(2)] == ["cancelled", "success"]
+        assert [(await call_tool(client, "delete_index"))["status"] for _ in range(2)] == ["cancelled", "success"]
 
-    talk(conversation, revision, indexed, elicitation_callback=answer)
+    run_conversation(conversation, revision, indexed, elicitation_callback=answer)
     assert questions == ["Delete the index for this project? This cannot be undone."] * 2

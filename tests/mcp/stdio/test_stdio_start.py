@@ -1,4 +1,4 @@
-"""From the first moment to the first request."""
+"""The start of the server: imports, errors in the arguments, missing streams, early signals."""
 
 import signal
 import subprocess

@@ -32,7 +32,7 @@ builtins.__import__ = shouting
 
 @pytest.fixture
 def shouting(tmp_path: Path) -> str:
-    """A PYTHONPATH that makes libraries print while they are imported, in the server and in what it starts."""
+    """A PYTHONPATH that makes libraries print while they are imported, in the server and in its processes."""
     return str(write_tree(tmp_path / "library", {"sitecustomize.py": SHOUTS}) / "")
 
 

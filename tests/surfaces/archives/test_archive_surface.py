@@ -18,9 +18,9 @@ from dowse.mcp.tools import fixed_tools
 from dowse.surfaces.archives.archive_surface import INSTRUCTIONS, ArchiveSurface
 from mcp import Client
 from tests.archives.sample_archives import HOSTILE, captured_page, index_archives, locations_in, make_archives
-from tests.surfaces.project.project_client import until
+from tests.surfaces.project.project_client import wait_until
 
-Got = TypeVar("Got")
+Result = TypeVar("Result")
 Reply = dict[str, Any]
 
 RESEARCH = {
@@ -39,29 +39,29 @@ def locations(tmp_path: Path) -> ArchiveLocations:
     return found
 
 
-def talk(
+def run_conversation(
     mode: str,
     locations: ArchiveLocations,
-    conversation: Callable[[Client], Awaitable[Got]],
+    conversation: Callable[[Client], Awaitable[Result]],
     *,
     keeps_fresh: bool = False,
     budget: int = BUDGET_TOKENS,
-) -> Got:
-    """Have a conversation with a server of the archives alone."""
+) -> Result:
+    """Run a conversation with a server of archives only."""
     surface = ArchiveSurface(locations, keeps_fresh=keeps_fresh)
 
-    async def have_it() -> Got:
+    async def run() -> Result:
         async with Client(
             make_server(fixed_tools(surface.tools), instructions=INSTRUCTIONS, budget_tokens=budget), mode=mode
         ) as client:
             try:
                 return await conversation(client)
-            except Exception as error:  # raised once more outside, where no group is made of it
+            except Exception as error:  # raised again outside of the task group, which would wrap it
                 failure = error
         raise failure
 
     try:
-        return anyio.run(have_it)
+        return anyio.run(run)
     finally:
         surface.close()
 
@@ -75,7 +75,7 @@ def call(
         Draft202012Validator(listed[tool].output_schema).validate(result.structured_content)
         return result
 
-    return talk(mode, locations, one, budget=budget)
+    return run_conversation(mode, locations, one, budget=budget)
 
 
 def told(result: CallToolResult) -> Reply:
@@ -133,7 +133,7 @@ def test_the_schema_is_the_specification_s(mode: str, locations: ArchiveLocation
     async def listed(client: Client) -> Any:
         return {tool.name: tool for tool in (await client.list_tools()).tools}
 
-    tool = talk(mode, locations, listed)["searchLocalArchives"]
+    tool = run_conversation(mode, locations, listed)["searchLocalArchives"]
     assert tool.description == "Searches the local research and URL content archives"
     assert tool.input_schema["required"] == ["query"]
     properties = tool.input_schema["properties"]
@@ -246,7 +246,7 @@ def test_hostile_queries_are_answered(locations: ArchiveLocations) -> None:
             for fuzzy in (True, False):
                 told(await client.call_tool("searchLocalArchives", {"query": query, "fuzzy": fuzzy}))
 
-    talk("auto", locations, ask_all)
+    run_conversation("auto", locations, ask_all)
 
 
 def test_a_server_indexes_by_itself_and_sees_changes(tmp_path: Path) -> None:
@@ -259,6 +259,6 @@ def test_a_server_indexes_by_itself_and_sees_changes(tmp_path: Path) -> None:
         async def is_found() -> bool:
             return bool(told(await client.call_tool("searchLocalArchives", {"query": "pomegranates"}))["results"])
 
-        await until(is_found)
+        await wait_until(is_found)
 
-    talk("auto", locations, conversation, keeps_fresh=True)
+    run_conversation("auto", locations, conversation, keeps_fresh=True)

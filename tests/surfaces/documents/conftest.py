@@ -35,6 +35,6 @@ def unindexed(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def notes(unindexed: Path) -> Path:
-    """The same, indexed."""
+    """The small folder of documents, indexed."""
     index(unindexed)
     return unindexed

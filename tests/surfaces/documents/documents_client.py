@@ -1,4 +1,4 @@
-"""A client for tests: it lists, reads and searches the documents of a server, and holds replies against promises."""
+"""A client that lists, reads and searches the documents of a server, and validates the replies."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -15,11 +15,11 @@ from dowse.mcp.tools import Level, Surface
 from dowse.server.composition import ComposedServer, Offer
 from mcp import Client, MCPError
 
-Got = TypeVar("Got")
+Result = TypeVar("Result")
 Reply = dict[str, Any]
 
 NOT_FOUND = {"legacy": -32002, "auto": -32602}
-"""What a missing resource is in each revision."""
+"""The error code of a missing resource in each revision."""
 
 
 class Reader:
@@ -28,56 +28,56 @@ class Reader:
     def __init__(self, client: Client) -> None:
         self.client = client
 
-    async def page(self, cursor: str | None = None) -> tuple[list[Resource], str | None]:
-        """A page of the list, not from the client's own memory."""
+    async def list_page(self, cursor: str | None = None) -> tuple[list[Resource], str | None]:
+        """Return a page of the resource list, bypassing the client's cache."""
         listed = await self.client.list_resources(cursor=cursor, cache_mode="bypass")
         return list(listed.resources), listed.next_cursor
 
-    async def every(self) -> list[Resource]:
-        """All pages."""
-        found, cursor = await self.page()
+    async def list_all(self) -> list[Resource]:
+        """Return the resources of all pages."""
+        found, cursor = await self.list_page()
         while cursor:
-            more, cursor = await self.page(cursor)
+            more, cursor = await self.list_page(cursor)
             found += more
         return found
 
     async def uris(self) -> list[str]:
-        """All addresses."""
-        return [str(one.uri) for one in await self.every()]
+        """Return the URIs of all resources."""
+        return [str(resource.uri) for resource in await self.list_all()]
 
     async def read(self, uri: str) -> str:
-        """The text of a resource; it is one, and it comes under the address it was asked for."""
+        """Return the text of a resource, which is a single one with the requested URI."""
         (content,) = (await self.client.read_resource(uri, cache_mode="bypass")).contents
         assert isinstance(content, TextResourceContents)
         assert str(content.uri) == uri
         return content.text
 
-    async def refusal(self, uri: str) -> tuple[int, str]:
-        """The error that reading ends with: its code and its words."""
+    async def read_error(self, uri: str) -> tuple[int, str]:
+        """Read a resource that cannot be read; return the code and the message of the error."""
         try:
             read = await self.client.read_resource(uri, cache_mode="bypass")
         except MCPError as error:
             return error.error.code, error.error.message
         raise AssertionError(f"{uri} was read: {read}")
 
-    async def search(self, query: str, **how: Any) -> Reply:
-        """What is found, as structured content."""
-        return (await self.told(query, **how))[1]
+    async def search(self, query: str, **options: Any) -> Reply:
+        """Search and return the structured content."""
+        return (await self.search_with_text(query, **options))[1]
 
-    async def found(self, query: str, **how: Any) -> list[str]:
-        """The addresses of what is found."""
-        return [one["uri"] for one in (await self.search(query, **how))["results"]]
+    async def found_uris(self, query: str, **options: Any) -> list[str]:
+        """Search and return the URIs of the hits."""
+        return [one["uri"] for one in (await self.search(query, **options))["results"]]
 
-    async def told(self, query: str, **how: Any) -> tuple[str, Reply]:
-        """What is found, in words and as structured content."""
-        return await self.call("search_documents", query=query, **how)
+    async def search_with_text(self, query: str, **options: Any) -> tuple[str, Reply]:
+        """Search and return the text and the structured content."""
+        return await self.call_with_text("search_documents", query=query, **options)
 
-    async def use(self, tool: str, **arguments: Any) -> Reply:
-        """What a tool replies."""
-        return (await self.call(tool, **arguments))[1]
+    async def call_tool(self, tool: str, **arguments: Any) -> Reply:
+        """Call a tool and return the structured content of its reply."""
+        return (await self.call_with_text(tool, **arguments))[1]
 
-    async def call(self, tool: str, **arguments: Any) -> tuple[str, Reply]:
-        """The text and the content of a reply, which is no error and as the tool's schema has it."""
+    async def call_with_text(self, tool: str, **arguments: Any) -> tuple[str, Reply]:
+        """Call a tool and return the text and the content of its reply, which is valid and no error."""
         result = await self.client.call_tool(tool, arguments)
         (block,) = result.content
         assert isinstance(block, TextContent)
@@ -86,35 +86,35 @@ class Reader:
         Draft202012Validator(schema).validate(result.structured_content)
         return block.text, dict(result.structured_content or {})
 
-    async def fail(self, tool: str, **arguments: Any) -> str:
-        """What a user reads of the error that a call ends with."""
+    async def expect_error(self, tool: str, **arguments: Any) -> str:
+        """Call a tool that has to fail; return the message for the user."""
         result = await self.client.call_tool(tool, arguments)
         assert result.is_error, result.structured_content
         return str((result.structured_content or {})["userMessage"])
 
 
-def talk(
+def run_conversation(
     mode: str,
-    conversation: Callable[[Reader], Awaitable[Got]],
+    conversation: Callable[[Reader], Awaitable[Result]],
     *roots: Path,
     surfaces: tuple[Surface, ...] = ("documents",),
     level: Level = "standard",
     budget_tokens: int = BUDGET_TOKENS,
     **client: Any,
-) -> Got:
-    """Have a conversation with a server of some folders."""
+) -> Result:
+    """Run a conversation with a server of some folders."""
 
-    async def have_it() -> Got:
+    async def run() -> Result:
         offer = Offer(surfaces, level, budget_tokens)
         server = ComposedServer(Service(list(roots)), Path("/"), offer).server()
         async with Client(server, mode=mode, **client) as connected:
             try:
                 return await conversation(Reader(connected))
-            except Exception as error:  # raised once more outside, where no group is made of it
+            except Exception as error:  # raised again outside of the task group, which would wrap it
                 failure = error
         raise failure
 
-    return anyio.run(have_it)
+    return anyio.run(run)
 
 
 def index(*roots: Path) -> None:
@@ -125,9 +125,9 @@ def index(*roots: Path) -> None:
         project.close()
 
 
-async def until(condition: Callable[[], Awaitable[Got | None]], seconds: float = 30) -> Got:
-    """Wait, not for ever, until a condition holds; what it gave."""
+async def wait_until(condition: Callable[[], Awaitable[Result | None]], seconds: float = 30) -> Result:
+    """Wait, with a time limit, until a condition returns something true; return that."""
     with anyio.fail_after(seconds):
-        while not (got := await condition()):
+        while not (result := await condition()):
             await anyio.sleep(0.02)
-    return got
+    return result

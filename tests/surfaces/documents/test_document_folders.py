@@ -1,4 +1,4 @@
-"""Several folders in one server: each has its name, and pages, reads and searches go over all."""
+"""Several folders in one server: their names, and lists, reads and searches over all of them."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from dowse.surfaces.documents.documents_surface import PAGE
 from tests.sample_data import write_tree
-from tests.surfaces.documents.documents_client import NOT_FOUND, Reader, index, talk
+from tests.surfaces.documents.documents_client import NOT_FOUND, Reader, index, run_conversation
 
 
 @pytest.fixture
@@ -36,34 +36,34 @@ def test_addresses_begin_with_the_name_of_their_folder(folders: list[Path], mode
         for uri in uris:
             assert await reader.read(uri)
         for uri in ("docs://apple.md", "docs://notes", "docs://notes/pear.md", "docs://notes-2/../notes/apple.md"):
-            assert await reader.refusal(uri) == (NOT_FOUND[mode], f"Resource not found: {uri}")
+            assert await reader.read_error(uri) == (NOT_FOUND[mode], f"Resource not found: {uri}")
 
-    talk(mode, conversation, *folders)
+    run_conversation(mode, conversation, *folders)
 
 
 def test_all_folders_are_searched_and_counted_together(folders: list[Path], mode: str) -> None:
     async def conversation(reader: Reader) -> None:
-        text, content = await reader.told("red", limit=2)
+        text, content = await reader.search_with_text("red", limit=2)
         assert text.startswith("Search results: 3 matches (showing 2)")
         assert content["coverage"] == {"indexedFiles": 5, "expectedFiles": 5, "complete": True}
-        assert set(await reader.found("red")) == {
+        assert set(await reader.found_uris("red")) == {
             "docs://notes/apple.md",
             "docs://notes-2/pear.md",
             "docs://web%20notes/kiwi%20%231.html",
         }
-        assert await reader.found("fruit") == ["docs://notes/both.md", "docs://notes-2/both.md"]
+        assert await reader.found_uris("fruit") == ["docs://notes/both.md", "docs://notes-2/both.md"]
         scores = [one["relevance"] for one in (await reader.search("pears red"))["results"]]
         assert scores == sorted(scores, reverse=True)
 
-    talk(mode, conversation, *folders)
+    run_conversation(mode, conversation, *folders)
 
 
 def test_links_stay_within_their_folder(folders: list[Path]) -> None:
     async def conversation(reader: Reader) -> None:
-        (broken,) = (await reader.use("find_links", direction="broken"))["links"]
+        (broken,) = (await reader.call_tool("find_links", direction="broken"))["links"]
         assert (broken["from"], broken["target"]) == ("docs://notes/apple.md", "pear.md")
 
-    talk("auto", conversation, *folders, level="full")
+    run_conversation("auto", conversation, *folders, level="full")
 
 
 def test_pages_go_over_from_one_folder_to_the_next(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_pages_go_over_from_one_folder_to_the_next(tmp_path: Path) -> None:
     async def conversation(reader: Reader) -> None:
         sizes_told, uris, cursor = [], list[str](), None
         while True:
-            page, cursor = await reader.page(cursor)
+            page, cursor = await reader.list_page(cursor)
             sizes_told.append(len(page))
             uris += [str(one.uri) for one in page]
             if cursor is None:
@@ -85,4 +85,4 @@ def test_pages_go_over_from_one_folder_to_the_next(tmp_path: Path) -> None:
         assert sizes_told == [PAGE, PAGE, 3]
         assert uris == [f"docs://f{number}/{at:04}.md" for number, size in enumerate(sizes) for at in range(size)]
 
-    talk("auto", conversation, *roots)
+    run_conversation("auto", conversation, *roots)

@@ -8,12 +8,12 @@ import pytest
 
 from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
 from tests.sample_data import write_tree
-from tests.surfaces.documents.documents_client import Reader, index, talk
+from tests.surfaces.documents.documents_client import Reader, index, run_conversation
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
-    """A small site whose pages link to each other in every way there is."""
+    """A small site whose pages have every kind of link to each other."""
     root = write_tree(
         tmp_path / "site",
         {
@@ -38,14 +38,14 @@ def test_the_tools_are_offered_on_demand_alone(site: Path, mode: str) -> None:
     async def names(reader: Reader) -> set[str]:
         return {tool.name for tool in (await reader.client.list_tools()).tools}
 
-    assert talk(mode, names, site) == {"search_documents"}
+    assert run_conversation(mode, names, site) == {"search_documents"}
     extra = {"get_document_outline", "read_document", "find_links"}
-    assert talk(mode, names, site, level="full") == {"search_documents", *extra}
+    assert run_conversation(mode, names, site, level="full") == {"search_documents", *extra}
 
 
 def test_an_outline_has_the_headings_with_their_lines_and_anchors(site: Path, mode: str) -> None:
     async def conversation(reader: Reader) -> None:
-        outline = await reader.use("get_document_outline", uri="docs://guide/install.md")
+        outline = await reader.call_tool("get_document_outline", uri="docs://guide/install.md")
         assert (outline["title"], outline["totalLines"]) == ("Install", 11)
         assert outline["headings"] == [
             {"level": 1, "text": "Install", "startLine": 1, "endLine": 11, "anchor": "install"},
@@ -53,16 +53,16 @@ def test_an_outline_has_the_headings_with_their_lines_and_anchors(site: Path, mo
             {"level": 2, "text": "On Linux", "startLine": 9, "endLine": 11, "anchor": "on-linux-1"},
         ]
         for one in outline["headings"]:
-            read = await reader.use("read_document", uri="docs://guide/install.md", section=one["anchor"])
+            read = await reader.call_tool("read_document", uri="docs://guide/install.md", section=one["anchor"])
             assert (read["startLine"], read["endLine"]) == (one["startLine"], one["endLine"])
 
-    talk(mode, conversation, site, level="full")
+    run_conversation(mode, conversation, site, level="full")
 
 
 def test_a_document_is_read_by_lines_or_by_section(site: Path, mode: str) -> None:
     async def conversation(reader: Reader) -> None:
         async def read(**how: Any) -> tuple[int, int, str]:
-            got = await reader.use("read_document", uri="docs://guide/install.md", **how)
+            got = await reader.call_tool("read_document", uri="docs://guide/install.md", **how)
             assert got["totalLines"] == 11
             return got["startLine"], got["endLine"], got["text"]
 
@@ -73,7 +73,7 @@ def test_a_document_is_read_by_lines_or_by_section(site: Path, mode: str) -> Non
         assert await read(endLine=1) == (1, 1, "# Install\n")
         assert await read(endLine=999) == (1, 11, text)
         assert await read(section="on-linux-1") == (9, 11, "## On Linux\n\nAgain.\n")
-        by_uri = await reader.use("read_document", uri="docs://guide/install.md#on-linux-1")
+        by_uri = await reader.call_tool("read_document", uri="docs://guide/install.md#on-linux-1")
         assert by_uri["text"] == "## On Linux\n\nAgain.\n"
         for how, told in (
             ({"startLine": 12}, "startLine: 12 is beyond the end; the document has 11 lines."),
@@ -82,11 +82,11 @@ def test_a_document_is_read_by_lines_or_by_section(site: Path, mode: str) -> Non
             ({"section": "x", "startLine": 1}, "section: give a section or lines, not both."),
             ({"section": "x"}, "section: the document has none called 'x'. get_document_outline lists them."),
         ):
-            assert await reader.fail("read_document", uri="docs://guide/install.md", **how) == told
-        told = await reader.fail("read_document", uri="docs://nowhere.md")
+            assert await reader.expect_error("read_document", uri="docs://guide/install.md", **how) == told
+        told = await reader.expect_error("read_document", uri="docs://nowhere.md")
         assert told == "Resource not found: docs://nowhere.md"
 
-    talk(mode, conversation, site, level="full")
+    run_conversation(mode, conversation, site, level="full")
 
 
 def test_a_long_document_is_read_in_pieces_that_make_the_whole(tmp_path: Path) -> None:
@@ -97,24 +97,24 @@ def test_a_long_document_is_read_in_pieces_that_make_the_whole(tmp_path: Path) -
     async def conversation(reader: Reader) -> None:
         pieces, start = [], 1
         while True:
-            got = await reader.use("read_document", uri="docs://long.md", startLine=start)
+            got = await reader.call_tool("read_document", uri="docs://long.md", startLine=start)
             pieces.append(got["text"])
             assert 2 * len(json.dumps(got)) <= 2000 * CHARACTERS_PER_TOKEN * 1.2
             if "truncated" not in got:
                 break
             start = got["endLine"] + 1
         assert "".join(pieces) == text
-        wide = await reader.use("read_document", uri="docs://wide.md")
+        wide = await reader.call_tool("read_document", uri="docs://wide.md")
         assert "longer than a reply" in wide["truncated"]
-        empty = await reader.use("read_document", uri="docs://empty.md")
+        empty = await reader.call_tool("read_document", uri="docs://empty.md")
         assert empty["text"] == ""
 
-    talk("auto", conversation, tmp_path, level="full", budget_tokens=2000)
+    run_conversation("auto", conversation, tmp_path, level="full", budget_tokens=2000)
 
 
 def test_links_out_of_a_document_are_followed(site: Path, mode: str) -> None:
     async def conversation(reader: Reader) -> None:
-        found = await reader.use("find_links", uri="docs://index.md", direction="out")
+        found = await reader.call_tool("find_links", uri="docs://index.md", direction="out")
         links = {one["text"]: one for one in found["links"]}
         assert found["totalLinks"] == len(found["links"])
         assert {text: one.get("to") for text, one in links.items()} == {
@@ -134,14 +134,14 @@ def test_links_out_of_a_document_are_followed(site: Path, mode: str) -> None:
         }
         assert [links[text]["kind"] for text in ("relative", "web", "gone")] == ["document", "web", "broken"]
         assert (links["gone"]["from"], links["gone"]["line"]) == ("docs://index.md", 4)
-        assert found == await reader.use("find_links", uri="docs://index.md")
+        assert found == await reader.call_tool("find_links", uri="docs://index.md")
 
-    talk(mode, conversation, site, level="full")
+    run_conversation(mode, conversation, site, level="full")
 
 
 def test_links_into_a_document_are_found(site: Path, mode: str) -> None:
     async def conversation(reader: Reader) -> None:
-        into = await reader.use("find_links", uri="docs://guide/install.md", direction="in")
+        into = await reader.call_tool("find_links", uri="docs://guide/install.md", direction="in")
         assert [(one["from"], one["line"], one["text"]) for one in into["links"]] == [
             ("docs://index.md", 3, "relative"),
             ("docs://index.md", 3, "pretty"),
@@ -151,43 +151,43 @@ def test_links_into_a_document_are_found(site: Path, mode: str) -> None:
             ("docs://page.html", 1, "in"),
         ]
         assert all(one["to"].startswith("docs://guide/install.md") for one in into["links"])
-        assert (await reader.use("find_links", uri="docs://guide/notes.txt", direction="in"))["totalLinks"] == 1
-        assert (await reader.use("find_links", uri="docs://page.html", direction="in"))["links"] == []
+        assert (await reader.call_tool("find_links", uri="docs://guide/notes.txt", direction="in"))["totalLinks"] == 1
+        assert (await reader.call_tool("find_links", uri="docs://page.html", direction="in"))["links"] == []
 
-    talk(mode, conversation, site, level="full")
+    run_conversation(mode, conversation, site, level="full")
 
 
 def test_broken_links_are_found_in_one_document_or_all(site: Path, mode: str) -> None:
     async def conversation(reader: Reader) -> None:
         async def broken(**how: Any) -> list[tuple[str, str]]:
-            found = await reader.use("find_links", direction="broken", **how)
+            found = await reader.call_tool("find_links", direction="broken", **how)
             return [(one["from"].removeprefix("docs://"), one["text"]) for one in found["links"]]
 
         assert await broken(uri="docs://index.md") == [("index.md", "gone"), ("index.md", "no section")]
         assert await broken() == [("guide/with%20space.md", "out"), ("index.md", "gone"), ("page.html", "m")]
         assert await broken(limit=1, offset=1) == [("index.md", "gone")]
-        page = await reader.use("find_links", direction="broken", limit=2)
+        page = await reader.call_tool("find_links", direction="broken", limit=2)
         assert (page["totalLinks"], page["nextOffset"]) == (3, 2)
         for direction in ("in", "out"):
-            told = await reader.fail("find_links", direction=direction)
+            told = await reader.expect_error("find_links", direction=direction)
             assert told == f"uri: which document? Links '{direction}' are those of one."
 
-    talk(mode, conversation, site, level="full")
+    run_conversation(mode, conversation, site, level="full")
 
 
 def test_links_follow_what_was_just_changed(site: Path) -> None:
     async def conversation(reader: Reader) -> None:
         async def broken() -> set[str]:
-            return {one["text"] for one in (await reader.use("find_links", direction="broken"))["links"]}
+            return {one["text"] for one in (await reader.call_tool("find_links", direction="broken"))["links"]}
 
         assert await broken() == {"out", "gone", "m"}
-        write_tree(site, {"guide/gone.md": "# Back\n"})  # another's links lead there now
+        write_tree(site, {"guide/gone.md": "# Back\n"})  # the links of another page lead there now
         assert await broken() == {"out", "m"}
         write_tree(site, {"page.html": "<title>Page</title><p>No <a href='nowhere.md'>link</a>.</p>"})
         assert await broken() == {"out", "link"}
-        into = await reader.use("find_links", uri="docs://guide/install.md", direction="in")
+        into = await reader.call_tool("find_links", uri="docs://guide/install.md", direction="in")
         assert "docs://page.html" not in {one["from"] for one in into["links"]}
         (site / "guide/install.md").unlink()
         assert {"relative", "pretty", "anchor"} <= await broken()
 
-    talk("auto", conversation, site, level="full")
+    run_conversation("auto", conversation, site, level="full")

@@ -1,4 +1,4 @@
-"""The real program: over stdio, over HTTP, and as another maker's client sees it."""
+"""Documents served by the real program: over stdio, over HTTP, and to the MCP inspector."""
 
 import os
 import sys
@@ -27,20 +27,20 @@ def test_a_folder_is_served_over_stdio_from_the_first_call_on(unindexed: Path, m
         command=sys.executable, args=["-m", "dowse", "docs", str(unindexed)], env=dict(os.environ)
     )
 
-    async def talk() -> None:
+    async def run_conversation() -> None:
         async with Client(server, mode=mode) as client:
             reader = Reader(client)
             assert client.server_capabilities.resources
             assert client.server_capabilities.resources.list_changed
             assert client.server_capabilities.prompts is None
-            assert await reader.found("rootstock") == ["docs://guide/grafting.html"]
+            assert await reader.found_uris("rootstock") == ["docs://guide/grafting.html"]
             assert await reader.uris() == LISTED
             assert (await reader.read("docs://memo.txt")).startswith("Buy secateurs")
-            assert (await reader.refusal("docs://.env"))[0] == NOT_FOUND[mode]
+            assert (await reader.read_error("docs://.env"))[0] == NOT_FOUND[mode]
             write_tree(unindexed, {"new.md": "# Medlar\n"})
-            assert await reader.found("medlar") == ["docs://new.md"]
+            assert await reader.found_uris("medlar") == ["docs://new.md"]
 
-    anyio.run(talk)
+    anyio.run(run_conversation)
 
 
 def test_the_inspector_lists_reads_and_searches(notes: Path) -> None:
@@ -92,15 +92,15 @@ def test_two_servers_of_one_folder_answer_alike(unindexed: Path) -> None:
         command=sys.executable, args=["-m", "dowse", "docs", str(unindexed)], env=dict(os.environ)
     )
 
-    async def talk() -> None:
+    async def run_conversation() -> None:
         async with Client(server) as first, Client(server) as second:
             for client in (first, second):
-                assert await Reader(client).found("rootstock") == ["docs://guide/grafting.html"]
+                assert await Reader(client).found_uris("rootstock") == ["docs://guide/grafting.html"]
             write_tree(unindexed, {"new.md": "# Medlar\n"})
             for client in (second, first):
-                assert await Reader(client).found("medlar") == ["docs://new.md"]
+                assert await Reader(client).found_uris("medlar") == ["docs://new.md"]
 
-    anyio.run(talk)
+    anyio.run(run_conversation)
 
 
 def test_an_index_that_is_deleted_under_a_server_is_made_again(notes: Path) -> None:
@@ -110,13 +110,13 @@ def test_an_index_that_is_deleted_under_a_server_is_made_again(notes: Path) -> N
         command=sys.executable, args=["-m", "dowse", "docs", str(notes)], env=dict(os.environ)
     )
 
-    async def talk() -> None:
+    async def run_conversation() -> None:
         async with Client(server) as client:
             reader = Reader(client)
-            assert await reader.found("rootstock") == ["docs://guide/grafting.html"]
+            assert await reader.found_uris("rootstock") == ["docs://guide/grafting.html"]
             forget_project(notes)
             assert await reader.uris() == LISTED
-            assert await reader.found("rootstock") == ["docs://guide/grafting.html"]
+            assert await reader.found_uris("rootstock") == ["docs://guide/grafting.html"]
 
     index(notes)
-    anyio.run(talk)
+    anyio.run(run_conversation)

@@ -1,11 +1,11 @@
-"""The syntax of a query, in titles, texts and both: what is required, what is excluded, and the totals."""
+"""The query syntax in titles, texts and both: required and excluded terms, and the totals."""
 
 from pathlib import Path
 
 import pytest
 
 from tests.sample_data import write_tree
-from tests.surfaces.documents.documents_client import Reader, index, talk
+from tests.surfaces.documents.documents_client import Reader, index, run_conversation
 
 FOLDER = {
     "a.html": "<title>Apple guide</title><body><p>Prune in winter. Store the fruit well.</p></body>",
@@ -68,7 +68,7 @@ def test_what_is_required_is_there_and_what_is_excluded_is_not(folder: Path, pla
                 for one in found["results"]
             )
 
-    talk("auto", conversation, folder)
+    run_conversation("auto", conversation, folder)
 
 
 def test_totals_count_what_is_not_shown(tmp_path: Path) -> None:
@@ -88,4 +88,4 @@ def test_totals_count_what_is_not_shown(tmp_path: Path) -> None:
         ):
             assert (query, (await reader.search(query, limit=3))["totalMatches"]) == (query, total)
 
-    talk("auto", conversation, tmp_path)
+    run_conversation("auto", conversation, tmp_path)

@@ -1,4 +1,4 @@
-"""Resources are read: whole or by section, as they are now, under every name a file can have."""
+"""Reading of resources: whole or by section, with current contents, under every file name."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ from mcp_types import TextResourceContents
 
 from dowse.surfaces.documents.doc_uris import make_uri, parse_uri
 from tests.sample_data import write_tree
-from tests.surfaces.documents.documents_client import NOT_FOUND, Reader, index, talk
+from tests.surfaces.documents.documents_client import NOT_FOUND, Reader, index, run_conversation
 
 
 def test_a_document_is_read_as_a_reader_gets_it(notes: Path, mode: str) -> None:
@@ -26,17 +26,17 @@ def test_a_document_is_read_as_a_reader_gets_it(notes: Path, mode: str) -> None:
         assert "steal" not in page
         assert "<" not in page
 
-    talk(mode, conversation, notes)
+    run_conversation(mode, conversation, notes)
 
 
 def test_the_type_is_the_one_that_is_listed(notes: Path, mode: str) -> None:
     async def conversation(reader: Reader) -> None:
-        for listed in await reader.every():
+        for listed in await reader.list_all():
             (content,) = (await reader.client.read_resource(str(listed.uri))).contents
             assert isinstance(content, TextResourceContents)
             assert content.mime_type == listed.mime_type
 
-    talk(mode, conversation, notes)
+    run_conversation(mode, conversation, notes)
 
 
 def test_a_section_is_what_stands_below_its_heading(notes: Path, mode: str) -> None:
@@ -45,12 +45,12 @@ def test_a_section_is_what_stands_below_its_heading(notes: Path, mode: str) -> N
         assert await reader.read("docs://guide/pruning.md#when") == when
         assert await reader.read("docs://guide/pruning.md#When") == when
         assert (await reader.read("docs://guide/grafting.html#whip-and-tongue")).startswith("## Whip and tongue")
-        assert await reader.refusal("docs://guide/pruning.md#where") == (
+        assert await reader.read_error("docs://guide/pruning.md#where") == (
             NOT_FOUND[mode],
             "Resource not found: docs://guide/pruning.md#where",
         )
 
-    talk(mode, conversation, notes)
+    run_conversation(mode, conversation, notes)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
@@ -66,7 +66,7 @@ def test_lines_end_as_they_do_in_the_file(tmp_path: Path, end: str) -> None:
             assert await reader.read(f"{uri}#%C3%BCber-uns") == section
             assert await reader.read(f"{uri}#über-uns") == section
 
-    talk("auto", conversation, tmp_path)
+    run_conversation("auto", conversation, tmp_path)
 
 
 def test_a_document_is_read_as_it_is_now(notes: Path, mode: str) -> None:
@@ -76,9 +76,9 @@ def test_a_document_is_read_as_it_is_now(notes: Path, mode: str) -> None:
         assert await reader.read("docs://memo.txt") == "Something else\n"
         assert await reader.read("docs://new.md") == "# New\n"
         (notes / "memo.txt").unlink()
-        assert (await reader.refusal("docs://memo.txt"))[0] == NOT_FOUND[mode]
+        assert (await reader.read_error("docs://memo.txt"))[0] == NOT_FOUND[mode]
 
-    talk(mode, conversation, notes)
+    run_conversation(mode, conversation, notes)
 
 
 def test_a_long_document_is_not_cut(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_a_long_document_is_not_cut(tmp_path: Path) -> None:
         assert await reader.read("docs://long.md") == text
 
     index(tmp_path)
-    talk("legacy", conversation, tmp_path, budget_tokens=1000)
+    run_conversation("legacy", conversation, tmp_path, budget_tokens=1000)
 
 
 NAMES = [
@@ -129,7 +129,7 @@ def test_every_address_that_is_listed_can_be_read_whatever_the_name(tmp_path: Pa
     root = write_tree(tmp_path / "odd", {name: f"This is {name!r}.\n" for name in NAMES})
 
     async def conversation(reader: Reader) -> None:
-        listed = await reader.every()
+        listed = await reader.list_all()
         assert sorted(unquote(str(one.uri)).removeprefix("docs://") for one in listed) == sorted(NAMES)
         for one in listed:
             assert str(one.uri).isascii()
@@ -138,9 +138,9 @@ def test_every_address_that_is_listed_can_be_read_whatever_the_name(tmp_path: Pa
             assert await reader.read(str(one.uri)) == f"This is {name!r}.\n"
             assert str(one.name).replace("\u200d", "").isprintable()  # it joins letters and pictures
 
-    talk(mode, conversation, root)  # from the files
+    run_conversation(mode, conversation, root)  # from the files
     index(root)
-    talk(mode, conversation, root)  # from the index
+    run_conversation(mode, conversation, root)  # from the index
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere all names are Unicode")
@@ -153,11 +153,11 @@ def test_a_name_that_is_no_unicode_is_neither_listed_nor_read(tmp_path: Path, mo
 
     async def conversation(reader: Reader) -> None:
         assert await reader.uris() == ["docs://fine.md"]
-        code, message = await reader.refusal("docs://caf%E9.md")
+        code, message = await reader.read_error("docs://caf%E9.md")
         assert code == NOT_FOUND[mode]
         assert message == "Resource not found: docs://caf%E9.md"
 
-    talk(mode, conversation, tmp_path / "odd")
+    run_conversation(mode, conversation, tmp_path / "odd")
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1), st.text())

@@ -1,4 +1,4 @@
-"""What is not served: nothing outside the folder, nothing denied, no other scheme; an error and no content."""
+"""Refused resources: files outside of the folder, denied files and other URI schemes get an error."""
 
 import os
 import sys
@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from tests.sample_data import write_tree
-from tests.surfaces.documents.documents_client import NOT_FOUND, Reader, index, talk
+from tests.surfaces.documents.documents_client import NOT_FOUND, Reader, index, run_conversation
 
 SECRET = "hunter2"
 
 
 @pytest.fixture
 def guarded(notes: Path) -> Path:
-    """The folder, with secrets beside it and in it, and with ways that lead to them."""
+    """The folder with secrets in it and beside it, and with links that lead to them."""
     write_tree(notes.parent, {"secret.md": f"# {SECRET}\n", "notes-too/secret.md": f"# {SECRET}\n"})
     write_tree(
         notes,
@@ -104,9 +104,9 @@ REFUSED = [
 def test_whatever_is_not_a_document_of_the_folder_is_not_found(guarded: Path, mode: str) -> None:
     async def conversation(reader: Reader) -> None:
         for uri in REFUSED:
-            code, message = await reader.refusal(uri)
+            code, message = await reader.read_error(uri)
             assert (code, message) == (NOT_FOUND[mode], f"Resource not found: {uri}")
-        listed = await reader.every()
+        listed = await reader.list_all()
         assert [str(one.uri) for one in listed] == [
             "docs://README.md",
             "docs://guide/grafting.html",
@@ -116,9 +116,9 @@ def test_whatever_is_not_a_document_of_the_folder_is_not_found(guarded: Path, mo
         assert (await reader.search(SECRET))["totalMatches"] == 0
         for tool in ("get_document_outline", "read_document", "find_links"):
             for uri in REFUSED:
-                assert SECRET not in await reader.fail(tool, uri=uri)
+                assert SECRET not in await reader.expect_error(tool, uri=uri)
 
-    talk(mode, conversation, guarded, level="full")
+    run_conversation(mode, conversation, guarded, level="full")
 
 
 FOREIGN = [
@@ -140,9 +140,9 @@ FOREIGN = [
 def test_another_scheme_is_named_as_such(guarded: Path, mode: str) -> None:
     async def conversation(reader: Reader) -> None:
         for uri in FOREIGN:
-            assert await reader.refusal(uri) == (NOT_FOUND[mode], f"Unsupported URI scheme: {uri}")
+            assert await reader.read_error(uri) == (NOT_FOUND[mode], f"Unsupported URI scheme: {uri}")
 
-    talk(mode, conversation, guarded)
+    run_conversation(mode, conversation, guarded)
 
 
 def test_a_file_that_becomes_a_symlink_is_not_read_any_more(guarded: Path, mode: str) -> None:
@@ -150,20 +150,20 @@ def test_a_file_that_becomes_a_symlink_is_not_read_any_more(guarded: Path, mode:
         assert "secateurs" in await reader.read("docs://memo.txt")
         (guarded / "memo.txt").unlink()
         (guarded / "memo.txt").symlink_to(guarded.parent / "secret.md")
-        assert (await reader.refusal("docs://memo.txt"))[0] == NOT_FOUND[mode]
-        text, found = await reader.told("secateurs ladder")
+        assert (await reader.read_error("docs://memo.txt"))[0] == NOT_FOUND[mode]
+        text, found = await reader.search_with_text("secateurs ladder")
         assert "docs://memo.txt" not in text
         assert SECRET not in text
         assert SECRET not in str(found)
 
-    talk(mode, conversation, guarded)
+    run_conversation(mode, conversation, guarded)
 
 
 def test_a_folder_that_is_gone_is_an_error_and_no_empty_list(notes: Path) -> None:
     async def conversation(reader: Reader) -> None:
         notes.rename(notes.with_name("elsewhere"))
-        code, message = await reader.refusal("docs://README.md")
+        code, message = await reader.read_error("docs://README.md")
         assert code == -32602
         assert str(notes.parent) not in message
 
-    talk("auto", conversation, notes)
+    run_conversation("auto", conversation, notes)

@@ -1,4 +1,4 @@
-"""`search_documents`: what it says, letter by letter, and what it finds."""
+"""`search_documents`: its exact text, and its hits."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from dowse.surfaces.documents.document_replies import EXCERPT_CHARACTERS
 from tests.sample_data import write_tree
-from tests.surfaces.documents.documents_client import Reader, index, talk
+from tests.surfaces.documents.documents_client import Reader, index, run_conversation
 
 
 def test_the_tool_is_described_as_specified(notes: Path, mode: str) -> None:
@@ -25,12 +25,12 @@ def test_the_tool_is_described_as_specified(notes: Path, mode: str) -> None:
         assert tool.annotations
         assert tool.annotations.read_only_hint
 
-    talk(mode, conversation, notes)
+    run_conversation(mode, conversation, notes)
 
 
 def test_the_reply_has_the_form_of_the_specification(notes: Path, mode: str) -> None:
     async def conversation(reader: Reader) -> None:
-        text, content = await reader.told("rootstock")
+        text, content = await reader.search_with_text("rootstock")
         (one,) = content["results"]
         assert text == (
             "Search results: 1 matches\n\n"
@@ -51,7 +51,7 @@ def test_the_reply_has_the_form_of_the_specification(notes: Path, mode: str) -> 
         }
         assert content["coverage"] == {"indexedFiles": 4, "expectedFiles": 4, "complete": True}
 
-    talk(mode, conversation, notes)
+    run_conversation(mode, conversation, notes)
 
 
 def test_the_header_says_how_many_there_are_and_how_many_are_shown(tmp_path: Path) -> None:
@@ -64,17 +64,17 @@ def test_the_header_says_how_many_there_are_and_how_many_are_shown(tmp_path: Pat
             (5, "Search results: 5 matches"),
             (100, "Search results: 5 matches"),
         ):
-            text, content = await reader.told("pear", limit=limit)
+            text, content = await reader.search_with_text("pear", limit=limit)
             assert text.split("\n")[0] == header
             assert content["totalMatches"] == 5
             assert len(content["results"]) == min(limit, 5)
-        assert (await reader.told("zeppelin"))[0] == "Search results: 0 matches"
+        assert (await reader.search_with_text("zeppelin"))[0] == "Search results: 0 matches"
         for empty in ("", "  ", "\n"):
-            text, content = await reader.told(empty)
+            text, content = await reader.search_with_text(empty)
             assert text == "Search results: 0 matches"
             assert content["results"] == []
 
-    talk("auto", conversation, root)
+    run_conversation("auto", conversation, root)
 
 
 def test_where_is_looked_can_be_chosen(tmp_path: Path, mode: str) -> None:
@@ -100,33 +100,33 @@ def test_where_is_looked_can_be_chosen(tmp_path: Path, mode: str) -> None:
         assert title["excerpt"] == "A fruit."
         assert "startLine" not in title
 
-    talk(mode, conversation, root)
+    run_conversation(mode, conversation, root)
 
 
 @pytest.mark.parametrize("types", [["md"], [".md"], ["MD"], [" .Md "], ["md", ".html"]])
 def test_kinds_of_files_are_named_with_or_without_their_dot(notes: Path, types: list[str]) -> None:
     async def conversation(reader: Reader) -> None:
         endings = tuple(name.strip(" .").lower() for name in types)
-        found = await reader.found("secateurs rootstock orchard", fileTypes=types)
+        found = await reader.found_uris("secateurs rootstock orchard", fileTypes=types)
         assert found
         assert all(uri.endswith(endings) for uri in found)
         assert sorted(found) == sorted(
-            uri for uri in await reader.found("secateurs rootstock orchard") if uri.endswith(endings)
+            uri for uri in await reader.found_uris("secateurs rootstock orchard") if uri.endswith(endings)
         )
 
-    talk("auto", conversation, notes)
+    run_conversation("auto", conversation, notes)
 
 
 def test_no_kinds_are_all_kinds_and_unknown_ones_are_named(notes: Path, mode: str) -> None:
     async def conversation(reader: Reader) -> None:
-        assert len(await reader.found("secateurs", fileTypes=[])) == 2
-        assert len(await reader.found("secateurs", fileTypes=None)) == 2
-        assert len(await reader.found("secateurs", fileTypes=[""])) == 2
-        assert await reader.found("secateurs", fileTypes=["pdf"]) == []
-        told = await reader.fail("search_documents", query="x", fileTypes=["md", "exe"])
+        assert len(await reader.found_uris("secateurs", fileTypes=[])) == 2
+        assert len(await reader.found_uris("secateurs", fileTypes=None)) == 2
+        assert len(await reader.found_uris("secateurs", fileTypes=[""])) == 2
+        assert await reader.found_uris("secateurs", fileTypes=["pdf"]) == []
+        told = await reader.expect_error("search_documents", query="x", fileTypes=["md", "exe"])
         assert told.startswith("fileTypes: .exe is not a document type. Known types: .adoc")
 
-    talk(mode, conversation, notes)
+    run_conversation(mode, conversation, notes)
 
 
 @pytest.mark.parametrize(
@@ -147,9 +147,9 @@ def test_no_kinds_are_all_kinds_and_unknown_ones_are_named(notes: Path, mode: st
 )
 def test_wrong_arguments_are_refused_by_name(notes: Path, wrong: dict[str, Any], told: str) -> None:
     async def conversation(reader: Reader) -> None:
-        assert await reader.fail("search_documents", **{"query": "secateurs", **wrong}) == told
+        assert await reader.expect_error("search_documents", **{"query": "secateurs", **wrong}) == told
 
-    talk("auto", conversation, notes)
+    run_conversation("auto", conversation, notes)
 
 
 def test_misspelled_words_are_taken_for_the_nearest(notes: Path, mode: str) -> None:
@@ -159,11 +159,11 @@ def test_misspelled_words_are_taken_for_the_nearest(notes: Path, mode: str) -> N
             ("rootstok", "docs://guide/grafting.html"),
             ("prunning apple treess", "docs://guide/pruning.md"),
         ):
-            assert uri in await reader.found(asked)
+            assert uri in await reader.found_uris(asked)
         (first, *_) = (await reader.search("prunning apple treess"))["results"]
         assert first["matchLocation"] == "both"
 
-    talk(mode, conversation, notes)
+    run_conversation(mode, conversation, notes)
 
 
 def test_a_title_outranks_the_same_words_in_a_text(tmp_path: Path, mode: str) -> None:
@@ -186,7 +186,7 @@ def test_a_title_outranks_the_same_words_in_a_text(tmp_path: Path, mode: str) ->
         scores = [one["relevance"] for one in found]
         assert scores == sorted(scores, reverse=True)
 
-    talk(mode, conversation, root)
+    run_conversation(mode, conversation, root)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_an_exact_title_comes_first_and_is_relevant(tmp_path: Path, title: str) 
             assert first["uri"] == "docs://this.md"
             assert first["relevance"] >= 0.8
 
-    talk("auto", conversation, root)
+    run_conversation("auto", conversation, root)
 
 
 def test_nonsense_is_not_relevant(notes: Path, mode: str) -> None:
@@ -222,7 +222,7 @@ def test_nonsense_is_not_relevant(notes: Path, mode: str) -> None:
                 found = (await reader.search(query, searchIn=place))["results"]
                 assert max((one["relevance"] for one in found), default=0) < 0.3, (query, found)
 
-    talk(mode, conversation, notes)
+    run_conversation(mode, conversation, notes)
 
 
 def test_an_excerpt_is_around_the_best_passage_and_cut_at_words(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_an_excerpt_is_around_the_best_passage_and_cut_at_words(tmp_path: Path) 
         (one,) = (await reader.search("loquat"))["results"]
         assert one["excerpt"] == "No such word here."
 
-    talk("auto", conversation, root)
+    run_conversation("auto", conversation, root)
 
 
 def test_as_many_are_shown_as_were_asked_for_where_there_are_so_many(tmp_path: Path) -> None:
@@ -263,47 +263,49 @@ def test_as_many_are_shown_as_were_asked_for_where_there_are_so_many(tmp_path: P
 
     async def conversation(reader: Reader) -> None:
         for limit in (1, 7, 50, 100):
-            text, content = await reader.told("pear", limit=limit)
+            text, content = await reader.search_with_text("pear", limit=limit)
             assert text.startswith(f"Search results: 126 matches (showing {limit})")
             uris = [one["uri"] for one in content["results"]]
             assert len(set(uris)) == len(uris) == limit
             scores = [one["relevance"] for one in content["results"]]
             assert scores == sorted(scores, reverse=True)
 
-    talk("auto", conversation, tmp_path)
+    run_conversation("auto", conversation, tmp_path)
 
 
 def test_the_very_first_call_on_a_folder_without_an_index_is_answered(unindexed: Path, mode: str) -> None:
     async def conversation(reader: Reader) -> None:
-        text, content = await reader.told("rootstock")
+        text, content = await reader.search_with_text("rootstock")
         assert [one["uri"] for one in content["results"]] == ["docs://guide/grafting.html"]
         assert text.startswith("Search results: 1 matches")
 
-    talk(mode, conversation, unindexed)
+    run_conversation(mode, conversation, unindexed)
 
 
 def test_the_first_call_finds_titles_alone_as_well(unindexed: Path) -> None:
     async def conversation(reader: Reader) -> None:
-        assert await reader.found("grafting", searchIn="title", fileTypes=["html"]) == ["docs://guide/grafting.html"]
+        assert await reader.found_uris("grafting", searchIn="title", fileTypes=["html"]) == [
+            "docs://guide/grafting.html"
+        ]
 
-    talk("auto", conversation, unindexed)
+    run_conversation("auto", conversation, unindexed)
 
 
 def test_answers_follow_a_file_that_was_just_changed_or_deleted(notes: Path, mode: str) -> None:
     async def conversation(reader: Reader) -> None:
-        assert await reader.found("ladder") == ["docs://memo.txt"]
+        assert await reader.found_uris("ladder") == ["docs://memo.txt"]
         (notes / "memo.txt").write_text("Sell the tractor\n", encoding="utf-8")
-        assert await reader.found("ladder") == []
-        assert await reader.found("tractor") == ["docs://memo.txt"]
+        assert await reader.found_uris("ladder") == []
+        assert await reader.found_uris("tractor") == ["docs://memo.txt"]
         assert (await reader.search("sell the tractor", searchIn="title"))["results"][0]["relevance"] == 1.0
         (notes / "guide/new.md").write_text("# Medlars\n", encoding="utf-8")
-        assert await reader.found("medlars", searchIn="title") == ["docs://guide/new.md"]
+        assert await reader.found_uris("medlars", searchIn="title") == ["docs://guide/new.md"]
         (notes / "guide/new.md").rename(notes / "guide/newer.md")
-        assert await reader.found("medlars") == ["docs://guide/newer.md"]
+        assert await reader.found_uris("medlars") == ["docs://guide/newer.md"]
         (notes / "guide/newer.md").unlink()
         (notes / "memo.txt").unlink()
-        text, content = await reader.told("tractor medlars")
+        text, content = await reader.search_with_text("tractor medlars")
         assert text == "Search results: 0 matches"
         assert content["totalMatches"] == 0
 
-    talk(mode, conversation, notes)
+    run_conversation(mode, conversation, notes)

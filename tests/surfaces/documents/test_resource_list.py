@@ -1,4 +1,4 @@
-"""The capabilities, and the list of resources: its fields, its order, its pages."""
+"""The capabilities, and the resource list: its fields, order and pages."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from dowse.surfaces.documents.documents_surface import PAGE
 from mcp import MCPError
 from tests.sample_data import write_tree
 from tests.surfaces.documents.conftest import LISTED
-from tests.surfaces.documents.documents_client import Reader, index, talk
+from tests.surfaces.documents.documents_client import Reader, index, run_conversation
 
 
 def test_resources_and_tools_are_announced_and_nothing_else(notes: Path, mode: str) -> None:
@@ -18,7 +18,7 @@ def test_resources_and_tools_are_announced_and_nothing_else(notes: Path, mode: s
         assert told.keys() == {"resources", "tools"}
         assert not told["tools"].get("listChanged")
 
-    talk(mode, conversation, notes)
+    run_conversation(mode, conversation, notes)
 
 
 def test_a_server_of_code_alone_announces_no_resources(notes: Path, mode: str) -> None:
@@ -26,12 +26,12 @@ def test_a_server_of_code_alone_announces_no_resources(notes: Path, mode: str) -
         assert reader.client.server_capabilities.resources is None
         assert "search_documents" not in {tool.name for tool in (await reader.client.list_tools()).tools}
 
-    talk(mode, conversation, notes, surfaces=("code",))
+    run_conversation(mode, conversation, notes, surfaces=("code",))
 
 
 def test_a_resource_is_listed_with_its_metadata_and_nothing_of_its_content(notes: Path, mode: str) -> None:
     async def conversation(reader: Reader) -> None:
-        listed = [one.model_dump(by_alias=True, exclude_none=True, mode="json") for one in await reader.every()]
+        listed = [one.model_dump(by_alias=True, exclude_none=True, mode="json") for one in await reader.list_all()]
         assert listed == [
             {
                 "uri": "docs://README.md",
@@ -63,14 +63,14 @@ def test_a_resource_is_listed_with_its_metadata_and_nothing_of_its_content(notes
             },
         ]
 
-    talk(mode, conversation, notes)
+    run_conversation(mode, conversation, notes)
 
 
 def test_the_list_is_the_same_without_an_index(unindexed: Path, mode: str) -> None:
     async def conversation(reader: Reader) -> None:
         assert await reader.uris() == LISTED
 
-    talk(mode, conversation, unindexed)
+    run_conversation(mode, conversation, unindexed)
 
 
 def test_the_project_surface_beside_it_changes_nothing(notes: Path) -> None:
@@ -78,7 +78,7 @@ def test_the_project_surface_beside_it_changes_nothing(notes: Path) -> None:
         assert await reader.uris() == LISTED
         assert {tool.name for tool in (await reader.client.list_tools()).tools} >= {"search_code", "search_documents"}
 
-    talk("auto", conversation, notes, surfaces=("code", "documents"))
+    run_conversation("auto", conversation, notes, surfaces=("code", "documents"))
 
 
 def _many(folder: Path) -> Path:
@@ -91,33 +91,33 @@ def test_pages_follow_each_other_by_path_before_and_after_the_index_is_made(tmp_
     paths = sorted(str(file.relative_to(root)) for file in root.rglob("*.md"))
 
     async def conversation(reader: Reader) -> list[str]:
-        pages, cursor = [await reader.page()], None
+        pages, cursor = [await reader.list_page()], None
         while cursor := pages[-1][1]:
-            pages.append(await reader.page(cursor))
+            pages.append(await reader.list_page(cursor))
         assert [len(page) for page, _ in pages] == [PAGE, PAGE, len(paths) - 2 * PAGE]
         return [str(one.title) for page, _ in pages for one in page]
 
-    assert talk("auto", conversation, root) == paths  # by a folder without an index
+    assert run_conversation("auto", conversation, root) == paths  # by a folder without an index
     index(root)
-    assert talk("legacy", conversation, root) == paths
-    assert talk("auto", conversation, root) == paths
+    assert run_conversation("legacy", conversation, root) == paths
+    assert run_conversation("auto", conversation, root) == paths
 
 
 def test_a_page_that_was_begun_goes_on_when_the_index_is_made_in_between(tmp_path: Path) -> None:
     root = _many(tmp_path)
 
     async def conversation(reader: Reader) -> None:
-        first, cursor = await reader.page()
+        first, cursor = await reader.list_page()
         index(root)
-        second, cursor = await reader.page(cursor)
-        (root / "a10.md").unlink()  # before the place we are at
-        third, end = await reader.page(cursor)
+        second, cursor = await reader.list_page(cursor)
+        (root / "a10.md").unlink()  # before the current position
+        third, end = await reader.list_page(cursor)
         titles = [str(one.title) for one in (*first, *second, *third)]
         assert titles == sorted(titles)
         assert len(set(titles)) == len(titles) == 420
         assert end is None
 
-    talk("auto", conversation, root)
+    run_conversation("auto", conversation, root)
 
 
 def test_a_list_that_fills_its_page_has_no_empty_page_after_it(tmp_path: Path) -> None:
@@ -125,11 +125,11 @@ def test_a_list_that_fills_its_page_has_no_empty_page_after_it(tmp_path: Path) -
     index(root)
 
     async def conversation(reader: Reader) -> None:
-        page, cursor = await reader.page()
+        page, cursor = await reader.list_page()
         assert len(page) == PAGE
         assert cursor is None
 
-    talk("auto", conversation, root)
+    run_conversation("auto", conversation, root)
 
 
 @pytest.mark.parametrize(
@@ -138,17 +138,17 @@ def test_a_list_that_fills_its_page_has_no_empty_page_after_it(tmp_path: Path) -
 def test_a_cursor_that_is_not_ours_is_refused(notes: Path, cursor: str, mode: str) -> None:
     async def conversation(reader: Reader) -> None:
         with pytest.raises(MCPError) as caught:
-            await reader.page(cursor)
+            await reader.list_page(cursor)
         assert caught.value.error.code == -32602
         assert "The cursor did not come from this server" in caught.value.error.message
 
-    talk(mode, conversation, notes)
+    run_conversation(mode, conversation, notes)
 
 
 def test_an_empty_folder_has_an_empty_list(tmp_path: Path, mode: str) -> None:
     async def conversation(reader: Reader) -> None:
         assert await reader.uris() == []
-        assert (await reader.told("anything"))[0] == "Search results: 0 matches"
+        assert (await reader.search_with_text("anything"))[0] == "Search results: 0 matches"
 
     index(tmp_path)
-    talk(mode, conversation, tmp_path)
+    run_conversation(mode, conversation, tmp_path)

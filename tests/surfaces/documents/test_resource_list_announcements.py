@@ -1,4 +1,4 @@
-"""A client is told when the list of resources becomes another one, and only then."""
+"""Clients are notified when the resource list changes, and only then."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -16,11 +16,11 @@ from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.documents.resource_list import ResourceList
 from mcp import Client
 from tests.sample_data import write_tree
-from tests.surfaces.documents.documents_client import Reader, index, until
+from tests.surfaces.documents.documents_client import Reader, index, wait_until
 
 
 class Ear:
-    """Counts what a client is told."""
+    """Counts the notifications that a client receives."""
 
     def __init__(self) -> None:
         self.heard = 0
@@ -33,12 +33,12 @@ class Ear:
         async def has_heard() -> bool:
             return self.heard > before
 
-        await until(has_heard)
+        await wait_until(has_heard)
 
 
 @asynccontextmanager
 async def listening(mode: str, *roots: Path) -> AsyncIterator[tuple[Reader, Ear]]:
-    """A client that hears of changes as its revision of the protocol has it."""
+    """A client that receives notifications as its revision of the protocol defines."""
     ear = Ear()
     server = ComposedServer(Service(list(roots)), Path("/"), Offer(("documents",))).server()
     if mode == "legacy":
@@ -64,18 +64,18 @@ Story = Callable[[Reader, Ear], Awaitable[None]]
 
 
 def hear(mode: str, story: Story, *roots: Path) -> None:
-    async def tell() -> None:
+    async def call_tool() -> None:
         async with listening(mode, *roots) as (reader, ear):
             await story(reader, ear)
 
-    anyio.run(tell)
+    anyio.run(call_tool)
 
 
 def test_a_client_hears_of_documents_that_come_go_and_get_another_title(notes: Path, mode: str) -> None:
     new = notes / "guide/new.md"
 
     async def story(reader: Reader, ear: Ear) -> None:
-        assert len(await reader.every()) == 4
+        assert len(await reader.list_all()) == 4
         for change, titles in (
             (lambda: new.write_text("# New\n", encoding="utf-8"), ["New"]),
             (lambda: new.write_text("# Newer\n", encoding="utf-8"), ["Newer"]),
@@ -84,7 +84,7 @@ def test_a_client_hears_of_documents_that_come_go_and_get_another_title(notes: P
             before = ear.heard
             change()
             await ear.hears_more_than(before)
-            assert [one.title for one in await reader.every() if "New" in str(one.title)] == titles
+            assert [one.title for one in await reader.list_all() if "New" in str(one.title)] == titles
         assert ear.heard == 3
 
     hear(mode, story, notes)
@@ -92,14 +92,14 @@ def test_a_client_hears_of_documents_that_come_go_and_get_another_title(notes: P
 
 def test_neither_the_first_index_nor_another_text_under_the_same_title_is_news(unindexed: Path, mode: str) -> None:
     async def story(reader: Reader, ear: Ear) -> None:
-        assert len(await reader.every()) == 4  # from the files, while they are indexed
+        assert len(await reader.list_all()) == 4  # from the files, while they are indexed
         write_tree(unindexed, {"README.md": "# Orchard notes\n\nNow about quinces.\n"})
 
         async def is_indexed() -> bool:
-            return "docs://README.md" in await reader.found("quinces")
+            return "docs://README.md" in await reader.found_uris("quinces")
 
-        await until(is_indexed)
-        assert len(await reader.every()) == 4
+        await wait_until(is_indexed)
+        assert len(await reader.list_all()) == 4
         write_tree(unindexed, {"later.md": "# Later\n"})
         await ear.hears_more_than(0)
         assert ear.heard == 1
@@ -108,17 +108,17 @@ def test_neither_the_first_index_nor_another_text_under_the_same_title_is_news(u
 
 
 def test_a_server_that_does_not_lead_tells_its_clients_too(notes: Path, mode: str) -> None:
-    async def both() -> None:
+    async def content_and_text() -> None:
         async with listening("auto", notes) as (first, _):
             await first.search("secateurs")  # by now the first one watches
             async with listening(mode, notes) as (reader, ear):
-                await reader.every()
+                await reader.list_all()
                 await reader.search("secateurs")
                 write_tree(notes, {"guide/new.md": "# New\n"})
                 await ear.hears_more_than(0)
                 assert "docs://guide/new.md" in await reader.uris()
 
-    anyio.run(both)
+    anyio.run(content_and_text)
 
 
 def test_of_several_folders_each_is_heard_of(notes: Path, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_of_several_folders_each_is_heard_of(notes: Path, tmp_path: Path) -> Non
     index(other)
 
     async def story(reader: Reader, ear: Ear) -> None:
-        await reader.every()
+        await reader.list_all()
         await reader.search("secateurs")
         write_tree(other, {"b.md": "# B\n"})
         await ear.hears_more_than(0)
@@ -135,7 +135,7 @@ def test_of_several_folders_each_is_heard_of(notes: Path, tmp_path: Path) -> Non
     hear("legacy", story, notes, other)
 
 
-# The list itself
+# The resource list
 
 
 def test_a_list_is_another_one_when_a_path_or_title_is(notes: Path) -> None:
@@ -173,8 +173,8 @@ def test_what_was_shown_before_there_was_an_index_is_compared_with_it(notes: Pat
     assert not is_another(pages, is_last=True)
     assert not is_another(pages[:2], is_last=False)
     assert not is_another([], is_last=False)
-    assert is_another(pages[:2], is_last=True)  # more have come
-    assert is_another([*pages[:2], ListedDocument("guide/a.md", "A", "")], is_last=False)  # one has gone
+    assert is_another(pages[:2], is_last=True)  # documents were added
+    assert is_another([*pages[:2], ListedDocument("guide/a.md", "A", "")], is_last=False)  # a document was removed
     assert is_another([replace(pages[0], title="Before"), *pages[1:]], is_last=True)
     assert is_another([], is_last=True)
     project.close()

@@ -1,4 +1,4 @@
-"""The tools as an assistant calls them, in both revisions of the protocol."""
+"""The tools of named indexes, called in both revisions of the protocol."""
 
 import subprocess
 import sys
@@ -10,8 +10,8 @@ import pytest
 from dowse.notes import registry as library_module
 from dowse.surfaces.notes.notes_handlers import NotesSurface
 from dowse.surfaces.notes.notes_tools import notes_tools
-from tests.notes.notes_server import Assistant, talk
-from tests.surfaces.project.project_client import DECLINE, Person, yes
+from tests.notes.notes_server import Assistant, run_conversation
+from tests.surfaces.project.project_client import DECLINE, ScriptedUser, accept
 
 SEEDS = {"search_index", "search_add_document", "search_create_index"}
 
@@ -20,16 +20,18 @@ def test_the_example_of_the_specification(mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
         content = "Rate limiting protects APIs from abuse by throttling request frequency."
         metadata = {"module": "rate_limiting", "type": "readme", "deep": [{"a": [1, 1.5, None, True, "ü"]}]}
-        added = await assistant.tell(
+        added = await assistant.call_tool(
             "search_add_document", doc_id="readme-rate-limiting", content=content, metadata=metadata
         )
         assert added == {"status": "indexed", "doc_id": "readme-rate-limiting", "token_count": 10}
-        again = await assistant.tell(
+        again = await assistant.call_tool(
             "search_add_document", doc_id="readme-rate-limiting", content="Python rate limiting"
         )
         assert again["status"] == "re-indexed"
-        await assistant.tell("search_add_document", doc_id="readme-rate-limiting", content=content, metadata=metadata)
-        found = await assistant.tell("search_index", query='+rate "request frequency" -java throttling', k=3)
+        await assistant.call_tool(
+            "search_add_document", doc_id="readme-rate-limiting", content=content, metadata=metadata
+        )
+        found = await assistant.call_tool("search_index", query='+rate "request frequency" -java throttling', k=3)
         assert found["total_matches"] == 1
         (one,) = found["results"]
         assert one.keys() == {"doc_id", "score", "highlights", "metadata"}
@@ -38,44 +40,47 @@ def test_the_example_of_the_specification(mode: str) -> None:
             "terms": ["throttling"], "must": ["rate"], "must_not": ["java"], "phrases": ["request frequency"],
         }  # fmt: skip
 
-    talk(mode, conversation)
+    run_conversation(mode, conversation)
 
 
 def test_an_empty_query_finds_nothing_and_says_no_more(mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
         for query in ("", "  \n"):
-            assert await assistant.tell("search_index", query=query) == {"results": [], "total_matches": 0}
+            assert await assistant.call_tool("search_index", query=query) == {"results": [], "total_matches": 0}
 
-    talk(mode, conversation)
+    run_conversation(mode, conversation)
 
 
 def test_errors_read_as_specified(mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
-        fail = assistant.fail
-        assert await fail("search_index", query="x", index_name="nope") == "Index not found: nope"
-        assert await fail("search_index", query="", index_name="../../etc") == "Index not found: ../../etc"
+        expect_error = assistant.expect_error
+        assert await expect_error("search_index", query="x", index_name="nope") == "Index not found: nope"
+        assert await expect_error("search_index", query="", index_name="../../etc") == "Index not found: ../../etc"
         blank = "Content must be a non-empty string"
         contents: list[Any] = ["", "  \n\t", None, 5, ["x"], {}]
         for content in contents:
-            assert await fail("search_add_document", doc_id="a", content=content) == blank
-        assert await fail("search_add_document", doc_id="a") == blank
-        assert await fail("search_add_document", doc_id="a", content="x", index_name="nope") == "Index not found: nope"
-        assert await fail("search_create_index", index_name="default") == "Index already exists: default"
-        assert await fail("search_create_index", index_name="n", backend="redis") == "Unknown backend: redis"
-        made = await assistant.tell("search_create_index", index_name="n", backend="disk")
+            assert await expect_error("search_add_document", doc_id="a", content=content) == blank
+        assert await expect_error("search_add_document", doc_id="a") == blank
+        assert (
+            await expect_error("search_add_document", doc_id="a", content="x", index_name="nope")
+            == "Index not found: nope"
+        )
+        assert await expect_error("search_create_index", index_name="default") == "Index already exists: default"
+        assert await expect_error("search_create_index", index_name="n", backend="redis") == "Unknown backend: redis"
+        made = await assistant.call_tool("search_create_index", index_name="n", backend="disk")
         assert made == {"status": "created", "index_name": "n", "backend": "disk"}
-        assert await fail("search_create_index", index_name="n", backend="memory") == "Index already exists: n"
+        assert await expect_error("search_create_index", index_name="n", backend="memory") == "Index already exists: n"
         for name in ("", "a b", "../x", "a" * 65, "ü", "a.b", "a\n"):
-            assert "letters, digits, - and _" in await fail("search_create_index", index_name=name)
+            assert "letters, digits, - and _" in await expect_error("search_create_index", index_name=name)
         wrong: list[dict[str, Any]] = [
             {"k": 0}, {"k": 1.5}, {"k": True}, {"k": "3"}, {"k": 10**400}, {"offset": -1}, {"filter": []},
         ]  # fmt: skip
         for arguments in wrong:
-            assert next(iter(arguments)) in await fail("search_index", query="x", **arguments)
-        assert "has no argument 'limit'" in await fail("search_index", query="x", limit=3)
-        assert "2 has to" not in await fail("search_index", query=2)
+            assert next(iter(arguments)) in await expect_error("search_index", query="x", **arguments)
+        assert "has no argument 'limit'" in await expect_error("search_index", query="x", limit=3)
+        assert "2 has to" not in await expect_error("search_index", query=2)
 
-    talk(mode, conversation)
+    run_conversation(mode, conversation)
 
 
 HARD: dict[str, dict[str, Any]] = {
@@ -96,13 +101,13 @@ def test_what_cannot_be_added_leaves_the_old_document_untouched(mode: str) -> No
     HARD["deep metadata"]["metadata"] = deep
 
     async def conversation(assistant: Assistant) -> None:
-        await assistant.tell("search_add_document", doc_id="a", content="old words", metadata={"v": 1})
+        await assistant.call_tool("search_add_document", doc_id="a", content="old words", metadata={"v": 1})
         for hard in HARD.values():
-            assert await assistant.fail("search_add_document", **{"doc_id": "a", "content": "new", **hard})
-        found = await assistant.tell("search_get_document", doc_id="a")
+            assert await assistant.expect_error("search_add_document", **{"doc_id": "a", "content": "new", **hard})
+        found = await assistant.call_tool("search_get_document", doc_id="a")
         assert found == {"doc_id": "a", "content": "old words", "metadata": {"v": 1}, "token_count": 2}
 
-    talk(mode, conversation)
+    run_conversation(mode, conversation)
 
 
 def test_large_and_odd_things_that_are_allowed_work(mode: str) -> None:
@@ -110,17 +115,17 @@ def test_large_and_odd_things_that_are_allowed_work(mode: str) -> None:
         words = [f"word{number}" for number in range(10_000)]
         text = " ".join(words)
         huge = (text + " ") * (10 * 2**20 // (len(text) + 1))
-        added = await assistant.tell("search_add_document", doc_id="huge", content=huge)
+        added = await assistant.call_tool("search_add_document", doc_id="huge", content=huge)
         assert added["token_count"] == 10_000 * (10 * 2**20 // (len(text) + 1))
         for doc_id in ("a/b?c#d", "日本", "' OR 1=1; --", "x\0y", "\N{PILE OF POO}", "../../etc/passwd", "x" * 1024):
-            await assistant.tell("search_add_document", doc_id=doc_id, content=f"about {doc_id[:50]}")
-            assert (await assistant.tell("search_get_document", doc_id=doc_id))["doc_id"] == doc_id
-        found = await assistant.tell("search_index", query=text)
+            await assistant.call_tool("search_add_document", doc_id=doc_id, content=f"about {doc_id[:50]}")
+            assert (await assistant.call_tool("search_get_document", doc_id=doc_id))["doc_id"] == doc_id
+        found = await assistant.call_tool("search_index", query=text)
         assert found["results"][0]["doc_id"] == "huge"
-        assert (await assistant.tell("search_index", query=f'"{text}"'))["total_matches"] == 1
-        assert (await assistant.tell("search_index", query="about", k=10_000))["total_matches"] == 7
+        assert (await assistant.call_tool("search_index", query=f'"{text}"'))["total_matches"] == 1
+        assert (await assistant.call_tool("search_index", query="about", k=10_000))["total_matches"] == 7
 
-    talk(mode, conversation)
+    run_conversation(mode, conversation)
 
 
 def test_many_are_added_at_once_or_none_with_an_error_for_each(mode: str) -> None:
@@ -130,35 +135,35 @@ def test_many_are_added_at_once_or_none_with_an_error_for_each(mode: str) -> Non
         errors = (result.structured_content or {})["errors"]
         assert [one["position"] for one in errors] == [1, 2, 3]
         assert errors[0] == {"position": 1, "doc_id": "b", "error": "Content must be a non-empty string"}
-        assert await assistant.fail("search_get_document", doc_id="a") == "Document not found: a"
+        assert await assistant.expect_error("search_get_document", doc_id="a") == "Document not found: a"
         good = [{"doc_id": f"d{n}", "content": f"text {n}", "metadata": {"n": n}} for n in range(50)]
-        told = await assistant.tell("search_add_documents", documents=good)
+        told = await assistant.call_tool("search_add_documents", documents=good)
         assert (told["added"], told["replaced"]) == (50, 0)
-        assert (await assistant.tell("search_add_documents", documents=good))["replaced"] == 50
-        found = await assistant.tell("search_index", query="text", k=2, offset=4, filter={"n": {"lt": 10}})
+        assert (await assistant.call_tool("search_add_documents", documents=good))["replaced"] == 50
+        found = await assistant.call_tool("search_index", query="text", k=2, offset=4, filter={"n": {"lt": 10}})
         assert [one["doc_id"] for one in found["results"]] == ["d4", "d5"]
         assert (found["total_matches"], found["next_offset"]) == (10, 6)
 
-    talk(mode, conversation)
+    run_conversation(mode, conversation)
 
 
 def test_a_document_is_deleted_and_is_gone(mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
-        await assistant.tell("search_add_document", doc_id="a", content="some words")
-        assert await assistant.tell("search_delete_document", doc_id="a") == {"status": "deleted", "doc_id": "a"}
-        assert await assistant.fail("search_delete_document", doc_id="a") == "Document not found: a"
-        assert (await assistant.tell("search_index", query="words"))["total_matches"] == 0
+        await assistant.call_tool("search_add_document", doc_id="a", content="some words")
+        assert await assistant.call_tool("search_delete_document", doc_id="a") == {"status": "deleted", "doc_id": "a"}
+        assert await assistant.expect_error("search_delete_document", doc_id="a") == "Document not found: a"
+        assert (await assistant.call_tool("search_index", query="words"))["total_matches"] == 0
 
-    talk(mode, conversation)
+    run_conversation(mode, conversation)
 
 
 def test_indexes_are_listed_with_what_they_hold(mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
         config = {"lowercase": False, "min_length": 4}
-        await assistant.tell("search_create_index", index_name="Case", backend="disk", tokenizer_config=config)
-        await assistant.tell("search_create_index", index_name="case", backend="disk")
-        await assistant.tell("search_add_document", doc_id="a", content="Long word", index_name="Case")
-        listed = await assistant.tell("search_list_indexes")
+        await assistant.call_tool("search_create_index", index_name="Case", backend="disk", tokenizer_config=config)
+        await assistant.call_tool("search_create_index", index_name="case", backend="disk")
+        await assistant.call_tool("search_add_document", doc_id="a", content="Long word", index_name="Case")
+        listed = await assistant.call_tool("search_list_indexes")
         assert [one["index_name"] for one in listed["indexes"]] == ["Case", "case", "default"]
         first = listed["indexes"][0]
         assert (first["documents"], first["tokens"], first["backend"], first["tokenizer_config"]) == (
@@ -169,29 +174,31 @@ def test_indexes_are_listed_with_what_they_hold(mode: str) -> None:
         )
         assert first["size_bytes"] > 0
 
-    talk(mode, conversation)
+    run_conversation(mode, conversation)
 
 
 def test_an_index_is_deleted_only_after_a_yes(mode: str) -> None:
     async def without(assistant: Assistant) -> None:
-        await assistant.tell("search_add_document", doc_id="a", content="some words")
-        asked = await assistant.tell("search_delete_index", index_name="default")
+        await assistant.call_tool("search_add_document", doc_id="a", content="some words")
+        asked = await assistant.call_tool("search_delete_index", index_name="default")
         assert asked["status"] == "cancelled"
         assert asked["question"] == "Delete the index default and its 1 documents? This cannot be undone."
-        assert (await assistant.tell("search_index", query="words"))["total_matches"] == 1
-        done = await assistant.tell("search_delete_index", index_name="default", confirm=True)
+        assert (await assistant.call_tool("search_index", query="words"))["total_matches"] == 1
+        done = await assistant.call_tool("search_delete_index", index_name="default", confirm=True)
         assert done == {"status": "deleted", "index_name": "default", "documents": 1}
-        assert (await assistant.tell("search_index", query="words"))["total_matches"] == 0
+        assert (await assistant.call_tool("search_index", query="words"))["total_matches"] == 0
 
-    talk(mode, without)
+    run_conversation(mode, without)
 
     async def with_person(assistant: Assistant) -> None:
-        await assistant.tell("search_create_index", index_name="mine", backend="disk")
-        assert await assistant.tell("search_delete_index", index_name="mine", confirm=True) == {"status": "cancelled"}
-        assert (await assistant.tell("search_delete_index", index_name="mine"))["status"] == "deleted"
-        assert await assistant.fail("search_index", query="x", index_name="mine") == "Index not found: mine"
+        await assistant.call_tool("search_create_index", index_name="mine", backend="disk")
+        assert await assistant.call_tool("search_delete_index", index_name="mine", confirm=True) == {
+            "status": "cancelled"
+        }
+        assert (await assistant.call_tool("search_delete_index", index_name="mine"))["status"] == "deleted"
+        assert await assistant.expect_error("search_index", query="x", index_name="mine") == "Index not found: mine"
 
-    talk(mode, with_person, **Person(DECLINE, yes()).client)
+    run_conversation(mode, with_person, **ScriptedUser(DECLINE, accept()).client)
 
 
 def test_a_reply_keeps_its_budget_and_says_how_to_go_on(mode: str) -> None:
@@ -199,12 +206,12 @@ def test_a_reply_keeps_its_budget_and_says_how_to_go_on(mode: str) -> None:
         documents = [
             {"doc_id": f"d{n:03}", "content": f"words {n} " * 200, "metadata": {"x": "y" * 300}} for n in range(60)
         ]
-        told = await assistant.tell("search_add_documents", documents=documents)
+        told = await assistant.call_tool("search_add_documents", documents=documents)
         assert "truncated" in told
         seen: list[str] = []
         offset: int | None = 0
         while offset is not None:
-            found = await assistant.tell("search_index", query="words", k=60, offset=offset)
+            found = await assistant.call_tool("search_index", query="words", k=60, offset=offset)
             assert len(str(found)) * 2 < 1000 * 4 * 1.2
             assert found["results"]
             seen += [one["doc_id"] for one in found["results"]]
@@ -212,11 +219,11 @@ def test_a_reply_keeps_its_budget_and_says_how_to_go_on(mode: str) -> None:
         assert seen == sorted(str(one["doc_id"]) for one in documents)
         text, offset = "", 0
         while offset is not None:
-            part = await assistant.tell("search_get_document", doc_id="d007", offset=offset)
+            part = await assistant.call_tool("search_get_document", doc_id="d007", offset=offset)
             text, offset = text + part["content"], part.get("next_offset")
         assert text == documents[7]["content"]
 
-    talk(mode, conversation, budget_tokens=1000)
+    run_conversation(mode, conversation, budget_tokens=1000)
 
 
 def test_limits_are_told_when_they_are_reached(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,41 +231,41 @@ def test_limits_are_told_when_they_are_reached(mode: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(library_module, "MAX_MEMORY_BYTES", 3_000_000)
 
     async def conversation(assistant: Assistant) -> None:
-        await assistant.tell("search_create_index", index_name="one")
-        assert "There are 2 indexes" in await assistant.fail("search_create_index", index_name="two")
-        await assistant.tell("search_add_document", doc_id="a", content="old words")
-        told = await assistant.fail("search_add_document", doc_id="a", content="new text " * 500_000)
+        await assistant.call_tool("search_create_index", index_name="one")
+        assert "There are 2 indexes" in await assistant.expect_error("search_create_index", index_name="two")
+        await assistant.call_tool("search_add_document", doc_id="a", content="old words")
+        told = await assistant.expect_error("search_add_document", doc_id="a", content="new text " * 500_000)
         assert "are full" in told
         assert 'backend "disk"' in told
-        assert (await assistant.tell("search_index", query="old"))["total_matches"] == 1
-        await assistant.tell("search_add_document", doc_id="b", content="small", index_name="one")
+        assert (await assistant.call_tool("search_index", query="old"))["total_matches"] == 1
+        await assistant.call_tool("search_add_document", doc_id="b", content="small", index_name="one")
 
-    talk(mode, conversation)
+    run_conversation(mode, conversation)
 
 
 def test_words_that_no_index_keeps_are_ignored_and_named(mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
-        await assistant.tell("search_add_document", doc_id="a", content="C++ templates")
-        found = await assistant.tell("search_index", query="C++ templates")
+        await assistant.call_tool("search_add_document", doc_id="a", content="C++ templates")
+        found = await assistant.call_tool("search_index", query="C++ templates")
         assert found["query_parsed"]["terms"] == ["C++", "templates"]
         assert found["total_matches"] == 1
         assert "C++" in found["warnings"][0]
 
-    talk(mode, conversation)
+    run_conversation(mode, conversation)
 
 
 def test_a_cancelled_search_stands_in_nobodys_way(mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
         documents = [{"doc_id": f"d{n}", "content": f"w{n} common text"} for n in range(300)]
-        await assistant.tell("search_add_documents", documents=documents)
+        await assistant.call_tool("search_add_documents", documents=documents)
         long_query = " ".join(f"w{n}" for n in range(20_000))
         for _ in range(20):
             with anyio.move_on_after(0.02):
                 await assistant.client.call_tool("search_index", {"query": long_query})
         with anyio.fail_after(30):
-            assert (await assistant.tell("search_index", query="common"))["total_matches"] == 300
+            assert (await assistant.call_tool("search_index", query="common"))["total_matches"] == 300
 
-    talk(mode, conversation)
+    run_conversation(mode, conversation)
 
 
 def test_only_the_tools_of_the_specification_are_always_offered() -> None:

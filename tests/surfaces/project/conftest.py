@@ -28,7 +28,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def indexed(root: Path) -> Path:
-    """The same, indexed."""
+    """The small project, indexed."""
     index(root)
     return root
 

@@ -1,4 +1,4 @@
-"""A client for tests: it asks a project server, and holds every reply against what the tool promises."""
+"""A client of a project server that validates every reply against the schema of its tool."""
 
 import json
 import re
@@ -17,32 +17,32 @@ from dowse.mcp.reply_budget import BUDGET_TOKENS
 from dowse.server.composition import ComposedServer, Offer
 from mcp import Client
 
-Got = TypeVar("Got")
+Result = TypeVar("Result")
 Reply = dict[str, Any]
 
 ABSOLUTE_PATH = re.compile(r"(?:^|[\s'\"(=])(?:/|~/|\w+:[/\\])")
 
 
 class Assistant:
-    """A connected client; `tell` is for calls that go well, `fail` for those that do not."""
+    """A connected client: `call_tool` expects a call to succeed, `expect_error` expects an error."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
 
     async def tools(self) -> dict[str, ListedTool]:
-        """What is offered now."""
+        """Return the tools that are offered now, by name."""
         return {tool.name: tool for tool in (await self.client.list_tools(cache_mode="bypass")).tools}
 
-    async def tell(self, tool: str, /, **arguments: Any) -> Reply:
-        """The reply to a call; its schema holds and it is no error."""
+    async def call_tool(self, tool: str, /, **arguments: Any) -> Reply:
+        """Call a tool and return its reply, which is valid for the schema and no error."""
         result = await self.client.call_tool(tool, arguments)
         reply = content_of(result)
         assert not result.is_error, reply
         Draft202012Validator((await self.tools())[tool].output_schema).validate(reply)
         return reply
 
-    async def fail(self, tool: str, /, **arguments: Any) -> Reply:
-        """The error that a call ends with; what a user reads of it holds no absolute path."""
+    async def expect_error(self, tool: str, /, **arguments: Any) -> Reply:
+        """Call a tool that has to fail and return the error; its message for the user has no absolute path."""
         result = await self.client.call_tool(tool, arguments)
         reply = content_of(result)
         assert result.is_error, reply
@@ -53,7 +53,7 @@ class Assistant:
 
 
 def content_of(result: CallToolResult) -> Reply:
-    """What a result says; its text is the same as JSON, and all of it can be sent."""
+    """Return the content of a result; its text is the same content as JSON, and the result can be serialized."""
     (block,) = result.content
     assert isinstance(block, TextContent)
     assert isinstance(result.structured_content, dict)
@@ -62,83 +62,89 @@ def content_of(result: CallToolResult) -> Reply:
     return dict(result.structured_content)
 
 
-def talk(
+def run_conversation(
     mode: str,
-    conversation: Callable[[Assistant], Awaitable[Got]],
+    conversation: Callable[[Assistant], Awaitable[Result]],
     *roots: Path,
     start: Path | None = None,
     budget_tokens: int = BUDGET_TOKENS,
     **client: Any,
-) -> Got:
-    """Have a conversation with a server of some roots, or of the one that is found from `start`."""
+) -> Result:
+    """Run a conversation with a server of some roots, or of the root that is detected from `start`."""
 
-    async def have_it() -> Got:
+    async def run() -> Result:
         offer = Offer(("code",), budget_tokens=budget_tokens)
         server = ComposedServer(Service(list(roots)), start or Path("/"), offer).server()
         async with Client(server, mode=mode, **client) as connected:
             try:
                 return await conversation(Assistant(connected))
-            except Exception as error:  # raised once more outside, where no group is made of it
+            except Exception as error:  # raised again outside of the task group, which would wrap it
                 failure = error
         raise failure
 
-    return anyio.run(have_it)
+    return anyio.run(run)
 
 
-def tell(
+def call_tool(
     mode: str, tool: str, /, *roots: Path, start: Path | None = None, client: Reply | None = None, **arguments: Any
 ) -> Reply:
-    """One call that goes well."""
-    return talk(mode, lambda assistant: assistant.tell(tool, **arguments), *roots, start=start, **(client or {}))
+    """Start a server, call one tool and return its reply."""
+    return run_conversation(
+        mode, lambda assistant: assistant.call_tool(tool, **arguments), *roots, start=start, **(client or {})
+    )
 
 
-def fail(
+def expect_error(
     mode: str, tool: str, /, *roots: Path, start: Path | None = None, client: Reply | None = None, **arguments: Any
 ) -> Reply:
-    """One call that ends with an error."""
-    return talk(mode, lambda assistant: assistant.fail(tool, **arguments), *roots, start=start, **(client or {}))
+    """Start a server, call one tool that has to fail and return the error."""
+    return run_conversation(
+        mode, lambda assistant: assistant.expect_error(tool, **arguments), *roots, start=start, **(client or {})
+    )
 
 
-class Person:
-    """Somebody behind the client, who gives these answers in turn and remembers the questions."""
+class ScriptedUser:
+    """The user of a client, who gives these answers in turn; the questions are recorded."""
 
     def __init__(self, *answers: ElicitResult) -> None:
         self.questions: list[str] = []
         self.fields: list[dict[str, Any]] = []
         self._answers = list(answers)
 
-    async def __call__(self, _context: object, asked: Any) -> ElicitResult:
-        self.questions.append(asked.message)
-        self.fields.append(asked.requested_schema["properties"])
+    async def __call__(self, _context: object, question: Any) -> ElicitResult:
+        self.questions.append(question.message)
+        self.fields.append(question.requested_schema["properties"])
         return self._answers.pop(0)
 
     @property
     def client(self) -> dict[str, Any]:
-        """The options of a client that shows questions to this person."""
+        """The options of a client that shows questions to this user."""
         return {"elicitation_callback": self}
 
 
-def yes(**content: Any) -> ElicitResult:
-    """An accepted question."""
+def accept(**content: Any) -> ElicitResult:
+    """Return an answer that accepts a question."""
     return ElicitResult(action="accept", content=content)
 
 
 DECLINE, CANCEL = ElicitResult(action="decline"), ElicitResult(action="cancel")
 
 
-async def until(condition: Callable[[], Awaitable[Got | None]], seconds: float = 30) -> Got:
-    """Wait, not for ever, until a condition holds; what it gave."""
+async def wait_until(condition: Callable[[], Awaitable[Result | None]], seconds: float = 30) -> Result:
+    """Wait, with a time limit, until a condition returns something true; return that."""
     with anyio.fail_after(seconds):
-        while not (got := await condition()):
+        while not (result := await condition()):
             await anyio.sleep(0.02)
-    return got
+    return result
 
 
-def over_stdio(server: StdioServerParameters, conversation: Callable[[Assistant], Awaitable[Got]]) -> Got:
-    """Have a conversation with a server in a process of its own."""
+def run_conversation_over_stdio(
+    server: StdioServerParameters, conversation: Callable[[Assistant], Awaitable[Result]]
+) -> Result:
+    """Run a conversation with a server in a process of its own."""
 
-    async def have_it() -> Got:
+    async def run() -> Result:
         async with Client(server) as connected:
             return await conversation(Assistant(connected))
 
-    return anyio.run(have_it)
+    return anyio.run(run)

@@ -1,4 +1,4 @@
-"""Paths that a client names: the file that is meant, or the catalogue's error; never what a file says."""
+"""Paths in requests lead to the right file or to an error; errors never contain file contents."""
 
 import unicodedata
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from dowse.platform import NAMES_FOLD_CASE
 from tests.sample_data import write_tree
 from tests.surfaces.project.conftest import index
-from tests.surfaces.project.project_client import Assistant, talk
+from tests.surfaces.project.project_client import Assistant, run_conversation
 
 SECRET = "hunter2"
 
@@ -92,17 +92,17 @@ def project(tmp_path: Path) -> Path:
 
 
 def replies(root: Path, mode: str, paths: list[str], prefix: str = "", **more: Any) -> dict[str, str]:
-    """The code of the error for each path; no reply holds what a file says."""
+    """Return the error code for each path; assert that no reply contains file contents."""
 
     async def conversation(assistant: Assistant) -> dict[str, str]:
         codes = {}
         for path in paths:
-            error = await assistant.fail("reindex_file", path=prefix + path, **more)
+            error = await assistant.expect_error("reindex_file", path=prefix + path, **more)
             assert SECRET not in str(error)
             codes[path] = error["code"]
         return codes
 
-    return talk(mode, conversation, *([root] if not prefix and not more else [root, root.parent / "other"]))
+    return run_conversation(mode, conversation, *([root] if not prefix and not more else [root, root.parent / "other"]))
 
 
 def test_what_may_not_be_indexed_is_not_found(project: Path, mode: str) -> None:
@@ -129,19 +129,19 @@ def test_absolute_paths_into_the_project_are_refused_too(project: Path, mode: st
 
 def test_other_spellings_of_a_file_mean_the_file(project: Path, mode: str) -> None:
     async def conversation(assistant: Assistant) -> dict[str, str]:
-        return {spelling: (await assistant.tell("reindex_file", path=spelling))["path"] for spelling in MEANT}
+        return {spelling: (await assistant.call_tool("reindex_file", path=spelling))["path"] for spelling in MEANT}
 
-    assert talk(mode, conversation, project) == MEANT
+    assert run_conversation(mode, conversation, project) == MEANT
 
 
 def test_what_was_refused_is_not_in_the_index(project: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         for path in (*DENIED, *OUTSIDE, *SYMLINKS, "ignored.py"):
-            await assistant.fail("reindex_file", path=path)
+            await assistant.expect_error("reindex_file", path=path)
         for tool in ("search_code", "search_docs"):
-            hits = (await assistant.tell(tool, query=f"{SECRET} TOKEN"))["results"]
+            hits = (await assistant.call_tool(tool, query=f"{SECRET} TOKEN"))["results"]
             assert {hit["path"] for hit in hits} <= {"folder/inside.py"}
-        listed = (await assistant.tell("search_by_path", pattern="**", limit=1000))["matches"]
+        listed = (await assistant.call_tool("search_by_path", pattern="**", limit=1000))["matches"]
         assert listed == [
             ".gitignore",
             "folder/inside.py",
@@ -151,18 +151,18 @@ def test_what_was_refused_is_not_in_the_index(project: Path) -> None:
             "src/main.py",
         ]
 
-    talk("auto", conversation, project)
+    run_conversation("auto", conversation, project)
 
 
 def test_globs_reach_nothing_outside(project: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         for pattern in ("**/secret*", "**/.env*", "**/.git/**", "{..,src}/*", "hole/**", "**/id_rsa", "[.][.]/*"):
-            assert (await assistant.tell("search_by_path", pattern=pattern))["matches"] in (
+            assert (await assistant.call_tool("search_by_path", pattern=pattern))["matches"] in (
                 [],
                 ["src/größe.py", "src/main.py"],
             )
 
-    talk("auto", conversation, project)
+    run_conversation("auto", conversation, project)
 
 
 # Several projects
@@ -184,13 +184,13 @@ def test_a_path_of_several_projects_begins_with_the_name_of_one(project: Path, m
     index(project.parent / "other")
 
     async def conversation(assistant: Assistant) -> None:
-        assert (await assistant.tell("reindex_file", path="project/src/main.py"))["path"] == "project/src/main.py"
-        assert (await assistant.tell("reindex_file", path="src/main.py", project="project"))[
+        assert (await assistant.call_tool("reindex_file", path="project/src/main.py"))["path"] == "project/src/main.py"
+        assert (await assistant.call_tool("reindex_file", path="src/main.py", project="project"))[
             "path"
         ] == "project/src/main.py"
-        assert (await assistant.fail("reindex_file", path="project/link.py"))["code"] == "SYMLINK_NOT_ALLOWED"
+        assert (await assistant.expect_error("reindex_file", path="project/link.py"))["code"] == "SYMLINK_NOT_ALLOWED"
         for path in ("src/main.py", "project", "project/", "/src/main.py", "nobody/src/main.py", "../project/src/main.py",
                      "other/src/main.py", "project/../other/secret.py", "./project/src/main.py"):  # fmt: skip
-            assert (await assistant.fail("reindex_file", path=path))["code"] == "FILE_NOT_FOUND"
+            assert (await assistant.expect_error("reindex_file", path=path))["code"] == "FILE_NOT_FOUND"
 
-    talk(mode, conversation, project, project.parent / "other")
+    run_conversation(mode, conversation, project, project.parent / "other")

@@ -1,4 +1,4 @@
-"""Indexing while somebody waits for it, gives up, or asks something else meanwhile."""
+"""Indexing while a client waits, cancels, or sends other requests."""
 
 import os
 import signal
@@ -13,14 +13,14 @@ from dowse.platform import Lock
 from dowse.store import storage_layout
 from dowse.surfaces.project import progress
 from tests.sample_data import write_tree
-from tests.surfaces.project.project_client import Assistant, content_of, talk, tell, until
+from tests.surfaces.project.project_client import Assistant, call_tool, content_of, run_conversation, wait_until
 
 FILES = 250
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A project that takes a while."""
+    """A project that takes a while to index."""
     functions = "\n\n".join(f"def part_{number}():\n    return {number}" for number in range(12))
     files = {
         f"src/m{number}/file{number}.py": f"def needle_{number}(): ...\n\n{functions}\n" for number in range(FILES)
@@ -29,7 +29,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 class Told:
-    """The progress reports that a client gets."""
+    """Records the progress notifications of a client."""
 
     def __init__(self) -> None:
         self.done: list[float] = []
@@ -54,7 +54,7 @@ def test_progress_grows_and_ends_at_the_total(tree: Path, mode: str) -> None:
         assert (told.done[-1], told.totals[-1]) == (FILES, FILES)
         assert told.messages[-1] == f"Indexing tree: {FILES} of {FILES} files"
 
-    talk(mode, conversation, tree)
+    run_conversation(mode, conversation, tree)
 
 
 def test_a_call_that_is_cancelled_keeps_what_was_done(tree: Path, mode: str) -> None:
@@ -73,11 +73,11 @@ def test_a_call_that_is_cancelled_keeps_what_was_done(tree: Path, mode: str) -> 
             result = await assistant.client.call_tool("create_index", {}, progress_callback=again)
             return bool(content_of(result)["status"] == "success")
 
-        await until(is_done)
-        assert (await assistant.tell("get_index_status"))["totalFiles"] == FILES
+        await wait_until(is_done)
+        assert (await assistant.call_tool("get_index_status"))["totalFiles"] == FILES
         assert (again.totals[-1] or 0) < FILES, "the rest was done, and not everything once more"
 
-    talk(mode, conversation, tree)
+    run_conversation(mode, conversation, tree)
 
 
 def test_a_client_that_leaves_finds_what_was_done_when_it_comes_back(
@@ -85,11 +85,11 @@ def test_a_client_that_leaves_finds_what_was_done_when_it_comes_back(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(progress, "FOLLOW_SECONDS", 0.0)
-        assert tell("auto", "create_index", tree)["status"] == "indexing"
+        assert call_tool("auto", "create_index", tree)["status"] == "indexing"
     assert not Lock(storage_layout.index_folder(tree) / "index.lock").is_taken(), (
         "nobody works for a client that is gone"
     )
-    assert tell("auto", "create_index", tree)["filesIndexed"] == FILES
+    assert call_tool("auto", "create_index", tree)["filesIndexed"] == FILES
 
 
 def test_a_long_run_is_left_to_itself_and_a_second_call_reports_it(
@@ -100,18 +100,18 @@ def test_a_long_run_is_left_to_itself_and_a_second_call_reports_it(
     storage_layout.index_folder(tree).mkdir(parents=True)
 
     async def conversation(assistant: Assistant) -> None:
-        assert_indexing(await assistant.tell("create_index"))
-        with Lock(storage_layout.index_folder(tree) / "index.lock").held(60):  # so that it cannot end meanwhile
-            assert_indexing(await assistant.tell("create_index"))
-            assert_indexing(await assistant.tell("reindex_project", confirm=True))
+        assert_indexing(await assistant.call_tool("create_index"))
+        with Lock(storage_layout.index_folder(tree) / "index.lock").held(60):  # suspended, so that it cannot end
+            assert_indexing(await assistant.call_tool("create_index"))
+            assert_indexing(await assistant.call_tool("reindex_project", confirm=True))
 
         async def is_ready() -> bool:
-            return bool((await assistant.tell("get_index_status"))["status"] == "ready")
+            return bool((await assistant.call_tool("get_index_status"))["status"] == "ready")
 
-        await until(is_ready)
-        assert (await assistant.tell("search_by_path", pattern="**"))["totalMatches"] == FILES
+        await wait_until(is_ready)
+        assert (await assistant.call_tool("search_by_path", pattern="**"))["totalMatches"] == FILES
 
-    talk(mode, conversation, tree)
+    run_conversation(mode, conversation, tree)
 
 
 def assert_indexing(reply: dict[str, Any]) -> None:
@@ -130,64 +130,64 @@ def test_search_works_while_the_index_grows_and_states_coverage(tree: Path, mode
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(create)
             await told.has_some.wait()
-            reply = await assistant.tell("search_code", query="part_3")
+            reply = await assistant.call_tool("search_code", query="part_3")
             assert reply["coverage"]["indexedFiles"] <= reply["coverage"]["expectedFiles"] <= FILES
             assert reply["results"] or not reply["coverage"]["complete"]
 
         async def whole() -> dict[str, Any] | None:
-            reply = await assistant.tell("search_code", query="needle_199")
+            reply = await assistant.call_tool("search_code", query="needle_199")
             return reply if reply["coverage"]["complete"] else None
 
-        reply = await until(whole)
+        reply = await wait_until(whole)
         assert reply["coverage"] == {"indexedFiles": FILES, "expectedFiles": FILES, "complete": True}
         assert reply["results"][0]["path"] == "src/m199/file199.py"
 
-    talk(mode, conversation, tree)
+    run_conversation(mode, conversation, tree)
 
 
 def test_while_another_process_indexes_that_is_said(indexed: Path, mode: str) -> None:
     with Lock(storage_layout.index_folder(indexed) / "index.lock").held(1.0):
 
         async def conversation(assistant: Assistant) -> None:
-            found = await assistant.tell("search_code", query="peel_apple")
+            found = await assistant.call_tool("search_code", query="peel_apple")
             assert found["results"][0]["path"] == "src/apple.py"
             assert (found["coverage"]["indexing"], found["coverage"]["complete"]) == (True, False)
-            assert (await assistant.tell("get_index_status"))["status"] == "indexing"
-            assert (await assistant.tell("create_index"))["status"] == "indexing"
-            assert (await assistant.tell("reindex_project", confirm=True))["status"] == "indexing"
+            assert (await assistant.call_tool("get_index_status"))["status"] == "indexing"
+            assert (await assistant.call_tool("create_index"))["status"] == "indexing"
+            assert (await assistant.call_tool("reindex_project", confirm=True))["status"] == "indexing"
 
-        talk(mode, conversation, indexed)
+        run_conversation(mode, conversation, indexed)
 
 
 def test_a_lock_that_a_dead_process_left_does_not_matter(indexed: Path) -> None:
     write_tree(storage_layout.index_folder(indexed), {"index.lock": "process 999999999\n"})
-    assert tell("auto", "get_index_status", indexed)["status"] == "ready"
-    assert tell("auto", "create_index", indexed)["status"] == "success"
+    assert call_tool("auto", "get_index_status", indexed)["status"] == "ready"
+    assert call_tool("auto", "create_index", indexed)["status"] == "success"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the process by /proc")
 def test_an_indexing_process_that_dies_is_said_and_the_next_one_goes_on(tree: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         async def kill() -> None:
-            for process in await until(lambda: workers_of(tree)):
+            for process in await wait_until(lambda: workers_of(tree)):
                 os.kill(process, signal.SIGKILL)
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(kill)
-            error = await assistant.fail("create_index")
+            error = await assistant.expect_error("create_index")
         assert (error["code"], "-9" in error["developerMessage"]) == ("FAILED", True)
 
         async def is_done() -> bool:
-            return bool((await assistant.tell("create_index"))["status"] == "success")
+            return bool((await assistant.call_tool("create_index"))["status"] == "success")
 
-        await until(is_done)
-        assert (await assistant.tell("get_index_status"))["totalFiles"] == FILES
+        await wait_until(is_done)
+        assert (await assistant.call_tool("get_index_status"))["totalFiles"] == FILES
 
-    talk("auto", conversation, tree)
+    run_conversation("auto", conversation, tree)
 
 
 async def workers_of(root: Path) -> list[int]:
-    """The processes of ours that index a root."""
+    """Return the ids of our processes that index a root."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:

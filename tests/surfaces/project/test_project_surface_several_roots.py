@@ -1,4 +1,4 @@
-"""Several projects in one server: their names, their sum, and where one has to be named."""
+"""Several projects in one server: their names, combined results, and calls that must name a project."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,14 @@ from dowse.indexes.index_status import format_size
 from dowse.store import storage_layout
 from tests.sample_data import write_tree
 from tests.surfaces.project.conftest import index
-from tests.surfaces.project.project_client import DECLINE, Assistant, Person, talk, tell, yes
+from tests.surfaces.project.project_client import (
+    DECLINE,
+    Assistant,
+    ScriptedUser,
+    accept,
+    call_tool,
+    run_conversation,
+)
 
 
 @pytest.fixture
@@ -39,7 +46,7 @@ def test_every_project_has_a_name_of_its_own(indexed_roots: list[Path], mode: st
             project = tool.input_schema["properties"].get("project")
             assert (project or {}).get("enum") == (None if name == "list_projects" else ["app", "app-2", "web"])
             assert "project" not in tool.input_schema.get("required", [])
-        matches = (await assistant.tell("search_by_path", pattern="**"))["matches"]
+        matches = (await assistant.call_tool("search_by_path", pattern="**"))["matches"]
         assert matches == [
             "app-2/src/fig.py",
             "app-2/src/pear.py",
@@ -48,38 +55,40 @@ def test_every_project_has_a_name_of_its_own(indexed_roots: list[Path], mode: st
             "web/src/kiwi.ts",
         ]
 
-    talk(mode, conversation, *indexed_roots)
+    run_conversation(mode, conversation, *indexed_roots)
 
 
 def test_one_project_named_twice_is_one(indexed_roots: list[Path], tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(indexed_roots[0])
-    reply = tell("auto", "search_by_path", indexed_roots[0], indexed_roots[0], tmp_path / "link", pattern="**")
+    reply = call_tool("auto", "search_by_path", indexed_roots[0], indexed_roots[0], tmp_path / "link", pattern="**")
     assert reply["matches"] == ["guide.md", "src/apple.py"]
 
 
 def test_all_projects_are_searched_unless_one_is_named(indexed_roots: list[Path], mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
-        every = await assistant.tell("search_code", query="peel")
+        every = await assistant.call_tool("search_code", query="peel")
         assert {hit["path"].split("/")[0] for hit in every["results"]} == {"app", "app-2", "web"}
         assert every["coverage"] == {"indexedFiles": 5, "expectedFiles": 5, "complete": True}
         scores = [hit["score"] for hit in every["results"]]
         assert scores == sorted(scores, reverse=True)
-        one = await assistant.tell("search_code", query="peel", project="app-2")
+        one = await assistant.call_tool("search_code", query="peel", project="app-2")
         assert {hit["path"] for hit in one["results"]} == {"app-2/src/pear.py", "app-2/src/fig.py"}
-        assert (await assistant.tell("search_by_path", pattern="web/**", project="web"))["matches"] == [
+        assert (await assistant.call_tool("search_by_path", pattern="web/**", project="web"))["matches"] == [
             "web/src/kiwi.ts"
         ]
 
-    talk(mode, conversation, *indexed_roots)
+    run_conversation(mode, conversation, *indexed_roots)
 
 
 def test_a_page_goes_on_over_all_projects(indexed_roots: list[Path]) -> None:
     async def conversation(assistant: Assistant) -> None:
-        every = (await assistant.tell("search_code", query="peel"))["results"]
-        pages = [(await assistant.tell("search_code", query="peel", top_k=1, offset=at))["results"] for at in range(4)]
+        every = (await assistant.call_tool("search_code", query="peel"))["results"]
+        pages = [
+            (await assistant.call_tool("search_code", query="peel", top_k=1, offset=at))["results"] for at in range(4)
+        ]
         assert [hit for page in pages for hit in page] == every
 
-    talk("auto", conversation, *indexed_roots)
+    run_conversation("auto", conversation, *indexed_roots)
 
 
 NARROWED = {
@@ -92,14 +101,14 @@ NARROWED = {
 def test_hits_can_be_narrowed_by_the_paths_that_are_shown(indexed_roots: list[Path]) -> None:
     async def conversation(assistant: Assistant) -> None:
         for glob, found in NARROWED.items():
-            hits = (await assistant.tell("search_code", query="peel", path=glob))["results"]
+            hits = (await assistant.call_tool("search_code", query="peel", path=glob))["results"]
             assert sorted(hit["path"] for hit in hits) == found
 
-    talk("auto", conversation, *indexed_roots)
+    run_conversation("auto", conversation, *indexed_roots)
 
 
 def test_the_status_is_the_sum_and_each(indexed_roots: list[Path]) -> None:
-    reply = tell("auto", "get_index_status", *indexed_roots)
+    reply = call_tool("auto", "get_index_status", *indexed_roots)
     each = reply["projects"]
     assert [one["projectPath"] for one in each] == [str(root) for root in indexed_roots]
     assert (reply["status"], reply["totalFiles"], reply["totalChunks"]) == ("ready", 5, 5)
@@ -109,7 +118,7 @@ def test_the_status_is_the_sum_and_each(indexed_roots: list[Path]) -> None:
 
 
 def test_the_size_is_that_of_all(indexed_roots: list[Path]) -> None:
-    reply = tell("auto", "get_index_status", *indexed_roots)
+    reply = call_tool("auto", "get_index_status", *indexed_roots)
     sizes = [ProjectIndex(root).status().size_bytes for root in indexed_roots]
     units = {"B": 1, "KB": 1e3, "MB": 1e6}
     unit = reply["storageSize"].lstrip("0123456789.")
@@ -119,21 +128,21 @@ def test_the_size_is_that_of_all(indexed_roots: list[Path]) -> None:
 
 def test_the_status_of_all_is_that_of_the_worst(indexed_roots: list[Path], tmp_path: Path) -> None:
     new = write_tree(tmp_path / "new", {"a.py": "x = 1\n"})
-    reply = tell("auto", "get_index_status", *indexed_roots, new)
+    reply = call_tool("auto", "get_index_status", *indexed_roots, new)
     assert (reply["status"], reply["totalFiles"]) == ("incomplete", 5)
 
 
 def test_the_tool_and_the_command_agree_on_a_mix_of_indexed_and_new_projects(
     indexed_roots: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The tool said `not_found` and the command `ready`: each had an order of states of its own."""
+    """The tool once reported `not_found` and the command `ready`, because each ranked the states differently."""
     new = write_tree(tmp_path / "new", {"a.py": "x = 1\n"})
     folders = ", ".join(f'"{root}"' for root in (*indexed_roots, new))
     manifest = tmp_path / "dowse.toml"
     manifest.write_text(f"roots = [{folders}]\n")
     main(["status", "--all", "--json", "--config", str(manifest)])
     command = json.loads(capsys.readouterr().out)
-    tool = tell("auto", "get_index_status", *indexed_roots, new)
+    tool = call_tool("auto", "get_index_status", *indexed_roots, new)
     assert command["status"] == tool["status"] == "incomplete"
     assert {source["state"] for source in command["sources"] if source["kind"] == "project"} == {"ready", "not_found"}
 
@@ -144,61 +153,63 @@ def test_a_project_that_has_nothing_to_say_does_not_silence_the_others(
     new = write_tree(tmp_path / "new", {"a.py": "def peel(): ...\n"})
 
     async def conversation(assistant: Assistant) -> None:
-        code = await assistant.tell("search_code", query="peel")
+        code = await assistant.call_tool("search_code", query="peel")
         assert len(code["results"]) == 4
         assert [warning.split(":")[0] for warning in code["warnings"]] == ["new is left out"]
-        docs = await assistant.tell("search_docs", query="peel apples")
+        docs = await assistant.call_tool("search_docs", query="peel apples")
         assert [hit["path"] for hit in docs["results"]] == ["app/guide.md"]
-        paths = await assistant.tell("search_by_path", pattern="**")
+        paths = await assistant.call_tool("search_by_path", pattern="**")
         assert (paths["totalMatches"], len(paths["warnings"])) == (5, 1)
-        assert (await assistant.fail("search_code", query="peel", project="new"))["code"] == "INDEX_NOT_FOUND"
-        assert (await assistant.fail("search_docs", query="peel", project="web"))["code"] == "DOCS_INDEX_NOT_FOUND"
+        assert (await assistant.expect_error("search_code", query="peel", project="new"))["code"] == "INDEX_NOT_FOUND"
+        assert (await assistant.expect_error("search_docs", query="peel", project="web"))[
+            "code"
+        ] == "DOCS_INDEX_NOT_FOUND"
 
-    talk(mode, conversation, *indexed_roots, new)
+    run_conversation(mode, conversation, *indexed_roots, new)
 
 
 def test_where_no_project_can_answer_the_error_is_said(roots: list[Path], mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
-        assert (await assistant.fail("search_code", query="peel"))["code"] == "INDEX_NOT_FOUND"
-        assert (await assistant.fail("search_by_path", pattern="*"))["code"] == "INDEX_NOT_FOUND"
-        assert (await assistant.fail("search_docs", query="peel"))["code"] == "DOCS_INDEX_NOT_FOUND"
+        assert (await assistant.expect_error("search_code", query="peel"))["code"] == "INDEX_NOT_FOUND"
+        assert (await assistant.expect_error("search_by_path", pattern="*"))["code"] == "INDEX_NOT_FOUND"
+        assert (await assistant.expect_error("search_docs", query="peel"))["code"] == "DOCS_INDEX_NOT_FOUND"
 
-    talk(mode, conversation, *roots)
+    run_conversation(mode, conversation, *roots)
 
 
 def test_what_destroys_needs_one_project(indexed_roots: list[Path], mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
         for tool in ("reindex_project", "delete_index"):
-            error = await assistant.fail(tool, confirm=True)
+            error = await assistant.expect_error(tool, confirm=True)
             assert (error["code"], "app, app-2, web" in error["userMessage"]) == ("INVALID_ARGUMENT", True)
-            assert (await assistant.fail(tool, confirm=True, project="nobody"))["code"] == "INVALID_ARGUMENT"
+            assert (await assistant.expect_error(tool, confirm=True, project="nobody"))["code"] == "INVALID_ARGUMENT"
             assert all(storage_layout.index_folder(root).exists() for root in indexed_roots)
-            assert (await assistant.tell(tool, confirm=True, project="app-2"))["status"] == "success"
+            assert (await assistant.call_tool(tool, confirm=True, project="app-2"))["status"] == "success"
         assert [storage_layout.index_folder(root).exists() for root in indexed_roots] == [True, False, True]
 
-    talk(mode, conversation, *indexed_roots)
+    run_conversation(mode, conversation, *indexed_roots)
 
 
 def test_all_are_indexed_after_one_question(roots: list[Path], mode: str) -> None:
-    person, told = Person(DECLINE, yes()), list[tuple[float, float | None]]()
+    user, told = ScriptedUser(DECLINE, accept()), list[tuple[float, float | None]]()
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
         told.append((progress, total))
 
     async def conversation(assistant: Assistant) -> None:
-        assert await assistant.tell("create_index") == {"status": "cancelled"}
+        assert await assistant.call_tool("create_index") == {"status": "cancelled"}
         result = await assistant.client.call_tool("create_index", {}, progress_callback=note)
         reply = result.structured_content
         assert reply["status"], reply["filesIndexed"] == ("success", 5)
         assert [one["filesIndexed"] for one in reply["projects"]] == [2, 2, 1]
 
-    talk(mode, conversation, *roots, **person.client)
-    assert person.questions == ["Index 5 files of app, app-2, web?"] * 2
+    run_conversation(mode, conversation, *roots, **user.client)
+    assert user.questions == ["Index 5 files of app, app-2, web?"] * 2
     assert [done for done, _ in told] == sorted({done for done, _ in told}), "it only grows, over all projects"
     assert told[-1] == (5, 5)
 
 
 def test_one_of_several_can_be_indexed_alone(roots: list[Path]) -> None:
-    reply = tell("auto", "create_index", *roots, project="web")
+    reply = call_tool("auto", "create_index", *roots, project="web")
     assert (reply["projectPath"], reply["filesIndexed"]) == (str(roots[2]), 1)
     assert [storage_layout.index_folder(root).exists() for root in roots] == [False, False, True]

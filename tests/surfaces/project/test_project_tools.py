@@ -1,4 +1,4 @@
-"""The nine tools: what they do, what they reply, what is said of them."""
+"""The nine tools: their effects, replies and annotations."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from dowse.store import storage_layout
 from dowse.store.local import LocalStore
 from tests.sample_data import write_tree
 from tests.surfaces.project.conftest import INDEXED, index
-from tests.surfaces.project.project_client import Assistant, fail, talk, tell
+from tests.surfaces.project.project_client import Assistant, call_tool, expect_error, run_conversation
 
 KEYS: dict[str, tuple[dict[str, Any], dict[str, type | tuple[type, ...]]]] = {
     "create_index": (
@@ -39,12 +39,12 @@ KEYS: dict[str, tuple[dict[str, Any], dict[str, type | tuple[type, ...]]]] = {
     "list_projects": ({}, {"projects": list, "totalProjects": int}),
     "delete_index": ({"confirm": True}, {"status": str, "projectPath": str, "message": str}),
 }  # fmt: skip
-"""For each tool arguments that it does something with, and the keys of its reply."""
+"""For each tool: arguments of a successful call, and the keys of the reply."""
 
 HIT: dict[str, type | tuple[type, ...]] = {"path": str, "text": str, "score": float, "startLine": int, "endLine": int}
 
-TRUE_OF = {
-    # reads only, destroys, has no further effect when it is called again
+ANNOTATIONS = {
+    # read-only, destructive, idempotent
     "search_code": (True, False, True),
     "search_docs": (True, False, True),
     "search_by_path": (True, False, True),
@@ -64,21 +64,21 @@ def assert_has(reply: dict[str, Any], keys: dict[str, type | tuple[type, ...]]) 
 
 def test_replies_have_the_keys_that_are_promised(root: Path, mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
-        for tool, (arguments, keys) in KEYS.items():  # in this order, from the first index to its end
-            assert_has(await assistant.tell(tool, **arguments), keys)
+        for tool, (arguments, keys) in KEYS.items():  # in this order: from creating the index to deleting it
+            assert_has(await assistant.call_tool(tool, **arguments), keys)
 
-    talk(mode, conversation, root)
+    run_conversation(mode, conversation, root)
 
 
 def test_a_hit_has_the_keys_that_are_promised(indexed: Path, mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
         for tool in ("search_code", "search_docs"):
-            reply = await assistant.tell(tool, query="peel an apple")
+            reply = await assistant.call_tool(tool, query="peel an apple")
             assert reply["totalResults"] == len(reply["results"]) > 0
             for hit in reply["results"]:
                 assert_has(hit, HIT)
 
-    talk(mode, conversation, indexed)
+    run_conversation(mode, conversation, indexed)
 
 
 def test_exactly_these_tools_are_offered_and_nothing_else(indexed: Path, mode: str) -> None:
@@ -88,22 +88,22 @@ def test_exactly_these_tools_are_offered_and_nothing_else(indexed: Path, mode: s
         assert capabilities.tools is not None
         assert (capabilities.prompts, capabilities.resources) == (None, None)
 
-    talk(mode, conversation, indexed)
+    run_conversation(mode, conversation, indexed)
 
 
 def test_the_annotations_are_true(indexed: Path, mode: str) -> None:
-    tools = talk(mode, Assistant.tools, indexed)
-    said = {
+    tools = run_conversation(mode, Assistant.tools, indexed)
+    annotations = {
         name: (tool.annotations.read_only_hint, tool.annotations.destructive_hint, tool.annotations.idempotent_hint)
         for name, tool in tools.items()
         if tool.annotations
     }
-    assert said == TRUE_OF
+    assert annotations == ANNOTATIONS
     assert all(tool.annotations and tool.annotations.open_world_hint is False for tool in tools.values())
 
 
 def test_every_argument_is_described_and_the_output_has_a_schema(indexed: Path) -> None:
-    for tool in talk("auto", Assistant.tools, indexed).values():
+    for tool in run_conversation("auto", Assistant.tools, indexed).values():
         assert tool.output_schema
         assert tool.title
         assert all(argument.get("description") for argument in tool.input_schema["properties"].values())
@@ -113,18 +113,18 @@ def test_code_and_documents_are_searched_apart(indexed: Path, mode: str) -> None
     async def conversation(assistant: Assistant) -> None:
         for query in ("apple", "pear", "guide peel", "src/apple.py docs/guide.md notes"):
             code, docs = [
-                {hit["path"] for hit in (await assistant.tell(tool, query=query))["results"]}
+                {hit["path"] for hit in (await assistant.call_tool(tool, query=query))["results"]}
                 for tool in ("search_code", "search_docs")
             ]
             assert code <= set(INDEXED) - {"docs/guide.md", "notes.txt"}
             assert docs <= {"docs/guide.md", "notes.txt"}
             assert docs
 
-    talk(mode, conversation, indexed)
+    run_conversation(mode, conversation, indexed)
 
 
 def test_a_hit_is_the_lines_it_names(indexed: Path, mode: str) -> None:
-    (hit,) = tell(mode, "search_code", indexed, query="peel_apple")["results"][:1]
+    (hit,) = call_tool(mode, "search_code", indexed, query="peel_apple")["results"][:1]
     lines = (indexed / hit["path"]).read_text(encoding="utf-8").splitlines()
     assert hit["path"] == "src/apple.py"
     assert hit["text"].split("\n") == lines[hit["startLine"] - 1 : hit["endLine"]]
@@ -133,43 +133,43 @@ def test_a_hit_is_the_lines_it_names(indexed: Path, mode: str) -> None:
 
 def test_top_k_bounds_the_hits_and_offset_goes_on(indexed: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
-        every = (await assistant.tell("search_code", query="peel"))["results"]
-        first = (await assistant.tell("search_code", query="peel", top_k=1))["results"]
-        second = (await assistant.tell("search_code", query="peel", top_k=1, offset=1))["results"]
+        every = (await assistant.call_tool("search_code", query="peel"))["results"]
+        first = (await assistant.call_tool("search_code", query="peel", top_k=1))["results"]
+        second = (await assistant.call_tool("search_code", query="peel", top_k=1, offset=1))["results"]
         assert [*first, *second] == every[:2]
 
-    talk("auto", conversation, indexed)
+    run_conversation("auto", conversation, indexed)
 
 
 def test_hits_can_be_narrowed_by_path_and_language(indexed: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         for narrowing in ({"path": "src/p*.py"}, {"path": "./src/p*.py"}, {"path": "**/pear.*", "language": "Python"}):
-            reply = await assistant.tell("search_code", query="peel", **narrowing)
+            reply = await assistant.call_tool("search_code", query="peel", **narrowing)
             assert [hit["path"] for hit in reply["results"]] == ["src/pear.py"]
-        assert (await assistant.tell("search_code", query="peel", language="rust"))["results"] == []
+        assert (await assistant.call_tool("search_code", query="peel", language="rust"))["results"] == []
 
-    talk("auto", conversation, indexed)
+    run_conversation("auto", conversation, indexed)
 
 
 def test_a_changed_file_is_found_by_what_it_says_now(indexed: Path, mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
-        await assistant.tell("search_code", query="peel_apple")
+        await assistant.call_tool("search_code", query="peel_apple")
         write_tree(indexed, {"src/apple.py": "def slice_apple():\n    return 'thin'\n"})
-        for hit in (await assistant.tell("search_code", query="apple"))["results"]:
+        for hit in (await assistant.call_tool("search_code", query="apple"))["results"]:
             assert "peel_apple" not in hit["text"]
 
-    talk(mode, conversation, indexed)
+    run_conversation(mode, conversation, indexed)
 
 
 def test_coverage_is_said_with_every_search(indexed: Path, mode: str) -> None:
-    coverage = tell(mode, "search_code", indexed, query="peel")["coverage"]
+    coverage = call_tool(mode, "search_code", indexed, query="peel")["coverage"]
     assert coverage == {"indexedFiles": len(INDEXED), "expectedFiles": len(INDEXED), "complete": True}
 
 
 def test_a_vector_search_is_refused_where_there_is_no_encoder(indexed: Path, mode: str) -> None:
     config = storage_layout.index_folder(indexed) / "config.json"
     config.write_text(json.dumps({"encoder": "none"}), encoding="utf-8")
-    error = fail(mode, "search_code", indexed, query="peel", mode="vector")
+    error = expect_error(mode, "search_code", indexed, query="peel", mode="vector")
     assert (error["code"], "encoder" in error["userMessage"]) == ("INVALID_ARGUMENT", True)
 
 
@@ -183,33 +183,33 @@ def test_what_is_meant_is_found_though_no_word_of_it_is_used(root: Path, mode: s
     )
 
     async def conversation(assistant: Assistant) -> None:
-        await assistant.tell("create_index")
-        found = await assistant.tell("search_code", query="round shape on the picture", mode="vector")
+        await assistant.call_tool("create_index")
+        found = await assistant.call_tool("search_code", query="round shape on the picture", mode="vector")
         assert [hit["path"] for hit in found["results"]][:1] == ["paint.py"]
         assert found["searchedBy"] == {"dowse-static-1": 1.0}
-        found = await assistant.tell("search_code", query="delete user", mode="lexical")
+        found = await assistant.call_tool("search_code", query="delete user", mode="lexical")
         assert found["searchedBy"] == {"words": 1.0}
 
-    talk(mode, conversation, root)
+    run_conversation(mode, conversation, root)
 
 
 def test_other_ways_to_search_find_something(indexed: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
-        ways: list[dict[str, Any]] = [
+        methods: list[dict[str, Any]] = [
             {"mode": "lexical"},
             {"mode": "hybrid"},
             {"alpha": 0},
             {"alpha": 0.7},
             {"alpha": 1},
         ]
-        for way in ways:
-            found = await assistant.tell("search_code", query="peel_apple", **way)
-            assert found["results"][0]["path"] == "src/apple.py", way
+        for method in methods:
+            found = await assistant.call_tool("search_code", query="peel_apple", **method)
+            assert found["results"][0]["path"] == "src/apple.py", method
 
-    talk("auto", conversation, indexed)
+    run_conversation("auto", conversation, indexed)
 
 
-# Files by their path
+# Search by path
 
 TREE = [
     "Makefile", "README.md", "[odd].md", "a.py", "b/.hidden/deep.py", "b/c.py", "b/c/d.py", "b/c/e.ts", ".config/x.py",
@@ -260,20 +260,20 @@ GLOBS = {
 
 def test_a_glob_finds_the_files_it_means_in_order(tree: Path) -> None:
     async def conversation(assistant: Assistant) -> dict[str, Any]:
-        replies = {pattern: await assistant.tell("search_by_path", pattern=pattern) for pattern in GLOBS}
+        replies = {pattern: await assistant.call_tool("search_by_path", pattern=pattern) for pattern in GLOBS}
         hints = {pattern: reply.pop("hint", None) for pattern, reply in replies.items()}
         assert hints["src/"] == "A pattern matches files; 'src/**' matches all in that folder."
         return replies
 
     expected = {pattern: {"matches": sorted(found), "totalMatches": len(found)} for pattern, found in GLOBS.items()}
-    assert talk("auto", conversation, tree) == expected
+    assert run_conversation("auto", conversation, tree) == expected
 
 
 def test_paths_come_in_pages(tree: Path, mode: str) -> None:
     async def conversation(assistant: Assistant) -> list[str]:
         seen, offset = list[str](), 0
         while True:
-            page = await assistant.tell("search_by_path", pattern="**", limit=5, offset=offset)
+            page = await assistant.call_tool("search_by_path", pattern="**", limit=5, offset=offset)
             assert page["totalMatches"] == len(TREE)
             assert len(page["matches"]) <= 5
             seen += page["matches"]
@@ -281,33 +281,33 @@ def test_paths_come_in_pages(tree: Path, mode: str) -> None:
                 return seen
             offset = page["nextOffset"]
 
-    assert talk(mode, conversation, tree) == sorted(TREE)
+    assert run_conversation(mode, conversation, tree) == sorted(TREE)
 
 
 def test_twenty_paths_are_shown_unless_more_are_asked_for(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "many", {f"{number:02}.py": "x = 1\n" for number in range(30)})
     index(root)
-    assert len(tell("auto", "search_by_path", root, pattern="*")["matches"]) == 20
-    assert len(tell("auto", "search_by_path", root, pattern="*", limit=100)["matches"]) == 30
+    assert len(call_tool("auto", "search_by_path", root, pattern="*")["matches"]) == 20
+    assert len(call_tool("auto", "search_by_path", root, pattern="*", limit=100)["matches"]) == 30
 
 
 def test_a_file_deleted_since_is_not_listed(tree: Path, mode: str) -> None:
     (tree / "b/c.py").unlink()
-    reply = tell(mode, "search_by_path", tree, pattern="b/*.py")
+    reply = call_tool(mode, "search_by_path", tree, pattern="b/*.py")
     assert (reply["matches"], reply["totalMatches"]) == ([], 0)
 
 
-# What is there
+# Status
 
 
 def test_before_anything_is_indexed_the_status_says_so(root: Path, mode: str) -> None:
-    reply = tell(mode, "get_index_status", root)
+    reply = call_tool(mode, "get_index_status", root)
     assert (reply["status"], reply["totalFiles"], reply["lastUpdated"]) == ("not_found", 0, None)
     assert "create_index" in reply["message"]
 
 
 def test_the_status_tells_what_is_indexed_and_what_was_left_out(indexed: Path, mode: str) -> None:
-    reply = tell(mode, "get_index_status", indexed)
+    reply = call_tool(mode, "get_index_status", indexed)
     assert (reply["status"], reply["projectPath"], reply["totalFiles"]) == ("ready", str(indexed), len(INDEXED))
     assert (reply["code"]["files"], reply["docs"]["files"]) == (len(INDEXED) - 2, 2)
     assert reply["coverage"] == {"indexedFiles": len(INDEXED), "expectedFiles": len(INDEXED)}
@@ -317,7 +317,7 @@ def test_the_status_tells_what_is_indexed_and_what_was_left_out(indexed: Path, m
 def test_an_index_without_files_is_a_problem_with_its_cause(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "secrets", {".env": "X=1\n", "server.key": "x\n"})
     index(root)
-    reply = tell("auto", "get_index_status", root)
+    reply = call_tool("auto", "get_index_status", root)
     assert reply["totalFiles"] == 0
     assert "denied" in reply["problem"]
 
@@ -325,56 +325,56 @@ def test_an_index_without_files_is_a_problem_with_its_cause(tmp_path: Path) -> N
 def test_every_project_of_the_machine_is_listed(indexed: Path, tmp_path: Path) -> None:
     other = write_tree(tmp_path / "other", {"a.py": "x = 1\n"})
     index(other)
-    reply = tell("auto", "list_projects", indexed)
+    reply = call_tool("auto", "list_projects", indexed)
     assert [(one["projectPath"], one["totalFiles"], one["exists"]) for one in reply["projects"]] == [
         (str(indexed), len(INDEXED), True),
         (str(other), 1, True),
     ]
 
 
-# Changing it
+# Changes to the index
 
 
 def test_create_index_indexes_what_the_policy_allows(root: Path, mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
-        reply = await assistant.tell("create_index")
+        reply = await assistant.call_tool("create_index")
         assert (reply["status"], reply["projectPath"]) == ("success", str(root))
         assert (reply["filesIndexed"], reply["chunksCreated"]) == (len(INDEXED), len(INDEXED))
-        assert (await assistant.tell("search_by_path", pattern="**"))["matches"] == INDEXED
+        assert (await assistant.call_tool("search_by_path", pattern="**"))["matches"] == INDEXED
 
-    talk(mode, conversation, root)
+    run_conversation(mode, conversation, root)
 
 
 def test_a_rebuild_forgets_what_was_there(indexed: Path, mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
         (indexed / "src/pear.py").unlink()
-        reply = await assistant.tell("reindex_project", confirm=True)
+        reply = await assistant.call_tool("reindex_project", confirm=True)
         assert (reply["status"], reply["message"]) == ("success", "Index rebuilt successfully")
         assert reply["filesIndexed"] == len(INDEXED) - 1
 
-    talk(mode, conversation, indexed)
+    run_conversation(mode, conversation, indexed)
 
 
 def test_a_file_is_indexed_again_by_its_name(indexed: Path, mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
         write_tree(indexed, {"src/apple.py": "def slice_apple():\n    return 'thin'\n", "src/new.py": "fig = 1\n"})
-        assert await assistant.tell("reindex_file", path="src/apple.py") == {
+        assert await assistant.call_tool("reindex_file", path="src/apple.py") == {
             "status": "success",
             "path": "src/apple.py",
             "chunksCreated": 1,
             "message": "File re-indexed successfully",
         }
-        assert (await assistant.tell("search_code", query="slice_apple"))["results"][0]["path"] == "src/apple.py"
-        assert (await assistant.tell("reindex_file", path="src/new.py"))["chunksCreated"] == 1
+        assert (await assistant.call_tool("search_code", query="slice_apple"))["results"][0]["path"] == "src/apple.py"
+        assert (await assistant.call_tool("reindex_file", path="src/new.py"))["chunksCreated"] == 1
 
-    talk(mode, conversation, indexed)
+    run_conversation(mode, conversation, indexed)
 
 
 def test_the_fingerprints_follow_a_file_that_is_indexed_again(indexed: Path) -> None:
     file = storage_layout.index_folder(indexed) / "fingerprints.json"
     before = json.loads(file.read_text(encoding="utf-8"))
     write_tree(indexed, {"src/apple.py": "def slice_apple():\n    return 'thin'\n"})
-    tell("auto", "reindex_file", indexed, path="src/apple.py")
+    call_tool("auto", "reindex_file", indexed, path="src/apple.py")
     after = json.loads(file.read_text(encoding="utf-8"))
     assert before.keys() == after.keys()
     assert [path for path in before if before[path] != after[path]] == ["src/apple.py"]
@@ -383,36 +383,36 @@ def test_the_fingerprints_follow_a_file_that_is_indexed_again(indexed: Path) -> 
 def test_a_file_that_is_gone_leaves_the_index_when_it_is_named(indexed: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         (indexed / "src/pear.py").unlink()
-        assert (await assistant.fail("reindex_file", path="src/pear.py"))["code"] == "FILE_NOT_FOUND"
-        assert (await assistant.tell("get_index_status"))["totalFiles"] == len(INDEXED) - 1
+        assert (await assistant.expect_error("reindex_file", path="src/pear.py"))["code"] == "FILE_NOT_FOUND"
+        assert (await assistant.call_tool("get_index_status"))["totalFiles"] == len(INDEXED) - 1
 
-    talk("auto", conversation, indexed)
+    run_conversation("auto", conversation, indexed)
 
 
 def test_a_file_that_is_ignored_by_now_leaves_the_index_when_it_is_named(indexed: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         write_tree(indexed, {".gitignore": "*.gen.py\npear.py\n"})
-        assert "ignored" in (await assistant.fail("reindex_file", path="src/pear.py"))["developerMessage"]
-        assert (await assistant.tell("get_index_status"))["code"]["files"] == len(INDEXED) - 3
+        assert "ignored" in (await assistant.expect_error("reindex_file", path="src/pear.py"))["developerMessage"]
+        assert (await assistant.call_tool("get_index_status"))["code"]["files"] == len(INDEXED) - 3
 
-    talk("auto", conversation, indexed)
+    run_conversation("auto", conversation, indexed)
 
 
 def test_a_deleted_index_is_gone_and_the_files_stay(indexed: Path, mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
-        await assistant.tell("search_code", query="apple")
-        reply = await assistant.tell("delete_index", confirm=True)
+        await assistant.call_tool("search_code", query="apple")
+        reply = await assistant.call_tool("delete_index", confirm=True)
         assert (reply["status"], reply["projectPath"]) == ("success", str(indexed))
         assert not storage_layout.index_folder(indexed).exists()
         assert (indexed / "src/apple.py").exists()
-        assert (await assistant.tell("get_index_status"))["status"] == "not_found"
-        assert (await assistant.fail("delete_index", confirm=True))["code"] == "INDEX_NOT_FOUND"
-        assert (await assistant.tell("create_index"))["filesIndexed"] == len(INDEXED)
+        assert (await assistant.call_tool("get_index_status"))["status"] == "not_found"
+        assert (await assistant.expect_error("delete_index", confirm=True))["code"] == "INDEX_NOT_FOUND"
+        assert (await assistant.call_tool("create_index"))["filesIndexed"] == len(INDEXED)
 
-    talk(mode, conversation, indexed)
+    run_conversation(mode, conversation, indexed)
 
 
-# At the edges
+# Edge cases
 
 
 def test_many_calls_at_once_are_all_answered(indexed: Path, mode: str) -> None:
@@ -429,9 +429,9 @@ def test_many_calls_at_once_are_all_answered(indexed: Path, mode: str) -> None:
         async with anyio.create_task_group() as tasks:
             for number in range(30):
                 tool, arguments = calls[number % len(calls)]
-                tasks.start_soon(partial(assistant.tell, tool, **arguments))
+                tasks.start_soon(partial(assistant.call_tool, tool, **arguments))
 
-    talk(mode, conversation, indexed)
+    run_conversation(mode, conversation, indexed)
 
 
 def test_a_project_whose_folder_has_no_unicode_name_is_served(tmp_path: Path) -> None:
@@ -442,13 +442,13 @@ def test_a_project_whose_folder_has_no_unicode_name_is_served(tmp_path: Path) ->
         pytest.skip("this file system does not take the name")
 
     async def conversation(assistant: Assistant) -> None:
-        assert (await assistant.tell("create_index"))["filesIndexed"] == 1
-        assert (await assistant.tell("get_index_status"))["projectPath"].endswith("caf?")
-        assert (await assistant.tell("search_code", query="peel"))["results"][0]["path"] == "src/apple.py"
-        assert (await assistant.tell("list_projects"))["totalProjects"] == 1
-        assert (await assistant.tell("delete_index", confirm=True))["status"] == "success"
+        assert (await assistant.call_tool("create_index"))["filesIndexed"] == 1
+        assert (await assistant.call_tool("get_index_status"))["projectPath"].endswith("caf?")
+        assert (await assistant.call_tool("search_code", query="peel"))["results"][0]["path"] == "src/apple.py"
+        assert (await assistant.call_tool("list_projects"))["totalProjects"] == 1
+        assert (await assistant.call_tool("delete_index", confirm=True))["status"] == "success"
 
-    talk("auto", conversation, root)
+    run_conversation("auto", conversation, root)
 
 
 def test_who_is_not_asked_for_a_while_lets_go_of_memory_and_answers_as_before(
@@ -465,9 +465,9 @@ def test_who_is_not_asked_for_a_while_lets_go_of_memory_and_answers_as_before(
     monkeypatch.setattr(LocalStore, "release_memory", watched)
 
     async def conversation(assistant: Assistant) -> None:
-        before = await assistant.tell("search_code", query="peel an apple")
+        before = await assistant.call_tool("search_code", query="peel an apple")
         assert await anyio.to_thread.run_sync(release_memory.wait, 10)
-        after = await assistant.tell("search_code", query="peel an apple")
+        after = await assistant.call_tool("search_code", query="peel an apple")
         assert after["results"] == before["results"]
 
-    talk("2026-07-28", conversation, indexed)
+    run_conversation("2026-07-28", conversation, indexed)
