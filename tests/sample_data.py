@@ -1,4 +1,4 @@
-"""Documents, puts and files for tests."""
+"""Sample documents, puts and files."""
 
 import hashlib
 from collections.abc import Mapping
@@ -20,30 +20,30 @@ class World:
         return make_put(path, text, kind=kind, is_verbatim=is_verbatim)
 
     def read_text(self, document: StoredDocument) -> str | None:
-        """What the store asks for when it rebuilds."""
+        """Return the text of a document, as the store requests it when it rebuilds."""
         text = self.files.get(document.path)
         return text if text is not None and digest(text) == document.content_hash else None
 
 
 def make_put(path: str, text: str, *, kind: Kind = "code", is_verbatim: bool = True) -> Put:
-    """A put whose chunks are the text's paragraphs, each defining its first word."""
+    """Return a put whose chunks are the text's paragraphs, each defining its first word."""
     reading = Reading(text=text, title=path, is_verbatim=is_verbatim, tags=("made",))
     document = Document(path, kind, "text", make_stat(text), digest(text), reading)
     return Put(document, tuple(paragraphs(text)))
 
 
 def make_stat(text: str, mtime_ns: int = 1) -> Stat:
-    """A stat that differs when the length does."""
+    """Return a stat that differs when the length does."""
     return Stat(size=len(text.encode()), mtime_ns=mtime_ns, inode=1, ctime_ns=mtime_ns)
 
 
 def digest(text: str) -> bytes:
-    """The hash a source would give."""
+    """Return the hash that a source would compute."""
     return hashlib.sha256(text.encode()).digest()
 
 
 def paragraphs(text: str) -> list[Chunk]:
-    """One chunk a paragraph."""
+    """Return one chunk for each paragraph."""
     chunks, at, line = [], 0, 1
     for paragraph in text.split("\n\n"):
         size = len(paragraph.encode())
@@ -56,7 +56,7 @@ def paragraphs(text: str) -> list[Chunk]:
 
 
 def write_tree(root: Path, files: Mapping[str, str | bytes]) -> Path:
-    """Real files below a folder."""
+    """Write files below a folder and return it."""
     for name, content in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -68,6 +68,6 @@ EVERYWHERE: dict[Field, float] = {"words": 1.0, "parts": 0.5, "symbols": 0.5, "n
 
 
 def find(store: Store, *words: str, limit: int = 50, kind: Kind | None = None) -> list[Scored]:
-    """Chunks that hold one of the words in any field."""
+    """Return the chunks that have one of the words in any field."""
     store.refresh()
     return store.find_chunks(TextQuery(words, EVERYWHERE, kind), limit)

@@ -21,7 +21,7 @@ SECTIONS = [
 
 
 def rows(text: str) -> list[tuple[str, ...]]:
-    """The cells of every row below a table's head."""
+    """Return the cells of every row below a table's head."""
     lines = [line for line in text.splitlines() if line.startswith("| ")]
     return [
         tuple(cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1])
@@ -36,7 +36,7 @@ def named_tests(cell: str) -> list[str]:
 
 @cache
 def functions_of(file: str) -> frozenset[str]:
-    """The functions of a file that are tests."""
+    """Return the names of the test functions in a file."""
     tree = ast.parse((REPOSITORY / file).read_text(encoding="utf-8"))
     return frozenset(
         node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
@@ -71,5 +71,5 @@ def test_no_clause_stands_there_twice() -> None:
 
 
 def test_nothing_but_tests_is_called_like_one() -> None:
-    """A name that was cut or misspelled would not be looked for."""
+    """A truncated or misspelled name would not be checked."""
     assert len(re.findall(r"tests/", PAGE)) == len(re.findall(r"`tests/[^`\s]+\.py(::test_\w+)?`", PAGE))

@@ -1,4 +1,4 @@
-"""The documentation says what is so: what can be generated is, the rest is compared with the program."""
+"""The documentation agrees with the program: generated parts are up to date, the rest is compared."""
 
 import json
 import re
@@ -26,7 +26,7 @@ from tests.sample_data import write_tree
 DOCS = REPOSITORY / "docs"
 PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted(DOCS.glob("*.md"))]
 FREE_KEYS = ("skipped", "corrected", "searchedBy")
-"""Of these keys' values the keys are reasons and words."""
+"""The values of these keys are objects whose keys are data, such as reasons and words."""
 
 
 def page(name: str) -> str:
@@ -34,7 +34,7 @@ def page(name: str) -> str:
 
 
 def prose(text: str) -> str:
-    """A page without its blocks of code."""
+    """Return a page without its code blocks."""
     return re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
 
 
@@ -43,7 +43,7 @@ def blocks(text: str, language: str) -> list[str]:
 
 
 def named(text: str) -> set[str]:
-    """What a page sets as code."""
+    """Return the inline code of a page."""
     return set(re.findall(r"`([^`\n]+)`", prose(text)))
 
 
@@ -55,7 +55,7 @@ def test_the_reference_of_the_tools_is_what_the_server_tells() -> None:
 
 
 def test_the_reference_marks_only_keys_as_optional_that_a_reply_may_lack() -> None:
-    """Every key was marked: the required ones stand in the first alternative of the schema."""
+    """Once every key was marked as optional: the required keys are in the first alternative of the schema."""
     search, status = (
         next(line for line in page("tools.md").split(f"## `{tool}`")[1].splitlines() if line.startswith("Reply:"))
         for tool in ("search_code", "get_index_status")
@@ -151,7 +151,7 @@ def test_a_toml_configuration_of_a_client_starts_the_server(block: str) -> None:
 
 
 def assert_starts_the_server(entry: dict[str, Any]) -> None:
-    """The command is ours, and its arguments are ones it takes."""
+    """The command is dowse, and it accepts the arguments."""
     name, *arguments = entry["args"]
     assert (Path(entry["command"]).name, name) == ("dowse", "serve")
     serve_command().make_context("serve", arguments)
@@ -199,7 +199,7 @@ def test_every_link_leads_somewhere(file: Path) -> None:
 
 
 def anchors(file: Path) -> set[str]:
-    """The headings of a page as a link spells them."""
+    """Return the anchors of the headings of a page."""
     headings = re.findall(r"^#+ (.+)$", prose(file.read_text(encoding="utf-8")), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

@@ -1,4 +1,4 @@
-"""docs/http.md says what is so."""
+"""docs/http.md agrees with the program."""
 
 import json
 import re
@@ -15,7 +15,7 @@ PAGE = (REPOSITORY / "docs" / "http.md").read_text(encoding="utf-8")
 
 
 def assert_is_taken(*command: str) -> None:
-    """The command is ours, and its options are ones it takes."""
+    """The command is dowse, and it accepts the options."""
     program, name, *arguments = command
     serve = dowse.get_command(click.Context(dowse), name)
     assert (Path(program).name, name) == ("dowse", "serve")

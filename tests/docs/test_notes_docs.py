@@ -1,4 +1,4 @@
-"""The page on named indexes says what is so."""
+"""The page on named indexes agrees with the program."""
 
 import re
 import shlex

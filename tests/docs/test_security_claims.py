@@ -12,7 +12,7 @@ _TEST = re.compile(r"^ +- `(tests/[\w/]+\.py)::(test_\w+)`$")
 
 
 def claims() -> dict[int, list[tuple[str, str]]]:
-    """The tests that each claim names, by its number."""
+    """Return the tests that each claim names, by the number of the claim."""
     part = TEXT.split("\n## Claims\n")[1].split("\n## ")[0]
     found: dict[int, list[tuple[str, str]]] = {}
     for line in part.splitlines():
@@ -28,7 +28,7 @@ def claims() -> dict[int, list[tuple[str, str]]]:
 
 @cache
 def functions_of(file: str) -> dict[str, list[str]]:
-    """The tests of a file with their decorators."""
+    """Return the tests of a file with their decorators."""
     body = ast.parse((REPOSITORY / file).read_text(encoding="utf-8")).body
     return {
         node.name: [ast.unparse(one) for one in node.decorator_list]

@@ -216,7 +216,7 @@ def test_the_settings_file_is_the_specification_s_and_one_key_more(tmp_path: Pat
 
 
 def test_the_log_of_an_index_rolls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index_log, "MAX_BYTES", 2000)
+    monkeypatch.setattr(index_log, "MAX_LOG_BYTES", 2000)
     log = index_log.open_log(tmp_path)
     for number in range(500):
         log.info("line %d of a log that goes on", number)

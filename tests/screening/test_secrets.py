@@ -15,7 +15,16 @@ from dowse.screening import secrets
 from dowse.screening.masking import UNCHECKED, mask_label, screen_text, surroundings
 from dowse.screening.secret_rules import load_secret_rules
 from dowse.screening.secrets import find_secrets
-from tests.end_to_end.security.fake_secrets import ANTHROPIC, AWS, BY_KIND, GENERIC, GITHUB, SLACK, private_key, rolled
+from tests.end_to_end.security.fake_secrets import (
+    ANTHROPIC,
+    AWS,
+    BY_KIND,
+    GENERIC,
+    GITHUB,
+    SLACK,
+    private_key,
+    random_text,
+)
 
 
 @pytest.mark.parametrize("kind", BY_KIND)
@@ -50,17 +59,17 @@ NO_SECRETS = [
     "password = 'changeme'",
     "SECRET_KEY = os.environ['SECRET_KEY']",
     'token = get_token("user", timeout=30)',
-    f'"integrity": "sha512-{rolled(86)}=="',
+    f'"integrity": "sha512-{random_text(86)}=="',
     f"sha256:{hashlib.sha256(b'x').hexdigest()}",
     f"commit {hashlib.sha1(b'x').hexdigest()}",
     f"id = '{uuid.UUID(int=7 << 64 | 99)}'",
-    f'<img src="data:image/png;base64,{rolled(400)}">',
+    f'<img src="data:image/png;base64,{random_text(400)}">',
     "AKIAIOSFODNN7EXAMPLE is what the manual of AWS shows",
     "key=lambda one: (-one.relevance, one.path)",
     "api_key: str = Field(description='The key of the API')",
     "The token is a JWT, three parts with dots between them.",
-    "-----BEGIN PUBLIC KEY-----\n" + rolled(64) + "\n-----END PUBLIC KEY-----",
-    "-----BEGIN CERTIFICATE-----\n" + "\n".join(rolled(64, seed=seed) for seed in range(9)) + "\n-----END CERTIFICATE-----",
+    "-----BEGIN PUBLIC KEY-----\n" + random_text(64) + "\n-----END PUBLIC KEY-----",
+    "-----BEGIN CERTIFICATE-----\n" + "\n".join(random_text(64, seed=seed) for seed in range(9)) + "\n-----END CERTIFICATE-----",
     "https://user:password@example.org/",
     "ghp_short",
     "",

@@ -1,4 +1,4 @@
-"""Programs started with a hook of the interpreter that writes down what they do."""
+"""Programs that run with an audit hook, which records what they do."""
 
 import json
 import os
@@ -12,8 +12,8 @@ GUARD = Path(__file__).parent / "guard"
 SOURCE = REPOSITORY / "src"
 
 
-class Watched:
-    """Starts programs, and reads what was written down of them."""
+class AuditedProcesses:
+    """Starts programs and returns the audit events that they recorded."""
 
     def __init__(self, folder: Path, *names: str) -> None:
         self._file = folder / "events"
@@ -25,11 +25,11 @@ class Watched:
         }
 
     def run(self, *arguments: object, cwd: Path | None = None) -> str:
-        """What a command prints."""
+        """Run a command and return its output."""
         return self._run(["-m", "dowse", *map(str, arguments)], cwd)
 
-    def run_each(self, *commands: tuple[object, ...], cwd: Path | None = None) -> str:
-        """What commands print that are given in turn in one process, which is quicker."""
+    def run_in_one_process(self, *commands: tuple[object, ...], cwd: Path | None = None) -> str:
+        """Run several commands in one process, which is faster; return their output."""
         program = "import json, sys; from dowse.cli import main; [main(one) for one in json.loads(sys.argv[1])]"
         return self._run(["-c", program, json.dumps([[str(word) for word in one] for one in commands])], cwd)
 
@@ -46,14 +46,14 @@ class Watched:
         lines = self._file.read_text(encoding="utf-8").splitlines()
         return [(event, details) for event, details in map(json.loads, lines)]
 
-    def on_network(self) -> list[tuple[str, str]]:
-        """What left the process; sockets of the file system do not."""
-        return [one for one in self.events() if one[0].startswith(("socket", "urllib", "http"))]
+    def network_events(self) -> list[tuple[str, str]]:
+        """Return the events of network access; Unix sockets are not among them."""
+        return [event for event in self.events() if event[0].startswith(("socket", "urllib", "http"))]
 
-    def opened(self) -> list[str]:
-        """The files, of those that are watched for, that were opened."""
+    def opened_files(self) -> list[str]:
+        """Return the names of the audited files that were opened."""
         return [details for event, details in self.events() if event == "open"]
 
-    def programs(self) -> list[str]:
-        """The programs that were started."""
+    def started_programs(self) -> list[str]:
+        """Return the programs that were started."""
         return [details for event, details in self.events() if event == "subprocess.Popen"]

@@ -1,4 +1,4 @@
-"""What the source itself shows: nothing that is read is ever run."""
+"""Static checks of the source code: data is never executed."""
 
 import ast
 from collections.abc import Iterator
@@ -47,11 +47,11 @@ NETWORK = {
     "boto3",
 }
 MAY_USE_NETWORK = {
-    "sites/https_source.py": "brings an index from an address that the command line names",
+    "sites/https_source.py": "downloads an index from a URL on the command line",
     "sites/s3_source.py": "the same, from a bucket",
-    "encoding/model_download.py": "brings the original model, which only the user's own settings ask for",
+    "encoding/model_download.py": "downloads the original model, when the user's settings ask for it",
     "http/uvicorn_server.py": "listens where --http says",
-    "surfaces/root_detection.py": "url2pathname, which is about paths",
+    "surfaces/root_detection.py": "url2pathname, which converts paths only",
 }
 
 
@@ -65,7 +65,7 @@ def nodes(file: Path) -> tuple[ast.AST, ...]:
 
 
 def calls(file: Path) -> Iterator[tuple[str, ast.Call]]:
-    """Every call with the name of what is called, such as `os.system`."""
+    """Yield every call with the name of the function, such as `os.system`."""
     for node in nodes(file):
         if isinstance(node, ast.Call):
             yield ast.unparse(node.func), node
@@ -111,5 +111,5 @@ def test_a_program_is_started_by_its_words_and_never_by_a_line() -> None:
 
 
 def test_a_token_is_compared_in_a_time_that_tells_nothing() -> None:
-    compared = [name for name, _ in calls(PACKAGE / "serving" / "gate.py")]
+    compared = [name for name, _ in calls(PACKAGE / "http" / "access.py")]
     assert "hmac.compare_digest" in compared

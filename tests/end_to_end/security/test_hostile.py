@@ -1,4 +1,4 @@
-"""Files made to break their reader: each is indexed or left out, and the rest of the project is found."""
+"""Files made to break their reader: each is indexed or skipped, and the rest of the project is found."""
 
 import io
 import json
@@ -17,7 +17,7 @@ DEEP = 30_000
 
 
 def bomb() -> bytes:
-    """A Word file of a few kilobytes that would be hundreds of megabytes."""
+    """Return a Word file of a few kilobytes that decompresses to hundreds of megabytes."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")

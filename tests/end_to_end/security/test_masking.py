@@ -222,7 +222,7 @@ def places(tmp_path: Path) -> ArchiveLocations:
 @pytest.mark.parametrize("query", ["robot", "robot called", SLACK.rpartition("-")[2], "signs with that"])
 def test_a_secret_in_an_archive_is_masked_where_it_is_found(mode: str, places: ArchiveLocations, query: str) -> None:
     arguments = {"query": query, "includeCitations": True}
-    reply = without_secrets(archives.told(archives.call(mode, places, "searchLocalArchives", arguments)))
+    reply = without_secrets(archives.content_of(archives.call(mode, places, "searchLocalArchives", arguments)))
     result = reply["results"][0]
     assert result["document"]["masked"] == ["aws-access-token"]
     assert result["document"]["title"] == "Robots [masked: aws-access-token]"
@@ -231,14 +231,16 @@ def test_a_secret_in_an_archive_is_masked_where_it_is_found(mode: str, places: A
 
 
 def test_a_hit_in_an_archive_is_flagged(mode: str, places: ArchiveLocations) -> None:
-    reply = archives.told(archives.call(mode, places, "searchLocalArchives", {"query": "instructions of the robot"}))
+    reply = archives.content_of(
+        archives.call(mode, places, "searchLocalArchives", {"query": "instructions of the robot"})
+    )
     flags = [one.get("flags") for one in reply["results"][0]["highlights"] if one["field"] == "content"]
     assert flags == [["instructions"]]
 
 
 def test_the_citations_of_a_document_are_masked_too(mode: str, places: ArchiveLocations) -> None:
     archives_reply = archives.call(mode, places, "find_citations", {"document": f"Robots {AWS}"})
-    (cited,) = without_secrets(archives.told(archives_reply))["citing"]
+    (cited,) = without_secrets(archives.content_of(archives_reply))["citing"]
     assert "[masked: slack-bot-token]" in cited["context"]
 
 

@@ -1,6 +1,6 @@
-"""What the program does beside its work: nothing on the network, no shell, nothing of a stranger's folder is run.
+"""Side effects of the program: no network access, no shell, no code from the searched folder.
 
-Every Python process is started with a hook of the interpreter that writes such events down.
+Every Python process runs with an audit hook that records such events.
 """
 
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.archives.sample_archives import captured_page, make_archives
-from tests.end_to_end.security.audited_process import Watched
+from tests.end_to_end.security.audited_process import AuditedProcesses
 from tests.mcp.stdio.stdio_client import NEWER, OLDER, StdioClient
 from tests.sample_data import write_tree
 from tests.sites.sample_sites import write_index
@@ -32,8 +32,8 @@ FILES: dict[str, str | bytes] = {
 
 
 @pytest.fixture
-def watched(tmp_path: Path) -> Watched:
-    return Watched(tmp_path)
+def audited(tmp_path: Path) -> AuditedProcesses:
+    return AuditedProcesses(tmp_path)
 
 
 @pytest.fixture
@@ -41,46 +41,50 @@ def root(tmp_path: Path) -> Path:
     return write_tree(tmp_path / "fruit", FILES)
 
 
-def test_the_hook_sees_what_it_should(watched: Watched, tmp_path: Path) -> None:
+def test_the_hook_sees_what_it_should(audited: AuditedProcesses, tmp_path: Path) -> None:
     program = (
         "import socket, subprocess, sys\n"
         "try: socket.create_connection(('127.0.0.1', 1))\n"
         "except OSError: pass\n"
         "subprocess.run([sys.executable, '-c', 'import pickle; pickle.loads(pickle.dumps(print))'])\n"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, env=os.environ | watched.environment)
-    assert {event for event, _ in watched.events()} >= {"socket.connect", "subprocess.Popen", "pickle.find_class"}
+    subprocess.run([sys.executable, "-c", program], check=True, env=os.environ | audited.environment)
+    assert {event for event, _ in audited.events()} >= {"socket.connect", "subprocess.Popen", "pickle.find_class"}
 
 
-def test_commands_use_no_network_and_start_no_foreign_program(watched: Watched, root: Path, tmp_path: Path) -> None:
-    watched.run("index", root)
-    assert "peel_apple" in watched.run("search", "peel apple", root)
-    watched.run("search", "peel_apple", root, "--exact")
-    watched.run("status", root)
-    watched.run("why", "src/apple.py", root)
-    watched.run("doctor")
-    watched.run("docs", "search", "apple", root)
-    watched.run("docs", "read", "docs/odd.rst", root)
+def test_commands_use_no_network_and_start_no_foreign_program(
+    audited: AuditedProcesses, root: Path, tmp_path: Path
+) -> None:
+    audited.run("index", root)
+    assert "peel_apple" in audited.run("search", "peel apple", root)
+    audited.run("search", "peel_apple", root, "--exact")
+    audited.run("status", root)
+    audited.run("why", "src/apple.py", root)
+    audited.run("doctor")
+    audited.run("docs", "search", "apple", root)
+    audited.run("docs", "read", "docs/odd.rst", root)
     places = make_archives(
         tmp_path,
         {"a.md": "# Apples\n\nSee https://example.com/x.\n"},
         {"p": captured_page("https://e.com", "E", "# E")},
     )
-    watched.run("archive", "index", places.research, "--urls", places.url_content, "--db", places.database)
-    watched.run("archive", "search", "apples", "--db", places.database)
-    watched.run("site", "check", write_index(tmp_path / "site.json"))
-    watched.run("notes", "add", "default", "a", "apples")
-    assert watched.on_network() == []
-    assert _foreign(watched.programs()) == []
+    audited.run("archive", "index", places.research, "--urls", places.url_content, "--db", places.database)
+    audited.run("archive", "search", "apples", "--db", places.database)
+    audited.run("site", "check", write_index(tmp_path / "site.json"))
+    audited.run("notes", "add", "default", "a", "apples")
+    assert audited.network_events() == []
+    assert _foreign(audited.started_programs()) == []
     assert not {"os.system", "os.exec", "os.posix_spawn", "pickle.find_class"} & {
-        event for event, _ in watched.events()
+        event for event, _ in audited.events()
     }
     assert not list(root.rglob("hacked"))
 
 
 @pytest.mark.parametrize("revision", [OLDER, NEWER])
-def test_a_server_uses_no_network_and_starts_no_foreign_program(watched: Watched, root: Path, revision: str) -> None:
-    with StdioClient(root, **watched.environment) as client:
+def test_a_server_uses_no_network_and_starts_no_foreign_program(
+    audited: AuditedProcesses, root: Path, revision: str
+) -> None:
+    with StdioClient(root, **audited.environment) as client:
         client.initialize(revision).call("create_index")
         assert client.call("search_code", query="peel apple")["results"]
         assert client.call("search_docs", query="apple")["results"]
@@ -88,14 +92,14 @@ def test_a_server_uses_no_network_and_starts_no_foreign_program(watched: Watched
         client.call("search_add_document", doc_id="a", content="apples")
         client.request("resources/read", uri="docs://docs/odd.adoc")
     assert any(
-        "dowse.keeping.indexing_worker" in program for program in watched.programs()
-    )  # the hook is in those as well
-    assert watched.on_network() == []
-    assert _foreign(watched.programs()) == []
+        "dowse.keeping.indexing_worker" in program for program in audited.started_programs()
+    )  # the hook also runs in worker processes
+    assert audited.network_events() == []
+    assert _foreign(audited.started_programs()) == []
     assert not list(root.rglob("hacked"))
 
 
-def test_a_folder_of_a_stranger_is_not_where_programs_are_imported_from(watched: Watched, root: Path) -> None:
+def test_a_folder_of_a_stranger_is_not_where_programs_are_imported_from(audited: AuditedProcesses, root: Path) -> None:
     trap = "open('hacked', 'w').close()\n"
     names = (
         "regex",
@@ -111,13 +115,13 @@ def test_a_folder_of_a_stranger_is_not_where_programs_are_imported_from(watched:
         "maskerlogger",
     )
     write_tree(root, {f"{name}.py": trap for name in names})
-    watched.run("search", "peel apple", "--wait", cwd=root)
-    watched.run("search", "peel apple", cwd=root)
+    audited.run("search", "peel apple", "--wait", cwd=root)
+    audited.run("search", "peel apple", cwd=root)
     assert not (root / "hacked").exists()
 
 
 def _foreign(programs: list[str]) -> list[str]:
-    """Programs that are neither our own interpreter, without the working directory in its path, nor git's configuration."""
+    """Return the programs that are neither our interpreter, run with `-P`, nor `git config`."""
     ours = (repr(sys.executable) + ", ", f"({sys.executable!r}")
     return [
         one for one in programs

@@ -1,4 +1,4 @@
-"""What is kept on the disk, who can read it, and what is not kept at all."""
+"""Files in the storage folder: their permissions, and data that is not stored."""
 
 import os
 import stat
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps a
 
 @pytest.fixture
 def careless() -> Iterator[None]:
-    """A user whose new files may be read and written by all."""
+    """A user with umask 0, whose new files everybody may read and write."""
     before = os.umask(0)
     yield
     os.umask(before)
@@ -33,7 +33,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def others_can_enter(path: Path, top: Path) -> bool:
-    """Whether another user gets to a path below the folder."""
+    """Return whether another user can reach a path below the folder."""
     return all(stat.S_IMODE(one.stat().st_mode) & 0o077 for one in (path, *path.parents) if one.is_relative_to(top))
 
 
@@ -52,7 +52,7 @@ def test_nobody_else_gets_into_what_is_kept(
     run("docs", "search", "apple", root)
     run("notes", "create", "mine")
     run("notes", "add", "mine", "a", "apples")
-    monkeypatch.delenv("SEMBLE_GRAMMARS_CACHE_DIR")  # where grammars are by default is meant too
+    monkeypatch.delenv("SEMBLE_GRAMMARS_CACHE_DIR")  # includes the default folder of the grammars
     with StdioClient(root) as client:
         client.initialize(OLDER).call("create_index")
         client.call("search_code", query="peel")

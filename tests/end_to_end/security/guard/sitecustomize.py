@@ -1,4 +1,4 @@
-"""Writes down, in every Python process it is started in, what goes to the network and which programs are started."""
+"""An audit hook that records network access, started programs and opened files of a Python process."""
 
 import json
 import os
@@ -12,10 +12,10 @@ _WATCHED = {
 
 
 _NAMES = tuple(filter(None, os.environ.get("DOWSE_GUARD_NAMES", "").split("|")))
-"""Files whose opening is written down, by the end of their path."""
+"""Files whose opening is recorded, by the end of their path."""
 
 
-def _seen(event: str, details: tuple[object, ...]) -> None:
+def _record(event: str, details: tuple[object, ...]) -> None:
     if event == "open" and _NAMES and isinstance(details[0], str | bytes):
         if not os.fsdecode(details[0]).casefold().endswith(_NAMES):
             return
@@ -26,4 +26,4 @@ def _seen(event: str, details: tuple[object, ...]) -> None:
 
 
 if "DOWSE_GUARD" in os.environ:
-    sys.addaudithook(_seen)
+    sys.addaudithook(_record)
