@@ -1,4 +1,4 @@
-"""Users see today what they saw when the golden files were written: `python -m tests.recording` writes them."""
+"""The program behaves as recorded in the golden files, which `python -m tests.recording` writes."""
 
 import difflib
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ from tests.recording.projects import shared_folder
 from tests.recording.scenarios import SCENARIOS
 
 MOST_LINES = 120
-"""Lines of a difference that are shown; more of them are seldom read."""
+"""The maximum number of lines of a difference that is shown."""
 
 
 @pytest.fixture(scope="module")
 def recordings(request: pytest.FixtureRequest) -> Iterator[dict[str, Future[str]]]:
-    """Play the scenarios that are to be compared, some at the same time."""
+    """Play the selected scenarios, some of them in parallel."""
     items = [item for item in request.session.items if item.path == request.path]
     names = [item.callspec.params["name"] for item in items if hasattr(item, "callspec")]
     with shared_folder() as shared, forking(shared), ThreadPoolExecutor(AT_ONCE) as pool:

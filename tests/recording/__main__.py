@@ -1,4 +1,4 @@
-"""Write the golden files anew: `python -m tests.recording [--to DIR] [NAME...]`."""
+"""Rewrite the golden files: `python -m tests.recording [--to DIR] [NAME...]`."""
 
 import sys
 import time
@@ -12,17 +12,17 @@ from tests.recording.scenarios import SCENARIOS
 
 GOLDEN = Path(__file__).with_name("golden")
 AT_ONCE = 3
-"""Scenarios that are played at the same time: two have a core each, and one waits."""
+"""The number of scenarios that are played in parallel: one for each of two cores, and one that waits."""
 
 
 def record(name: str, shared: Path) -> str:
-    """Play one scenario; the text of its golden file."""
+    """Play one scenario and return the text of its golden file."""
     place = make_place(shared, name.replace(".", "-"))
     return normalized(SCENARIOS[name](place), place.folder)
 
 
 def main(arguments: list[str]) -> int:
-    """Record the named scenarios, or all; the exit code."""
+    """Record the named scenarios, or all, and return the exit code."""
     target = GOLDEN
     if arguments[:1] == ["--to"]:
         target, arguments = Path(arguments[1]), arguments[2:]
@@ -40,7 +40,7 @@ def main(arguments: list[str]) -> int:
         for name, future in futures.items():
             try:
                 print(future.result(), flush=True)
-            except Exception as error:  # the others are still worth having
+            except Exception as error:  # the other scenarios are still recorded
                 failures += 1
                 print(f"{name} FAILED: {error}" if failures == 1 else f"{name} FAILED", flush=True)
     print(f"{time.monotonic() - started:.1f} s")

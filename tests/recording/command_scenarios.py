@@ -50,7 +50,7 @@ def project_commands(place: Place) -> str:
 
 
 def _change_files(place: Place, shell: Commands) -> None:
-    """Add, change and remove a file, and record how the index is told to differ and follows."""
+    """Add, change and remove a file; record the reported differences and the update of the index."""
     shop = place.folder / "shop"
     for name, text in (
         ("src/new.py", "def brand_new() -> int:\n    return 1\n"),
@@ -179,7 +179,7 @@ def note_commands(place: Place) -> str:
 
 
 def wrong_usage(place: Place) -> str:
-    """Record how wrong usage is refused, and how what cannot be done is told."""
+    """Record the errors of wrong usage and of failing commands."""
     with Commands(place) as shell:
         for words in (
             [], ["nothing"], ["search"], ["search", "cart", "--limit", "0"], ["search", "cart", "--limit", "many"],
@@ -207,7 +207,7 @@ def wrong_usage(place: Place) -> str:
 
 
 def federated_status(place: Place) -> str:
-    """Record `dowse status --all` and what a dowse.toml may and may not say."""
+    """Record `dowse status --all` and valid and invalid settings in a dowse.toml."""
     with Commands(place) as shell:
         for words in (
             ["index", "shop"],
@@ -240,7 +240,7 @@ MANIFESTS = {
 
 
 def damage(place: Place) -> str:
-    """Record what is told of indexes and files that cannot be used, and how they are repaired."""
+    """Record the errors of damaged indexes and files, and their repair."""
     with Commands(place) as shell:
         for words in (["index", "shop"], ["archive", "index"], ["notes", "create", "ideas"]):
             shell.run_quietly(*words)
@@ -270,7 +270,7 @@ def damage(place: Place) -> str:
 
 
 def disk(place: Place) -> str:
-    """Record the names of all files that indexing leaves, and what the JSON files say."""
+    """Record the names of all files that indexing writes, and the contents of the JSON files."""
     with Commands(place) as shell:
         for words in (
             ["index", "shop"],
@@ -285,7 +285,7 @@ def disk(place: Place) -> str:
         name = path.relative_to(place.home).as_posix()
         for found, label in hashes.items():
             name = name.replace(found, label)
-        name = re.sub(r"(/lexical-[0-9a-f]{8}/).*", r"\1", name)  # its files are named by the library
+        name = re.sub(r"(/lexical-[0-9a-f]{8}/).*", r"\1", name)  # the library chooses the names of these files
         listed[re.sub(r"/linux-\w+|/darwin-\w+|/win\w*-\w+", "/<SYSTEM>", name)] = _told_by(path)
     return "".join(f"{name}\n{text}" for name, text in sorted(listed.items()))
 
@@ -300,7 +300,7 @@ def _project_of(index: Path) -> str:
 
 
 def _told_by(path: Path) -> str:
-    """The content of a JSON file of ours, and of the log; of everything else, nothing."""
+    """Return the content of a JSON file or log of dowse; an empty text for any other file."""
     if "lexical" in path.parent.name or path.suffix not in (".json", ".log"):
         return ""
     text = path.read_text(encoding="utf-8")

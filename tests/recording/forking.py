@@ -89,7 +89,7 @@ FRESH = "RECORDING_FRESH"
 
 @contextmanager
 def forking(shared: Path) -> Iterator[None]:
-    """Run the process that forks, for all places of one recording."""
+    """Run the process that forks, for all folders of one recording."""
     if os.environ.get(FRESH):
         yield
         return
@@ -105,7 +105,7 @@ def forking(shared: Path) -> Iterator[None]:
 
 
 class Forked:
-    """A connection on which commands are run one after the other."""
+    """A connection that runs commands one after the other."""
 
     def __init__(self, shared: Path) -> None:
         self._socket = socket.socket(socket.AF_UNIX)
@@ -129,23 +129,23 @@ class Forked:
         self._socket.close()
 
     def run(self, asked: dict[str, Any]) -> int:
-        """Run a command; its exit code."""
+        """Run a command and return its exit code."""
         self.start(asked)
         return self.wait()
 
     def start(self, asked: dict[str, Any]) -> int:
-        """Start a command; the id of its process."""
+        """Start a command and return the id of its process."""
         self._lines.write(json.dumps(asked) + "\n")
         self._lines.flush()
         return int(self._lines.readline())
 
     def wait(self) -> int:
-        """Wait for the end of the command that was started; its exit code."""
+        """Wait for the end of the started command and return its exit code."""
         return int(self._lines.readline())
 
 
 class Fresh:
-    """The same with a new interpreter for each command."""
+    """Runs each command in a new interpreter."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -157,12 +157,12 @@ class Fresh:
         pass
 
     def run(self, asked: dict[str, Any]) -> int:
-        """Run a command; its exit code."""
+        """Run a command and return its exit code."""
         self.start(asked)
         return self.wait()
 
     def start(self, asked: dict[str, Any]) -> int:
-        """Start a command; the id of its process."""
+        """Start a command and return the id of its process."""
         given, told, warned = asked["streams"]
         with open(given, "rb") as stdin, open(told, "wb") as stdout, open(warned, "wb") as stderr:
             self._process = subprocess.Popen(
@@ -172,13 +172,13 @@ class Fresh:
         return self._process.pid
 
     def wait(self) -> int:
-        """Wait for the end of the command that was started; its exit code."""
+        """Wait for the end of the started command and return its exit code."""
         assert self._process
         return self._process.wait(PATIENCE_SECONDS)
 
 
 def runner(place: Place) -> Forked | Fresh:
-    """Choose how commands are run."""
+    """Return the way in which commands are run."""
     return Fresh() if os.environ.get(FRESH) else Forked(place.shared)
 
 

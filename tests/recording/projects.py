@@ -13,10 +13,10 @@ from typing import Any
 MODIFIED = 1_736_942_400
 """2025-01-15T12:00:00Z, when every file was last changed."""
 PATH_LENGTH = 32
-"""Characters of a temporary folder's path, wherever it is: a longer path could cut a reply elsewhere."""
+"""The fixed length of the temporary folder's path: with a longer path, replies could be truncated elsewhere."""
 
 GITHUB_TOKEN = "ghp_" + "x7Kq2mVb9TzR4wNc8LpY1sHd6FgJ3uAe5QiB"
-"""A token that was never one; it is put together here so that no scanner reports this file."""
+"""A fake token, assembled here so that no scanner reports this file."""
 
 SHOP: dict[str, str | bytes] = {
     "pyproject.toml": '[project]\nname = "shop"\nversion = "1.0"\n',
@@ -179,7 +179,7 @@ NOTES = (
     {"doc_id": "plums", "content": "Plums need no rate limit at all."},
 )
 PASSED_ON = ("PATH", "PYTHONPATH", "VIRTUAL_ENV", "SYSTEMROOT", "LD_LIBRARY_PATH")
-"""The only variables that a process takes over from us."""
+"""The only variables that a process inherits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ class Place:
 
     folder: Path
     shared: Path
-    """A folder that all places of one recording share, for what is only a cache."""
+    """A folder for caches that all folders of one recording share."""
 
     @property
     def home(self) -> Path:
@@ -219,7 +219,7 @@ class Place:
 
 @contextmanager
 def shared_folder() -> Iterator[Path]:
-    """Make the folder of one recording, and remove it afterwards."""
+    """Create the folder of one recording, and remove it afterwards."""
     memory = Path("/dev/shm")
     parent = memory if memory.is_dir() and os.access(memory, os.W_OK) else Path(tempfile.gettempdir()).resolve()
     fill = "-" * max(1, PATH_LENGTH - len(f"{parent}/dowse") - 8)
@@ -258,7 +258,7 @@ def make_place(shared: Path, name: str) -> Place:
 
 
 def python() -> str:
-    """Name the interpreter that starts the program."""
+    """Return the interpreter that starts the program."""
     return sys.executable
 
 

@@ -28,7 +28,7 @@ CLIENT = {"name": "recording", "version": "1"}
 
 
 class Commands:
-    """A shell for one place: it runs commands one after the other and writes down what they say."""
+    """A shell in one folder that runs commands one after the other and records their output."""
 
     def __init__(self, place: Place) -> None:
         self.place = place
@@ -47,7 +47,7 @@ class Commands:
     def run(
         self, *arguments: str, cwd: str = "", stdin: str = "", shown: Callable[[str], str] | None = None, **more: str
     ) -> str:
-        """Run a command in a folder of the place and write it down; what it said on stdout."""
+        """Run a command, record it and return its stdout."""
         code, stdout, stderr = self.run_quietly(*arguments, cwd=cwd, stdin=stdin, **more)
         where = f"{cwd}$ " if cwd else "$ "
         variables = "".join(f"{name}={value} " for name, value in more.items())
@@ -58,7 +58,7 @@ class Commands:
         return stdout
 
     def run_quietly(self, *arguments: str, cwd: str = "", stdin: str = "", **more: str) -> tuple[int, str, str]:
-        """Run a command and write nothing down; its exit code, stdout and stderr."""
+        """Run a command without recording it; return its exit code, stdout and stderr."""
         given, *told = self._streams
         given.write_text(stdin, encoding="utf-8")
         for stream in told:
@@ -75,12 +75,12 @@ class Commands:
 
     @property
     def text(self) -> str:
-        """Everything that was written down."""
+        """Return everything that was recorded."""
         return "\n".join(self.said)
 
 
 def _indented(name: str, text: str) -> str:
-    """Set a stream's name before each of its lines, and mark a last line that does not end."""
+    """Put the name of a stream before each of its lines, and mark a last line without a newline."""
     if not text:
         return ""
     marked = "".join(f"{name}| {line}" for line in text.splitlines(keepends=True))
@@ -88,7 +88,7 @@ def _indented(name: str, text: str) -> str:
 
 
 class Server:
-    """A server on stdin and stdout, spoken to line by line; it keeps every call and its reply."""
+    """A server on stdin and stdout, and a client that records every call and its reply."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class Server:
         self.place, self.revision = place, revision
         self.said: list[Message] = []
         self.answers: list[Message] = []
-        """What the person at the client answers to the next questions."""
+        """The answers of the user to the next questions."""
         self._capabilities: Message = {"elicitation": {}} if can_ask else {}
         self._number = 0
         self._process = 0
@@ -119,7 +119,7 @@ class Server:
             "environment": {**place.environment, **more},
             "streams": [str(stream) for stream in self._streams],
         }
-        # Both ends of a pipe are opened at the same time, here and there, and in the same order.
+        # Both processes open the ends of a pipe at the same time and in the same order.
         starting = threading.Thread(target=lambda: setattr(self, "_process", self._runner.start(asked)))
         starting.start()
         self._stdin, self._stdout = self._streams[0].open("wb"), self._streams[1].open("rb")
@@ -147,11 +147,11 @@ class Server:
             self._runner.__exit__(kind, error, trace)
 
     def call(self, tool: str, /, **arguments: Any) -> Message:
-        """Call a tool and write its reply down; what it replied."""
+        """Call a tool, record its reply and return it."""
         return self.ask("tools/call", name=tool, arguments=arguments)
 
     def ask(self, method: str, **parameters: Any) -> Message:
-        """Send a request and write its reply down; the reply."""
+        """Send a request, record its reply and return it."""
         questions: list[Message] = []
         reply = self.request(method, questions, **parameters)
         deadline = time.monotonic() + PATIENCE_SECONDS
@@ -166,7 +166,7 @@ class Server:
         return reply
 
     def request(self, method: str, questions: list[Message] | None = None, /, **parameters: Any) -> Message:
-        """Send a request; its reply, after every question on the way was answered."""
+        """Send a request, answer every question of the server, and return the reply."""
         asked = [] if questions is None else questions
         reply = self._send(method, asked, parameters)
         while reply.get("result", {}).get("resultType") == "input_required":
@@ -179,7 +179,7 @@ class Server:
         return reply
 
     def wait_until(self, is_done: Callable[[Message], bool], tool: str, /, **arguments: Any) -> None:
-        """Call a tool, without writing it down, until its structured content is as it should be."""
+        """Call a tool, without recording it, until its structured content is as expected."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             reply = self.request("tools/call", name=tool, arguments=arguments)
@@ -191,7 +191,7 @@ class Server:
 
     @property
     def stderr(self) -> str:
-        """What the server has said to people."""
+        """The text that the server has written to stderr."""
         return self._streams[2].read_text(encoding="utf-8")
 
     def _shake_hands(self) -> Message:
@@ -227,7 +227,7 @@ class Server:
         self._stdin.flush()
 
     def _read(self) -> None:
-        with contextlib.suppress(ValueError):  # closed
+        with contextlib.suppress(ValueError):  # the pipe is closed
             for line in self._stdout:
                 self._lines.put(line)
         self._lines.put(b"")
@@ -243,7 +243,7 @@ class Server:
 
 
 def _is_at_work(reply: Message) -> bool:
-    """Tell whether a reply says that something still goes on, so that it would be another one in a moment."""
+    """Return whether a reply reports unfinished work, so that the next reply would differ."""
     content = reply.get("result", {}).get("structuredContent") or {}
     metadata, coverage = content.get("metadata") or {}, content.get("coverage") or {}
     told = f"{content.get('watcher')} {metadata.get('warnings') if isinstance(metadata, dict) else ''}"
@@ -255,7 +255,7 @@ def _is_at_work(reply: Message) -> bool:
 
 
 def shortened(reply: Message) -> Message:
-    """Leave out the text of a reply where it is, byte for byte, the JSON of its structured content."""
+    """Leave out the text of a reply if it is exactly the JSON of its structured content."""
     result = reply.get("result")
     if not isinstance(result, dict) or "structuredContent" not in result:
         return reply
@@ -276,7 +276,7 @@ _WAYS_TO_WRITE: dict[str, dict[str, Any]] = {
 
 
 class WebServer:
-    """A server over HTTP, asked with raw requests; it keeps every request and its reply."""
+    """A server over HTTP, and a client that sends raw requests and records them with their replies."""
 
     def __init__(self, place: Place, *options: str, command: str = "serve", **more: str) -> None:
         self.place = place
@@ -308,13 +308,13 @@ class WebServer:
 
     @property
     def stderr(self) -> str:
-        """What the server has said to people."""
+        """The text that the server has written to stderr."""
         return os.pread(self._stderr.fileno(), 1_000_000, 0).decode()
 
     def ask(
         self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None, note: str = ""
     ) -> tuple[int, dict[str, str], bytes]:
-        """Send a request and write it down with its status, headers and body."""
+        """Send a request and record it with its status, headers and body."""
         given = dict(headers or {})
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)
         try:
@@ -336,8 +336,8 @@ class WebServer:
 
 
 def _in_order(name: str, value: str) -> str:
-    """Give the value of a header without what differs from run to run."""
-    if name.lower() == "allow":  # the framework keeps a set
+    """Return the value of a header without the parts that differ from run to run."""
+    if name.lower() == "allow":  # the framework uses a set, which has no fixed order
         return ", ".join(sorted(value.split(", ")))
     if name.lower() == "mcp-session-id":
         return "<SESSION>" if value != "nothing" else value

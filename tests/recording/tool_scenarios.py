@@ -1,4 +1,4 @@
-"""Scenarios of servers on stdin and stdout: what is offered, and what every tool replies."""
+"""Scenarios of servers on stdin and stdout: the offered tools, and the replies of every tool."""
 
 import json
 from collections.abc import Iterator
@@ -15,14 +15,14 @@ SURFACES = ("code", "documents", "site", "archive", "indexes", "federated")
 
 
 def as_json(value: object) -> str:
-    """Write a value with its keys in their own order."""
+    """Return a value as JSON, with its keys in their own order."""
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
 def offers(place: Place) -> str:
     """Record the introduction, tools and resources for every choice of tools.
 
-    A tool that is the same as with `--tools full` is told by its name alone.
+    A tool that is the same as with `--tools full` is recorded by its name alone.
     """
     chosen = {f"--tools {size}": ("--tools", size) for size in ("full", "standard", "minimal")}
     chosen |= {f"--only {surface}": ("--only", surface) for surface in SURFACES}
@@ -106,7 +106,7 @@ def _is_kept(status: Message) -> bool:
 
 
 def several_projects(place: Place) -> str:
-    """Record two projects in one server: the argument `project`, and what is refused without it."""
+    """Record two projects in one server: the argument `project`, and calls that fail without it."""
     with Commands(place) as shell:
         shell.run_quietly("index", "toolbox")
     with Server(place, "shop", "toolbox", "--only", "code", "--tools", "full") as server:
@@ -313,7 +313,7 @@ NOTE_CALLS: list[tuple[str, dict[str, Any]]] = [
 
 
 def _with_everything(place: Place) -> None:
-    """Index all there is, so that a server of everything begins with it."""
+    """Index all projects and documents, so that a server of every surface starts with complete indexes."""
     with Commands(place) as shell:
         for words in (["index", "shop"], ["docs", "list", "shop"], ["archive", "index"], ["notes", "create", "ideas"],
                       ["notes", "import", "ideas", "notes.jsonl"]):  # fmt: skip
@@ -326,7 +326,7 @@ def _is_served(status: Message) -> bool:
 
 
 def federated(place: Place) -> str:
-    """Record the search over everything, and what it found being fetched."""
+    """Record the federated search, and the fetching of its results."""
     _with_everything(place)
     with Server(place, "shop", "--site", "site.json", "--tools", "minimal") as server:
         server.wait_until(_is_served, "get_index_status")
@@ -361,7 +361,7 @@ FEDERATED_SEARCHES: list[dict[str, Any]] = [
 
 
 def wrong_arguments(place: Place) -> str:
-    """Record how every tool refuses arguments that are missing, unknown, of another type or out of range."""
+    """Record how every tool refuses missing and unknown arguments, wrong types and values out of range."""
     _with_everything(place)
     lines = []
     with Server(place, "shop", "--site", "site.json", "--tools", "full") as server:
@@ -400,7 +400,7 @@ def _wrong_for(schema: Message) -> Iterator[Message]:
 
 
 def small_budget(place: Place) -> str:
-    """Record replies that a budget of 1,000 tokens cuts."""
+    """Record replies that a budget of 1,000 tokens truncates."""
     for number in range(20):
         lines = (f"def orchard_{number}_{line}() -> str:\n    return 'apple {line}'\n" for line in range(20))
         (place.folder / f"shop/src/orchard_{number:02}.py").write_text("\n\n".join(lines), encoding="utf-8")
@@ -423,7 +423,7 @@ def small_budget(place: Place) -> str:
 
 
 def confirming(place: Place, revision: str) -> str:
-    """Record questions to the person at the client, with every kind of answer."""
+    """Record questions to the user, with every kind of answer."""
     with Server(place, "shop", "--only", "code,indexes", "--tools", "full", revision=revision, can_ask=True) as server:
         server.said.append({"introduction": server.introduction})
         for answer, tool, arguments in (
@@ -447,7 +447,7 @@ def confirming_older(place: Place) -> str:
 
 
 def confirming_newer(place: Place) -> str:
-    """Record the questions in the newer revision, where the reply says what is wanted."""
+    """Record the questions in the newer revision, where the reply contains the question."""
     return confirming(place, NEWER)
 
 

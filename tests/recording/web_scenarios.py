@@ -18,7 +18,7 @@ HELLO = json.dumps(
 
 
 def web(place: Place) -> str:
-    """Record who is let in, what is refused, and the pages for people."""
+    """Record access control, refused requests, and the HTML pages."""
     with Commands(place) as shell:
         shell.run_quietly("index", "shop")
     with WebServer(place, "shop", "--only", "code") as open_server, WebServer(
