@@ -66,7 +66,7 @@ def test_a_search_has_the_same_facts_as_json(run: Run, unindexed: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (("search", "zeppelin"), 1, "nothing found"),
         (("search", " "), 2, "The query is empty"),
@@ -81,11 +81,11 @@ def test_a_search_has_the_same_facts_as_json(run: Run, unindexed: Path) -> None:
     ],
 )
 def test_each_end_has_its_exit_code(
-    run: Run, unindexed: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], code: int, said: str
+    run: Run, unindexed: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
     monkeypatch.chdir(unindexed)
     ran = run("docs", *arguments)
-    assert (ran.code, said in ran.err) == (code, True), ran.err
+    assert (ran.code, message in ran.err) == (code, True), ran.err
     assert ran.err.count("\n") == 1
     as_json = run("docs", *arguments, "--json")
     assert as_json.code == code
@@ -177,7 +177,7 @@ def test_two_runs_at_once_wait_for_each_other(start: Run, tmp_path: Path) -> Non
     assert codes == [(0, 300)] * 3
 
 
-# What else knows of it
+# Other commands
 
 
 def test_a_folder_of_documents_is_among_the_projects(run: Run, unindexed: Path, storage: Path) -> None:
@@ -202,8 +202,12 @@ def test_the_status_tells_of_documents(run: Run, unindexed: Path) -> None:
     ran = run("status", unindexed)
     assert ran.code == 0
     assert "documents (ready): 4 documents, " in ran.out
-    told = run("status", unindexed, "--json").json
-    assert (told["status"], told["documents"]["status"], told["documents"]["totalFiles"]) == ("not_found", "ready", 4)
+    status = run("status", unindexed, "--json").json
+    assert (status["status"], status["documents"]["status"], status["documents"]["totalFiles"]) == (
+        "not_found",
+        "ready",
+        4,
+    )
 
 
 def test_a_folder_that_is_gone_can_be_forgotten(run: Run, unindexed: Path, storage: Path) -> None:

@@ -70,7 +70,7 @@ def test_text_comes_from_a_file_or_from_stdin(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "message"),
     [
         (("search", "nope", "x"), 1, "Index not found: nope"),
         (("add", "nope", "a", "text"), 1, "Index not found: nope"),
@@ -89,12 +89,12 @@ def test_text_comes_from_a_file_or_from_stdin(
     ],
 )
 def test_a_mistake_is_one_line_that_says_what_to_do(
-    run: Run, ideas: str, arguments: tuple[str, ...], code: int, told: str, monkeypatch: pytest.MonkeyPatch
+    run: Run, ideas: str, arguments: tuple[str, ...], code: int, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
     ran = run("notes", *arguments)
     assert ran.code == code
-    assert told in ran.err
+    assert message in ran.err
     assert ran.err.count("\n") == 1
     assert run("notes", "show", ideas, "--json").json["documents"] == 2
 

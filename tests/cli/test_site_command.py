@@ -99,7 +99,7 @@ def test_a_build_is_told_as_json(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "message"),
     [
         (["docs"], 2, "-o FILE"),
         (["none", "-o", "i.json"], 2, "is not a folder"),
@@ -110,13 +110,13 @@ def test_a_build_is_told_as_json(run: Run, tmp_path: Path) -> None:
     ],
 )
 def test_a_build_that_cannot_be_says_what_to_do(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int, told: str
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int, message: str
 ) -> None:
     write_tree(tmp_path, {"docs/a.md": "Words.", "empty/x.txt": "x"})
     monkeypatch.chdir(tmp_path)
     done = run("site", "build", *arguments)
     assert done.code == code
-    assert told in done.err
+    assert message in done.err
     assert not (tmp_path / "i.json").exists()
 
 
@@ -169,17 +169,17 @@ def test_a_site_is_served_to_anybody_over_http(address: str, file: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("value", "code", "told"),
+    ("value", "code", "message"),
     [("{", 3, "not JSON"), (json.dumps(index(site={"name": "x"})), 3, "site.domain"), (None, 2, "does not exist")],
 )
 def test_an_index_that_cannot_be_served_ends_the_server_with_one_line(
-    start: Run, tmp_path: Path, value: str | None, code: int, told: str
+    start: Run, tmp_path: Path, value: str | None, code: int, message: str
 ) -> None:
     if value is not None:
         (tmp_path / "i.json").write_text(value, encoding="utf-8")
     done = start("site", "serve", tmp_path / "i.json")
     assert done.code == code
-    assert told in done.err
+    assert message in done.err
     assert "Traceback" not in done.err
     assert done.out == ""
 

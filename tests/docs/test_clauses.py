@@ -61,13 +61,13 @@ def test_a_clause_has_a_test_or_a_reason(row: tuple[str, ...]) -> None:
         assert (REPOSITORY / file).is_file(), test
         assert name in functions_of(file), test
     for reason in REASONS:
-        _, found, said = shown.partition(reason)
-        assert not found or len(said) > 20, "a reason is a sentence"
+        _, found, explanation = shown.partition(reason)
+        assert not found or len(explanation) > 20, "a reason is a sentence"
 
 
 def test_no_clause_stands_there_twice() -> None:
-    told = [row[:2] for row in rows(PAGE)]
-    assert len(told) == len(set(told))
+    claimed = [row[:2] for row in rows(PAGE)]
+    assert len(claimed) == len(set(claimed))
 
 
 def test_nothing_but_tests_is_called_like_one() -> None:

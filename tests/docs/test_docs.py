@@ -42,7 +42,7 @@ def blocks(text: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
 
 
-def named(text: str) -> set[str]:
+def inline_code(text: str) -> set[str]:
     """Return the inline code of a page."""
     return set(re.findall(r"`([^`\n]+)`", prose(text)))
 
@@ -69,7 +69,7 @@ def test_the_reference_marks_only_keys_as_optional_that_a_reply_may_lack() -> No
 
 def test_every_key_of_a_reply_is_in_the_reference(tmp_path: Path) -> None:
     replies = anyio.run(every_reply, small_project(tmp_path))
-    assert {key for reply in replies for key in keys_of(reply)} <= named(page("tools.md"))
+    assert {key for reply in replies for key in keys_of(reply)} <= inline_code(page("tools.md"))
 
 
 def test_the_reference_explains_no_key_that_the_program_does_not_know() -> None:
@@ -176,11 +176,11 @@ def test_the_example_of_a_settings_file_is_one() -> None:
 
 def test_every_pattern_that_is_never_indexed_is_documented() -> None:
     patterns = {pattern for category in categories() for pattern in (*category.patterns, *category.files)}
-    assert sorted(patterns - named(page("configuration.md"))) == []
+    assert sorted(patterns - inline_code(page("configuration.md"))) == []
 
 
 def test_every_reason_to_leave_a_file_out_is_documented() -> None:
-    assert sorted({str(reason) for reason in Reason} - named(page("configuration.md"))) == []
+    assert sorted({str(reason) for reason in Reason} - inline_code(page("configuration.md"))) == []
 
 
 # All pages

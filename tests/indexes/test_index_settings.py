@@ -137,7 +137,7 @@ def test_a_setting_is_obeyed_from_the_next_index_on(indexed: Path) -> None:
 
 
 @pytest.fixture
-def made(root: Path, storage: Path) -> Path:
+def index_folder(root: Path, storage: Path) -> Path:
     """Return the folder of an index that a client created."""
     call_tool("auto", "create_index", root)
     return storage_layout.index_folder(root)
@@ -147,24 +147,26 @@ def read(file: Path) -> Any:
     return json.loads(file.read_text(encoding="utf-8"))
 
 
-def test_the_index_is_where_the_hash_of_its_path_says(root: Path, made: Path, storage: Path) -> None:
-    assert made == storage / "indexes" / hashlib.sha256(str(root).encode()).hexdigest()[:32]
+def test_the_index_is_where_the_hash_of_its_path_says(root: Path, index_folder: Path, storage: Path) -> None:
+    assert index_folder == storage / "indexes" / hashlib.sha256(str(root).encode()).hexdigest()[:32]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs the permissions of POSIX")
-def test_only_the_user_may_look_into_an_index(made: Path, storage: Path) -> None:
-    assert [stat.S_IMODE(folder.stat().st_mode) for folder in (storage, made.parent, made)] == [0o700] * 3
+def test_only_the_user_may_look_into_an_index(index_folder: Path, storage: Path) -> None:
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in (storage, index_folder.parent, index_folder)] == [
+        0o700
+    ] * 3
 
 
-def test_the_settings_are_written_with_their_explanations(made: Path) -> None:
-    config = read(made / "config.json")
+def test_the_settings_are_written_with_their_explanations(index_folder: Path) -> None:
+    config = read(index_folder / "config.json")
     assert config.keys() >= INVALID.keys() | {"_comment", "_hardcodedExcludes", "_availableOptions"}
     assert config["_availableOptions"].keys() == INVALID.keys()
     assert (config["maxFiles"], config["maxFileSize"], config["docPatterns"]) == (50000, "1MB", ["**/*.md", "**/*.txt"])
 
 
-def test_the_metadata_has_its_keys(root: Path, made: Path) -> None:
-    metadata = read(made / "metadata.json")
+def test_the_metadata_has_its_keys(root: Path, index_folder: Path) -> None:
+    metadata = read(index_folder / "metadata.json")
     assert metadata.keys() >= {
         "version", "projectPath", "createdAt", "lastFullIndex", "lastIncrementalUpdate", "stats", "docsStats", "lastDocsIndex",
     }  # fmt: skip
@@ -175,11 +177,15 @@ def test_the_metadata_has_its_keys(root: Path, made: Path) -> None:
     assert all(metadata[key].endswith("Z") for key in ("createdAt", "lastFullIndex", "lastDocsIndex"))
 
 
-def test_the_fingerprints_are_flat_maps_of_hashes(made: Path) -> None:
+def test_the_fingerprints_are_flat_maps_of_hashes(index_folder: Path) -> None:
     docs = {"docs/guide.md", "notes.txt"}
     hashes = {path: hashlib.sha256(FRUIT[path].encode()).hexdigest() for path in INDEXED}
-    assert read(made / "fingerprints.json") == {path: value for path, value in hashes.items() if path not in docs}
-    assert read(made / "docs-fingerprints.json") == {path: value for path, value in hashes.items() if path in docs}
+    assert read(index_folder / "fingerprints.json") == {
+        path: value for path, value in hashes.items() if path not in docs
+    }
+    assert read(index_folder / "docs-fingerprints.json") == {
+        path: value for path, value in hashes.items() if path in docs
+    }
 
 
 def test_a_folder_with_the_short_name_of_older_indexes_is_used(root: Path, storage: Path) -> None:
@@ -191,8 +197,8 @@ def test_a_folder_with_the_short_name_of_older_indexes_is_used(root: Path, stora
     assert call_tool("auto", "search_code", root, query="peel")["results"]
 
 
-def test_what_happened_is_in_the_log(made: Path) -> None:
-    assert "added" in "".join(file.read_text(encoding="utf-8") for file in (made / "logs").iterdir())
+def test_what_happened_is_in_the_log(index_folder: Path) -> None:
+    assert "added" in "".join(file.read_text(encoding="utf-8") for file in (index_folder / "logs").iterdir())
 
 
 def test_an_index_made_by_the_command_line_is_the_same_one(root: Path) -> None:

@@ -48,9 +48,9 @@ def composed(
     return ComposedServer(Service([root]), root, offer, open_sites(sites) if sites else None)
 
 
-def offered(made: ComposedServer, mode: str = "auto") -> set[str]:
+def offered_tools(server: ComposedServer, mode: str = "auto") -> set[str]:
     async def listed() -> list[str]:
-        async with Client(made.server(), mode=mode) as client:
+        async with Client(server.server(), mode=mode) as client:
             return [tool.name for tool in (await client.list_tools()).tools]
 
     names = anyio.run(listed)
@@ -59,15 +59,18 @@ def offered(made: ComposedServer, mode: str = "auto") -> set[str]:
 
 
 def test_every_surface_is_offered_where_there_is_something_to_it(root: Path, tmp_path: Path, mode: str) -> None:
-    assert offered(composed(root), mode) == CODE | INDEXES | FEDERATED | {"search_documents"}
+    assert offered_tools(composed(root), mode) == CODE | INDEXES | FEDERATED | {"search_documents"}
     (tmp_path / "research-archive").mkdir()
     with_all = composed(root, site_file(tmp_path))
     everything = CODE | INDEXES | SITES | FEDERATED | {"search_documents", "searchLocalArchives"}
-    assert offered(with_all, mode) == everything
+    assert offered_tools(with_all, mode) == everything
 
 
 def test_full_adds_what_is_seldom_needed(root: Path) -> None:
-    assert offered(composed(root, level="full")) > offered(composed(root)) | {"find_links", "search_list_indexes"}
+    assert offered_tools(composed(root, level="full")) > offered_tools(composed(root)) | {
+        "find_links",
+        "search_list_indexes",
+    }
 
 
 @pytest.mark.parametrize(
@@ -81,12 +84,14 @@ def test_full_adds_what_is_seldom_needed(root: Path) -> None:
     ids=lambda value: "" if isinstance(value, set) else "+".join(value),
 )
 def test_only_what_is_named_is_offered(root: Path, tmp_path: Path, surfaces: Any, names: set[str]) -> None:
-    assert offered(composed(root, site_file(tmp_path), surfaces=surfaces)) == names
+    assert offered_tools(composed(root, site_file(tmp_path), surfaces=surfaces)) == names
 
 
 def test_to_the_public_nothing_is_offered_that_writes_or_tells_of_projects(root: Path, tmp_path: Path) -> None:
     (tmp_path / "research-archive").mkdir()
-    assert offered(composed(root, site_file(tmp_path), is_public=True)) == SITES | FEDERATED | {"search_documents"}
+    assert offered_tools(composed(root, site_file(tmp_path), is_public=True)) == SITES | FEDERATED | {
+        "search_documents"
+    }
     with pytest.raises(UsageError, match="--public"):
         composed(root, surfaces=("code", "archive", "indexes"), is_public=True)
 
@@ -98,8 +103,8 @@ def test_a_site_whose_tool_has_the_name_of_another_is_refused_with_the_remedy(
     file = site_file(tmp_path, prefix)
     with pytest.raises(UsageError, match=rf"search_{prefix}\b.*--site NAME=FILE"):
         composed(root, file)
-    assert f"search_{prefix}" in offered(composed(root, file, surfaces=("site",)))
-    assert {"search_mine", f"search_{prefix}"} <= offered(composed(root, f"mine={file}"))
+    assert f"search_{prefix}" in offered_tools(composed(root, file, surfaces=("site",)))
+    assert {"search_mine", f"search_{prefix}"} <= offered_tools(composed(root, f"mine={file}"))
 
 
 def test_a_server_of_nothing_says_what_is_missing(root: Path) -> None:
@@ -113,9 +118,9 @@ def test_what_one_surface_writes_another_does_not_find(root: Path) -> None:
     async def conversation() -> tuple[Any, Any]:
         async with Client(composed(root).server()) as client:
             await client.call_tool("search_add_document", {"doc_id": "1", "content": "quinces are yellow"})
-            noted = await client.call_tool("search_index", {"query": "quinces"})
+            note_hits = await client.call_tool("search_index", {"query": "quinces"})
             found = await client.call_tool("search_documents", {"query": "quinces"})
-            return noted.structured_content, found.structured_content
+            return note_hits.structured_content, found.structured_content
 
-    noted, found = anyio.run(conversation)
-    assert (noted["total_matches"], found["totalMatches"]) == (1, 0)
+    note_hits, found = anyio.run(conversation)
+    assert (note_hits["total_matches"], found["totalMatches"]) == (1, 0)

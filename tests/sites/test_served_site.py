@@ -31,7 +31,7 @@ def test_a_replaced_index_is_served_at_the_next_call(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("broken", "told"),
+    ("broken", "message"),
     [
         ("{", "not JSON"),
         ("", "not JSON"),
@@ -40,7 +40,7 @@ def test_a_replaced_index_is_served_at_the_next_call(tmp_path: Path) -> None:
     ],
 )
 def test_a_broken_replacement_is_refused_and_said(
-    tmp_path: Path, broken: str, told: str, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, broken: str, message: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = write_index(tmp_path / "i.json")
 
@@ -50,8 +50,8 @@ def test_a_broken_replacement_is_refused_and_said(
             assert (await reader.call_tool("search_fruit", query="pears"))[0]["totalMatches"] == 1
             problem = (await reader.call_tool("get_index_info"))[0]["problem"]
         assert "the old one stays in use" in problem
-        assert told in problem
-        assert sum(told in line for line in caplog.messages) == 1
+        assert message in problem
+        assert sum(message in line for line in caplog.messages) == 1
         write_index(file, *PAGES[:2])
         content, _ = await reader.call_tool("get_index_info")
         assert "problem" not in content

@@ -75,16 +75,16 @@ def test_a_document_is_read_by_lines_or_by_section(site: Path, mode: str) -> Non
         assert await read(section="on-linux-1") == (9, 11, "## On Linux\n\nAgain.\n")
         by_uri = await reader.call_tool("read_document", uri="docs://guide/install.md#on-linux-1")
         assert by_uri["text"] == "## On Linux\n\nAgain.\n"
-        for how, told in (
+        for how, message in (
             ({"startLine": 12}, "startLine: 12 is beyond the end; the document has 11 lines."),
             ({"startLine": 5, "endLine": 4}, "endLine: 4 comes before startLine 5."),
             ({"startLine": 0}, "startLine has to be at least 1, not 0."),
             ({"section": "x", "startLine": 1}, "section: give a section or lines, not both."),
             ({"section": "x"}, "section: the document has none called 'x'. get_document_outline lists them."),
         ):
-            assert await reader.expect_error("read_document", uri="docs://guide/install.md", **how) == told
-        told = await reader.expect_error("read_document", uri="docs://nowhere.md")
-        assert told == "Resource not found: docs://nowhere.md"
+            assert await reader.expect_error("read_document", uri="docs://guide/install.md", **how) == message
+        message = await reader.expect_error("read_document", uri="docs://nowhere.md")
+        assert message == "Resource not found: docs://nowhere.md"
 
     run_conversation(mode, conversation, site, level="full")
 
@@ -169,8 +169,8 @@ def test_broken_links_are_found_in_one_document_or_all(site: Path, mode: str) ->
         page = await reader.call_tool("find_links", direction="broken", limit=2)
         assert (page["totalLinks"], page["nextOffset"]) == (3, 2)
         for direction in ("in", "out"):
-            told = await reader.expect_error("find_links", direction=direction)
-            assert told == f"uri: which document? Links '{direction}' are those of one."
+            message = await reader.expect_error("find_links", direction=direction)
+            assert message == f"uri: which document? Links '{direction}' are those of one."
 
     run_conversation(mode, conversation, site, level="full")
 

@@ -123,14 +123,14 @@ def test_no_kinds_are_all_kinds_and_unknown_ones_are_named(notes: Path, mode: st
         assert len(await reader.found_uris("secateurs", fileTypes=None)) == 2
         assert len(await reader.found_uris("secateurs", fileTypes=[""])) == 2
         assert await reader.found_uris("secateurs", fileTypes=["pdf"]) == []
-        told = await reader.expect_error("search_documents", query="x", fileTypes=["md", "exe"])
-        assert told.startswith("fileTypes: .exe is not a document type. Known types: .adoc")
+        message = await reader.expect_error("search_documents", query="x", fileTypes=["md", "exe"])
+        assert message.startswith("fileTypes: .exe is not a document type. Known types: .adoc")
 
     run_conversation(mode, conversation, notes)
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         ({"limit": 0}, "limit has to be between 1 and 100, not 0."),
         ({"limit": 101}, "limit has to be between 1 and 100, not 101."),
@@ -145,9 +145,9 @@ def test_no_kinds_are_all_kinds_and_unknown_ones_are_named(notes: Path, mode: st
         ({"top_k": 3}, "search_documents has no argument 'top_k'. It takes: query, searchIn, limit, fileTypes."),
     ],
 )
-def test_wrong_arguments_are_refused_by_name(notes: Path, wrong: dict[str, Any], told: str) -> None:
+def test_wrong_arguments_are_refused_by_name(notes: Path, wrong: dict[str, Any], message: str) -> None:
     async def conversation(reader: Reader) -> None:
-        assert await reader.expect_error("search_documents", **{"query": "secateurs", **wrong}) == told
+        assert await reader.expect_error("search_documents", **{"query": "secateurs", **wrong}) == message
 
     run_conversation("auto", conversation, notes)
 

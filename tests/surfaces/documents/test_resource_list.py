@@ -13,10 +13,10 @@ from tests.surfaces.documents.documents_client import Reader, index, run_convers
 
 def test_resources_and_tools_are_announced_and_nothing_else(notes: Path, mode: str) -> None:
     async def conversation(reader: Reader) -> None:
-        told = reader.client.server_capabilities.model_dump(by_alias=True, exclude_none=True)
-        assert told["resources"] == {"subscribe": False, "listChanged": True}
-        assert told.keys() == {"resources", "tools"}
-        assert not told["tools"].get("listChanged")
+        capabilities = reader.client.server_capabilities.model_dump(by_alias=True, exclude_none=True)
+        assert capabilities["resources"] == {"subscribe": False, "listChanged": True}
+        assert capabilities.keys() == {"resources", "tools"}
+        assert not capabilities["tools"].get("listChanged")
 
     run_conversation(mode, conversation, notes)
 

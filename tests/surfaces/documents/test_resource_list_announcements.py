@@ -19,31 +19,31 @@ from tests.sample_data import write_tree
 from tests.surfaces.documents.documents_client import Reader, index, wait_until
 
 
-class Ear:
+class NotificationCounter:
     """Counts the notifications that a client receives."""
 
     def __init__(self) -> None:
-        self.heard = 0
+        self.count = 0
 
     async def __call__(self, message: Any) -> None:
         if isinstance(message, ResourceListChangedNotification):
-            self.heard += 1
+            self.count += 1
 
-    async def hears_more_than(self, before: int) -> None:
-        async def has_heard() -> bool:
-            return self.heard > before
+    async def wait_for_more_than(self, before: int) -> None:
+        async def has_more() -> bool:
+            return self.count > before
 
-        await wait_until(has_heard)
+        await wait_until(has_more)
 
 
 @asynccontextmanager
-async def listening(mode: str, *roots: Path) -> AsyncIterator[tuple[Reader, Ear]]:
+async def connected_client(mode: str, *roots: Path) -> AsyncIterator[tuple[Reader, NotificationCounter]]:
     """A client that receives notifications as its revision of the protocol defines."""
-    ear = Ear()
+    counter = NotificationCounter()
     server = ComposedServer(Service(list(roots)), Path("/"), Offer(("documents",))).server()
     if mode == "legacy":
-        async with Client(server, mode=mode, message_handler=ear) as client:
-            yield Reader(client), ear
+        async with Client(server, mode=mode, message_handler=counter) as client:
+            yield Reader(client), counter
         return
     async with (
         Client(server, mode=mode) as client,
@@ -53,45 +53,45 @@ async def listening(mode: str, *roots: Path) -> AsyncIterator[tuple[Reader, Ear]
 
         async def listen() -> None:
             async for _ in events:
-                ear.heard += 1
+                counter.count += 1
 
         tasks.start_soon(listen)
-        yield Reader(client), ear
+        yield Reader(client), counter
         tasks.cancel_scope.cancel()
 
 
-Story = Callable[[Reader, Ear], Awaitable[None]]
+Scenario = Callable[[Reader, NotificationCounter], Awaitable[None]]
 
 
-def hear(mode: str, story: Story, *roots: Path) -> None:
-    async def call_tool() -> None:
-        async with listening(mode, *roots) as (reader, ear):
-            await story(reader, ear)
+def run_scenario(mode: str, scenario: Scenario, *roots: Path) -> None:
+    async def run() -> None:
+        async with connected_client(mode, *roots) as (reader, counter):
+            await scenario(reader, counter)
 
-    anyio.run(call_tool)
+    anyio.run(run)
 
 
 def test_a_client_hears_of_documents_that_come_go_and_get_another_title(notes: Path, mode: str) -> None:
     new = notes / "guide/new.md"
 
-    async def story(reader: Reader, ear: Ear) -> None:
+    async def scenario(reader: Reader, counter: NotificationCounter) -> None:
         assert len(await reader.list_all()) == 4
         for change, titles in (
             (lambda: new.write_text("# New\n", encoding="utf-8"), ["New"]),
             (lambda: new.write_text("# Newer\n", encoding="utf-8"), ["Newer"]),
             (new.unlink, []),
         ):
-            before = ear.heard
+            before = counter.count
             change()
-            await ear.hears_more_than(before)
+            await counter.wait_for_more_than(before)
             assert [one.title for one in await reader.list_all() if "New" in str(one.title)] == titles
-        assert ear.heard == 3
+        assert counter.count == 3
 
-    hear(mode, story, notes)
+    run_scenario(mode, scenario, notes)
 
 
 def test_neither_the_first_index_nor_another_text_under_the_same_title_is_news(unindexed: Path, mode: str) -> None:
-    async def story(reader: Reader, ear: Ear) -> None:
+    async def scenario(reader: Reader, counter: NotificationCounter) -> None:
         assert len(await reader.list_all()) == 4  # from the files, while they are indexed
         write_tree(unindexed, {"README.md": "# Orchard notes\n\nNow about quinces.\n"})
 
@@ -101,21 +101,21 @@ def test_neither_the_first_index_nor_another_text_under_the_same_title_is_news(u
         await wait_until(is_indexed)
         assert len(await reader.list_all()) == 4
         write_tree(unindexed, {"later.md": "# Later\n"})
-        await ear.hears_more_than(0)
-        assert ear.heard == 1
+        await counter.wait_for_more_than(0)
+        assert counter.count == 1
 
-    hear(mode, story, unindexed)
+    run_scenario(mode, scenario, unindexed)
 
 
 def test_a_server_that_does_not_lead_tells_its_clients_too(notes: Path, mode: str) -> None:
     async def content_and_text() -> None:
-        async with listening("auto", notes) as (first, _):
+        async with connected_client("auto", notes) as (first, _):
             await first.search("secateurs")  # by now the first one watches
-            async with listening(mode, notes) as (reader, ear):
+            async with connected_client(mode, notes) as (reader, counter):
                 await reader.list_all()
                 await reader.search("secateurs")
                 write_tree(notes, {"guide/new.md": "# New\n"})
-                await ear.hears_more_than(0)
+                await counter.wait_for_more_than(0)
                 assert "docs://guide/new.md" in await reader.uris()
 
     anyio.run(content_and_text)
@@ -125,14 +125,14 @@ def test_of_several_folders_each_is_heard_of(notes: Path, tmp_path: Path) -> Non
     other = write_tree(tmp_path / "other", {"a.md": "# A\n"})
     index(other)
 
-    async def story(reader: Reader, ear: Ear) -> None:
+    async def scenario(reader: Reader, counter: NotificationCounter) -> None:
         await reader.list_all()
         await reader.search("secateurs")
         write_tree(other, {"b.md": "# B\n"})
-        await ear.hears_more_than(0)
+        await counter.wait_for_more_than(0)
         assert "docs://other/b.md" in await reader.uris()
 
-    hear("legacy", story, notes, other)
+    run_scenario("legacy", scenario, notes, other)
 
 
 # The resource list
