@@ -140,7 +140,7 @@ def test_ids_stay_when_the_archives_are_moved_as_a_whole(tmp_path: Path) -> None
 
 
 def test_secrets_are_never_read(tmp_path: Path) -> None:
-    body = base64.encodebytes(random.Random(7).randbytes(1200)).decode()  # nobody's key
+    body = base64.encodebytes(random.Random(7).randbytes(1200)).decode()  # the key of no document
     key = f"hunter2\n-----BEGIN OPENSSH PRIVATE KEY-----\n{body}-----END OPENSSH PRIVATE KEY-----\n"
     files = {".env.md": "hunter2", "key.md": key, "node_modules/x.md": "hunter2", ".ssh/notes.md": "hunter2"}
     database = make_database(tmp_path, {**files, "a.md": "# A\n"})

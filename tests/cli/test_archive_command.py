@@ -36,7 +36,7 @@ def answer(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -
     return found
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> tuple[str, str]:
+def run_and_capture(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> tuple[str, str]:
     capsys.readouterr()
     assert main(["archive", *arguments]) == code
     out, err = capsys.readouterr()
@@ -58,29 +58,29 @@ def test_index_then_search_then_ask(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_people_get_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    out, _ = said(capsys, "index")
+    out, _ = run_and_capture(capsys, "index")
     assert "3 documents, 2 citations" in out
-    out, _ = said(capsys, "search", "gradient", "--citations")
+    out, _ = run_and_capture(capsys, "search", "gradient", "--citations")
     assert "The page" in out
     assert "Gradient descent." in out
     assert "<mark>" not in out
     for command in (["citations", "The page"], ["most-cited"], ["orphans"], ["duplicates"]):
-        said(capsys, *command)
-    out, _ = said(capsys, "broken", code=1)
+        run_and_capture(capsys, *command)
+    out, _ = run_and_capture(capsys, "broken", code=1)
     assert out.startswith("research-archive/2025-05-20/intro.md:3: gone.md  (no such document)")
 
 
 def test_nothing_found_is_a_no(capsys: pytest.CaptureFixture[str]) -> None:
-    said(capsys, "index")
-    _, err = said(capsys, "search", "xylophone", code=1)
+    run_and_capture(capsys, "index")
+    _, err = run_and_capture(capsys, "search", "xylophone", code=1)
     assert "Nothing found" in err
-    said(capsys, "path", "Alone", "The page", code=1)
-    _, err = said(capsys, "citations", "no such thing", code=1)
+    run_and_capture(capsys, "path", "Alone", "The page", code=1)
+    _, err = run_and_capture(capsys, "citations", "no such thing", code=1)
     assert "There is no document" in err
 
 
 def test_without_an_index_the_command_that_makes_one_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    _, err = said(capsys, "search", "x", code=1)
+    _, err = run_and_capture(capsys, "search", "x", code=1)
     assert "dowse archive index" in err
 
 
@@ -89,7 +89,7 @@ def test_folders_and_the_database_may_be_named(capsys: pytest.CaptureFixture[str
     assert answer(capsys, "index", *folders, "--db", "other/x.db")["documents"] == 3
     assert Path("other/x.db").is_file()
     assert answer(capsys, "search", "gradient", "--db", "other/x.db")["results"]
-    _, err = said(capsys, "index", "nothing-here", code=2)
+    _, err = run_and_capture(capsys, "index", "nothing-here", code=2)
     assert "is not a folder" in err
 
 
@@ -105,9 +105,9 @@ def test_the_environment_is_asked(
 
 @pytest.mark.parametrize("form", ["html", "svg", "json", "graphml", "dot", "mermaid"])
 def test_a_graph_is_written(capsys: pytest.CaptureFixture[str], form: str) -> None:
-    said(capsys, "index")
-    told = answer(capsys, "graph", "--format", form, "-o", f"out.{form}")
-    assert (told["nodes"], told["edges"]) == (2, 1)
+    run_and_capture(capsys, "index")
+    printed = answer(capsys, "graph", "--format", form, "-o", f"out.{form}")
+    assert (printed["nodes"], printed["edges"]) == (2, 1)
     assert "The page" in Path(f"out.{form}").read_text(encoding="utf-8")
     assert answer(capsys, "graph", "gradient", "--format", form, "-o", f"out.{form}")["nodes"] == 2
     assert answer(capsys, "graph", "xylophone", "--format", form, code=1)["nodes"] == 0
@@ -141,7 +141,7 @@ def test_watching_tells_what_changed_until_it_is_interrupted(tmp_path: Path) -> 
 
 
 def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
-    out, _ = said(capsys, "--help")
+    out, _ = run_and_capture(capsys, "--help")
     for command in (
         "index",
         "search",
@@ -155,4 +155,4 @@ def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
         "export",
     ):
         assert command in out
-        said(capsys, command, "--help")
+        run_and_capture(capsys, command, "--help")

@@ -26,7 +26,7 @@ Indexed = Callable[[Path], ProjectIndex]
 OURS = Settings()
 OTHER = Settings(encoder="minilm")
 OTHERS = "minilm-1"
-"""What it is called where it is nowhere yet."""
+"""Its name where no vectors exist yet."""
 NONE = Settings(encoder="none")
 
 

@@ -28,7 +28,7 @@ FEDERATED = {"search", "fetch"}
 MINIMAL = {*FEDERATED, "get_index_status"}
 
 
-def offered(server: ComposedServer, mode: str = "auto") -> dict[str, str]:
+def offered_tools(server: ComposedServer, mode: str = "auto") -> dict[str, str]:
     async def listed() -> dict[str, str]:
         async with Client(server.server(), mode=mode) as client:
             tools = (await client.list_tools()).tools
@@ -40,11 +40,11 @@ def offered(server: ComposedServer, mode: str = "auto") -> dict[str, str]:
 @pytest.mark.parametrize(("level", "most"), [("minimal", 600), ("standard", 4_000)])
 def test_the_tools_of_one_project_take_no_more_than_this(app: Path, mode: str, level: Level, most: int) -> None:
     server = ComposedServer(Service([app]), app, Offer(level=level))
-    assert _tokens(offered(server, mode)) <= most
+    assert _tokens(offered_tools(server, mode)) <= most
 
 
 def test_all_tools_of_all_surfaces_take_no_more_than_this(tmp_path: Path, app: Path) -> None:
-    assert _tokens(offered(make_federated_server(tmp_path, app, Offer(level="full")))) <= 12_000
+    assert _tokens(offered_tools(make_federated_server(tmp_path, app, Offer(level="full")))) <= 12_000
 
 
 def _tokens(tools: dict[str, str]) -> float:
@@ -53,7 +53,7 @@ def _tokens(tools: dict[str, str]) -> float:
 
 def test_minimal_is_three_tools_over_everything(tmp_path: Path, app: Path, mode: str) -> None:
     server = make_federated_server(tmp_path, app, Offer(level="minimal"))
-    assert offered(server, mode).keys() == MINIMAL
+    assert offered_tools(server, mode).keys() == MINIMAL
 
     async def conversation(assistant: Assistant) -> tuple[Reply, Reply]:
         return await assistant.call_tool("search", query="quince peel"), await assistant.call_tool("get_index_status")
@@ -76,7 +76,7 @@ def test_minimal_is_three_tools_over_everything(tmp_path: Path, app: Path, mode:
 def test_only_what_is_named_is_offered(
     tmp_path: Path, app: Path, surfaces: tuple[Surface, ...], expected: set[str]
 ) -> None:
-    assert offered(make_federated_server(tmp_path, app, Offer(surfaces))).keys() == expected
+    assert offered_tools(make_federated_server(tmp_path, app, Offer(surfaces))).keys() == expected
 
 
 def test_search_is_over_the_surfaces_that_are_named_with_it(tmp_path: Path, app: Path) -> None:
@@ -123,8 +123,8 @@ def test_a_broken_source_is_seen_in_the_status(tmp_path: Path, app: Path, storag
 
 def test_the_public_searches_documents_and_sites_alone(tmp_path: Path, app: Path) -> None:
     server = make_federated_server(tmp_path, app, Offer(is_public=True))
-    assert offered(server).keys() >= FEDERATED
-    assert "get_index_status" not in offered(make_federated_server(tmp_path, app, Offer(is_public=True)))
+    assert offered_tools(server).keys() >= FEDERATED
+    assert "get_index_status" not in offered_tools(make_federated_server(tmp_path, app, Offer(is_public=True)))
 
     async def conversation(assistant: Assistant) -> tuple[Reply, Reply]:
         found = await assistant.call_tool("search", query="quince peel", limit=50)

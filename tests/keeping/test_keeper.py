@@ -260,7 +260,7 @@ def test_a_part_that_fails_is_started_again(
 
 
 def test_the_integrity_check_finds_what_no_stat_shows(root: Path, project: ProjectIndex, keep: Keep) -> None:
-    """A file with another content under the very same stat: its stat is written into the catalog."""
+    """Change a file without changing its stat: the new stat is written into the catalog."""
     file = root / "src/apple.py"
     file.write_text("def grape(): return 'red'\n", encoding="utf-8")
     lie = project.source.entry("src/apple.py")

@@ -178,14 +178,14 @@ def test_a_state_that_we_did_not_give_is_refused(indexed: Path, state: str) -> N
 def test_a_yes_to_one_question_is_not_a_yes_to_another(indexed: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         before = index_state(indexed)
-        asked = await assistant.client.session.call_tool("reindex_project", {}, allow_input_required=True)
-        assert isinstance(asked, InputRequiredResult)
+        question = await assistant.client.session.call_tool("reindex_project", {}, allow_input_required=True)
+        assert isinstance(question, InputRequiredResult)
         with pytest.raises(MCPError):
             await assistant.client.session.call_tool(
                 "delete_index",
                 {},
                 input_responses={"confirm": accept()},
-                request_state=asked.request_state,
+                request_state=question.request_state,
                 allow_input_required=True,
             )
         assert index_state(indexed) == before

@@ -4,13 +4,14 @@ import math
 import random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from dowse.notes.named_index import NamedIndex
 from dowse.notes.notes_documents import make_note
 from dowse.notes.notes_tokens import NotesTokenizer
 from dowse.notes.registry import NotesRegistry
+from tests.examples import examples
 from tests.notes.conftest import Make
 from tests.notes.reference_search import answer
 
@@ -81,7 +82,7 @@ STEPS = st.lists(st.tuples(IDS, st.none() | TEXTS), min_size=1, max_size=25)
 
 
 @pytest.mark.usefixtures("tiny")
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@examples(40, many=600, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, queries=st.lists(QUERIES, min_size=1, max_size=4), chance=st.randoms(use_true_random=False))
 def test_whatever_was_added_and_deleted_answers_and_scores_are_those_of_the_naive_index(
     library: NotesRegistry, backend: str, steps: list[tuple[str, str | None]], queries: list[str], chance: random.Random

@@ -105,9 +105,9 @@ def test_without_a_marker_the_folder_itself_is_taken_and_every_reply_says_so(pla
 # Clients that ask the user
 
 
-@pytest.mark.parametrize("said", ["", "1", " 1 ", "{default}"])
-def test_a_person_may_choose_the_folder_we_are_in(plain: Path, mode: str, said: str) -> None:
-    user = ScriptedUser(accept(path=said.format(default=plain)))
+@pytest.mark.parametrize("answer", ["", "1", " 1 ", "{default}"])
+def test_a_person_may_choose_the_folder_we_are_in(plain: Path, mode: str, answer: str) -> None:
+    user = ScriptedUser(accept(path=answer.format(default=plain)))
     assert detected_root(mode, plain, **user.client) == str(plain)
     assert user.questions == [
         f"Could not detect project root.\n[1] Use current directory: {plain}\n[2] Enter a custom path"
@@ -139,13 +139,13 @@ NONSENSE = [
 def test_an_answer_that_is_no_project_is_refused_and_asked_for_again(storage: Path, plain: Path, mode: str) -> None:
     (plain / ".git").mkdir()
     start = write_tree(plain.parent / "start", CODE)
-    answers = [accept(path=said.format(home=storage.parent, plain=plain)) for said in NONSENSE]
+    answers = [accept(path=answer.format(home=storage.parent, plain=plain)) for answer in NONSENSE]
     user = ScriptedUser(*answers, DECLINE, CANCEL, accept(path=str(plain)))
 
     async def conversation(assistant: Assistant) -> None:
-        for said in (*NONSENSE, "decline", "cancel"):
+        for answer in (*NONSENSE, "decline", "cancel"):
             error = await assistant.expect_error("get_index_status")
-            assert error["code"] == "PROJECT_NOT_DETECTED", said
+            assert error["code"] == "PROJECT_NOT_DETECTED", answer
         assert (await assistant.call_tool("get_index_status"))["projectPath"] == str(plain)
 
     run_conversation(mode, conversation, start=start, **user.client)

@@ -1,4 +1,4 @@
-"""The graph in other programs' formats, read by other programs."""
+"""The graph in other formats, read by other programs."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A project that keeps changing, and what its index must look like whatever happened to it."""
+"""A changing project, and assertions on its index after crashes."""
 
 import os
 import random
@@ -16,14 +16,14 @@ WORDS = ("apple", "banana", "cherry", "date", "elder", "fig", "grape")
 INDEX = """
 import sys
 from dowse.freshness import indexer
-indexer.FIRST_BATCH_FILES = indexer.BATCH_FILES = 12  # many batches, so that many moments differ
+indexer.FIRST_BATCH_FILES = indexer.BATCH_FILES = 12  # many batches, so that there are many states to interrupt
 from dowse.cli import main
 sys.exit(main(["index", sys.argv[1]]))
 """
 
 
 def make_project(root: Path, files: int = 120) -> Path:
-    """Some code and some docs."""
+    """Write a project with code and documentation."""
     write_tree(root, {f"src/m{number}/f{number}.py": _code(number, 0) for number in range(files)})
     write_tree(
         root, {f"docs/d{number}.md": f"# Page {number}\n\n{WORDS[number % 7]}\n" for number in range(files // 6)}
@@ -32,7 +32,7 @@ def make_project(root: Path, files: int = 120) -> Path:
 
 
 def change_project(root: Path, dice: random.Random, age: int) -> None:
-    """Write, add and delete files, so that a run has something to do."""
+    """Write, add and delete files, so that an indexing run has work."""
     files = sorted(root.rglob("*.py"))
     for file in dice.sample(files, min(40, len(files))):
         file.write_text(_code(int(file.stem[1:]), age), encoding="utf-8")
@@ -42,7 +42,7 @@ def change_project(root: Path, dice: random.Random, age: int) -> None:
 
 
 def start_index(root: Path, **environment: str) -> "subprocess.Popen[str]":
-    """`dowse index` in a process of its own."""
+    """Start `dowse index` in a process of its own."""
     return subprocess.Popen(
         [sys.executable, "-c", INDEX, str(root)],
         env=os.environ | environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -50,7 +50,7 @@ def start_index(root: Path, **environment: str) -> "subprocess.Popen[str]":
 
 
 def assert_consistent(project: ProjectIndex) -> None:
-    """Whatever was interrupted, each document is whole and what is found exists."""
+    """Assert that each document is complete and every hit exists, even after an interruption."""
     if not project.exists:
         return
     store = project.store
@@ -65,7 +65,7 @@ def assert_consistent(project: ProjectIndex) -> None:
 
 
 def assert_equal_to_a_new_index(project: ProjectIndex, scratch: Path) -> None:
-    """The index says the same as one built from scratch of the same files."""
+    """Assert that the index equals one built from scratch of the same files."""
     home = os.environ["DOWSE_HOME"]
     os.environ["DOWSE_HOME"] = str(scratch)
     try:
@@ -80,7 +80,7 @@ def assert_equal_to_a_new_index(project: ProjectIndex, scratch: Path) -> None:
 
 
 def contents(store: Store) -> dict[str, object]:
-    """Everything a user could notice, without ids."""
+    """Return everything that a user can observe of an index, without ids."""
     documents = {document.id: document for document in store.documents()}
     chunks = {
         document.path: [
@@ -90,8 +90,8 @@ def contents(store: Store) -> dict[str, object]:
     }
     found = {}
     for word in WORDS:
-        held = store.chunks_by_id([hit.id for hit in find(store, word, limit=10_000)])
-        found[word] = sorted((documents[chunk.document_id].path, chunk.ordinal) for chunk in held.values())
+        chunks_found = store.chunks_by_id([hit.id for hit in find(store, word, limit=10_000)])
+        found[word] = sorted((documents[chunk.document_id].path, chunk.ordinal) for chunk in chunks_found.values())
     hashes = {document.path: (document.content_hash, document.kind) for document in documents.values()}
     return {"documents": hashes, "chunks": chunks, "found": found}
 

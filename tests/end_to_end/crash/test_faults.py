@@ -1,4 +1,4 @@
-"""A write, fsync or rename that fails anywhere ends in a clear error or none, and nothing is lost."""
+"""A failing write, fsync or rename ends in a clear error or none, and loses nothing."""
 
 import errno
 import os
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="session")
 def failing_calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library that makes calls fail."""
+    """The library that makes system calls fail."""
     library = tmp_path_factory.mktemp("failing") / "failing.so"
     source = Path(__file__).with_name("failing.c")
     subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)

@@ -1,4 +1,4 @@
-"""A process killed at any moment leaves the state before or after a batch, and the next run mends the rest."""
+"""A process killed at any moment leaves the state before or after a batch; the next run completes the index."""
 
 import random
 import signal
@@ -23,14 +23,14 @@ def survive_kills(root: Path, scratch: Path, kills: int, seed: int) -> None:
     dice = random.Random(seed)
     make_project(root)
     landed = 0
-    longest = measured_run(root)
+    longest = measure_run(root)
     for age in range(1, kills + 1):
         change_project(root, dice, age)
         started = time.monotonic()
         with start_index(root) as child:
             try:
                 child.wait(dice.uniform(0.1, 1.0) * longest)
-                longest = time.monotonic() - started  # it was quicker than the first, which nothing was ready for
+                longest = time.monotonic() - started  # faster than the first run, which filled caches
             except subprocess.TimeoutExpired:
                 child.send_signal(signal.SIGKILL)
             child.communicate()
@@ -45,8 +45,8 @@ def survive_kills(root: Path, scratch: Path, kills: int, seed: int) -> None:
     assert_equal_to_a_new_index(project, scratch)
 
 
-def measured_run(root: Path) -> float:
-    """How long one run takes here and now, to spread the kills over it."""
+def measure_run(root: Path) -> float:
+    """Measure the duration of one run, to spread the kills over it."""
     started = time.monotonic()
     with start_index(root) as child:
         _, errors = child.communicate()

@@ -18,7 +18,7 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """The wheel in an environment of its own; what it needs is lent by ours, so nothing is fetched."""
+    """The wheel in an environment of its own, which uses our dependencies, so nothing is downloaded."""
     environment = make_environment(tmp_path_factory.mktemp("installed") / "environment")
     install_alone(environment, wheel)
     return environment

@@ -1,4 +1,4 @@
-"""What is in the wheel and in the source distribution, and what is not."""
+"""The contents of the wheel and of the source distribution."""
 
 import tarfile
 import tomllib
@@ -21,12 +21,12 @@ NEEDED = {
     "dowse/chunking/queries/python.scm",
     "dowse/archives/pictures/page.html",
 }
-"""Some of the files that are no modules and without which something does not work."""
+"""Some of the data files that the package needs."""
 TOP_OF_SDIST = {"src", "docs", "README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", "PKG-INFO", ".gitignore"}
 
 
-def files_of_package() -> set[str]:
-    """Every file of the source tree that a user needs."""
+def package_files() -> set[str]:
+    """Return every file of the package in the source tree."""
     found = (path for path in (PACKAGE / "dowse").rglob("*") if path.is_file())
     return {str(PurePosixPath(path.relative_to(PACKAGE))) for path in found if "__pycache__" not in path.parts}
 
@@ -41,8 +41,8 @@ def metadata(wheel: Path) -> Message:
     return BytesParser().parsebytes(contents(wheel)[name])
 
 
-def of_sdist(sdist: Path) -> dict[str, bytes]:
-    """Files by their path below the one folder that the archive holds."""
+def sdist_contents(sdist: Path) -> dict[str, bytes]:
+    """Return the files of the archive by their path below its only folder."""
     with tarfile.open(sdist) as archive:
         found = {}
         for member in archive.getmembers():
@@ -56,12 +56,12 @@ def of_sdist(sdist: Path) -> dict[str, bytes]:
 def test_the_wheel_has_every_file_of_the_package_and_nothing_else(wheel: Path) -> None:
     names = set(contents(wheel))
     about = {name for name in names if name.startswith(f"dowse-{dowse.__version__}.dist-info/")}
-    assert names - about == files_of_package()
+    assert names - about == package_files()
     assert names >= NEEDED
 
 
 def test_models_are_in_the_wheel_where_the_tree_has_them(wheel: Path) -> None:
-    models = {name for name in files_of_package() if name.startswith("dowse/encoding/models/")}
+    models = {name for name in package_files() if name.startswith("dowse/encoding/models/")}
     assert models <= set(contents(wheel))
 
 
@@ -92,10 +92,10 @@ def test_one_program_is_installed(wheel: Path) -> None:
 
 
 def test_the_sdist_has_what_builds_the_package_and_its_documentation_and_nothing_else(sdist: Path) -> None:
-    names = set(of_sdist(sdist))
+    names = set(sdist_contents(sdist))
     allowed = TOP_OF_SDIST | set(PROJECT["license-files"])
     assert {name.split("/")[0] for name in names} <= allowed
-    assert {f"src/{name}" for name in files_of_package()} <= names
+    assert {f"src/{name}" for name in package_files()} <= names
     assert {"docs/tools.md", "README.md", "LICENSE", "pyproject.toml"} <= names
 
 

@@ -1,4 +1,4 @@
-"""dowse as installed: from a wheel, into an environment of its own, in a folder that knows nothing of the sources."""
+"""dowse installed from a wheel into an environment of its own, and run outside of the repository."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ from mcp import Client
 from tests.sample_data import write_tree
 
 TYPED = '''\
-"""What somebody writes who uses dowse as a library."""
+"""A program that uses dowse as a library."""
 
 from pathlib import Path
 
@@ -44,15 +44,15 @@ def fruit(tmp_path: Path) -> Path:
 
 
 def run(environment: Environment, *words: object, at: Path) -> str:
-    """What the installed program says, in a folder far from the sources."""
+    """Run the installed program outside of the repository; return its output."""
     command = [str(environment.dowse), *map(str, words)]
     done = subprocess.run(command, cwd=at, env=clean_environment(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def served(environment: Environment, root: Path) -> list[str]:
-    """The paths that a served search finds."""
+def search_served(environment: Environment, root: Path) -> list[str]:
+    """Search through a server; return the paths of the hits."""
     server = StdioServerParameters(
         command=str(environment.dowse), args=["serve", str(root)], env=clean_environment(), cwd=root.parent
     )
@@ -69,7 +69,7 @@ def assert_works(environment: Environment, root: Path) -> None:
     assert run(environment, "--version", at=root.parent).strip() == f"dowse, version {dowse.__version__}"
     run(environment, "index", root, at=root.parent)
     assert "src/apple.py" in run(environment, "search", "peel_apple", root, at=root.parent)
-    assert served(environment, root) == ["src/apple.py"]
+    assert search_served(environment, root) == ["src/apple.py"]
 
 
 def test_the_wheel_searches_and_serves(installed: Environment, fruit: Path) -> None:
@@ -77,11 +77,11 @@ def test_the_wheel_searches_and_serves(installed: Environment, fruit: Path) -> N
 
 
 def test_it_is_the_wheel_that_runs(installed: Environment, tmp_path: Path) -> None:
-    said = subprocess.run(
+    done = subprocess.run(
         [str(installed.python), "-c", "import dowse; print(dowse.__file__)"],
         cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert Path(said.stdout.strip()).parent == installed.packages / "dowse"
+    assert Path(done.stdout.strip()).parent == installed.packages / "dowse"
 
 
 def test_its_types_are_seen_by_a_strict_checker(installed: Environment, tmp_path: Path) -> None:
@@ -98,19 +98,19 @@ def test_its_types_are_seen_by_a_strict_checker(installed: Environment, tmp_path
 
 
 def test_what_is_lent_is_only_what_the_wheel_declares(installed: Environment, tmp_path: Path) -> None:
-    """Modules of every dependency are imported by the program; none comes from the tools of developers."""
+    """The program imports modules of its dependencies, and none of the development tools."""
     developers = {"hypothesis", "mypy", "networkx", "pydot", "pytest", "ruff", "boto3"}
     program = "import sys; from dowse.cli import main; main(['--help']); main(['projects']); import dowse.server.composition; print(*sys.modules)"
-    said = subprocess.run(
+    done = subprocess.run(
         [str(installed.python), "-c", program],
         cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert developers & {name.split(".")[0] for name in said.stdout.splitlines()[-1].split()} == set()
+    assert developers & {name.split(".")[0] for name in done.stdout.splitlines()[-1].split()} == set()
 
 
 @pytest.mark.timeout(400)
 def test_an_empty_environment_is_enough(wheel: Path, fruit: Path, tmp_path: Path) -> None:
-    """With all that the wheel declares to need, from a registry, and nothing else."""
+    """The environment has only the declared dependencies of the wheel, from a registry."""
     environment = make_environment(tmp_path / "empty")
     try:
         install_whole(environment, wheel, compiles=False)

@@ -44,8 +44,8 @@ def root(tmp_path: Path) -> Path:
 
 def without_secrets(reply: Any) -> Any:
     """Return a reply after asserting that no part of it reveals a secret, except the repeated query."""
-    said = {key: value for key, value in reply.items() if key != "query"} if isinstance(reply, dict) else reply
-    text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+    searched = {key: value for key, value in reply.items() if key != "query"} if isinstance(reply, dict) else reply
+    text = searched if isinstance(searched, str) else json.dumps(searched, ensure_ascii=False)
     assert not [secret for secret in SECRETS if secret in text]
     return reply
 
@@ -275,8 +275,8 @@ def test_a_command_masks_them(run: Run, root: Path, question: tuple[str, ...], h
     query, *options = question
     ran = run("search", query, root, *options, *how)
     assert ran.code == 0
-    said: Any = {key: value for key, value in ran.json.items() if key != "query_parsed"} if how else ran.out
-    assert "[masked: " in str(without_secrets(said))
+    searched: Any = {key: value for key, value in ran.json.items() if key != "query_parsed"} if how else ran.out
+    assert "[masked: " in str(without_secrets(searched))
 
 
 def test_an_occurrence_has_the_line_and_column_of_the_file(run: Run, root: Path) -> None:  # noqa: F811

@@ -1,7 +1,7 @@
-"""Everything that happens to the files of a project, at random, with a seed.
+"""Random operations on the files of a project, repeatable by a seed.
 
-The disk itself is the model: after each operation all files are read, so that it is known what a
-file said at any moment.
+All files are read after each operation, so that the tests know the contents of every file at any
+moment.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 Snapshot = dict[str, bytes]
-"""What each regular file says."""
+"""The contents of each regular file, by path."""
 
 SENTINEL = "zz_sentinel.py"
 TOKEN = re.compile(rb"\b[a-z]{14}\b")
@@ -44,8 +44,8 @@ GIT_USER = {
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """One operation: when it went on, and what the files said before and after."""
+class Operation:
+    """One operation: its time, and the files before and after it."""
 
     name: str
     began: float
@@ -54,13 +54,13 @@ class Moment:
     after: Snapshot
 
     def is_between(self, path: str) -> bool:
-        """Whether a file may have said other things than before or after: some operations have many steps."""
+        """Return whether a file may have had other contents meanwhile: some operations have several steps."""
         has_steps = self.name.startswith(("git", "write")) or "folder" in self.name or "backup" in self.name
         return has_steps and (self.before.get(path) != self.after.get(path) or self.name.startswith("git"))
 
     @property
     def changes_rules(self) -> bool:
-        """Whether files may be indexed afterwards that were not before, though they did not change."""
+        """Whether the operation may change which files are indexed, without changing those files."""
         return "mode" in self.name or _rules(self.before) != _rules(self.after)
 
 
@@ -68,20 +68,20 @@ def _rules(files: Snapshot) -> Snapshot:
     return {path: content for path, content in files.items() if path.rpartition("/")[2] in RULE_FILES}
 
 
-class Storm:
+class RandomOperations:
     """Random operations on a git repository."""
 
-    def __init__(self, root: Path, elsewhere: Path, seed: int) -> None:
-        self.root, self.elsewhere = root, elsewhere
-        self.dice = random.Random(seed)
+    def __init__(self, root: Path, outside: Path, seed: int) -> None:
+        self.root, self.outside = root, outside
+        self.rng = random.Random(seed)
         self.tokens: list[str] = []
-        """Words that some file had at some time, the newest last."""
+        """All words ever written to a file, the newest last."""
         self.files: Snapshot = {}
-        """What the files said a moment ago."""
-        self.moments: list[Moment] = []
+        """The files after the last operation."""
+        self.history: list[Operation] = []
         self._read: dict[str, tuple[tuple[int, ...], bytes]] = {}
         root.mkdir(parents=True)
-        elsewhere.mkdir()
+        outside.mkdir()
         self._git("init", "--quiet", "--initial-branch", "main")
         self._git("config", "gc.auto", "0")
         for folder in FOLDERS[:6]:
@@ -92,27 +92,27 @@ class Storm:
             self._git("branch", branch)
         self.files = self.snapshot()
 
-    def blow(self, most: int, pause_seconds: float) -> int:
-        """Do some things of a few sorts, with pauses up to a length; how many.
+    def run_operations(self, max_count: int, pause_seconds: float) -> int:
+        """Run some operations of a few kinds, with pauses up to a length; return their number.
 
-        Not of all sorts: after a change of rules everything is looked at, and nothing that was missed shows.
+        Not of all kinds: a change of ignore rules causes a full scan, which would hide missed changes.
         """
-        kinds = self.dice.sample(_OPERATIONS, self.dice.choice((2, 4, 8, 16)))
+        kinds = self.rng.sample(_OPERATIONS, self.rng.choice((2, 4, 8, 16)))
         weights = [_WEIGHTS.get(kind, 1.0) for kind in kinds]
-        operations = min(most, self.dice.choice((3, 6, 12, 24, 48)))
+        operations = min(max_count, self.rng.choice((3, 6, 12, 24, 48)))
         for _ in range(operations):
-            operation = self.dice.choices(kinds, weights)[0]
+            operation = self.rng.choices(kinds, weights)[0]
             began, before = time.monotonic(), self.files
-            with contextlib.suppress(OSError):  # what it was to be done to is not there
+            with contextlib.suppress(OSError):  # the chosen file does not exist
                 operation(self)
             self.files = self.snapshot()
             name = operation.__name__.strip("_").replace("_", " ")
-            self.moments.append(Moment(name, began, time.monotonic(), before, self.files))
-            time.sleep(self.dice.random() * pause_seconds)
+            self.history.append(Operation(name, began, time.monotonic(), before, self.files))
+            time.sleep(self.rng.random() * pause_seconds)
         return operations
 
     def snapshot(self) -> Snapshot:
-        """What the files say now; those whose stat is the same are not read again."""
+        """Return the files as they are now; files with an unchanged stat are not read again."""
         found: Snapshot = {}
         for folder, below, names in os.walk(self.root):
             if ".git" in below:
@@ -126,8 +126,8 @@ class Storm:
         return found
 
     def token(self) -> str:
-        """A word that is nowhere else."""
-        word = "".join(self.dice.choices(string.ascii_lowercase, k=14))
+        """Return a new word that occurs nowhere else."""
+        word = "".join(self.rng.choices(string.ascii_lowercase, k=14))
         self.tokens.append(word)
         return word
 
@@ -138,22 +138,22 @@ class Storm:
             known = self._read[file] = stamp, Path(file).read_bytes()
         return known[1]
 
-    # Choosing
+    # Random choices
 
-    def _file(self) -> Path:
-        """Some file that is there."""
+    def _random_file(self) -> Path:
+        """Return an existing file."""
         paths = sorted(path for path in self.files if path != SENTINEL)
-        return self.root / self.dice.choice(paths) if paths else self._place()
+        return self.root / self.rng.choice(paths) if paths else self._random_path()
 
-    def _place(self) -> Path:
-        """Where a file is, or could be."""
-        return self.root / self.dice.choice(FOLDERS) / self.dice.choice(NAMES)
+    def _random_path(self) -> Path:
+        """Return the path of a file that may exist or not."""
+        return self.root / self.rng.choice(FOLDERS) / self.rng.choice(NAMES)
 
-    def _folder(self) -> Path:
-        return self.root / self.dice.choice(FOLDERS)
+    def _random_folder(self) -> Path:
+        return self.root / self.rng.choice(FOLDERS)
 
-    def _text(self, name: str, parts: int | None = None) -> str:
-        parts = parts or self.dice.choice((1, 2, 4, 8))
+    def _random_text(self, name: str, parts: int | None = None) -> str:
+        parts = parts or self.rng.choice((1, 2, 4, 8))
         words = [self.token() for _ in range(parts)]
         if name.endswith(".py"):
             return "\n\n".join(f"def {word}():\n    return {len(word)}" for word in words) + "\n"
@@ -167,57 +167,57 @@ class Storm:
         file.parent.mkdir(parents=True, exist_ok=True)
         if file.is_symlink():
             file.unlink()
-        file.write_text(self._text(file.name) if text is None else text, encoding="utf-8")
+        file.write_text(self._random_text(file.name) if text is None else text, encoding="utf-8")
 
-    def _fresh(self) -> Path:
-        """A name outside of the root that is not taken."""
-        return self.elsewhere / self.token()
+    def _new_path_outside(self) -> Path:
+        """Return an unused path outside of the root."""
+        return self.outside / self.token()
 
     # Files
 
     def write(self) -> None:
-        self._write(self._place())
+        self._write(self._random_path())
 
     def write_over(self) -> None:
-        self._write(self._file())
+        self._write(self._random_file())
 
     def write_much(self) -> None:
-        file = self._place()
-        self._write(file, self._text(file.name, parts=200))
+        file = self._random_path()
+        self._write(file, self._random_text(file.name, parts=200))
 
     def write_binary(self) -> None:
-        self._file().write_bytes(b"\0\1\2" + self.token().encode())
+        self._random_file().write_bytes(b"\0\1\2" + self.token().encode())
 
     def write_with_other_line_ends(self) -> None:
-        file = self._file()
+        file = self._random_file()
         file.write_bytes(file.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
 
     def append(self) -> None:
-        with self._file().open("a", encoding="utf-8") as stream:
+        with self._random_file().open("a", encoding="utf-8") as stream:
             stream.write(f"one more line with {self.token()}\n")
 
     def truncate(self) -> None:
-        file = self._file()
-        if file.name not in RULE_FILES:  # what is left could be a star, and nothing would ever be found
-            os.truncate(file, self.dice.choice((0, file.stat().st_size // 2)))
+        file = self._random_file()
+        if file.name not in RULE_FILES:  # the rest could be a `*`, which ignores every file
+            os.truncate(file, self.rng.choice((0, file.stat().st_size // 2)))
 
     def save_atomically(self) -> None:
-        """As editors do: a new file takes the name of the old one."""
-        file = self._file()
+        """Replace a file by a new one, as many editors do."""
+        file = self._random_file()
         temporary = file.with_name(f".{file.name}.swp")
-        temporary.write_text(self._text(file.name), encoding="utf-8")
+        temporary.write_text(self._random_text(file.name), encoding="utf-8")
         temporary.replace(file)
 
     def save_with_a_backup(self) -> None:
-        """As other editors do: the old one is moved away, a new one written, the old one deleted."""
-        file = self._file()
+        """Rename the old file, write a new one and delete the old one, as other editors do."""
+        file = self._random_file()
         backup = file.with_name(f"{file.name}~")
         file.rename(backup)
-        file.write_text(self._text(file.name), encoding="utf-8")
+        file.write_text(self._random_text(file.name), encoding="utf-8")
         backup.unlink()
 
     def rewrite_with_the_same_size_and_time(self) -> None:
-        file = self._file()
+        file = self._random_file()
         seen, text = file.stat(), file.read_text(encoding="utf-8", errors="ignore")
         known = next((word for word in self.tokens if word in text), None)
         if known:
@@ -225,116 +225,116 @@ class Storm:
             os.utime(file, ns=(seen.st_atime_ns, seen.st_mtime_ns))
 
     def touch(self) -> None:
-        os.utime(self._file(), (0, self.dice.randrange(2**31)))
+        os.utime(self._random_file(), (0, self.rng.randrange(2**31)))
 
     def rename(self) -> None:
-        target = self._place()
+        target = self._random_path()
         target.parent.mkdir(parents=True, exist_ok=True)
-        self._file().rename(target)
+        self._random_file().rename(target)
 
     def rename_by_case_alone(self) -> None:
-        file = self._file()
+        file = self._random_file()
         file.rename(file.with_name(file.name.swapcase()))
 
     def exchange_two(self) -> None:
-        one, other, aside = self._file(), self._file(), self._fresh()
+        one, other, aside = self._random_file(), self._random_file(), self._new_path_outside()
         one.rename(aside)
         other.rename(one)
         aside.rename(other)
 
     def delete(self) -> None:
-        self._file().unlink()
+        self._random_file().unlink()
 
     def delete_and_make_again(self) -> None:
-        file = self._file()
+        file = self._random_file()
         file.unlink()
         self._write(file)
 
     def copy(self) -> None:
-        target = self._place()
+        target = self._random_path()
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(self._file(), target)
+        shutil.copy2(self._random_file(), target)
 
     def link(self) -> None:
-        target = self._place()
+        target = self._random_path()
         target.parent.mkdir(parents=True, exist_ok=True)
         target.unlink(missing_ok=True)
-        target.symlink_to(self._file())
+        target.symlink_to(self._random_file())
 
     def change_the_mode(self) -> None:
-        self._file().chmod(self.dice.choice((0o600, 0o644, 0o755, 0o000)))
+        self._random_file().chmod(self.rng.choice((0o600, 0o644, 0o755, 0o000)))
 
     # Folders
 
     def rename_a_folder(self) -> None:
-        self._folder().rename(self.root / self.dice.choice(("moved", "src/moved", "docs/moved", *FOLDERS)))
+        self._random_folder().rename(self.root / self.rng.choice(("moved", "src/moved", "docs/moved", *FOLDERS)))
 
     def exchange_two_folders(self) -> None:
-        one, other, aside = self._folder(), self._folder(), self._fresh()
+        one, other, aside = self._random_folder(), self._random_folder(), self._new_path_outside()
         one.rename(aside)
         other.rename(one)
         aside.rename(other)
 
     def delete_a_folder(self) -> None:
-        shutil.rmtree(self._folder())
+        shutil.rmtree(self._random_folder())
 
     def delete_a_folder_and_make_it_again(self) -> None:
-        folder = self._folder()
+        folder = self._random_folder()
         shutil.rmtree(folder)
-        for name in self.dice.sample(NAMES, 2):
+        for name in self.rng.sample(NAMES, 2):
             self._write(folder / name)
 
     def move_a_folder_out(self) -> None:
-        self._folder().rename(self._fresh())
+        self._random_folder().rename(self._new_path_outside())
 
     def move_a_folder_in(self) -> None:
-        kept = sorted(path for path in self.elsewhere.iterdir() if path.is_dir())
-        target = self._folder()
+        kept = sorted(path for path in self.outside.iterdir() if path.is_dir())
+        target = self._random_folder()
         target.parent.mkdir(parents=True, exist_ok=True)
-        self.dice.choice(kept or [self._folder()]).rename(target)
+        self.rng.choice(kept or [self._random_folder()]).rename(target)
 
     def copy_a_folder(self) -> None:
-        aside, target = self._fresh(), self._folder()
-        shutil.copytree(self._folder(), aside, symlinks=True)
+        aside, target = self._new_path_outside(), self._random_folder()
+        shutil.copytree(self._random_folder(), aside, symlinks=True)
         target.parent.mkdir(parents=True, exist_ok=True)
-        aside.rename(target if self.dice.random() < 0.5 else target / "copy")
+        aside.rename(target if self.rng.random() < 0.5 else target / "copy")
 
     def make_nested_folders(self) -> None:
         top = self.token()
-        for number in range(self.dice.choice((1, 12))):
+        for number in range(self.rng.choice((1, 12))):
             self._write(self.root / "tools" / f"{top}{number}" / "in" / "side.py")
 
     def make_an_empty_folder(self) -> None:
-        (self._folder() / self.token()).mkdir(parents=True)
+        (self._random_folder() / self.token()).mkdir(parents=True)
 
     def put_a_folder_in_place_of_a_file(self) -> None:
-        file = self._file()
+        file = self._random_file()
         file.unlink()
         self._write(file / "inner.py")
 
     def put_a_file_in_place_of_a_folder(self) -> None:
-        folder = self._folder()
+        folder = self._random_folder()
         shutil.rmtree(folder)
         self._write(folder)
 
     def link_a_folder(self) -> None:
         (self.root / "docs" / "linked").unlink(missing_ok=True)
-        (self.root / "docs" / "linked").symlink_to(self._folder())
+        (self.root / "docs" / "linked").symlink_to(self._random_folder())
 
     def change_the_mode_of_a_folder(self) -> None:
-        self._folder().chmod(self.dice.choice((0o700, 0o755)))
+        self._random_folder().chmod(self.rng.choice((0o700, 0o755)))
 
     def clear_the_root(self) -> None:
         for path in self.root.iterdir():
-            if path.name != ".git" and self.dice.random() < 0.5:
+            if path.name != ".git" and self.rng.random() < 0.5:
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
     # Rules
 
     def write_rules(self) -> None:
-        place = self.dice.choice((self.root, self._folder()))
-        name = self.dice.choice(RULE_FILES)
-        self._write(place / name, self.dice.choice(RULES) + "\n")
+        place = self.rng.choice((self.root, self._random_folder()))
+        name = self.rng.choice(RULE_FILES)
+        self._write(place / name, self.rng.choice(RULES) + "\n")
 
     def write_rules_away(self) -> None:
         for file in (*self.root.rglob(".gitignore"), *self.root.rglob(".dowseignore")):
@@ -346,7 +346,7 @@ class Storm:
         self._commit()
 
     def git_checkout(self) -> None:
-        self._git("checkout", "--quiet", "--force", self.dice.choice(BRANCHES))
+        self._git("checkout", "--quiet", "--force", self.rng.choice(BRANCHES))
 
     def git_commit_and_checkout(self) -> None:
         self._commit()
@@ -359,16 +359,16 @@ class Storm:
         self._git("stash", "pop", "--quiet")
 
     def git_reset(self) -> None:
-        self._git("reset", "--quiet", "--hard", self.dice.choice(("HEAD", "HEAD~1")))
+        self._git("reset", "--quiet", "--hard", self.rng.choice(("HEAD", "HEAD~1")))
 
     def git_merge(self) -> None:
         self._commit()
-        self._git("merge", "--quiet", "--no-edit", "-X", "theirs", self.dice.choice(BRANCHES))
+        self._git("merge", "--quiet", "--no-edit", "-X", "theirs", self.rng.choice(BRANCHES))
         self._git("merge", "--abort")
 
     def git_rebase(self) -> None:
         self._commit()
-        self._git("rebase", "--quiet", "-X", "theirs", self.dice.choice(BRANCHES))
+        self._git("rebase", "--quiet", "-X", "theirs", self.rng.choice(BRANCHES))
         self._git("rebase", "--abort")
 
     def git_clean(self) -> None:
@@ -382,18 +382,18 @@ class Storm:
         self._git("commit", "--quiet", "--allow-empty", "--message", "more")
 
     def _git(self, *arguments: str) -> None:
-        """Run git; that something cannot be merged or is not there is part of the weather."""
+        """Run git; failures, such as merge conflicts, are expected."""
         command = ["git", *arguments]
         subprocess.run(command, cwd=self.root, env=os.environ | GIT_USER, capture_output=True, timeout=60, check=False)
 
 
-_OFTEN: list[Callable[[Storm], None]] = [
-    Storm.write, Storm.write_over, Storm.append, Storm.save_atomically, Storm.save_with_a_backup, Storm.rename,
-    Storm.rewrite_with_the_same_size_and_time, Storm.delete, Storm.delete_and_make_again,
+_OFTEN: list[Callable[[RandomOperations], None]] = [
+    RandomOperations.write, RandomOperations.write_over, RandomOperations.append, RandomOperations.save_atomically, RandomOperations.save_with_a_backup, RandomOperations.rename,
+    RandomOperations.rewrite_with_the_same_size_and_time, RandomOperations.delete, RandomOperations.delete_and_make_again,
 ]  # fmt: skip
-_OPERATIONS: list[Callable[[Storm], None]] = [
+_OPERATIONS: list[Callable[[RandomOperations], None]] = [
     operation
-    for name, operation in vars(Storm).items()
-    if not name.startswith("_") and name not in ("blow", "snapshot", "token")
+    for name, operation in vars(RandomOperations).items()
+    if not name.startswith("_") and name not in ("run_operations", "snapshot", "token")
 ]
-_WEIGHTS = dict.fromkeys(_OFTEN, 3.0) | {Storm.clear_the_root: 0.2}
+_WEIGHTS = dict.fromkeys(_OFTEN, 3.0) | {RandomOperations.clear_the_root: 0.2}

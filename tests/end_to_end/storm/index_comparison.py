@@ -1,4 +1,4 @@
-"""Is an index the very one that would be built from scratch?"""
+"""Comparison of an index with a new index of the same files."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ Contents = dict[str, object]
 
 
 def contents(store: Store) -> Contents:
-    """What is indexed of each path, without ids."""
+    """Return the indexed contents of each path, without ids."""
     return {
         document.path: (
             document.kind,
@@ -26,13 +26,13 @@ def contents(store: Store) -> Contents:
     }
 
 
-def assert_as_from_scratch(root: Path, scratch: Path) -> None:
-    """The index of a root says the same as one built from scratch of the same files."""
-    assert difference(indexed(root), from_scratch(root, scratch)) == {}
+def assert_equal_to_a_new_index(root: Path, scratch: Path) -> None:
+    """Assert that the index of a root equals an index built from scratch."""
+    assert difference(indexed_contents(root), contents_from_scratch(root, scratch)) == {}
 
 
-def from_scratch(root: Path, scratch: Path) -> Contents:
-    """What an index of the files as they are now has, built elsewhere and thrown away."""
+def contents_from_scratch(root: Path, scratch: Path) -> Contents:
+    """Build an index of the current files in a temporary folder and return its contents."""
     home = os.environ["DOWSE_HOME"]
     os.environ["DOWSE_HOME"] = str(scratch)
     try:
@@ -46,8 +46,8 @@ def from_scratch(root: Path, scratch: Path) -> Contents:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def indexed(root: Path) -> Contents:
-    """What the index of a root has now."""
+def indexed_contents(root: Path) -> Contents:
+    """Return the contents of the index of a root."""
     project = ProjectIndex(root)
     try:
         return contents(project.store)
@@ -55,10 +55,10 @@ def indexed(root: Path) -> Contents:
         project.close()
 
 
-def difference(held: Contents, wanted: Contents) -> dict[str, str]:
-    """The paths about which an index says something else than it should."""
+def difference(found: Contents, expected: Contents) -> dict[str, str]:
+    """Return the paths whose indexed contents differ from the expected ones, with the kind of difference."""
     return {
-        path: "missing" if path not in held else "too much" if path not in wanted else "another content"
-        for path in sorted(held.keys() | wanted.keys())
-        if held.get(path) != wanted.get(path)
+        path: "missing" if path not in found else "too much" if path not in expected else "another content"
+        for path in sorted(found.keys() | expected.keys())
+        if found.get(path) != expected.get(path)
     }

@@ -1,4 +1,4 @@
-"""Searches that go on while files change, each held against what the files said at that moment."""
+"""Searches that run while files change, compared with the contents of the files at that time."""
 
 import random
 import re
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from tests.end_to_end.storm.file_operations import TOKEN, Moment, Snapshot, Storm
+from tests.end_to_end.storm.file_operations import TOKEN, Operation, RandomOperations, Snapshot
 from tests.end_to_end.storm.servers import Server, text_of
 from tests.mcp.stdio.stdio_client import Message
 
@@ -16,15 +16,15 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 DOCUMENTS = (".md", ".txt")
 CODE = (".py", ".js", ".rs")
-"""What surely is indexed unless a rule is against it."""
+"""Files with these endings are indexed unless a rule excludes them."""
 
 KNOWN_AFTER_SECONDS = 2.0
-"""A file that was saved longer ago is found, or the reply says that the index is not complete; events take time."""
+"""A file that was saved longer ago has to be found, unless the reply says that the index is incomplete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A question, its answer, and when."""
+    """A query, its reply, and the time of the search."""
 
     token: str
     tool: str
@@ -33,16 +33,16 @@ class Search:
     reply: Message
 
 
-class Searcher:
-    """A thread that searches for words of files, new and old ones, until the block ends."""
+class SearchThread:
+    """A thread that searches for current and former words of files until the block ends."""
 
-    def __init__(self, server: Server, storm: Storm, seed: int) -> None:
+    def __init__(self, server: Server, operations: RandomOperations, seed: int) -> None:
         self.searches: list[Search] = []
-        self._server, self._storm = server, storm
-        self._dice = random.Random(seed)
+        self._server, self._operations = server, operations
+        self._rng = random.Random(seed)
         self._stop = threading.Event()
         self._failure: BaseException | None = None
-        self._thread = threading.Thread(target=self._search, daemon=True)
+        self._thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -54,53 +54,55 @@ class Searcher:
         if self._failure is not None and kind is None:
             raise self._failure
 
-    def _search(self) -> None:
+    def _run(self) -> None:
         try:
             while not self._stop.is_set():
-                self._ask()
+                self._search_once()
         except BaseException as error:
             self._failure = error
 
-    def _ask(self) -> None:
-        path, content = self._dice.choice([*self._storm.files.items(), ("", b"")])
+    def _search_once(self) -> None:
+        path, content = self._rng.choice([*self._operations.files.items(), ("", b"")])
         tokens = [word.decode() for word in TOKEN.findall(content)]
-        if not tokens or self._dice.random() < 0.2:  # one that is perhaps gone
-            tokens = self._storm.tokens[-self._dice.choice((5, 50, 500)) :]
-        token, tool = self._dice.choice(tokens), "search_docs" if path.endswith(DOCUMENTS) else "search_code"
+        if not tokens or self._rng.random() < 0.2:  # a word that may be deleted by now
+            tokens = self._operations.tokens[-self._rng.choice((5, 50, 500)) :]
+        token, tool = self._rng.choice(tokens), "search_docs" if path.endswith(DOCUMENTS) else "search_code"
         began = time.monotonic()
-        reply = self._server.tell(tool, query=token)
+        reply = self._server.call_tool(tool, query=token)
         self.searches.append(Search(token, tool, began, time.monotonic(), reply))
 
 
-def stale_hits(searches: list[Search], moments: list[Moment], now: Snapshot) -> list[str]:
-    """Hits that show what their file did not say at any moment of the search."""
+def stale_hits(searches: list[Search], history: list[Operation], now: Snapshot) -> list[str]:
+    """Return the hits whose text was not in their file at any time during the search."""
     found = []
     for search in searches:
-        during = [moment for moment in moments if moment.ended >= search.began and moment.began <= search.ended]
-        said = _states(moments, during, search.began, now)
+        during = [
+            operation for operation in history if operation.ended >= search.began and operation.began <= search.ended
+        ]
+        states = _states(history, during, search.began, now)
         for hit in search.reply.get("results", ()):
-            is_between = any(moment.is_between(hit["path"]) for moment in during)
-            if not is_between and not any(_shows(files.get(hit["path"]), hit) for files in said):
+            is_between = any(operation.is_between(hit["path"]) for operation in during)
+            if not is_between and not any(_shows(files.get(hit["path"]), hit) for files in states):
                 found.append(f"{hit['path']} for {search.token}: {hit}")
     return found
 
 
-def lies(searches: list[Search], moments: list[Moment], indexed: Snapshot) -> list[str]:
-    """Replies that say the index is complete and lack a file, indexed in the end, that has been there for a while."""
+def incomplete_replies(searches: list[Search], history: list[Operation], indexed_contents: Snapshot) -> list[str]:
+    """Return the replies that claim a complete index but lack a file that has existed for a while."""
     found = []
     for search in searches:
         since = search.began - KNOWN_AFTER_SECONDS
-        later = [moment for moment in moments if moment.ended >= since]
-        if any(moment.changes_rules for moment in later) or not search.reply.get("coverage", {}).get("complete"):
+        later = [operation for operation in history if operation.ended >= since]
+        if any(operation.changes_rules for operation in later) or not search.reply.get("coverage", {}).get("complete"):
             continue
-        until = [moment for moment in later if moment.began <= search.ended]
+        until = [operation for operation in later if operation.began <= search.ended]
         kind = DOCUMENTS if search.tool == "search_docs" else CODE
-        for path, content in indexed.items():
-            is_meant = path.endswith(kind) and search.token.encode() in content
-            was_there = all(moment.before.get(path) == content for moment in later[:1]) and not any(
-                moment.is_between(path) or moment.after.get(path) != content for moment in until
+        for path, content in indexed_contents.items():
+            is_expected = path.endswith(kind) and search.token.encode() in content
+            was_there = all(operation.before.get(path) == content for operation in later[:1]) and not any(
+                operation.is_between(path) or operation.after.get(path) != content for operation in until
             )
-            if is_meant and was_there and not _is_shown(path, search.reply):
+            if is_expected and was_there and not _is_shown(path, search.reply):
                 found.append(f"{path} for {search.token}: {search.reply}")
     return found
 
@@ -109,15 +111,15 @@ def _is_shown(path: str, reply: Message) -> bool:
     return any(hit["path"] == path for hit in reply["results"])
 
 
-def _states(moments: list[Moment], during: list[Moment], began: float, now: Snapshot) -> list[Snapshot]:
-    """All that the files said from a moment on and while some operations went on."""
-    last = [moment.after for moment in moments if moment.ended < began][-1:]
-    first = [moments[0].before if moments else now]
-    return [*(last or first), *(files for moment in during for files in (moment.before, moment.after))]
+def _states(history: list[Operation], during: list[Operation], began: float, now: Snapshot) -> list[Snapshot]:
+    """Return the states of the files when a search began and during the operations that overlap it."""
+    last = [operation.after for operation in history if operation.ended < began][-1:]
+    first = [history[0].before if history else now]
+    return [*(last or first), *(files for operation in during for files in (operation.before, operation.after))]
 
 
 def _shows(content: bytes | None, hit: Message) -> bool:
-    """Whether a file has the lines that a hit shows where the hit shows them."""
+    """Return whether the lines of a hit are in the file at the line numbers of the hit."""
     if content is None:
         return False
     lines = _LINE_END.split(content.decode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""A server that is killed, or whose disk breaks, leaves the old state or the new one, and the next start mends it."""
+"""A killed server or a broken disk leaves the old index state or the new one; the next start repairs it."""
 
 import contextlib
 import errno
@@ -11,32 +11,32 @@ from pathlib import Path
 import pytest
 
 from dowse.indexes.index import ProjectIndex
-from tests.end_to_end.storm.file_operations import Storm
-from tests.end_to_end.storm.index_comparison import assert_as_from_scratch
-from tests.end_to_end.storm.search_thread import Searcher
+from tests.end_to_end.storm.file_operations import RandomOperations
+from tests.end_to_end.storm.index_comparison import assert_equal_to_a_new_index
+from tests.end_to_end.storm.search_thread import SearchThread
 from tests.end_to_end.storm.servers import Server, eventually
 from tests.sample_data import write_tree
 
 
 def survive_kills(folder: Path, seed: int, kills: int) -> None:
-    """Kill the server at random moments of a storm; the next one makes the index equal to the files."""
-    storm = Storm(folder / "project", folder / "elsewhere", seed)
-    index(storm.root)
+    """Kill the server at random moments while files change; the next one makes the index equal to the files."""
+    project_files = RandomOperations(folder / "project", folder / "outside", seed)
+    index(project_files.root)
     for number in range(kills + 1):
-        with Server(storm.root) as server:
-            server.settle(storm.token())
-            assert_as_from_scratch(storm.root, folder / "scratch")
+        with Server(project_files.root) as server:
+            server.settle(project_files.token())
+            assert_equal_to_a_new_index(project_files.root, folder / "scratch")
             if number == kills:
                 break
-            if number % 3 == 1:  # so much that it is left to a process of its own
-                write_tree(storm.root, {f"many/{number}/{one}.py": f"value = {one}\n" for one in range(300)})
-            killer = threading.Timer(storm.dice.uniform(0.0, 1.5), server.kill)
-            with contextlib.suppress(EOFError, OSError), Searcher(server, storm, seed + number):
+            if number % 3 == 1:  # so many files that a worker process indexes them
+                write_tree(project_files.root, {f"many/{number}/{n}.py": f"value = {n}\n" for n in range(300)})
+            killer = threading.Timer(project_files.rng.uniform(0.0, 1.5), server.kill)
+            with contextlib.suppress(EOFError, OSError), SearchThread(server, project_files, seed + number):
                 killer.start()
-                storm.blow(24, 0.05)
+                project_files.run_operations(24, 0.05)
             killer.join()
-        assert "malformed" not in log_of(storm.root) + server.final_stderr
-    project = ProjectIndex(storm.root)
+        assert "malformed" not in log_of(project_files.root) + server.final_stderr
+    project = ProjectIndex(project_files.root)
     assert project.store.check() == []
     project.close()
 
@@ -63,12 +63,12 @@ def test_many_servers_killed_in_a_storm(tmp_path: Path, seed: int) -> None:
     survive_kills(tmp_path, seed=seed, kills=40)
 
 
-# Disks
+# Disk failures
 
 
 @pytest.fixture(scope="session")
 def broken_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library that lets a disk break."""
+    """The library that simulates a broken disk."""
     if sys.platform != "linux" or not shutil.which("cc"):
         pytest.skip("needs Linux and a C compiler to make system calls fail")
     library = tmp_path_factory.mktemp("broken") / "broken_disk.so"
@@ -77,7 +77,7 @@ def broken_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return library
 
 
-@pytest.mark.soak  # half a minute, which a failure rests
+@pytest.mark.soak  # takes half a minute: the pause after a failure
 def test_a_full_disk_is_told_of_and_the_old_state_is_searched_until_there_is_room(
     tmp_path: Path, storage: Path, broken_disk: Path
 ) -> None:
@@ -97,4 +97,4 @@ def test_a_full_disk_is_told_of_and_the_old_state_is_searched_until_there_is_roo
         eventually(lambda: server.find("plum") == ["src/plum.py"], server.status)
         assert server.find("cider") == ["src/apple.py"]
         eventually(lambda: server.is_settled() and "lastError" not in server.status(), server.status)
-    assert_as_from_scratch(root, tmp_path / "scratch")
+    assert_equal_to_a_new_index(root, tmp_path / "scratch")

@@ -1,4 +1,4 @@
-"""Where watchers are known to miss things, one by one."""
+"""The known situations in which file watchers miss changes."""
 
 import contextlib
 import os
@@ -16,17 +16,17 @@ import pytest
 from dowse.freshness.suspend_detection import STALL_SECONDS
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.keeper import Keeper
-from tests.end_to_end.storm.index_comparison import assert_as_from_scratch
+from tests.end_to_end.storm.index_comparison import assert_equal_to_a_new_index
 from tests.end_to_end.storm.servers import Server, eventually
 from tests.repository import REPOSITORY
 from tests.sample_data import write_tree
 
 QUIET_SECONDS = 2.0
-"""How long nothing may happen; what goes round in circles does so twice a second."""
+"""How long nothing may change; an endless loop would change something twice a second."""
 
 
-class Kept:
-    """A project, its index, and a keeper that keeps it fresh."""
+class KeptProject:
+    """A project, its index, and a keeper that keeps the index up to date."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -36,27 +36,27 @@ class Kept:
         eventually(lambda: self.keeper.watch_status(self.project).mode in ("watching", "polling"))
 
     def paths(self, below: str = "") -> set[str]:
-        """What is indexed now."""
+        """Return the indexed paths."""
         self.project.store.refresh()
         return {document.path for document in self.project.store.documents(below)}
 
     def symbols(self, path: str) -> set[str]:
-        """What a file defines, as it is indexed."""
+        """Return the symbols of a file, as indexed."""
         self.project.store.refresh()
         document = self.project.store.document(path)
         chunks = self.project.store.chunks(document.id) if document else []
         return {symbol.name for chunk in chunks for symbol in chunk.symbols}
 
     def wait_for(self, path: str, name: str) -> None:
-        """A file is indexed that defines a name, and nothing else."""
+        """Wait until the index has a file that defines exactly this name."""
         eventually(lambda: self.symbols(path) == {name}, lambda: f"{path} lacks {name}: {self.symbols(path)}")
 
     def wait_until_settled(self) -> None:
-        """Nothing is pending any more."""
+        """Wait until nothing is pending."""
         eventually(lambda: not self.keeper.watch_status(self.project).pending)
 
     def sequence(self) -> int:
-        """The number of the last change to the index."""
+        """Return the number of the last change to the index."""
         return self.project.store._catalog.sequence()
 
     def close(self) -> None:
@@ -70,8 +70,8 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def kept(root: Path) -> Iterator[Kept]:
-    kept = Kept(root)
+def kept(root: Path) -> Iterator[KeptProject]:
+    kept = KeptProject(root)
     yield kept
     kept.close()
 
@@ -85,7 +85,7 @@ def save(file: Path, name: str) -> None:
 # Folders
 
 
-def test_three_hundred_files_each_written_at_once_into_fresh_nested_folders(kept: Kept, tmp_path: Path) -> None:
+def test_three_hundred_files_each_written_at_once_into_fresh_nested_folders(kept: KeptProject, tmp_path: Path) -> None:
     for number in range(300):
         save(kept.root / f"top{number}/b/c/file.py", f"name{number}")
     eventually(lambda: len(kept.paths()) == 302)
@@ -94,10 +94,10 @@ def test_three_hundred_files_each_written_at_once_into_fresh_nested_folders(kept
         save(kept.root / f"top{number}/b/c/file.py", f"later{number}")
     for number in range(0, 300, 30):
         kept.wait_for(f"top{number}/b/c/file.py", f"later{number}")
-    assert_as_from_scratch(kept.root, tmp_path / "scratch")
+    assert_equal_to_a_new_index(kept.root, tmp_path / "scratch")
 
 
-def test_a_folder_of_fifty_is_moved_in_and_out_and_saved_in(kept: Kept, tmp_path: Path) -> None:
+def test_a_folder_of_fifty_is_moved_in_and_out_and_saved_in(kept: KeptProject, tmp_path: Path) -> None:
     for number in range(50):
         save(tmp_path / f"box/deep{number % 5}/file{number}.py", f"name{number}")
     (tmp_path / "box").rename(kept.root / "src/box")
@@ -110,8 +110,8 @@ def test_a_folder_of_fifty_is_moved_in_and_out_and_saved_in(kept: Kept, tmp_path
     assert kept.paths() == {"src/apple.py", "docs/guide.md"}
 
 
-def test_a_folder_that_was_deleted_and_made_again_is_watched(kept: Kept) -> None:
-    """The new folder has the name of the old one, and the old one's watch is gone."""
+def test_a_folder_that_was_deleted_and_made_again_is_watched(kept: KeptProject) -> None:
+    """The new folder has the name of the old one, whose watch is gone."""
     shutil.rmtree(kept.root / "src")
     save(kept.root / "src/pear.py", "first")
     kept.wait_for("src/pear.py", "first")
@@ -120,8 +120,8 @@ def test_a_folder_that_was_deleted_and_made_again_is_watched(kept: Kept) -> None
     kept.wait_for("src/pear.py", "second")
 
 
-def test_folders_that_exchanged_their_names_are_watched(kept: Kept) -> None:
-    """The system goes on telling what happens in them under their old names."""
+def test_folders_that_exchanged_their_names_are_watched(kept: KeptProject) -> None:
+    """The system keeps reporting changes in them under their old names."""
     save(kept.root / "one/same.py", "one")
     save(kept.root / "two/same.py", "two")
     kept.wait_for("two/same.py", "two")
@@ -134,15 +134,15 @@ def test_folders_that_exchanged_their_names_are_watched(kept: Kept) -> None:
     kept.wait_for("one/same.py", "three")
 
 
-def test_what_is_saved_while_new_folders_are_taken_up_is_not_lost(kept: Kept, tmp_path: Path) -> None:
-    """New folders mean a new watch; what the old one had seen and not told yet counts."""
+def test_what_is_saved_while_new_folders_are_taken_up_is_not_lost(kept: KeptProject, tmp_path: Path) -> None:
+    """New folders cause a new watch; events that the old watch has not reported yet must count."""
     for number in range(60):
         save(kept.root / f"new{number}/file.py", f"name{number}")
         save(kept.root / "src" / f"file{number}.py", f"name{number}")
         kept.keeper.catch_up(kept.project)
     eventually(lambda: len(kept.paths()) == 122, lambda: 122 - len(kept.paths()))
     kept.wait_until_settled()
-    assert_as_from_scratch(kept.root, tmp_path / "scratch")
+    assert_equal_to_a_new_index(kept.root, tmp_path / "scratch")
 
 
 # Files
@@ -180,20 +180,20 @@ def save_with_the_same_size_and_time(file: Path, name: str) -> None:
         (save_with_the_same_size_and_time, "grape"),
     ],
 )
-def test_however_an_editor_saves_it_is_seen(kept: Kept, how: Callable[[Path, str], None], name: str) -> None:
+def test_however_an_editor_saves_it_is_seen(kept: KeptProject, how: Callable[[Path, str], None], name: str) -> None:
     how(kept.root / "src/apple.py", name)
     kept.wait_for("src/apple.py", name)
     kept.wait_until_settled()
     assert kept.paths() == {"src/apple.py", "docs/guide.md"}
 
 
-def test_names_that_change_by_case_alone_are_followed(kept: Kept) -> None:
+def test_names_that_change_by_case_alone_are_followed(kept: KeptProject) -> None:
     (kept.root / "src/apple.py").rename(kept.root / "src/Apple.py")
     (kept.root / "docs").rename(kept.root / "Docs")
     eventually(lambda: kept.paths() == {"src/Apple.py", "Docs/guide.md"})
 
 
-def test_a_file_that_changes_a_hundred_times_a_second_starves_nobody(kept: Kept) -> None:
+def test_a_file_that_changes_a_hundred_times_a_second_starves_nobody(kept: KeptProject) -> None:
     stop = threading.Event()
 
     def change() -> None:
@@ -216,8 +216,8 @@ def test_a_file_that_changes_a_hundred_times_a_second_starves_nobody(kept: Kept)
         thread.join()
 
 
-def test_names_that_are_no_unicode_do_not_end_the_watching(kept: Kept) -> None:
-    """watchfiles gives up when it is to tell such a name."""
+def test_names_that_are_no_unicode_do_not_end_the_watching(kept: KeptProject) -> None:
+    """watchfiles raises an error when it has to report such a name."""
     with contextlib.suppress(OSError):  # some file systems have no such names
         Path(os.fsdecode(os.fsencode(kept.root) + b"/caf\xe9.py")).write_text("x = 1\n", encoding="utf-8")
     for number in range(2):
@@ -229,29 +229,29 @@ def test_names_that_are_no_unicode_do_not_end_the_watching(kept: Kept) -> None:
 # Bursts
 
 
-def survive_a_burst(kept: Kept, scratch: Path, files: int, writes: int) -> None:
+def survive_a_burst(kept: KeptProject, scratch: Path, files: int, writes: int) -> None:
     for age in range(writes):
         for number in range(files):
             with (kept.root / "src" / f"file{number}.py").open("a", encoding="utf-8") as stream:
                 stream.write(f"value{age} = {number}\n")
     eventually(lambda: len(kept.paths()) == files + 2)
     kept.wait_until_settled()
-    assert_as_from_scratch(kept.root, scratch)
+    assert_equal_to_a_new_index(kept.root, scratch)
 
 
-def test_ten_thousand_events_in_a_burst(kept: Kept, tmp_path: Path) -> None:
+def test_ten_thousand_events_in_a_burst(kept: KeptProject, tmp_path: Path) -> None:
     survive_a_burst(kept, tmp_path / "scratch", files=40, writes=250)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("files", "writes"), [(100, 500), (5000, 10)])
-def test_fifty_thousand_events_in_a_burst(kept: Kept, tmp_path: Path, files: int, writes: int) -> None:
+def test_fifty_thousand_events_in_a_burst(kept: KeptProject, tmp_path: Path, files: int, writes: int) -> None:
     survive_a_burst(kept, tmp_path / "scratch", files, writes)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the queue of events that overflows is Linux's")
 def test_events_that_the_system_has_thrown_away_are_made_up_for(root: Path) -> None:
-    """A server that is stopped, as by a debugger, while more happens than the system keeps for it."""
+    """The server is suspended, as by a debugger, until the event queue of the system overflows."""
     index(root)
     with Server(root) as server:
         eventually(server.is_watching)
@@ -270,7 +270,7 @@ def index(root: Path) -> None:
     project.close()
 
 
-# The root, and what is ours
+# The root folder, and files of dowse itself
 
 
 def test_a_root_that_is_deleted_and_made_again_is_taken_up(root: Path) -> None:
@@ -302,7 +302,7 @@ def test_a_root_that_is_moved_away_and_back_loses_nothing(root: Path, tmp_path: 
 
 def test_our_own_files_in_the_project_cause_no_loop(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOWSE_HOME", str(root / "storage" / "dowse"))
-    kept = Kept(root)
+    kept = KeptProject(root)
     try:
         save(root / "src/pear.py", "pear")
         kept.wait_for("src/pear.py", "pear")
@@ -319,16 +319,16 @@ def test_our_own_files_in_the_project_cause_no_loop(root: Path, monkeypatch: pyt
         kept.close()
 
 
-# Where nothing can be watched
+# Without file watching
 
 LIMITED = """
 import sys
 from pathlib import Path
 Path("/proc/sys/user/max_inotify_watches").write_text("3")
 from dowse.keeping import lost_events
-from tests.end_to_end.storm.test_holes import Kept, eventually, save
+from tests.end_to_end.storm.test_holes import KeptProject, eventually, save
 lost_events.POLL_SECONDS = 0.2
-kept = Kept(Path(sys.argv[1]))
+kept = KeptProject(Path(sys.argv[1]))
 eventually(lambda: "first scan" not in kept.keeper.watch_status(kept.project).why)
 watch = kept.keeper.watch_status(kept.project)
 print(watch.mode, watch.why)
@@ -341,7 +341,7 @@ kept.close()
 
 @pytest.mark.skipif(not shutil.which("unshare"), reason="needs unshare, to lower a limit for one process alone")
 def test_an_exhausted_limit_of_inotify_leads_to_polling_which_is_said(root: Path) -> None:
-    """The real limit: watchfiles can be told to ignore what it may not watch, and then ignores this too."""
+    """Tests the real limit: an option of watchfiles that ignores permission errors hides this one, too."""
     for number in range(10):
         save(root / f"folder{number}/file.py", "name")
     command = ["unshare", "--user", "--map-root-user", sys.executable, "-c", LIMITED, str(root)]

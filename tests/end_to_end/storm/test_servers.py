@@ -11,7 +11,7 @@ import pytest
 
 from dowse.indexes.index import ProjectIndex
 from tests.end_to_end.crash.project import make_project
-from tests.end_to_end.storm.index_comparison import assert_as_from_scratch
+from tests.end_to_end.storm.index_comparison import assert_equal_to_a_new_index
 from tests.end_to_end.storm.servers import Server, eventually, watching_process
 from tests.sample_data import write_tree
 
@@ -28,7 +28,7 @@ def root(tmp_path: Path) -> Path:
 
 @contextlib.contextmanager
 def servers(root: Path, count: int) -> Iterator[list[Server]]:
-    """So many servers of one project, all of which have been asked."""
+    """Start servers of one project and wait until one of them watches."""
     with contextlib.ExitStack() as stack:
         started = [stack.enter_context(Server(root)) for _ in range(count)]
         for server in started:
@@ -52,25 +52,25 @@ def test_one_watches_all_are_fresh_and_another_takes_over_when_it_is_killed(
 ) -> None:
     with servers(root, count) as started:
         for left in range(count, 0, -1):
-            told = [server.status() for server in started]
-            assert all(status["watcherActive"] for status in told)
-            watching = [status for status in told if status["watcher"].startswith("watching")]
-            assert len(watching) == 1, told
+            statuses = [server.status() for server in started]
+            assert all(status["watcherActive"] for status in statuses)
+            watching = [status for status in statuses if status["watcher"].startswith("watching")]
+            assert len(watching) == 1, statuses
             owner = f"elsewhere (by process {watching_process(root)}, watching)"
-            assert [status["watcher"] for status in told if status not in watching] == [owner] * (left - 1)
+            assert [status["watcher"] for status in statuses if status not in watching] == [owner] * (left - 1)
             save(root, f"src/{left}.py", f"saved_with_{left}")
             assert_all_find(started, f"saved_with_{left}", f"src/{left}.py")
             save(root, "src/apple.py", f"apple_with_{left}")
             assert_all_find(started, f"apple_with_{left}", "src/apple.py")
             assert not any(server.find(f"apple_with_{left + 1}") for server in started)
             (watcher,) = (server for server in started if server.process.pid == watching_process(root))
-            watcher.close_stdin() if left == 3 else watcher.kill()  # one goes in order
+            watcher.close_stdin() if left == 3 else watcher.kill()  # one of them ends normally
             started.remove(watcher)
             if started:
                 pids = {server.process.pid for server in started}
                 eventually(lambda pids=pids: watching_process(root) in pids)  # type: ignore[misc]
                 eventually(lambda: any(server.status()["watcher"].startswith("watching") for server in started))
-    assert_as_from_scratch(root, tmp_path / "scratch")
+    assert_equal_to_a_new_index(root, tmp_path / "scratch")
 
 
 def test_the_command_indexes_beside_servers(root: Path, tmp_path: Path) -> None:
@@ -85,13 +85,13 @@ def test_the_command_indexes_beside_servers(root: Path, tmp_path: Path) -> None:
         for server in started:
             eventually(server.is_settled, server.status)
             assert "malformed" not in server.stderr
-    assert_as_from_scratch(root, tmp_path / "scratch")
+    assert_equal_to_a_new_index(root, tmp_path / "scratch")
 
 
 def test_the_message_of_a_held_lock_names_its_owner(root: Path) -> None:
     turn = ProjectIndex(root)._turn
     with Server(root) as server, turn.held(5.0):
-        reply = server.tell("delete_index", confirm=True)
+        reply = server.call_tool("delete_index", confirm=True)
         assert reply["code"] == "INDEX_BUSY"
         assert f"process {os.getpid()}" in reply["developerMessage"]
 
@@ -101,12 +101,12 @@ def test_an_index_deleted_and_made_again_by_one_is_noticed_by_the_others(root: P
         (watcher,) = (server for server in started if server.process.pid == watching_process(root))
         deleter = next(server for server in started if server is not watcher)
         for round_number, one in enumerate((deleter, watcher)):
-            assert one.tell("delete_index", confirm=True)["status"] == "success"
+            assert one.call_tool("delete_index", confirm=True)["status"] == "success"
             for server in started:
-                reply = server.tell("search_code", query="apple")
+                reply = server.call_tool("search_code", query="apple")
                 assert reply.get("code") == "INDEX_NOT_FOUND", reply
                 assert server.status()["status"] == "not_found"
-            assert one.tell("create_index")["status"] == "success"
+            assert one.call_tool("create_index")["status"] == "success"
             name = f"made_{round_number}"
             save(root, "src/pear.py", name)
             assert_all_find(started, name, "src/pear.py")
@@ -114,4 +114,4 @@ def test_an_index_deleted_and_made_again_by_one_is_noticed_by_the_others(root: P
             eventually(lambda: watching_process(root))
         for server in started:
             eventually(server.is_settled, server.status)
-    assert_as_from_scratch(root, tmp_path / "scratch")
+    assert_equal_to_a_new_index(root, tmp_path / "scratch")

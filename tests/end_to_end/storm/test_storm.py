@@ -1,4 +1,4 @@
-"""Whatever happens to the files, what is found is there, and once it is quiet nothing is missing."""
+"""Random file changes: hits always match the files, and once changes stop nothing is missing."""
 
 import contextlib
 import json
@@ -8,62 +8,69 @@ from pathlib import Path
 import pytest
 
 from dowse.indexes.index import ProjectIndex
-from tests.end_to_end.storm.file_operations import Storm
-from tests.end_to_end.storm.index_comparison import difference, from_scratch, indexed
-from tests.end_to_end.storm.search_thread import Search, Searcher, lies, stale_hits
+from tests.end_to_end.storm.file_operations import RandomOperations
+from tests.end_to_end.storm.index_comparison import contents_from_scratch, difference, indexed_contents
+from tests.end_to_end.storm.search_thread import Search, SearchThread, incomplete_replies, stale_hits
 from tests.end_to_end.storm.servers import Server
 
 IN_FLIGHT_SECONDS = 3.0
-"""Of a machine with much to do: a thread may have been told of a change and not yet have said so. What was
-overlooked is found minutes later."""
+"""On a busy machine a thread may have received a change and not yet have reported it. A missed change would
+be found only minutes later."""
 
 
 def survive(
     folder: Path, seed: int, operations: int, pause_seconds: float = 0.05, count: int = 1, strategy: str = "realtime"
 ) -> None:
-    """Change files in batches; after each the index equals a new one, and no search showed what was not there."""
-    storm = Storm(folder / "project", folder / "elsewhere", seed)
-    project = ProjectIndex(storm.root)
+    """Change files in batches; after each the index equals a new one, and no search showed stale text."""
+    project_files = RandomOperations(folder / "project", folder / "outside", seed)
+    project = ProjectIndex(project_files.root)
     project.update()
     project.close()
     settings = project.folder / "config.json"
     settings.write_text(json.dumps({"indexingStrategy": strategy}), encoding="utf-8")
-    finish = storm.git_commit if strategy == "git" else lambda: None
+    finish = project_files.git_commit if strategy == "git" else lambda: None
     with contextlib.ExitStack() as stack:
-        servers = [stack.enter_context(Server(storm.root)) for _ in range(count)]
-        done = searches = 0
+        servers = [stack.enter_context(Server(project_files.root)) for _ in range(count)]
+        done = search_count = 0
         while done < operations:
-            made, asked = blow(storm, servers, operations - done, pause_seconds)
-            done, searches = done + made, searches + len(asked)
+            made, searches = run_batch(project_files, servers, operations - done, pause_seconds)
+            done, search_count = done + made, search_count + len(searches)
             for server in servers:
-                server.settle(storm.token(), finish)
-            check(storm, asked, folder / "scratch", f"seed {seed}, after {done}")
-        assert searches > operations / 10, "too few searches to prove anything"
+                server.settle(project_files.token(), finish)
+            check(project_files, searches, folder / "scratch", f"seed {seed}, after {done}")
+        assert search_count > operations / 10, "too few searches to prove anything"
         log = project.folder / "logs" / "dowse.log"
-        told = log.read_text(encoding="utf-8") if log.exists() else ""
-        assert "malformed" not in told + "".join(server.stderr for server in servers)
+        log_text = log.read_text(encoding="utf-8") if log.exists() else ""
+        assert "malformed" not in log_text + "".join(server.stderr for server in servers)
 
 
-def blow(storm: Storm, servers: list[Server], most: int, pause_seconds: float) -> tuple[int, list[Search]]:
-    """A part of the storm while every server is searched; how much was done, and what was asked."""
+def run_batch(
+    project_files: RandomOperations, servers: list[Server], max_count: int, pause_seconds: float
+) -> tuple[int, list[Search]]:
+    """Change files while every server is searched; return the number of operations and the searches."""
     with contextlib.ExitStack() as stack:
-        searchers = [stack.enter_context(Searcher(server, storm, storm.dice.randrange(10**9))) for server in servers]
-        made = storm.blow(most, pause_seconds)
-    return made, [search for searcher in searchers for search in searcher.searches]
+        search_threads = [
+            stack.enter_context(SearchThread(server, project_files, project_files.rng.randrange(10**9)))
+            for server in servers
+        ]
+        made = project_files.run_operations(max_count, pause_seconds)
+    return made, [search for search_thread in search_threads for search in search_thread.searches]
 
 
-def check(storm: Storm, asked: list[Search], scratch: Path, when: str) -> None:
-    """Nothing is missing, nothing was shown that was not there, nothing was said that was not true."""
-    story = f"{when}: {[moment.name for moment in storm.moments]}"
-    storm.files, wanted = storm.snapshot(), from_scratch(storm.root, scratch)
+def check(project_files: RandomOperations, searches: list[Search], scratch: Path, when: str) -> None:
+    """Assert that nothing is missing, no hit was stale, and no reply wrongly claimed a complete index."""
+    story = f"{when}: {[operation.name for operation in project_files.history]}"
+    project_files.files, expected = project_files.snapshot(), contents_from_scratch(project_files.root, scratch)
     deadline = time.monotonic() + IN_FLIGHT_SECONDS
-    while (wrong := difference(held := indexed(storm.root), wanted)) and time.monotonic() < deadline:
+    while (
+        wrong := difference(found := indexed_contents(project_files.root), expected)
+    ) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not wrong, f"{wrong}, {story}"
-    assert not (stale := stale_hits(asked, storm.moments, storm.files)), f"{stale}, {story}"
-    files = {path: content for path, content in storm.files.items() if path in held}
-    assert not (untrue := lies(asked, storm.moments, files)), f"{untrue}, {story}"
-    storm.moments.clear()
+    assert not (stale := stale_hits(searches, project_files.history, project_files.files)), f"{stale}, {story}"
+    files = {path: content for path, content in project_files.files.items() if path in found}
+    assert not (untrue := incomplete_replies(searches, project_files.history, files)), f"{untrue}, {story}"
+    project_files.history.clear()
 
 
 def test_two_hundred_operations(tmp_path: Path) -> None:

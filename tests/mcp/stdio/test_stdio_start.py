@@ -27,7 +27,7 @@ def test_nothing_heavy_is_imported_before_the_tools_are_listed(indexed: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["nowhere"], "nowhere is not a folder"),
         ([".", "nowhere"], "nowhere is not a folder"),
@@ -36,11 +36,11 @@ def test_nothing_heavy_is_imported_before_the_tools_are_listed(indexed: Path) ->
         (["--nothing"], "--nothing"),
     ],
 )
-def test_an_error_before_the_start_is_one_line_for_people(arguments: list[str], said: str) -> None:
+def test_an_error_before_the_start_is_one_line_for_people(arguments: list[str], message: str) -> None:
     command = [sys.executable, "-m", "dowse", "serve", *arguments]
     done = subprocess.run(command, input="", capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_without_stdin_the_server_ends_at_once(root: Path) -> None:

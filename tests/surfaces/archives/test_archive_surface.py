@@ -69,16 +69,16 @@ def run_conversation(
 def call(
     mode: str, locations: ArchiveLocations, tool: str, arguments: Reply, budget: int = BUDGET_TOKENS
 ) -> CallToolResult:
-    async def one(client: Client) -> CallToolResult:
+    async def conversation(client: Client) -> CallToolResult:
         result = await client.call_tool(tool, arguments)
-        listed = {one.name: one for one in (await client.list_tools()).tools}
+        listed = {listed_tool.name: listed_tool for listed_tool in (await client.list_tools()).tools}
         Draft202012Validator(listed[tool].output_schema).validate(result.structured_content)
         return result
 
-    return run_conversation(mode, locations, one, budget=budget)
+    return run_conversation(mode, locations, conversation, budget=budget)
 
 
-def told(result: CallToolResult) -> Reply:
+def content_of(result: CallToolResult) -> Reply:
     (block,) = result.content
     assert isinstance(block, TextContent)
     assert not result.is_error, block.text
@@ -88,7 +88,7 @@ def told(result: CallToolResult) -> Reply:
 
 def test_the_specification_s_example_field_for_field(mode: str, locations: ArchiveLocations) -> None:
     arguments = {"query": "machine learning", "fuzzy": True, "includeCitations": True, "limit": 5}
-    reply = told(call(mode, locations, "searchLocalArchives", arguments))
+    reply = content_of(call(mode, locations, "searchLocalArchives", arguments))
     first, second = (result["document"]["id"] for result in [*reply["results"], {"document": {"id": ""}}][:2])
     (result,) = reply["results"]
     graph = reply["citationGraph"]
@@ -150,13 +150,13 @@ def test_the_schema_is_the_specification_s(mode: str, locations: ArchiveLocation
 
 
 def test_without_citations_there_are_none(mode: str, locations: ArchiveLocations) -> None:
-    reply = told(call(mode, locations, "searchLocalArchives", {"query": "machine"}))
+    reply = content_of(call(mode, locations, "searchLocalArchives", {"query": "machine"}))
     assert "citationGraph" not in reply
     assert "citations" not in reply["results"][0]
 
 
 def test_an_empty_query_has_no_results_and_the_usual_metadata(mode: str, locations: ArchiveLocations) -> None:
-    reply = told(call(mode, locations, "searchLocalArchives", {"query": "", "includeCitations": True}))
+    reply = content_of(call(mode, locations, "searchLocalArchives", {"query": "", "includeCitations": True}))
     assert reply["results"] == []
     assert (reply["metadata"]["totalResults"], reply["metadata"]["query"]) == (0, "")
 
@@ -180,7 +180,7 @@ def test_a_wrong_argument_fails_in_the_words_of_the_specification(
 
 
 def test_null_is_absent(mode: str, locations: ArchiveLocations) -> None:
-    reply = told(call(mode, locations, "searchLocalArchives", {"query": "machine", "limit": None, "fuzzy": None}))
+    reply = content_of(call(mode, locations, "searchLocalArchives", {"query": "machine", "limit": None, "fuzzy": None}))
     assert (reply["metadata"]["limit"], reply["metadata"]["fuzzy"]) == (10, True)
 
 
@@ -206,31 +206,31 @@ def test_a_reply_keeps_to_its_budget_and_says_what_is_left_out(mode: str, tmp_pa
     locations = make_archives(tmp_path, {f"{n}.md": f"# Apple {n}\n\n{links}\n" for n in range(100)})
     index_archives(locations).close()
     arguments = {"query": "apple", "includeCitations": True, "citationDepth": 3, "limit": 50}
-    reply = told(call(mode, locations, "searchLocalArchives", arguments, budget))
+    reply = content_of(call(mode, locations, "searchLocalArchives", arguments, budget))
     assert wire_characters(reply) <= budget * 4
     assert "truncated" in reply["metadata"]
     ids = {node["id"] for node in reply["citationGraph"]["nodes"]}
     assert all({edge["from"], edge["to"]} <= ids for edge in reply["citationGraph"]["edges"])
-    shorter = told(call(mode, locations, "find_citations", {"document": "0.md", "limit": 500}, budget))
+    shorter = content_of(call(mode, locations, "find_citations", {"document": "0.md", "limit": 500}, budget))
     assert wire_characters(shorter) <= budget * 4
     assert "truncated" in shorter
 
 
 def test_the_other_questions_of_the_graph_have_tools_on_demand(mode: str, locations: ArchiveLocations) -> None:
-    found = told(call(mode, locations, "find_citations", {"document": "https://example.com/ml-algorithms"}))
+    found = content_of(call(mode, locations, "find_citations", {"document": "https://example.com/ml-algorithms"}))
     assert [one["sourceTitle"] for one in found["cited"]] == ["Introduction to Machine Learning"]
-    path = told(
+    path = content_of(
         call(mode, locations, "citation_path", {"from": "Introduction to Machine Learning", "to": "Algorithms"})
     )
     assert (path["found"], path["length"], len(path["steps"])) == (True, 1, 1)
-    back = told(
+    back = content_of(
         call(mode, locations, "citation_path", {"from": "Algorithms", "to": "Introduction to Machine Learning"})
     )
     assert not back["found"]
-    assert told(call(mode, locations, "archive_most_cited", {}))["documents"][0]["citedBy"] == 1
-    assert told(call(mode, locations, "archive_orphans", {}))["total"] == 0
-    assert told(call(mode, locations, "archive_broken_links", {}))["links"] == []
-    assert told(call(mode, locations, "archive_duplicates", {}))["groups"] == []
+    assert content_of(call(mode, locations, "archive_most_cited", {}))["documents"][0]["citedBy"] == 1
+    assert content_of(call(mode, locations, "archive_orphans", {}))["total"] == 0
+    assert content_of(call(mode, locations, "archive_broken_links", {}))["links"] == []
+    assert content_of(call(mode, locations, "archive_duplicates", {}))["groups"] == []
     assert call(mode, locations, "find_citations", {"document": "nothing"}).is_error
 
 
@@ -244,7 +244,7 @@ def test_hostile_queries_are_answered(locations: ArchiveLocations) -> None:
     async def ask_all(client: Client) -> None:
         for query in HOSTILE:
             for fuzzy in (True, False):
-                told(await client.call_tool("searchLocalArchives", {"query": query, "fuzzy": fuzzy}))
+                content_of(await client.call_tool("searchLocalArchives", {"query": query, "fuzzy": fuzzy}))
 
     run_conversation("auto", locations, ask_all)
 
@@ -253,11 +253,11 @@ def test_a_server_indexes_by_itself_and_sees_changes(tmp_path: Path) -> None:
     locations = make_archives(tmp_path, RESEARCH, PAGES)
 
     async def conversation(client: Client) -> None:
-        assert told(await client.call_tool("searchLocalArchives", {"query": "machine"}))["results"]
+        assert content_of(await client.call_tool("searchLocalArchives", {"query": "machine"}))["results"]
         make_archives(tmp_path, {"2025-06-01/new.md": "# Pomegranates\n"})
 
         async def is_found() -> bool:
-            return bool(told(await client.call_tool("searchLocalArchives", {"query": "pomegranates"}))["results"])
+            return bool(content_of(await client.call_tool("searchLocalArchives", {"query": "pomegranates"}))["results"])
 
         await wait_until(is_found)
 

@@ -137,8 +137,8 @@ def test_many_are_added_at_once_or_none_with_an_error_for_each(mode: str) -> Non
         assert errors[0] == {"position": 1, "doc_id": "b", "error": "Content must be a non-empty string"}
         assert await assistant.expect_error("search_get_document", doc_id="a") == "Document not found: a"
         good = [{"doc_id": f"d{n}", "content": f"text {n}", "metadata": {"n": n}} for n in range(50)]
-        told = await assistant.call_tool("search_add_documents", documents=good)
-        assert (told["added"], told["replaced"]) == (50, 0)
+        reply = await assistant.call_tool("search_add_documents", documents=good)
+        assert (reply["added"], reply["replaced"]) == (50, 0)
         assert (await assistant.call_tool("search_add_documents", documents=good))["replaced"] == 50
         found = await assistant.call_tool("search_index", query="text", k=2, offset=4, filter={"n": {"lt": 10}})
         assert [one["doc_id"] for one in found["results"]] == ["d4", "d5"]
@@ -206,8 +206,8 @@ def test_a_reply_keeps_its_budget_and_says_how_to_go_on(mode: str) -> None:
         documents = [
             {"doc_id": f"d{n:03}", "content": f"words {n} " * 200, "metadata": {"x": "y" * 300}} for n in range(60)
         ]
-        told = await assistant.call_tool("search_add_documents", documents=documents)
-        assert "truncated" in told
+        reply = await assistant.call_tool("search_add_documents", documents=documents)
+        assert "truncated" in reply
         seen: list[str] = []
         offset: int | None = 0
         while offset is not None:
@@ -234,9 +234,9 @@ def test_limits_are_told_when_they_are_reached(mode: str, monkeypatch: pytest.Mo
         await assistant.call_tool("search_create_index", index_name="one")
         assert "There are 2 indexes" in await assistant.expect_error("search_create_index", index_name="two")
         await assistant.call_tool("search_add_document", doc_id="a", content="old words")
-        told = await assistant.expect_error("search_add_document", doc_id="a", content="new text " * 500_000)
-        assert "are full" in told
-        assert 'backend "disk"' in told
+        reply = await assistant.expect_error("search_add_document", doc_id="a", content="new text " * 500_000)
+        assert "are full" in reply
+        assert 'backend "disk"' in reply
         assert (await assistant.call_tool("search_index", query="old"))["total_matches"] == 1
         await assistant.call_tool("search_add_document", doc_id="b", content="small", index_name="one")
 

@@ -28,7 +28,7 @@ def tree(tmp_path: Path) -> Path:
     return write_tree(tmp_path / "tree", files)
 
 
-class Told:
+class ProgressRecorder:
     """Records the progress notifications of a client."""
 
     def __init__(self) -> None:
@@ -47,26 +47,26 @@ class Told:
 
 def test_progress_grows_and_ends_at_the_total(tree: Path, mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
-        told = Told()
-        result = await assistant.client.call_tool("create_index", {}, progress_callback=told)
+        recorder = ProgressRecorder()
+        result = await assistant.client.call_tool("create_index", {}, progress_callback=recorder)
         assert content_of(result)["filesIndexed"] == FILES
-        assert told.done == sorted(set(told.done))
-        assert (told.done[-1], told.totals[-1]) == (FILES, FILES)
-        assert told.messages[-1] == f"Indexing tree: {FILES} of {FILES} files"
+        assert recorder.done == sorted(set(recorder.done))
+        assert (recorder.done[-1], recorder.totals[-1]) == (FILES, FILES)
+        assert recorder.messages[-1] == f"Indexing tree: {FILES} of {FILES} files"
 
     run_conversation(mode, conversation, tree)
 
 
 def test_a_call_that_is_cancelled_keeps_what_was_done(tree: Path, mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
-        told, again = Told(), Told()
+        recorder, again = ProgressRecorder(), ProgressRecorder()
         async with anyio.create_task_group() as tasks:
 
             async def create() -> None:
-                await assistant.client.call_tool("create_index", {}, progress_callback=told)
+                await assistant.client.call_tool("create_index", {}, progress_callback=recorder)
 
             tasks.start_soon(create)
-            await told.has_some.wait()
+            await recorder.has_some.wait()
             tasks.cancel_scope.cancel()
 
         async def is_done() -> bool:
@@ -101,7 +101,7 @@ def test_a_long_run_is_left_to_itself_and_a_second_call_reports_it(
 
     async def conversation(assistant: Assistant) -> None:
         assert_indexing(await assistant.call_tool("create_index"))
-        with Lock(storage_layout.index_folder(tree) / "index.lock").held(60):  # suspended, so that it cannot end
+        with Lock(storage_layout.index_folder(tree) / "index.lock").held(60):  # so that the run cannot end
             assert_indexing(await assistant.call_tool("create_index"))
             assert_indexing(await assistant.call_tool("reindex_project", confirm=True))
 
@@ -122,14 +122,14 @@ def assert_indexing(reply: dict[str, Any]) -> None:
 
 def test_search_works_while_the_index_grows_and_states_coverage(tree: Path, mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
-        told = Told()
+        recorder = ProgressRecorder()
 
         async def create() -> None:
-            await assistant.client.call_tool("create_index", {}, progress_callback=told)
+            await assistant.client.call_tool("create_index", {}, progress_callback=recorder)
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(create)
-            await told.has_some.wait()
+            await recorder.has_some.wait()
             reply = await assistant.call_tool("search_code", query="part_3")
             assert reply["coverage"]["indexedFiles"] <= reply["coverage"]["expectedFiles"] <= FILES
             assert reply["results"] or not reply["coverage"]["complete"]

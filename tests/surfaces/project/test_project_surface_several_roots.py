@@ -191,10 +191,10 @@ def test_what_destroys_needs_one_project(indexed_roots: list[Path], mode: str) -
 
 
 def test_all_are_indexed_after_one_question(roots: list[Path], mode: str) -> None:
-    user, told = ScriptedUser(DECLINE, accept()), list[tuple[float, float | None]]()
+    user, recorder = ScriptedUser(DECLINE, accept()), list[tuple[float, float | None]]()
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
-        told.append((progress, total))
+        recorder.append((progress, total))
 
     async def conversation(assistant: Assistant) -> None:
         assert await assistant.call_tool("create_index") == {"status": "cancelled"}
@@ -205,8 +205,8 @@ def test_all_are_indexed_after_one_question(roots: list[Path], mode: str) -> Non
 
     run_conversation(mode, conversation, *roots, **user.client)
     assert user.questions == ["Index 5 files of app, app-2, web?"] * 2
-    assert [done for done, _ in told] == sorted({done for done, _ in told}), "it only grows, over all projects"
-    assert told[-1] == (5, 5)
+    assert [done for done, _ in recorder] == sorted({done for done, _ in recorder}), "it only grows, over all projects"
+    assert recorder[-1] == (5, 5)
 
 
 def test_one_of_several_can_be_indexed_alone(roots: list[Path]) -> None:

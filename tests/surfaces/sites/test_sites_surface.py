@@ -71,8 +71,8 @@ def test_a_search_tells_all_that_is_known_of_a_page(file: Path, mode: str) -> No
         assert result["abstract"] == "How to peel an apple in one go."
         assert "peel comes off" in result["passage"]
         assert 0 < result["score"] <= 1
-        for told in ("Peeling apples", result["url"], "2025-01-31", "apples, Kitchen", "(showing 1)"):
-            assert told in text
+        for shown in ("Peeling apples", result["url"], "2025-01-31", "apples, Kitchen", "(showing 1)"):
+            assert shown in text
 
     run_conversation(conversation, file, mode=mode)
 
@@ -81,9 +81,7 @@ def test_filters_and_limits_are_held(file: Path) -> None:
     async def conversation(reader: Reader) -> None:
         everything, _ = await reader.call_tool("search_fruit", query="")
         assert [one["path"] for one in everything["results"]][:2] == ["/", "/posts/peeling-apples"]
-        some, _ = await reader.call_tool(
-            "search_fruit", query="", topics=["pears"], since=None, until="2024-12-31"
-        )
+        some, _ = await reader.call_tool("search_fruit", query="", topics=["pears"], since=None, until="2024-12-31")
         assert [one["path"] for one in some["results"]] == ["/posts/storing-pears"]
         assert "limit has to be between 1 and 25" in await reader.expect_error("search_fruit", query="a", limit=26)
         assert "limit has to be between 1 and 25" in await reader.expect_error("search_fruit", query="a", limit=0)
@@ -148,18 +146,18 @@ def test_a_long_article_is_told_in_parts_that_make_the_whole(tmp_path: Path) -> 
     file = write_index(tmp_path / "i.json", {"url": "/long", "title": "Long", "body": body})
 
     async def conversation(reader: Reader) -> None:
-        told, offset = "", 0
+        shown, offset = "", 0
         for _ in range(200):
             result = await reader.client.call_tool("get_article", {"url": "/long", "offset": offset})
             assert len(result.model_dump_json()) < 1000 * 4 * 1.5
             content = result.structured_content
             assert isinstance(content, dict)
-            told += content["body"]
+            shown += content["body"]
             offset += len(content["body"])
             if "truncated" not in content:
                 break
             assert f"offset {offset}" in content["truncated"]
-        assert told == body
+        assert shown == body
 
     run_conversation(conversation, file, budget=1000)
 
@@ -306,12 +304,12 @@ def test_a_description_holds_nothing_but_a_line_of_words(tmp_path: Path, text: s
 
     async def conversation(reader: Reader) -> None:
         for tool in (await reader.tools()).values():
-            told = f"{tool.title}{tool.description}"
-            assert told.isprintable()
-            assert len(told) < 700
+            shown = f"{tool.title}{tool.description}"
+            assert shown.isprintable()
+            assert len(shown) < 700
             for character in "<>`{}[]#|\\":
-                assert character not in told
-            assert told.count('"') in (0, 2, 4)
+                assert character not in shown
+            assert shown.count('"') in (0, 2, 4)
 
     run_conversation(conversation, file)
 
@@ -332,12 +330,12 @@ def test_hostile_text_in_every_field_is_text(tmp_path: Path, text: str) -> None:
 
     async def conversation(reader: Reader) -> None:
         for query in (text[:10_000], "", "good", f'"{text[:100]}"', f"+{text[:50]}", f"-{text[:50]}"):
-            content, told = await reader.call_tool("search_fruit", query=query)
-            lines = told.split("\n")
+            content, shown = await reader.call_tool("search_fruit", query=query)
+            lines = shown.split("\n")
             assert all(line.isprintable() for line in lines)
             assert sum(re.match(r"\d+\. ", line) is not None for line in lines) == len(content["results"])
-        _, told = await reader.call_tool("get_index_info")
-        assert all(line.isprintable() for line in told.split("\n"))
+        _, shown = await reader.call_tool("get_index_info")
+        assert all(line.isprintable() for line in shown.split("\n"))
         article, _ = await reader.call_tool("get_article", url="/good")
         assert article["body"] == "Good words."
         await reader.client.call_tool("get_article", {"url": f"/{text}"[:4096]})
