@@ -39,8 +39,8 @@ test: .venv/node/installed ## install, check style and types, run every test
 	$(RUN) -m mypy
 	$(RUN) -m pytest -m "not soak" --numprocesses 2 --dist loadfile
 
-soak: .venv/installed ## many kills, long storms, and the programs that measure (minutes)
-	$(RUN) -m pytest -m soak --timeout 3600
+soak: .venv/installed ## many kills, long storms, many examples, and the programs that measure (minutes)
+	SOAK=1 $(RUN) -m pytest -m "soak or property" --timeout 3600
 
 bench: .venv/installed ## measure; CORPORA, EVAL, CODE_SEARCH name folders of data (docs/benchmarks.md)
 	$(RUN) -m bench "$(CORPORA)"

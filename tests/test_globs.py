@@ -3,11 +3,12 @@
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dowse.errors import UsageError
 from dowse.globs import compile_glob, to_path_glob
+from tests.examples import examples
 
 CASES = [
     ("*.py", "a.py", True),
@@ -101,6 +102,6 @@ PATH = st.lists(st.text(alphabet="ab", min_size=1, max_size=4), min_size=1, max_
 
 
 @given(PATTERN, PATH)
-@settings(max_examples=1500, deadline=None)
+@examples(300, many=10000)
 def test_a_glob_agrees_with_its_definition(pattern: str, path: str) -> None:
     assert bool(compile_glob(pattern).fullmatch(path)) == by_definition(pattern, path)

@@ -1,8 +1,9 @@
-from hypothesis import given, settings
+from hypothesis import given
 
 from dowse.chunking import chunk
 from dowse.types import Chunk
 from tests.chunking.passages import assert_exact, assert_nothing_lost, texts
+from tests.examples import examples
 
 LONG = "A sentence of some length that says nothing. " * 15
 
@@ -11,7 +12,7 @@ def chunks_of(text: str) -> tuple[Chunk, ...]:
     return chunk(text, "markdown", "docs")[0]
 
 
-@settings(max_examples=300)
+@examples(100, many=3000)
 @given(texts)
 def test_every_text_is_cut_exactly_and_wholly(text: str) -> None:
     chunks, is_truncated = chunk(text, "markdown", "docs")

@@ -1,11 +1,12 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dowse.chunking.splitter import CODE_SIZE, DOCS_SIZE, ChunkSize, split_text
 from tests.chunking.passages import texts
+from tests.examples import examples
 
 SMALL = ChunkSize(size=20, overlap=6, separators=("\n\n", "\n", " "))
 measures = st.sampled_from([CODE_SIZE, DOCS_SIZE, SMALL, ChunkSize(1, 0, ()), ChunkSize(7, 6, ("\n", " "))])
@@ -20,7 +21,7 @@ def test_sizes_and_overlaps_are_those_of_the_specification() -> None:
     assert (DOCS_SIZE.size, DOCS_SIZE.overlap) == (8000, 2000)
 
 
-@settings(max_examples=300)
+@examples(100, many=3000)
 @given(texts, measures)
 def test_nothing_is_lost_and_nothing_is_too_long(text: str, chunk_size: ChunkSize) -> None:
     spans = list(split_text(text, chunk_size))

@@ -1,11 +1,12 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dowse.chunking import chunk
 from dowse.types import Chunk, Symbol
 from tests.chunking.passages import assert_exact, assert_nothing_lost, texts
 from tests.chunking.test_definitions import LANGUAGES, long_sample, sample
+from tests.examples import examples
 
 
 def chunks_of(text: str, language: str = "python") -> tuple[Chunk, ...]:
@@ -20,7 +21,7 @@ def names(chunks: tuple[Chunk, ...]) -> list[str]:
     return [symbol.name for symbol in symbols(chunks)]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(60, many=1500)
 @given(texts, st.sampled_from(["python", "c", "haskell", "bash", "json", "html"]))
 def test_every_text_is_cut_exactly_and_wholly(text: str, language: str) -> None:
     chunks, is_truncated = chunk(text, language, "code")
@@ -29,7 +30,7 @@ def test_every_text_is_cut_exactly_and_wholly(text: str, language: str) -> None:
         assert_nothing_lost(text, chunks)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(30, many=600)
 @given(st.data(), st.sampled_from(LANGUAGES))
 def test_a_file_with_a_piece_missing_is_cut_exactly_and_wholly(data: st.DataObject, language: str) -> None:
     text = long_sample(language)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
@@ -16,6 +16,7 @@ from dowse.encoding import wordpiece
 from dowse.encoding.shipped import MODELS_FOLDER
 from dowse.encoding.wordpiece import WordPiece
 from dowse.errors import Failed
+from tests.examples import examples
 from tests.repository import REPOSITORY
 
 FILE = MODELS_FOLDER / "minilm" / "tokenizer.json"
@@ -52,21 +53,21 @@ def expected(theirs: Tokenizer, text: str) -> list[int]:
     return numbers
 
 
-@settings(max_examples=250, deadline=None)
+@examples(100, many=3000)
 @given(TEXTS)
 def test_any_text_has_the_numbers_that_the_library_gives_it(text: str) -> None:
     ours, theirs = both()
     assert ours.ids(text, MANY) == expected(theirs, text)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(60, many=1500)
 @given(TEXTS, st.tuples(st.booleans(), st.booleans(), st.sampled_from([None, True, False]), st.booleans()))
 def test_so_it_has_with_any_flags(text: str, flags: tuple[bool | None, ...]) -> None:
     ours, theirs = both(flags)
     assert ours.ids(text, MANY) == expected(theirs, text)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(50, many=1000)
 @given(TEXTS, st.integers(2, 40))
 def test_what_is_too_long_is_cut_where_the_library_cuts_it(text: str, most: int) -> None:
     ours, theirs = both()

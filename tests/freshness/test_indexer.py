@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from dowse.freshness import indexer
@@ -16,6 +16,7 @@ from dowse.settings import Settings
 from dowse.sources.project_files import ProjectFiles
 from dowse.store.local import LocalStore
 from dowse.types import Batch, Document, Entry, Reason, Verdict
+from tests.examples import examples
 from tests.sample_data import write_tree
 from tests.store.test_local_contract import found_paths
 
@@ -315,7 +316,7 @@ _NAMES = st.text(st.sampled_from("aA0 !#-./_~é𝒳ß"), min_size=1, max_size=4)
 
 
 @given(st.sets(st.lists(_NAMES, min_size=1, max_size=3).map("/".join), min_size=1, max_size=20))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@examples(20, many=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_files_and_store_go_by_the_same_order_whatever_the_names(
     tmp_path_factory: pytest.TempPathFactory, paths: set[str]
 ) -> None:

@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from dowse.settings import Settings
 from dowse.sources.path_decision import decide_normalized_path
 from dowse.sources.policy import Policy
 from dowse.types import Reason, Verdict
+from tests.examples import examples
 from tests.sources.repositories import git, make_repository
 
 Tree = dict[str, "Tree | None"]
@@ -93,7 +94,7 @@ def clear(folder: Path) -> None:
             shutil.rmtree(item) if item.is_dir() else item.unlink()
 
 
-@settings(max_examples=350, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(100, many=3000, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     tree=trees, ignores=st.lists(st.tuples(st.integers(0, 99), ignore_files), min_size=1, max_size=3), exclude=patterns
 )

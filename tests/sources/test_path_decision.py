@@ -5,11 +5,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from dowse.sources import ProjectFiles
 from dowse.types import Entry, Reason, Rule, Verdict
+from tests.examples import examples
 from tests.sample_data import write_tree
 from tests.sources.repositories import decisions, source
 
@@ -69,7 +70,7 @@ def plant(folder: Path, tree: Tree) -> None:
             path.symlink_to("..")
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, many=1500, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     tree=trees,
     git_rules=ignore_files,

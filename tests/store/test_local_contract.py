@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from dowse.protocols import ReadText, Store
 from dowse.store.local import LocalStore
 from dowse.types import Batch, Link, Put, Stat, TextQuery
+from tests.examples import examples
 from tests.sample_data import World, find
 
 OpenStore = Callable[[], Store]
@@ -284,7 +285,7 @@ def test_of_many_vectors_the_nearest_are_found_by_a_rough_look_first(
     store.apply(Batch(puts=[world.put("a.py", "\n\n".join(f"part {number}" for number in range(300)))]))
     ids = store.chunks_without_vectors("e", 1000)
     store.put_vectors("e", list(zip(ids, vectors, strict=True)))
-    for asked in (vectors[7], vectors[7][::-1].copy()):  # in order, and not
+    for asked in (vectors[7], vectors[7][::-1].copy()):  # sorted and unsorted
         exact = sorted(range(300), key=lambda number: -float(vectors[number] @ asked))[:5]
         hits = store.nearest("e", asked, 5)
         assert [hit.id for hit in hits] == [ids[number] for number in exact]
@@ -365,7 +366,7 @@ ORDER = st.lists(
 
 
 @given(order=ORDER)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(15, many=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_order_of_puts_and_drops_ends_like_a_store_made_at_once(
     order: list[tuple[str, list[str] | None]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -1,0 +1,21 @@
+"""How many examples a property is tried with: some in the suite, many in `make soak`."""
+
+import os
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import settings
+
+Test = TypeVar("Test", bound=Callable[..., object])
+
+
+def examples(some: int, *, many: int, **options: Any) -> Callable[[Test], Test]:
+    """Try a property with some examples, or with many where SOAK is set, and with other settings of hypothesis."""
+    limited = settings(max_examples=many if os.environ.get("SOAK") else some, **options)
+
+    def decorate(test: Test) -> Test:
+        marked: Test = pytest.mark.property(limited(test))
+        return marked
+
+    return decorate
