@@ -178,8 +178,8 @@ def test_why_names_the_rule_of_a_folder_too(run: Run, root: Path, monkeypatch: p
 
 
 def test_the_help_of_why_tells_its_exit_codes_as_they_are(run: Run, root: Path) -> None:
-    said = " ".join(run("why", "--help").out.split())
-    assert "Exit code 0: PATH is or may be indexed. Exit code 1: a rule excludes PATH, PATH does not exist" in said
+    message = " ".join(run("why", "--help").out.split())
+    assert "Exit code 0: PATH is or may be indexed. Exit code 1: a rule excludes PATH, PATH does not exist" in message
     assert run("why", root / "src/apple.py").code == 0, "may be"
     run("index", root)
     assert run("why", root / "src/apple.py").code == 0, "is"
@@ -271,7 +271,7 @@ def test_a_huge_project_needs_a_yes(run: Run, root: Path, storage: Path, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (["index", "/nowhere/at/all"], 2, "is not a folder"),
         (["status", "/nowhere/at/all"], 2, "/nowhere/at/all"),
@@ -285,10 +285,10 @@ def test_a_huge_project_needs_a_yes(run: Run, root: Path, storage: Path, monkeyp
         (["index", "nul\0byte"], 2, "folder"),
     ],
 )
-def test_bad_input_is_one_clear_line(run: Run, arguments: list[str], code: int, said: str) -> None:
+def test_bad_input_is_one_clear_line(run: Run, arguments: list[str], code: int, message: str) -> None:
     ran = run(*arguments)
     assert ran.code == code, ran.err
-    assert said in ran.err
+    assert message in ran.err
     assert ran.err.count("\n") == 1
     assert ran.out == ""
     as_json = run(*arguments, "--json")
@@ -309,7 +309,7 @@ def test_home_and_the_file_systems_root_are_not_taken_by_accident(
 def test_every_command_has_help_and_json(run: Run, command: str) -> None:
     ran = run(command, "--help")
     assert ran.code == 0
-    assert "--json" in ran.out or command == "serve"  # all it says is JSON
+    assert "--json" in ran.out or command == "serve"  # the whole output is JSON
     assert len(ran.out.splitlines()) > 6
 
 

@@ -68,8 +68,8 @@ def test_while_files_are_indexed(root: Path) -> None:
     assert (ran.code, ran.json["status"]) == (130, "interrupted")
     again = run_trapped(AT_THE_THIRD_FILE, "index", root)
     assert again.code in (0, 130)
-    said = run_trapped("", "index", root, "--json")
-    assert (said.code, said.json["status"]) == (0, "success")
+    output = run_trapped("", "index", root, "--json")
+    assert (output.code, output.json["status"]) == (0, "success")
 
 
 def test_the_report_of_an_interrupted_run_is_followed_by_a_word(root: Path) -> None:
@@ -109,8 +109,8 @@ def test_whoever_waits_for_another_run_says_so(run: Run, root: Path, command: li
         rescue = threading.Timer(60, child.kill)
         rescue.start()
         assert child.stderr is not None
-        said = child.stderr.readline()
-        assert said == f"dowse: waiting for process {os.getpid()} to finish indexing {root}\n"
+        output = child.stderr.readline()
+        assert output == f"dowse: waiting for process {os.getpid()} to finish indexing {root}\n"
         turn.release()
         out, _ = child.communicate(timeout=60)
         rescue.cancel()

@@ -112,9 +112,9 @@ def test_a_folder_without_a_marker_is_said_to_be_taken(
     monkeypatch.chdir(bare)
     arguments = ["apple", "--wait"] if command == "search" else []
     ran = run(command, *arguments)
-    said = [line for line in ran.err.splitlines() if "marker" in line]
-    assert len(said) == 1
-    assert str(bare) in said[0]
+    marker_lines = [line for line in ran.err.splitlines() if "marker" in line]
+    assert len(marker_lines) == 1
+    assert str(bare) in marker_lines[0]
     assert "marker" not in run("status", bare).err, "a folder that was named needs no excuse"
 
 

@@ -145,9 +145,9 @@ def test_ctrl_c_keeps_what_was_encoded(many: Path, indexed: Indexed) -> None:
     ) as run:
         wait_until(lambda: encoding_progress(project).done > 0)
         os.killpg(run.pid, signal.SIGINT)  # as a terminal does: to all processes
-        _, said = run.communicate(timeout=60)
+        _, errors = run.communicate(timeout=60)
     assert run.returncode == 130
-    assert "the work done so far is kept" in said
+    assert "the work done so far is kept" in errors
     assert 0 < encoding_progress(project).done < MANY
     wait_until(lambda: not encoding_lease(project.folder).is_taken())
 
