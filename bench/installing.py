@@ -55,9 +55,14 @@ def make_environment(folder: Path) -> Environment:
     return Environment(folder)
 
 
+def install(environment: Environment, wheel: Path) -> None:
+    """Install the wheel without its dependencies."""
+    _pip(environment, "--no-deps", "--no-index", str(wheel))
+
+
 def install_alone(environment: Environment, wheel: Path) -> None:
     """Install the wheel alone; its dependencies come from the current environment."""
-    _pip(environment, "--no-deps", "--no-index", str(wheel))
+    install(environment, wheel)
     lent = environment.packages / "lent.pth"
     lent.write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
 

@@ -5,6 +5,7 @@ import tomllib
 import zipfile
 from email.message import Message
 from email.parser import BytesParser
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 from bench.installing import REPOSITORY, build
@@ -19,7 +20,7 @@ NEEDED = {
     "dowse/sources/deny.toml",
     "dowse/chunking/languages.toml",
     "dowse/chunking/queries/python.scm",
-    "dowse/archives/pictures/page.html",
+    "dowse/archives/graph_pictures/graph_page.html",
 }
 """Some of the data files that the package needs."""
 TOP_OF_SDIST = {"src", "docs", "README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", "PKG-INFO", ".gitignore"}
@@ -31,6 +32,7 @@ def package_files() -> set[str]:
     return {str(PurePosixPath(path.relative_to(PACKAGE))) for path in found if "__pycache__" not in path.parts}
 
 
+@cache
 def contents(wheel: Path) -> dict[str, bytes]:
     with zipfile.ZipFile(wheel) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
@@ -41,6 +43,7 @@ def metadata(wheel: Path) -> Message:
     return BytesParser().parsebytes(contents(wheel)[name])
 
 
+@cache
 def sdist_contents(sdist: Path) -> dict[str, bytes]:
     """Return the files of the archive by their path below its only folder."""
     with tarfile.open(sdist) as archive:

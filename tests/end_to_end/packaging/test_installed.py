@@ -2,13 +2,16 @@
 
 import subprocess
 import sys
-from importlib.metadata import requires
+import sysconfig
+from importlib.metadata import files, requires
 from pathlib import Path
 
 import anyio
 import pytest
-from bench.installing import Environment, NotInstalled, clean_environment, install_whole, make_environment
+from bench.installing import Environment, NotInstalled, clean_environment, install, install_whole, make_environment
 from mcp.client.stdio import StdioServerParameters
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import dowse
 from mcp import Client
@@ -21,10 +24,11 @@ from pathlib import Path
 
 from dowse import __version__
 from dowse.errors import DowseError
-from dowse.indexes.index import ProjectIndex, Status
+from dowse.indexes.index import ProjectIndex
+from dowse.indexes.index_status import IndexStatus
 
 
-def status(folder: Path) -> Status | None:
+def status(folder: Path) -> IndexStatus | None:
     try:
         return ProjectIndex(folder).status()
     except DowseError:
@@ -94,7 +98,7 @@ def test_its_types_are_seen_by_a_strict_checker(installed: Environment, tmp_path
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert 'Revealed type is "str"' in done.stdout.replace("builtins.", "")
-    assert "Status | None" in done.stdout
+    assert "IndexStatus | None" in done.stdout
 
 
 def test_what_is_lent_is_only_what_the_wheel_declares(installed: Environment, tmp_path: Path) -> None:
@@ -108,8 +112,40 @@ def test_what_is_lent_is_only_what_the_wheel_declares(installed: Environment, tm
     assert developers & {name.split(".")[0] for name in done.stdout.splitlines()[-1].split()} == set()
 
 
-@pytest.mark.timeout(400)
+def declared(name: str) -> set[str]:
+    """Return the distributions that an installed one declares to need, and those that they need in turn."""
+    found: set[str] = set()
+    waiting: set[tuple[str, frozenset[str]]] = {(name, frozenset())}
+    seen = set(waiting)
+    while waiting:
+        asked, chosen = waiting.pop()
+        for requirement in map(Requirement, requires(asked) or []):
+            marker = requirement.marker
+            if marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *chosen)):
+                needed = canonicalize_name(requirement.name), frozenset(requirement.extras)
+                found.add(needed[0])
+                waiting |= {needed} - seen
+                seen.add(needed)
+    return found
+
+
 def test_an_empty_environment_is_enough(wheel: Path, fruit: Path, tmp_path: Path) -> None:
+    """The environment has only the declared dependencies of the wheel, each as it is installed here."""
+    environment = make_environment(tmp_path / "empty")
+    install(environment, wheel)
+    needed = declared("dowse")
+    for name in needed:
+        for part in {file.parts[0] for file in files(name) or [] if file.parts[0] not in ("..", "__pycache__")}:
+            if not (environment.packages / part).exists():
+                (environment.packages / part).symlink_to(Path(sysconfig.get_path("purelib"), part))
+    assert_works(environment, fruit)
+    assert len(needed) > len(requires("mcp") or [])
+    assert not needed & {"pytest", "mypy", "ruff", "boto3", "pypdfium2", "pip"}
+
+
+@pytest.mark.soak  # half a minute
+@pytest.mark.timeout(400)
+def test_an_empty_environment_is_filled_from_a_registry(wheel: Path, fruit: Path, tmp_path: Path) -> None:
     """The environment has only the declared dependencies of the wheel, from a registry."""
     environment = make_environment(tmp_path / "empty")
     try:
