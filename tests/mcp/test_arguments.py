@@ -18,7 +18,7 @@ from dowse.mcp.tools import Schema, Tool
 from dowse.surfaces.project.project_surface import ProjectSurface
 from dowse.surfaces.project.project_tools import ProjectTools
 from tests.sample_data import write_tree
-from tests.sources.test_walk_hostile_names import strings
+from tests.sources.test_walk_hostile_names import NAMES, strings
 from tests.surfaces.project.project_client import Assistant, content_of, run_conversation
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
@@ -164,8 +164,7 @@ def test_the_check_accepts_what_the_published_schema_accepts(tools: list[Tool], 
         assert filled.keys() == tool.arguments.keys()
 
 
-STRINGS = [
-    *strings(),
+ODD_STRINGS = [
     "\ud800",
     "x" * 9000,
     "a" * 999,
@@ -176,23 +175,33 @@ STRINGS = [
     "path:x AND (y",
     "*" * 900,
 ]
+STRINGS = [*strings(), *ODD_STRINGS]
 
 
-def test_no_string_makes_a_tool_fail_in_an_unexpected_way(indexed: Path) -> None:
+def calls_with(text: str) -> list[tuple[str, dict[str, str]]]:
+    """Return calls that pass a string wherever a tool takes any."""
+    return [
+        ("search_code", {"query": text}),
+        ("search_docs", {"query": text, "language": text}),
+        ("search_code", {"query": "apple", "path": text}),
+        ("search_by_path", {"pattern": text}),
+        ("reindex_file", {"path": text}),
+    ]
+
+
+@pytest.mark.parametrize(
+    "is_every_call", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["one call", "every"]
+)
+def test_no_string_makes_a_tool_fail_in_an_unexpected_way(indexed: Path, is_every_call: bool) -> None:
+    """Our own strings are passed in every call, and those of the big list in one call each."""
+    ours = {*NAMES, *ODD_STRINGS}
+
     async def conversation(assistant: Assistant) -> None:
-        for text in STRINGS:
-            for tool, arguments in (
-                ("search_code", {"query": text}),
-                ("search_docs", {"query": text, "language": text}),
-                ("search_code", {"query": "apple", "path": text}),
-                ("search_by_path", {"pattern": text}),
-                ("reindex_file", {"path": text}),
-            ):
-                result = await assistant.client.call_tool(tool, arguments)
-                reply = content_of(result)
-                assert reply.get("code") in (None, "INVALID_ARGUMENT", "INVALID_PATTERN", "FILE_NOT_FOUND"), (
-                    text,
-                    reply,
-                )
+        for number, text in enumerate(STRINGS):
+            calls = calls_with(text)
+            for tool, arguments in calls if is_every_call or text in ours else [calls[number % len(calls)]]:
+                reply = content_of(await assistant.client.call_tool(tool, arguments))
+                expected = (None, "INVALID_ARGUMENT", "INVALID_PATTERN", "FILE_NOT_FOUND")
+                assert reply.get("code") in expected, (tool, text, reply)
 
     run_conversation("auto", conversation, indexed)

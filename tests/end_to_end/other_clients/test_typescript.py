@@ -44,7 +44,7 @@ ONE, LEGACY, MODERN = CLIENTS
         conversation(ONE, "stdio"),
         conversation(LEGACY, "http"),
         conversation(MODERN, "stdio"),
-        conversation(MODERN, "http"),
+        conversation(MODERN, "http", pytest.mark.soak),
         conversation(ONE, "http", pytest.mark.soak),
         conversation(LEGACY, "stdio", pytest.mark.soak),
     ],

@@ -73,8 +73,8 @@ def check(project_files: RandomOperations, searches: list[Search], scratch: Path
     project_files.history.clear()
 
 
-def test_two_hundred_operations(tmp_path: Path) -> None:
-    survive(tmp_path, seed=1, operations=200)
+def test_a_hundred_operations(tmp_path: Path) -> None:
+    survive(tmp_path, seed=1, operations=100)
 
 
 @pytest.mark.soak

@@ -78,6 +78,7 @@ def test_an_error_is_a_reply_that_other_clients_take(root: Path) -> None:
     assert result["structuredContent"]["code"] == "INDEX_NOT_FOUND"
 
 
+@pytest.mark.soak  # the suite has it over HTTP, where no request needs a server of its own
 def test_documents_are_listed_and_read(root: Path) -> None:
     listed = inspect(root, OLDER, "--method", "resources/list")["resources"]
     assert [one["uri"] for one in listed] == ["docs://docs/guide.md"]
