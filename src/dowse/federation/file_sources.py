@@ -32,7 +32,7 @@ _NANOSECONDS = 1_000_000_000
 
 
 class _FileSource:
-    """What both kinds of folders have in common: a root, read behind its policy."""
+    """The common part of both kinds of folders: a root that is read behind its policy."""
 
     kind: SourceKind
 

@@ -34,7 +34,7 @@ class SourceList:
     archives: "ArchiveSurface | None" = None
     notes: "NotesSurface | None" = None
     remedy: str = CREATE_INDEX
-    """What to do about a project that is not indexed."""
+    """The advice for a project that is not indexed."""
 
     async def find(self, call: Call) -> tuple[list[SearchSource], dict[str, str]]:
         """Return every source there is now, and the problems of the kinds whose roots could not be detected."""

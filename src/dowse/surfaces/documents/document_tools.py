@@ -20,7 +20,7 @@ MAX_LINKS = 1000
 
 
 class DocumentTools:
-    """What the further tools do, over the folders of a server."""
+    """The handlers of the further tools, over the folders of a server."""
 
     def __init__(self, folders: DocumentFolders) -> None:
         self._folders = folders

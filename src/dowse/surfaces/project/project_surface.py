@@ -52,7 +52,7 @@ CREATE_QUESTION = "Index {count} files of {name}?"
 
 
 class ProjectSurface:
-    """What the project tools do, over the projects of a service."""
+    """The handlers of the project tools, over the projects of a service."""
 
     def __init__(self, service: Service, start: Path) -> None:
         self.service = service
