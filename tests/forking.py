@@ -295,10 +295,16 @@ def start(
     )  # fmt: skip
 
 
-def run(*arguments: object, env: Mapping[str, str] | None = None, cwd: str | None = None) -> tuple[int, bytes, bytes]:
-    """Run `dowse` to its end; return its exit code, stdout and stderr."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        with start(*arguments, stdout=out.fileno(), stderr=err.fileno(), env=env, cwd=cwd) as command:
+def run(
+    *arguments: object, given: bytes = b"", env: Mapping[str, str] | None = None, cwd: str | None = None
+) -> tuple[int, bytes, bytes]:
+    """Run `dowse` with an input to its end; return its exit code, stdout and stderr."""
+    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        stdin.write(given)
+        stdin.seek(0)
+        with start(
+            *arguments, stdin=stdin.fileno(), stdout=out.fileno(), stderr=err.fileno(), env=env, cwd=cwd
+        ) as command:
             try:
                 code = command.wait(PATIENCE_SECONDS)
             except BaseException:

@@ -7,7 +7,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import pytest
 
 from tests.recording.__main__ import AT_ONCE, GOLDEN, record
-from tests.recording.forking import forking
 from tests.recording.projects import shared_folder
 from tests.recording.scenarios import SCENARIOS
 
@@ -20,7 +19,7 @@ def recordings(request: pytest.FixtureRequest) -> Iterator[dict[str, Future[str]
     """Play the selected scenarios, some of them in parallel."""
     items = [item for item in request.session.items if item.path == request.path]
     names = [item.callspec.params["name"] for item in items if hasattr(item, "callspec")]
-    with shared_folder() as shared, forking(shared), ThreadPoolExecutor(AT_ONCE) as pool:
+    with shared_folder() as shared, ThreadPoolExecutor(AT_ONCE) as pool:
         yield {name: pool.submit(record, name, shared) for name in names}
 
 

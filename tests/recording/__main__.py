@@ -5,7 +5,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.recording.forking import forking
+from tests.forking import forking
 from tests.recording.normalize import normalized
 from tests.recording.projects import make_place, shared_folder
 from tests.recording.scenarios import SCENARIOS
@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> int:
         return f"{name} ({time.monotonic() - begun:.1f} s)"
 
     failures = 0
-    with shared_folder() as shared, forking(shared), ThreadPoolExecutor(AT_ONCE) as pool:
+    with shared_folder() as shared, forking(), ThreadPoolExecutor(AT_ONCE) as pool:
         futures = {name: pool.submit(write, name) for name in arguments or SCENARIOS}
         for name, future in futures.items():
             try:

@@ -14,39 +14,39 @@ NOTE_FILTER = '{"year": {"gte": 2022}}'
 
 def help_texts(place: Place) -> str:
     """Record the help of every command, found by following the lists of commands."""
-    with Commands(place) as shell:
-        waiting: list[tuple[str, ...]] = [()]
-        while waiting:
-            words = waiting.pop(0)
-            _, _, listed = shell.run(*words, "--help").partition("\nCommands:\n")
-            waiting += [(*words, name) for name in re.findall(r"^  ([a-z][a-z-]*) ", listed, re.MULTILINE)]
-        shell.run("docs", ".", "--help")
-        shell.run("--version")
-        return shell.text
+    shell = Commands(place)
+    waiting: list[tuple[str, ...]] = [()]
+    while waiting:
+        words = waiting.pop(0)
+        _, _, listed = shell.run(*words, "--help").partition("\nCommands:\n")
+        waiting += [(*words, name) for name in re.findall(r"^  ([a-z][a-z-]*) ", listed, re.MULTILINE)]
+    shell.run("docs", ".", "--help")
+    shell.run("--version")
+    return shell.text
 
 
 def project_commands(place: Place) -> str:
     """Record the commands about a project, before it is indexed and after."""
-    with Commands(place) as shell:
-        for words in ("status", "status --json", "doctor", "doctor --json", "projects", "projects --json", "forget .",
-                      "why src/cart.py", "why src/cart.py --json", "why cart src/cart.py"):  # fmt: skip
-            shell.run(*words.split(), cwd="shop")
-        shell.run("index", cwd="shop")
-        for words in ("index", "index --json", "status", "status --json", "projects", "projects --json",
-                      "doctor", "doctor --json", "doctor --fix"):  # fmt: skip
-            shell.run(*words.split(), cwd="shop")
-        for path in (".env", "generated/api.py", "assets/logo.bin", "link.md", "src/cart.py", "nowhere.py", "../x.py"):
-            shell.run("why", path, cwd="shop")
-            shell.run("why", path, "--json", cwd="shop")
-        shell.run("why", "total of a cart", "src/cart.py", cwd="shop")
-        shell.run("why", "total of a cart", "src/cart.py", "--json", cwd="shop")
-        shell.run("why", "hammer", "src/cart.py", cwd="shop")
-        _change_files(place, shell)
-        shell.run("forget", "shop")
-        shell.run("index", "shop", "--json")
-        shell.run("forget", "shop", "--json")
-        shell.run("forget", "shop", "--json")
-        return shell.text
+    shell = Commands(place)
+    for words in ("status", "status --json", "doctor", "doctor --json", "projects", "projects --json", "forget .",
+                  "why src/cart.py", "why src/cart.py --json", "why cart src/cart.py"):  # fmt: skip
+        shell.run(*words.split(), cwd="shop")
+    shell.run("index", cwd="shop")
+    for words in ("index", "index --json", "status", "status --json", "projects", "projects --json",
+                  "doctor", "doctor --json", "doctor --fix"):  # fmt: skip
+        shell.run(*words.split(), cwd="shop")
+    for path in (".env", "generated/api.py", "assets/logo.bin", "link.md", "src/cart.py", "nowhere.py", "../x.py"):
+        shell.run("why", path, cwd="shop")
+        shell.run("why", path, "--json", cwd="shop")
+    shell.run("why", "total of a cart", "src/cart.py", cwd="shop")
+    shell.run("why", "total of a cart", "src/cart.py", "--json", cwd="shop")
+    shell.run("why", "hammer", "src/cart.py", cwd="shop")
+    _change_files(place, shell)
+    shell.run("forget", "shop")
+    shell.run("index", "shop", "--json")
+    shell.run("forget", "shop", "--json")
+    shell.run("forget", "shop", "--json")
+    return shell.text
 
 
 def _change_files(place: Place, shell: Commands) -> None:
@@ -65,167 +65,167 @@ def _change_files(place: Place, shell: Commands) -> None:
 
 def search_commands(place: Place) -> str:
     """Record searches of a project: ranked, exact, by pattern, restricted and without result."""
-    with Commands(place) as shell:
-        shell.run_quietly("index", cwd="shop")
-        for words in (
-            ["cart"], ["cart", "--json"], ["total of a cart"], ["total of a cart", "--json", "--limit", "2"],
-            ["+discount -price"], ['"put an item"'], ["discuont"], ["discuont", "--json"], ["cart", "--path", "web/**"],
-            ["cart", "--language", "go"], ["cart", "--code", "--limit", "1"], ["cart", "--docs"], ["cart", "--budget", "40"],
-            ["cart", "--budget", "40", "--json"], ["TOKEN"], ["TOKEN", "--json"], ["previous instructions"],
-            ["previous instructions", "--json"], ["cart", "--mode", "lexical"], ["cart", "--mode", "vector"],
-            ["cart", "--mode", "vector", "--json"], ["cart", "--alpha", "0.5"], ["zzzqqq"], ["zzzqqq", "--json"], ["never-shown"],
-            ["--exact", "cents"], ["--exact", "cents", "--json", "--limit", "3"], ["--exact", "cents", "--offset", "8"],
-            ["--exact", "TOKEN"], ["--exact", "zzzqqq"], ["--exact", "zzzqqq", "--json"], ["--exact", "never-shown"],
-            ["--regex", r"def \w+_cents"], ["--regex", r"def \w+_cents", "--json"], ["--regex", "("], ["--regex", "(", "--json"],
-            ["--regex", "cart", "--path", "docs/*", "--docs"], ["cart", "--path", "[a"], ["cart", "--language", "klingon"],
-            [""], ["-x"], ["cart", "--offset", "3"], ["--exact", "cart", "--mode", "lexical"],
-        ):  # fmt: skip
-            shell.run("search", *words, cwd="shop")
-        shell.run("search", "hammer", "toolbox", "--wait")
-        shell.run("search", "hammer", "toolbox")
-        return shell.text
+    shell = Commands(place)
+    shell.run_quietly("index", cwd="shop")
+    for words in (
+        ["cart"], ["cart", "--json"], ["total of a cart"], ["total of a cart", "--json", "--limit", "2"],
+        ["+discount -price"], ['"put an item"'], ["discuont"], ["discuont", "--json"], ["cart", "--path", "web/**"],
+        ["cart", "--language", "go"], ["cart", "--code", "--limit", "1"], ["cart", "--docs"], ["cart", "--budget", "40"],
+        ["cart", "--budget", "40", "--json"], ["TOKEN"], ["TOKEN", "--json"], ["previous instructions"],
+        ["previous instructions", "--json"], ["cart", "--mode", "lexical"], ["cart", "--mode", "vector"],
+        ["cart", "--mode", "vector", "--json"], ["cart", "--alpha", "0.5"], ["zzzqqq"], ["zzzqqq", "--json"], ["never-shown"],
+        ["--exact", "cents"], ["--exact", "cents", "--json", "--limit", "3"], ["--exact", "cents", "--offset", "8"],
+        ["--exact", "TOKEN"], ["--exact", "zzzqqq"], ["--exact", "zzzqqq", "--json"], ["--exact", "never-shown"],
+        ["--regex", r"def \w+_cents"], ["--regex", r"def \w+_cents", "--json"], ["--regex", "("], ["--regex", "(", "--json"],
+        ["--regex", "cart", "--path", "docs/*", "--docs"], ["cart", "--path", "[a"], ["cart", "--language", "klingon"],
+        [""], ["-x"], ["cart", "--offset", "3"], ["--exact", "cart", "--mode", "lexical"],
+    ):  # fmt: skip
+        shell.run("search", *words, cwd="shop")
+    shell.run("search", "hammer", "toolbox", "--wait")
+    shell.run("search", "hammer", "toolbox")
+    return shell.text
 
 
 def document_commands(place: Place) -> str:
     """Record the commands about a folder of documents."""
-    with Commands(place) as shell:
-        for words in (
-            ["list", "handbook"], ["list", "handbook", "--json"], ["list", "empty"], ["list", "nowhere"],
-            ["search", "till", "handbook"], ["search", "till", "handbook", "--json"],
-            ["search", "glossary", "handbook", "--in", "title"], ["search", "scales", "handbook", "--type", "md", "--limit", "1"],
-            ["search", "instructions", "handbook", "--json"], ["search", "zzzqqq", "handbook"],
-            ["search", "zzzqqq", "handbook", "--json"], ["search", "till", "handbook", "--type", "exe"],
-            ["read", "guide/install.md", "handbook"], ["read", "guide/install.md#steps", "handbook"],
-            ["read", "docs://hours.html", "handbook"], ["read", "history.rst", "handbook", "--json"],
-            ["read", "sales.ipynb", "handbook"], ["read", "note.txt", "handbook", "--section", "nothing"],
-            ["read", "missing.md", "handbook"], ["read", "missing.md", "handbook", "--json"], ["read", "../shop/.env", "handbook"],
-            ["read", ".env", "shop"], ["read", "src/cart.py", "shop"], ["search", "till"], ["read"],
-        ):  # fmt: skip
-            shell.run("docs", *words)
-        for words in (["status", "handbook"], ["status", "handbook", "--json"], ["projects"], ["forget", "handbook"]):
-            shell.run(*words)
-        return shell.text
+    shell = Commands(place)
+    for words in (
+        ["list", "handbook"], ["list", "handbook", "--json"], ["list", "empty"], ["list", "nowhere"],
+        ["search", "till", "handbook"], ["search", "till", "handbook", "--json"],
+        ["search", "glossary", "handbook", "--in", "title"], ["search", "scales", "handbook", "--type", "md", "--limit", "1"],
+        ["search", "instructions", "handbook", "--json"], ["search", "zzzqqq", "handbook"],
+        ["search", "zzzqqq", "handbook", "--json"], ["search", "till", "handbook", "--type", "exe"],
+        ["read", "guide/install.md", "handbook"], ["read", "guide/install.md#steps", "handbook"],
+        ["read", "docs://hours.html", "handbook"], ["read", "history.rst", "handbook", "--json"],
+        ["read", "sales.ipynb", "handbook"], ["read", "note.txt", "handbook", "--section", "nothing"],
+        ["read", "missing.md", "handbook"], ["read", "missing.md", "handbook", "--json"], ["read", "../shop/.env", "handbook"],
+        ["read", ".env", "shop"], ["read", "src/cart.py", "shop"], ["search", "till"], ["read"],
+    ):  # fmt: skip
+        shell.run("docs", *words)
+    for words in (["status", "handbook"], ["status", "handbook", "--json"], ["projects"], ["forget", "handbook"]):
+        shell.run(*words)
+    return shell.text
 
 
 def site_commands(place: Place) -> str:
     """Record the commands about a static site."""
-    with Commands(place) as shell:
-        built = ["build", "site-source", "-o", "built.json", "--name", "Orchard", "--domain", "orchard.example"]
-        for words in (
-            ["check", "site.json"], ["check", "site.json", "--json"], ["check", "site.json", "--strict"],
-            ["check", "broken.json"], ["check", "broken.json", "--json"], ["check", "not-json.json"],
-            ["check", "not-json.json", "--json"], ["check", "nowhere.json"], ["check", "http://example.org/x.json"],
-            built, [*built, "--json", "--drafts"], ["build", "site-source"], ["build", "site-source", "-o", "x.json"],
-            ["build", "empty", "-o", "x.json", "--name", "E", "--domain", "e.example"],
-            ["build", "nowhere", "-o", "x.json", "--name", "E", "--domain", "e.example"], [*built, "--generator", "word"],
-            [*built, "--base", "/blog", "--prefix", "orchard", "--exclude", "posts/**", "--description", "Fruit"],
-            ["check", "built.json", "--strict"], ["serve", "broken.json"], ["serve", "nowhere.json"], ["serve"],
-            ["serve", "site.json", "site.json"],
-        ):  # fmt: skip
-            shell.run("site", *words)
-        shell.said.append((place.folder / "built.json").read_text(encoding="utf-8"))
-        return shell.text
+    shell = Commands(place)
+    built = ["build", "site-source", "-o", "built.json", "--name", "Orchard", "--domain", "orchard.example"]
+    for words in (
+        ["check", "site.json"], ["check", "site.json", "--json"], ["check", "site.json", "--strict"],
+        ["check", "broken.json"], ["check", "broken.json", "--json"], ["check", "not-json.json"],
+        ["check", "not-json.json", "--json"], ["check", "nowhere.json"], ["check", "http://example.org/x.json"],
+        built, [*built, "--json", "--drafts"], ["build", "site-source"], ["build", "site-source", "-o", "x.json"],
+        ["build", "empty", "-o", "x.json", "--name", "E", "--domain", "e.example"],
+        ["build", "nowhere", "-o", "x.json", "--name", "E", "--domain", "e.example"], [*built, "--generator", "word"],
+        [*built, "--base", "/blog", "--prefix", "orchard", "--exclude", "posts/**", "--description", "Fruit"],
+        ["check", "built.json", "--strict"], ["serve", "broken.json"], ["serve", "nowhere.json"], ["serve"],
+        ["serve", "site.json", "site.json"],
+    ):  # fmt: skip
+        shell.run("site", *words)
+    shell.said.append((place.folder / "built.json").read_text(encoding="utf-8"))
+    return shell.text
 
 
 def archive_commands(place: Place) -> str:
     """Record the commands about research archives."""
-    with Commands(place) as shell:
-        for words in (
-            ["search", "plums"], ["index"], ["index", "--json"], ["index", "--quotes"], ["index", "nowhere"],
-            ["search", "plums"], ["search", "plumbs", "--json", "--limit", "2"], ["search", "plumbs", "--exact"],
-            ["search", "plums", "--citations"], ["search", "plums", "--citations", "--depth", "2", "--inferred", "--json"],
-            ["search", "zzzqqq"], ["search", "zzzqqq", "--json"], ["citations", "Plums"], ["citations", "Plums", "--json"],
-            ["citations", "Plums", "--only", "cited", "--limit", "1"], ["citations", "Nothing"], ["citations", "Nothing", "--json"],
-            ["path", "Pears", "Prices"], ["path", "Pears", "Prices", "--json"], ["path", "Prices", "Pears"],
-            ["path", "Prices", "Pears", "--either"], ["most-cited"], ["most-cited", "--json"], ["orphans"], ["orphans", "--json"],
-            ["broken"], ["broken", "--json"], ["duplicates"], ["duplicates", "--json"], ["graph", "--format", "dot"],
-            ["graph", "Plums", "--format", "json"], ["graph", "--format", "mermaid"], ["graph", "--format", "graphml", "-o", "x.xml"],
-            ["graph", "plums", "--format", "html", "-o", "x.html"], ["graph", "zzzqqq", "--format", "dot"], ["export"],
-            ["export", "plums", "--format", "csl"], ["export", "Pears", "--format", "json"], ["export", "zzzqqq"],
-            ["search", "plums", "--db", "nowhere.db"], ["search", "plums", "--limit", "0"],
-        ):  # fmt: skip
-            shell.run("archive", *words)
-        for name in ("x.xml", "x.html"):
-            text = normalized((place.folder / name).read_text(encoding="utf-8"), place.folder)
-            digest = hashlib.sha256(text.encode()).hexdigest()
-            shell.said.append(f"{name} has the SHA-256 {digest}\n")
-        return shell.text
+    shell = Commands(place)
+    for words in (
+        ["search", "plums"], ["index"], ["index", "--json"], ["index", "--quotes"], ["index", "nowhere"],
+        ["search", "plums"], ["search", "plumbs", "--json", "--limit", "2"], ["search", "plumbs", "--exact"],
+        ["search", "plums", "--citations"], ["search", "plums", "--citations", "--depth", "2", "--inferred", "--json"],
+        ["search", "zzzqqq"], ["search", "zzzqqq", "--json"], ["citations", "Plums"], ["citations", "Plums", "--json"],
+        ["citations", "Plums", "--only", "cited", "--limit", "1"], ["citations", "Nothing"], ["citations", "Nothing", "--json"],
+        ["path", "Pears", "Prices"], ["path", "Pears", "Prices", "--json"], ["path", "Prices", "Pears"],
+        ["path", "Prices", "Pears", "--either"], ["most-cited"], ["most-cited", "--json"], ["orphans"], ["orphans", "--json"],
+        ["broken"], ["broken", "--json"], ["duplicates"], ["duplicates", "--json"], ["graph", "--format", "dot"],
+        ["graph", "Plums", "--format", "json"], ["graph", "--format", "mermaid"], ["graph", "--format", "graphml", "-o", "x.xml"],
+        ["graph", "plums", "--format", "html", "-o", "x.html"], ["graph", "zzzqqq", "--format", "dot"], ["export"],
+        ["export", "plums", "--format", "csl"], ["export", "Pears", "--format", "json"], ["export", "zzzqqq"],
+        ["search", "plums", "--db", "nowhere.db"], ["search", "plums", "--limit", "0"],
+    ):  # fmt: skip
+        shell.run("archive", *words)
+    for name in ("x.xml", "x.html"):
+        text = normalized((place.folder / name).read_text(encoding="utf-8"), place.folder)
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        shell.said.append(f"{name} has the SHA-256 {digest}\n")
+    return shell.text
 
 
 def note_commands(place: Place) -> str:
     """Record the commands about named indexes."""
-    with Commands(place) as shell:
-        for words in (
-            ["list"], ["list", "--json"], ["create", "ideas"], ["create", "ideas"], ["create", "a b"], ["create", "other", "--json"],
-            ["create", "short", "--min-length", "0"], ["create", "cased", "--keep-case", "--min-length", "1"],
-            ["import", "ideas", "notes.jsonl"], ["import", "nothing", "notes.jsonl"], ["import", "made", "notes.jsonl", "--create", "--json"],
-            ["import", "ideas", "bad-notes.jsonl"], ["import", "ideas", "nowhere.jsonl"],
-            ["add", "ideas", "new", "Figs are sweet", "--metadata", '{"year": 2025}'], ["add", "ideas", "new", "Figs are very sweet"],
-            ["add", "ideas", "json", "A fig tree", "--json"], ["add", "ideas", "bad", "text", "--metadata", "[1]"],
-            ["add", "nothing", "x", "text"], ["search", "ideas", "token"], ["search", "ideas", "+token -permit", "--json"],
-            ["search", "ideas", '"rate limiting"', "--filter", NOTE_FILTER], ["search", "ideas", "rate", "--filter", "{"],
-            ["search", "ideas", "token rate", "-k", "1", "--offset", "1"], ["search", "ideas", "zzzqqq"],
-            ["search", "ideas", "zzzqqq", "--json"], ["search", "nothing", "x"], ["search", "nothing", "x", "--json"],
-            ["show", "ideas"], ["show", "ideas", "--json"], ["show", "ideas", "rates"], ["show", "ideas", "rates", "--json"],
-            ["show", "ideas", "nothing"], ["show", "nothing"], ["export", "ideas"], ["export", "ideas", "out.jsonl", "--json"],
-            ["export", "nothing"], ["remove", "ideas", "new", "missing"], ["remove", "ideas", "json", "--json"], ["remove", "ideas"],
-            ["remove", "other", "--yes"], ["remove", "made", "--yes", "--json"], ["remove", "other", "--yes"], ["list"],
-            ["list", "--json"],
-        ):  # fmt: skip
-            shell.run("notes", *words)
-        shell.run("notes", "add", "ideas", "piped", stdin="From a pipe.\n")
-        shell.run("notes", "remove", "ideas", stdin="n\n")
-        return shell.text
+    shell = Commands(place)
+    for words in (
+        ["list"], ["list", "--json"], ["create", "ideas"], ["create", "ideas"], ["create", "a b"], ["create", "other", "--json"],
+        ["create", "short", "--min-length", "0"], ["create", "cased", "--keep-case", "--min-length", "1"],
+        ["import", "ideas", "notes.jsonl"], ["import", "nothing", "notes.jsonl"], ["import", "made", "notes.jsonl", "--create", "--json"],
+        ["import", "ideas", "bad-notes.jsonl"], ["import", "ideas", "nowhere.jsonl"],
+        ["add", "ideas", "new", "Figs are sweet", "--metadata", '{"year": 2025}'], ["add", "ideas", "new", "Figs are very sweet"],
+        ["add", "ideas", "json", "A fig tree", "--json"], ["add", "ideas", "bad", "text", "--metadata", "[1]"],
+        ["add", "nothing", "x", "text"], ["search", "ideas", "token"], ["search", "ideas", "+token -permit", "--json"],
+        ["search", "ideas", '"rate limiting"', "--filter", NOTE_FILTER], ["search", "ideas", "rate", "--filter", "{"],
+        ["search", "ideas", "token rate", "-k", "1", "--offset", "1"], ["search", "ideas", "zzzqqq"],
+        ["search", "ideas", "zzzqqq", "--json"], ["search", "nothing", "x"], ["search", "nothing", "x", "--json"],
+        ["show", "ideas"], ["show", "ideas", "--json"], ["show", "ideas", "rates"], ["show", "ideas", "rates", "--json"],
+        ["show", "ideas", "nothing"], ["show", "nothing"], ["export", "ideas"], ["export", "ideas", "out.jsonl", "--json"],
+        ["export", "nothing"], ["remove", "ideas", "new", "missing"], ["remove", "ideas", "json", "--json"], ["remove", "ideas"],
+        ["remove", "other", "--yes"], ["remove", "made", "--yes", "--json"], ["remove", "other", "--yes"], ["list"],
+        ["list", "--json"],
+    ):  # fmt: skip
+        shell.run("notes", *words)
+    shell.run("notes", "add", "ideas", "piped", stdin="From a pipe.\n")
+    shell.run("notes", "remove", "ideas", stdin="n\n")
+    return shell.text
 
 
 def wrong_usage(place: Place) -> str:
     """Record the errors of wrong usage and of failing commands."""
-    with Commands(place) as shell:
-        for words in (
-            [], ["nothing"], ["search"], ["search", "cart", "--limit", "0"], ["search", "cart", "--limit", "many"],
-            ["search", "cart", "--nothing"], ["search", "cart", "--mode", "magic"], ["search", "a", "b", "c"],
-            ["search", "cart", "--exact", "--regex"], ["search", "cart", "--code", "--docs"], ["search", "cart", "nowhere"],
-            ["index", "nowhere"], ["index", "site.json"], ["status", "nowhere"], ["why"], ["why", "a", "b", "c"], ["forget"],
-            ["forget", "nowhere"], ["doctor", "nowhere"], ["index", "home"], ["index", "empty"], ["index", "empty", "--json"],
-            ["serve", "nowhere"], ["serve", "--tools", "many"], ["serve", "--only", "nothing"], ["serve", "--only", "site"],
-            ["serve", "--budget", "10"], ["serve", "--http", "nowhere"], ["serve", "shop", "--http", "0.0.0.0:0"],
-            ["serve", "shop", "--http", "0.0.0.0:0", "--allow-remote"], ["serve", "--config", "nowhere.toml"],
-            ["serve", "--token-file", "token"], ["serve", "shop", "--site", "broken.json"], ["docs", "nowhere"], ["site"],
-            ["site", "nothing"], ["archive"], ["archive", "nothing"], ["notes"], ["notes", "nothing"], ["notes", "create"],
-            ["docs", "search"], ["status", "--all", "--config", "nowhere.toml"],
-        ):  # fmt: skip
-            shell.run(*words)
-        (place.home / "config.json").write_text('{"maxFileSize": "big", "encoder": "none"}', encoding="utf-8")
-        shell.run("index", "toolbox")
-        (place.home / "config.json").write_text("{", encoding="utf-8")
-        shell.run("status", "toolbox", "--json")
-        (place.home / "config.json").write_text('{"maxFiles": 1, "encoder": "none"}', encoding="utf-8")
-        shell.run("index", "shop")
-        shell.run("index", "shop", "--json")
-        shell.run("index", "shop", stdin="n\n")
-        return shell.text
+    shell = Commands(place)
+    for words in (
+        [], ["nothing"], ["search"], ["search", "cart", "--limit", "0"], ["search", "cart", "--limit", "many"],
+        ["search", "cart", "--nothing"], ["search", "cart", "--mode", "magic"], ["search", "a", "b", "c"],
+        ["search", "cart", "--exact", "--regex"], ["search", "cart", "--code", "--docs"], ["search", "cart", "nowhere"],
+        ["index", "nowhere"], ["index", "site.json"], ["status", "nowhere"], ["why"], ["why", "a", "b", "c"], ["forget"],
+        ["forget", "nowhere"], ["doctor", "nowhere"], ["index", "home"], ["index", "empty"], ["index", "empty", "--json"],
+        ["serve", "nowhere"], ["serve", "--tools", "many"], ["serve", "--only", "nothing"], ["serve", "--only", "site"],
+        ["serve", "--budget", "10"], ["serve", "--http", "nowhere"], ["serve", "shop", "--http", "0.0.0.0:0"],
+        ["serve", "shop", "--http", "0.0.0.0:0", "--allow-remote"], ["serve", "--config", "nowhere.toml"],
+        ["serve", "--token-file", "token"], ["serve", "shop", "--site", "broken.json"], ["docs", "nowhere"], ["site"],
+        ["site", "nothing"], ["archive"], ["archive", "nothing"], ["notes"], ["notes", "nothing"], ["notes", "create"],
+        ["docs", "search"], ["status", "--all", "--config", "nowhere.toml"],
+    ):  # fmt: skip
+        shell.run(*words)
+    (place.home / "config.json").write_text('{"maxFileSize": "big", "encoder": "none"}', encoding="utf-8")
+    shell.run("index", "toolbox")
+    (place.home / "config.json").write_text("{", encoding="utf-8")
+    shell.run("status", "toolbox", "--json")
+    (place.home / "config.json").write_text('{"maxFiles": 1, "encoder": "none"}', encoding="utf-8")
+    shell.run("index", "shop")
+    shell.run("index", "shop", "--json")
+    shell.run("index", "shop", stdin="n\n")
+    return shell.text
 
 
 def federated_status(place: Place) -> str:
     """Record `dowse status --all` and valid and invalid settings in a dowse.toml."""
-    with Commands(place) as shell:
-        for words in (
-            ["index", "shop"],
-            ["docs", "list", "handbook"],
-            ["archive", "index"],
-            ["notes", "create", "ideas"],
-        ):
-            shell.run_quietly(*words)
-        shell.run("status", "--all", cwd="shop")
-        shell.run("status", "--all", "--json", cwd="shop")
-        for name, text in MANIFESTS.items():
-            Path(place.folder / "dowse.toml").write_text(text, encoding="utf-8")
-            shell.said.append(f"dowse.toml: {name}\n")
-            shell.run("status")
-            if name == "good":
-                shell.run("status", "--json")
-                shell.run("status", "--no-config")
-        return shell.text
+    shell = Commands(place)
+    for words in (
+        ["index", "shop"],
+        ["docs", "list", "handbook"],
+        ["archive", "index"],
+        ["notes", "create", "ideas"],
+    ):
+        shell.run_quietly(*words)
+    shell.run("status", "--all", cwd="shop")
+    shell.run("status", "--all", "--json", cwd="shop")
+    for name, text in MANIFESTS.items():
+        Path(place.folder / "dowse.toml").write_text(text, encoding="utf-8")
+        shell.said.append(f"dowse.toml: {name}\n")
+        shell.run("status")
+        if name == "good":
+            shell.run("status", "--json")
+            shell.run("status", "--no-config")
+    return shell.text
 
 
 MANIFESTS = {
@@ -241,44 +241,44 @@ MANIFESTS = {
 
 def damage(place: Place) -> str:
     """Record the errors of damaged indexes and files, and their repair."""
-    with Commands(place) as shell:
-        for words in (["index", "shop"], ["archive", "index"], ["notes", "create", "ideas"]):
-            shell.run_quietly(*words)
-        (index,) = (place.home / "indexes").iterdir()
-        for path in (index / "catalog.sqlite", place.folder / "search.db", place.home / "notes/index-ideas.db"):
-            path.write_bytes(b"no database" * 1000)
-        for words in (
-            ["status", "shop"], ["status", "shop", "--json"], ["doctor", "shop"], ["doctor", "shop", "--json"],
-            ["search", "cart", "shop", "--limit", "1"], ["doctor", "shop", "--fix"], ["search", "cart", "shop", "--limit", "1"],
-            ["archive", "search", "plums"], ["archive", "search", "plums", "--json"], ["archive", "index"],
-            ["archive", "search", "plums", "--limit", "1"], ["archive", "search", "plums", "--db", "site.json"],
-            ["notes", "list"], ["notes", "search", "ideas", "x"], ["notes", "add", "ideas", "x", "text"], ["notes", "show", "ideas", "--json"],
-            ["site", "build", "site-source", "-o", "nowhere/x.json", "--name", "E", "--domain", "e.example"],
-            ["archive", "graph", "--format", "dot", "-o", "nowhere/x.dot"], ["archive", "export", "-o", "nowhere/x.bib"],
-            ["notes", "export", "ideas", "nowhere/x.jsonl"], ["status", "--all"],
-        ):  # fmt: skip
-            shell.run(*words)
-        for words in (
-            ["index", "toolbox"],
-            ["index", "toolbox", "--json"],
-            ["projects"],
-            ["notes", "create", "x"],
-            ["docs", "list", "handbook"],
-        ):
-            shell.run(*words, DOWSE_HOME="site.json")
-        return shell.text
+    shell = Commands(place)
+    for words in (["index", "shop"], ["archive", "index"], ["notes", "create", "ideas"]):
+        shell.run_quietly(*words)
+    (index,) = (place.home / "indexes").iterdir()
+    for path in (index / "catalog.sqlite", place.folder / "search.db", place.home / "notes/index-ideas.db"):
+        path.write_bytes(b"no database" * 1000)
+    for words in (
+        ["status", "shop"], ["status", "shop", "--json"], ["doctor", "shop"], ["doctor", "shop", "--json"],
+        ["search", "cart", "shop", "--limit", "1"], ["doctor", "shop", "--fix"], ["search", "cart", "shop", "--limit", "1"],
+        ["archive", "search", "plums"], ["archive", "search", "plums", "--json"], ["archive", "index"],
+        ["archive", "search", "plums", "--limit", "1"], ["archive", "search", "plums", "--db", "site.json"],
+        ["notes", "list"], ["notes", "search", "ideas", "x"], ["notes", "add", "ideas", "x", "text"], ["notes", "show", "ideas", "--json"],
+        ["site", "build", "site-source", "-o", "nowhere/x.json", "--name", "E", "--domain", "e.example"],
+        ["archive", "graph", "--format", "dot", "-o", "nowhere/x.dot"], ["archive", "export", "-o", "nowhere/x.bib"],
+        ["notes", "export", "ideas", "nowhere/x.jsonl"], ["status", "--all"],
+    ):  # fmt: skip
+        shell.run(*words)
+    for words in (
+        ["index", "toolbox"],
+        ["index", "toolbox", "--json"],
+        ["projects"],
+        ["notes", "create", "x"],
+        ["docs", "list", "handbook"],
+    ):
+        shell.run(*words, DOWSE_HOME="site.json")
+    return shell.text
 
 
 def disk(place: Place) -> str:
     """Record the names of all files that indexing writes, and the contents of the JSON files."""
-    with Commands(place) as shell:
-        for words in (
-            ["index", "shop"],
-            ["docs", "list", "handbook"],
-            ["archive", "index"],
-            ["notes", "create", "ideas"],
-        ):
-            shell.run_quietly(*words)
+    shell = Commands(place)
+    for words in (
+        ["index", "shop"],
+        ["docs", "list", "handbook"],
+        ["archive", "index"],
+        ["notes", "create", "ideas"],
+    ):
+        shell.run_quietly(*words)
     hashes = {path.name: f"<HASH of {_project_of(path)}>" for path in (place.home / "indexes").iterdir()}
     listed: dict[str, str] = {}
     for path in files_below(place.home):

@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -207,7 +206,6 @@ class Place:
             "GIT_CONFIG_NOSYSTEM": "1",
             "LANG": "C.UTF-8",
             "TZ": "UTC",
-            "PYTHONDONTWRITEBYTECODE": "1",
             "SOURCE_DATE_EPOCH": str(MODIFIED),
             "SEMBLE_GRAMMARS_CACHE_DIR": str(self.shared / "grammars"),
             "DOWSE_HOME": str(self.home),
@@ -255,11 +253,6 @@ def make_place(shared: Path, name: str) -> Place:
     for path in sorted(folder.rglob("*"), reverse=True):
         os.utime(path, (MODIFIED, MODIFIED), follow_symlinks=False)
     return place
-
-
-def python() -> str:
-    """Return the interpreter that starts the program."""
-    return sys.executable
 
 
 def _write(root: Path, files: Mapping[str, str | bytes]) -> None:

@@ -8,7 +8,6 @@ import os
 import queue
 import re
 import shlex
-import signal
 import subprocess
 import threading
 import time
@@ -17,8 +16,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from tests.recording.forking import PATIENCE_SECONDS, runner
-from tests.recording.projects import Place, python
+from tests import forking
+from tests.forking import PATIENCE_SECONDS
+from tests.recording.projects import Place
 
 Message = dict[str, Any]
 
@@ -33,16 +33,6 @@ class Commands:
     def __init__(self, place: Place) -> None:
         self.place = place
         self.said: list[str] = []
-        self._streams = [place.folder / f".{name}" for name in ("stdin", "stdout", "stderr")]
-        self._runner = runner(place)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._runner.__exit__(kind, error, trace)
 
     def run(
         self, *arguments: str, cwd: str = "", stdin: str = "", shown: Callable[[str], str] | None = None, **more: str
@@ -59,19 +49,11 @@ class Commands:
 
     def run_quietly(self, *arguments: str, cwd: str = "", stdin: str = "", **more: str) -> tuple[int, str, str]:
         """Run a command without recording it; return its exit code, stdout and stderr."""
-        given, *told = self._streams
-        given.write_text(stdin, encoding="utf-8")
-        for stream in told:
-            stream.write_text("", encoding="utf-8")
-        asked = {
-            "arguments": arguments,
-            "cwd": str(self.place.folder / cwd),
-            "environment": {**self.place.environment, **more},
-            "streams": [str(stream) for stream in self._streams],
-        }
-        code = self._runner.run(asked)
-        stdout, stderr = (stream.read_text(encoding="utf-8") for stream in told)
-        return code, stdout, stderr
+        environment = {**self.place.environment, **more}
+        code, out, err = forking.run(
+            *arguments, given=stdin.encode(), env=environment, cwd=str(self.place.folder / cwd)
+        )
+        return code, out.decode(), err.decode()
 
     @property
     def text(self) -> str:
@@ -106,24 +88,15 @@ class Server:
         """The answers of the user to the next questions."""
         self._capabilities: Message = {"elicitation": {}} if can_ask else {}
         self._number = 0
-        self._process = 0
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        self._streams = [place.folder / f".{next(_NUMBERS)}-{name}" for name in ("stdin", "stdout", "stderr")]
-        for pipe in self._streams[:2]:
-            os.mkfifo(pipe)
-        self._streams[2].touch()
-        self._runner = runner(place)
-        asked = {
-            "arguments": [*command.split(), *options],
-            "cwd": str(place.folder / cwd),
-            "environment": {**place.environment, **more},
-            "streams": [str(stream) for stream in self._streams],
-        }
-        # Both processes open the ends of a pipe at the same time and in the same order.
-        starting = threading.Thread(target=lambda: setattr(self, "_process", self._runner.start(asked)))
-        starting.start()
-        self._stdin, self._stdout = self._streams[0].open("wb"), self._streams[1].open("rb")
-        starting.join(PATIENCE_SECONDS)
+        self._stderr = (place.folder / f".{next(_NUMBERS)}-stderr").open("w+b")
+        self._process = forking.start(
+            *command.split(), *options, env={**place.environment, **more}, cwd=str(place.folder / cwd),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr.fileno(),
+        )  # fmt: skip
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._stdin, self._stdout = self._process.stdin, self._process.stdout
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         self.introduction = self._shake_hands()
@@ -137,14 +110,12 @@ class Server:
         try:
             with contextlib.suppress(BrokenPipeError):
                 self._stdin.close()
-            self._runner.wait()
+            self._process.wait(PATIENCE_SECONDS)
             self._reader.join(PATIENCE_SECONDS)
-            self._stdout.close()
-        except Exception:
-            os.kill(self._process, signal.SIGKILL)
-            raise
         finally:
-            self._runner.__exit__(kind, error, trace)
+            self._process.kill()
+            self._process.__exit__(kind, error, trace)
+            self._stderr.close()
 
     def call(self, tool: str, /, **arguments: Any) -> Message:
         """Call a tool, record its reply and return it."""
@@ -192,7 +163,7 @@ class Server:
     @property
     def stderr(self) -> str:
         """The text that the server has written to stderr."""
-        return self._streams[2].read_text(encoding="utf-8")
+        return os.pread(self._stderr.fileno(), 1_000_000, 0).decode()
 
     def _shake_hands(self) -> Message:
         if self.revision == NEWER:
@@ -250,6 +221,7 @@ def _is_at_work(reply: Message) -> bool:
     return (
         (isinstance(metadata, dict) and metadata.get("indexing") is True)
         or (isinstance(coverage, dict) and "indexing" in coverage)
+        or bool(content.get("pending"))
         or any(words in told for words in ("first look", "first scan", "being indexed"))
     )
 
@@ -282,10 +254,9 @@ class WebServer:
         self.place = place
         self.said: list[str] = []
         self._stderr = (place.folder / f".web-{time.monotonic_ns()}").open("w+b")
-        self.process = subprocess.Popen(
-            [python(), "-P", "-m", "dowse", *command.split(), *options, "--http", "127.0.0.1:0"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._stderr,
-            cwd=place.folder, env={**place.environment, **more},
+        self.process = forking.start(
+            *command.split(), *options, "--http", "127.0.0.1:0",
+            stderr=self._stderr.fileno(), cwd=str(place.folder), env={**place.environment, **more},
         )  # fmt: skip
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not (found := re.search(r" at http://127\.0\.0\.1:(\d+)/mcp\n", self.stderr)):

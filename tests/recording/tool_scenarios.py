@@ -107,8 +107,8 @@ def _is_kept(status: Message) -> bool:
 
 def several_projects(place: Place) -> str:
     """Record two projects in one server: the argument `project`, and calls that fail without it."""
-    with Commands(place) as shell:
-        shell.run_quietly("index", "toolbox")
+    shell = Commands(place)
+    shell.run_quietly("index", "toolbox")
     with Server(place, "shop", "toolbox", "--only", "code", "--tools", "full") as server:
         server.said.append({"tools": server.request("tools/list")["result"]["tools"][:4]})
         server.call("get_index_status", project="toolbox")
@@ -214,8 +214,8 @@ SITE_CALLS: dict[str, list[dict[str, Any]]] = {
 
 def archive(place: Place) -> str:
     """Record the tools of research archives."""
-    with Commands(place) as shell:
-        shell.run_quietly("archive", "index")
+    shell = Commands(place)
+    shell.run_quietly("archive", "index")
     with Server(place, "--only", "archive", "--tools", "full", cwd="empty") as server:
         server.wait_until(
             lambda told: bool(told.get("results")) and "indexing" not in told["metadata"],
@@ -314,10 +314,10 @@ NOTE_CALLS: list[tuple[str, dict[str, Any]]] = [
 
 def _with_everything(place: Place) -> None:
     """Index all projects and documents, so that a server of every surface starts with complete indexes."""
-    with Commands(place) as shell:
-        for words in (["index", "shop"], ["docs", "list", "shop"], ["archive", "index"], ["notes", "create", "ideas"],
-                      ["notes", "import", "ideas", "notes.jsonl"]):  # fmt: skip
-            shell.run_quietly(*words)
+    shell = Commands(place)
+    for words in (["index", "shop"], ["docs", "list", "shop"], ["archive", "index"], ["notes", "create", "ideas"],
+                  ["notes", "import", "ideas", "notes.jsonl"]):  # fmt: skip
+        shell.run_quietly(*words)
 
 
 def _is_served(status: Message) -> bool:
@@ -501,11 +501,11 @@ def other_settings(place: Place) -> str:
 def default_encoder(place: Place) -> str:
     """Record which paths are found by meaning with the default encoder; its scores depend on the processor."""
     (place.home / "config.json").unlink()
-    with Commands(place) as shell:
-        shell.run_quietly("index", "shop")
-        told = {}
-        for query in ("purchase the basket", "money back", "greet the browser"):
-            _, stdout, _ = shell.run_quietly("search", query, "shop", "--json")
-            found = json.loads(stdout)
-            told[query] = {"paths": sorted(one["path"] for one in found["results"]), "by": sorted(found["searchedBy"])}
-        return as_json(told)
+    shell = Commands(place)
+    shell.run_quietly("index", "shop")
+    told = {}
+    for query in ("purchase the basket", "money back", "greet the browser"):
+        _, stdout, _ = shell.run_quietly("search", query, "shop", "--json")
+        found = json.loads(stdout)
+        told[query] = {"paths": sorted(one["path"] for one in found["results"]), "by": sorted(found["searchedBy"])}
+    return as_json(told)

@@ -19,8 +19,8 @@ HELLO = json.dumps(
 
 def web(place: Place) -> str:
     """Record access control, refused requests, and the HTML pages."""
-    with Commands(place) as shell:
-        shell.run_quietly("index", "shop")
+    shell = Commands(place)
+    shell.run_quietly("index", "shop")
     with WebServer(place, "shop", "--only", "code") as open_server, WebServer(
         place, "shop", "--only", "code", "--token-file", "token", "--allow-origin", "https://app.example", "--allow-host", "search.example"
     ) as closed:  # fmt: skip
@@ -32,8 +32,8 @@ def web(place: Place) -> str:
 
 def public(place: Place) -> str:
     """Record a public server of documents and a site: its tools, and a session of the older revision."""
-    with Commands(place) as shell:
-        shell.run_quietly("docs", "list", "handbook")
+    shell = Commands(place)
+    shell.run_quietly("docs", "list", "handbook")
     with WebServer(place, "handbook", "--site", "site.json", "--public", "--tools", "full") as server:
         server.ask("GET", "/")
         server.ask("GET", "/health")
