@@ -3,7 +3,11 @@
 import re
 from collections.abc import Iterable, Sequence
 
-_BLOCK_START = re.compile(r"^( {0,3})(?=#{1,6}(?:[ \t]|$)|>|```|~~~|<|(?:=+|-+)[ \t]*$)", re.MULTILINE)
+_BLOCK_START = re.compile(
+    r"^((?: {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]{1,4}){0,8} {0,3})(?=#{1,6}(?:[ \t]|$)|>|```|~~~|<|(?:=+|-+)[ \t]*$)",
+    re.MULTILINE,
+)
+"""The beginning of a line that would start a heading, a fence or HTML, also behind the mark of a list."""
 _BACKTICKS = re.compile(r"`+")
 _MAX_HEADING_LEVEL = 6
 _MAX_COLUMNS = 64

@@ -9,6 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
+from dowse.indexes.index import ProjectIndex
 from dowse.platform import Lock
 from dowse.store import storage_layout
 from dowse.surfaces.project import progress
@@ -58,6 +59,15 @@ def test_progress_grows_and_ends_at_the_total(tree: Path, mode: str) -> None:
 
 
 def test_a_call_that_is_cancelled_keeps_what_was_done(tree: Path, mode: str) -> None:
+    async def is_something_kept() -> bool:
+        project = ProjectIndex(tree)
+        files = project.status().files
+        project.close()
+        return bool(files)
+
+    async def has_run_ended() -> bool:
+        return not Lock(storage_layout.index_folder(tree) / "index.lock").is_taken()
+
     async def conversation(assistant: Assistant) -> None:
         recorder, again = ProgressRecorder(), ProgressRecorder()
         async with anyio.create_task_group() as tasks:
@@ -67,7 +77,10 @@ def test_a_call_that_is_cancelled_keeps_what_was_done(tree: Path, mode: str) -> 
 
             tasks.start_soon(create)
             await recorder.has_some.wait()
+            await wait_until(is_something_kept)
             tasks.cancel_scope.cancel()
+
+        await wait_until(has_run_ended)
 
         async def is_done() -> bool:
             result = await assistant.client.call_tool("create_index", {}, progress_callback=again)
