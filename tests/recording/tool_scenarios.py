@@ -111,6 +111,7 @@ def several_projects(place: Place) -> str:
     shell.run_quietly("index", "toolbox")
     with Server(place, "shop", "toolbox", "--only", "code", "--tools", "full") as server:
         server.said.append({"tools": server.request("tools/list")["result"]["tools"][:4]})
+        server.wait_until(_is_kept, "get_index_status", project="toolbox")
         server.call("get_index_status", project="toolbox")
         server.call("search_code", query="hammer")
         server.call("search_code", query="cart", project="shop")

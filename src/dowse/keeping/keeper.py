@@ -61,21 +61,25 @@ class Keeper:
 
     def catch_up(self, project: ProjectIndex) -> list[str]:
         """Apply some pending changes before an answer; return the paths that are left."""
-        deadline = time.monotonic() + CATCH_UP_SECONDS
-        while self._session is None and project.exists and time.monotonic() < deadline:
-            self._wake.set()  # the index may just have been created
-            time.sleep(0.01)
-        session = self._session
+        session = self._started_session(project)
         if session is None:
             return ["."] if project.exists else []
         return session.catch_up(project)
 
+    def _started_session(self, project: ProjectIndex) -> WatchSession | None:
+        """Return the session; wait a moment for one that is about to start."""
+        deadline = time.monotonic() + CATCH_UP_SECONDS
+        while self._session is None and project.exists and time.monotonic() < deadline:
+            self._wake.set()  # the index may just have been created
+            time.sleep(0.01)
+        return self._session
+
     def watch_status(self, project: ProjectIndex) -> WatchStatus:
         """Return how the index is kept fresh now."""
-        session = self._session
+        session = self._started_session(project)
         if session is None:
             status = read_watch_status(project)
-            if status.mode == "elsewhere" and self._has_lease:
+            if self._has_lease or (status.mode == "off" and project.exists):
                 status = replace(status, mode="watching", why="the first scan has not ended")
             return replace(status, last_error=self._last_error or status.last_error)
         if not session.leads:
