@@ -2,13 +2,17 @@
 
 import base64
 import random
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from dowse.errors import PathRefused
+from dowse.settings import Settings
+from dowse.sources.document_files import DocumentFiles
 from dowse.sources.private_keys import find_private_key
 from dowse.types import Document, Entry, Reason, Rule, Verdict
+from tests.reading.test_docx import WORD
 from tests.sample_data import write_tree
 from tests.sources.repositories import decisions, source
 
@@ -37,7 +41,35 @@ KEYS = {
     "cut short": KEY[:900],
     "Windows lines": KEY.replace("\n", "\r\n"),
     "trailing spaces": KEY.replace("\n", "  \n"),
+    "below blank lines and spaces": f"\n\n \t\n   {KEY}",
+    "indented": f"\n    {KEY}".replace("\n", "\n    "),
+    "only its first line indented": f"\t{KEY}",
+    "below other comments": "// the key of the build machine\n; do not share\n" * 200 + KEY,
+    "below comments in another script": "# ключ сервера\n" * 200 + KEY,
+    "behind invisible characters": f"\ufeff\u200b\u00a0{KEY}",
+    "behind other line breaks": f"\x0b\u2028{KEY}",
+    "old line breaks": KEY.replace("\n", "\r"),
+    "quoted in a mail": f"> {KEY}".replace("\n", "\n> "),
+    "in a list": f"- {KEY}".replace("\n", "\n- "),
+    "in an element": f"<key>{KEY}</key>",
+    "on one line": KEY.replace("\n", ""),
+    "after a word in code": f"The key of `server`:\n\n{KEY}",
 }
+OTHER_KEYS = {
+    "age": (f"# created: 2026\n# public key: age1abc\nAGE-SECRET-KEY-1{'Q' * 58}\n", "AGE-SECRET-KEY-1…"),
+    "PuTTY": (f"PuTTY-User-Key-File-3: ssh-rsa\nEncryption: none\n{BODY}", "PuTTY-User-Key-File-…"),
+    "PuTTY, in notes": (
+        f"my key:\n\n  PuTTY-User-Key-File-2: ssh-rsa\nComment: me\nPrivate-Lines: 26\n{BODY}\nsee bob\n",
+        "PuTTY-User-Key-File-…",
+    ),
+    "PKCS 12": (block("PKCS12"), "-----BEGIN PKCS12-----"),
+    "OpenVPN": (
+        f"#\n# 2048 bit OpenVPN static key\n#\n{block('OpenVPN Static key V1', BODY.lower().replace('+', 'f'))}",
+        "-----BEGIN OpenVPN Static key V1-----",
+    ),
+}
+
+ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"]
 
 FIXTURE = f'''"""Signing."""
 
@@ -87,27 +119,49 @@ SHOWN = {
     "long.md": f"{'A guide of many words. ' * 200}\n\n{KEY}\n",
     "chain.txt": block("CERTIFICATE") * 3,
     "id.pub.txt": block("PUBLIC KEY"),
+    "dedent.py": f'KEY = dedent("""\\n    {KEY}""")\n'.replace("\n", "\n    "),
+    "string.java": f'String key = "{KEY}";'.replace("\n", ""),
+    "lines.js": "const key = [\n" + "".join(f'  "{line}",\n' for line in KEY.splitlines()) + "];\n",
     "age.md": "Your key looks like AGE-SECRET-KEY-1QQQ and is secret.\n",
 }
 
 
 @pytest.mark.parametrize("kind", KEYS)
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+@pytest.mark.parametrize("encoding", ENCODINGS)
 def test_a_private_key_is_known_in_every_form(kind: str, encoding: str) -> None:
     marker = find_private_key(KEYS[kind].encode(encoding))
     assert marker is not None
     assert "PRIVATE KEY" in marker
 
 
-@pytest.mark.parametrize(
-    ("text", "marker"),
-    [
-        (f"# created: 2026\n# public key: age1abc\nAGE-SECRET-KEY-1{'Q' * 58}\n", "AGE-SECRET-KEY-1…"),
-        (f"PuTTY-User-Key-File-3: ssh-rsa\nEncryption: none\n{BODY}", "PuTTY-User-Key-File-…"),
-    ],
-)
-def test_the_keys_of_other_programs_are_known_and_the_rule_shows_nothing_of_them(text: str, marker: str) -> None:
-    assert find_private_key(text.encode()) == marker
+@pytest.mark.parametrize("kind", OTHER_KEYS)
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_the_keys_of_other_programs_are_known_and_the_rule_shows_nothing_of_them(kind: str, encoding: str) -> None:
+    text, marker = OTHER_KEYS[kind]
+    assert find_private_key(text.encode(encoding)) == marker
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_no_form_of_a_private_key_is_read(tmp_path: Path, kind: str) -> None:
+    """A key in UTF-16, or below blank lines and spaces, was read whole."""
+    write_tree(tmp_path, {"notes.txt": KEYS[kind]})
+    for encoding in ENCODINGS:
+        (tmp_path / "notes.txt").write_bytes(KEYS[kind].encode(encoding))
+        for files in (source(tmp_path), DocumentFiles(tmp_path, Settings())):
+            assert isinstance(files.read_path("notes.txt"), Verdict)
+            with pytest.raises(PathRefused, match="is never read"):
+                files.read_bytes("notes.txt")
+
+
+def test_a_word_file_that_holds_a_private_key_is_not_read(tmp_path: Path) -> None:
+    paragraphs = "".join(f"<w:p><w:r><w:t>{line}</w:t></w:r></w:p>" for line in KEY.splitlines())
+    with zipfile.ZipFile(tmp_path / "key.docx", "w") as package:
+        package.writestr(
+            "word/document.xml", f'<w:document xmlns:w="{WORD}"><w:body>{paragraphs}</w:body></w:document>'
+        )
+    found = DocumentFiles(tmp_path, Settings()).read_path("key.docx")
+    assert isinstance(found, Verdict)
+    assert found.reason is Reason.DENIED
 
 
 @pytest.mark.parametrize("name", SHOWN)
@@ -142,5 +196,9 @@ def test_no_content_makes_the_search_for_a_key_slow() -> None:
         b"-----BEGIN " + b"A" * 1_000_000,
         b"'(" * 500_000,
         b"A: " * 300_000,
+        b"----- BEGIN " * 80_000,
+        b"-" * 1_000_000,
+        b"\n",
+        b"-----BEGIN A-----",
     ):
         find_private_key(b"-----BEGIN PRIVATE KEY-----\n" + line * (1_000_000 // len(line)))

@@ -62,6 +62,10 @@ class DocumentFiles(ProjectFiles):
             reading = read_document(data, entry.path)
         except FormatNotReadable as error:
             return Verdict(entry.path, Reason.UNREADABLE, detail=str(error))
+        if entry.path.lower().endswith(_CONVERTED_SUFFIXES) and (
+            refusal := self._policy.key_refusal(entry.path, reading.text.encode())
+        ):
+            return refusal
         language = "text" if suffix_of(entry.path) == ".txt" else "markdown"
         return Document(entry.path, "docs", language, stat, hashlib.sha256(data).digest(), reading)
 

@@ -137,9 +137,14 @@ class Policy:
         """Return the verdict against a file with these bytes, or None."""
         if (position := find_nul_byte(data)) is not None:
             return Verdict(path, Reason.BINARY, detail=f"a NUL byte at offset {position}")
-        if rule := self.deny.rule_against_content(data):
-            return Verdict(path, Reason.DENIED, rule, "the file is a private key")
+        if refusal := self.key_refusal(path, data):
+            return refusal
         return self.too_large_verdict(path, max(size, len(data))) if len(data) > self.settings.max_file_bytes else None
+
+    def key_refusal(self, path: str, data: bytes) -> Verdict | None:
+        """Return the verdict against a file that is a private key, judged by its bytes or its converted text."""
+        rule = self.deny.rule_against_content(data)
+        return Verdict(path, Reason.DENIED, rule, "the file is a private key") if rule else None
 
     def max_bytes_for(self, path: str) -> int:  # noqa: ARG002 - other policies use the path
         """Return the maximum size of a file at this path."""

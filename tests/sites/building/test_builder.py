@@ -13,6 +13,7 @@ from dowse.sites.building.generator_settings import GeneratorSettings, gather_se
 from dowse.sites.building.page_front_matter import parse_day
 from dowse.sites.building.plain_text import markdown_text
 from dowse.sites.inspection import inspect_bytes
+from tests.end_to_end.security.fake_secrets import private_key
 from tests.sample_data import write_tree
 
 SETTINGS = GeneratorSettings(name="Site", domain="site.example")
@@ -117,7 +118,8 @@ def test_a_folder_without_pages_is_no_site(tmp_path: Path) -> None:
 
 def test_nothing_outside_the_folder_and_no_secret_is_read(tmp_path: Path) -> None:
     outside = write_tree(tmp_path / "outside", {"secret.md": "secret"})
-    root = write_tree(tmp_path / "site", {"a.md": "Words.", ".ssh/notes.md": "secret", "secring.md": "secret"})
+    files = {"a.md": "Words.", ".ssh/notes.md": "secret", "secring.md": "secret", "key.md": f"\n  {private_key()}"}
+    root = write_tree(tmp_path / "site", files)
     (root / "link.md").symlink_to(outside / "secret.md")
     (root / "folder").symlink_to(outside)
     assert list(pages_of(root)) == ["/a"]

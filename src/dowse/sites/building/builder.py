@@ -166,7 +166,7 @@ def _html_pages(
     for path in tree.files("", HTML_ENDINGS):
         data = tree.read(path)
         if data is None:
-            yield path, "it cannot be read, or is too long for a page"
+            yield path, "it cannot be read, is a private key, or is too long for a page"
             continue
         try:
             yield path, _html_page(HtmlPage(path, data), collector, settings)

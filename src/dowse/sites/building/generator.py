@@ -90,7 +90,7 @@ class Generator:
             for path in self.tree.files(folder, self.endings):
                 data = self.tree.read(path)
                 if data is None:
-                    yield path, "it cannot be read, or is too long for a page"
+                    yield path, "it cannot be read, is a private key, or is too long for a page"
                     continue
                 relative_path = path[len(folder) :].lstrip("/") if folder else path
                 yield self._read_source(path, relative_path, data)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dowse.platform import open_beneath
 from dowse.sources.denylist import DenyList
+from dowse.sources.private_keys import find_private_key
 
 MAX_FILE_BYTES = 16 << 20
 """Maximum size of a page; a larger file is data, whatever its ending."""
@@ -28,13 +29,13 @@ class SourceTree:
                 yield path
 
     def read(self, path: str) -> bytes | None:
-        """Return the content of a file; None if it cannot be read or is too large for a page."""
+        """Return the content of a file; None if it cannot be read, is a private key or is too large for a page."""
         try:
             with open_beneath(self.root, path) as descriptor, open(descriptor, "rb", closefd=False) as file:
                 data = file.read(MAX_FILE_BYTES + 1)
         except OSError:
             return None
-        return data if len(data) <= MAX_FILE_BYTES else None
+        return data if len(data) <= MAX_FILE_BYTES and not find_private_key(data) else None
 
     def text(self, path: str) -> str:
         """Return a settings file as text; empty if there is none."""
