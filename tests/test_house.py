@@ -26,6 +26,7 @@ GROUND: dict[str, set[str]] = {
     "types": set(),
     "protocols": {"types"},
     "platform": {"errors", "types"},
+    "power": set(),
     "globs": {"errors"},
     "settings": {"errors", "globs", "platform"},
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dowse import platform
-from dowse.errors import DiskFull, StoreBusy
+from dowse.errors import DiskFull, NotWritable, StoreBusy
 from dowse.platform import Lock, make_private_folder, open_beneath, read_at_most, storage_root, write_atomically
 
 HOLD = """
@@ -68,6 +68,57 @@ def test_a_full_disk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(DiskFull, match="Free some space"):
         write_atomically(tmp_path / "x", b"y")
+
+
+@pytest.mark.parametrize(
+    ("number", "why"), [(errno.EROFS, "its file system is read-only"), (errno.EACCES, "permission denied")]
+)
+def test_a_folder_that_cannot_be_written_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, why: str
+) -> None:
+    def refuse(*_: object, **__: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    lock = Lock(tmp_path / "lock")
+    assert lock.try_acquire()
+    lock.release()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", refuse)
+        with pytest.raises(NotWritable, match=f"{tmp_path}/lock cannot be written: {why}"):
+            lock.try_acquire()
+        with pytest.raises(NotWritable, match=why):
+            write_atomically(tmp_path / "x", b"y")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "mkdir", refuse)
+        with pytest.raises(NotWritable, match=why):
+            make_private_folder(tmp_path / "a")
+
+
+def test_a_write_removes_what_a_killed_one_left_and_nothing_of_a_living_one(tmp_path: Path) -> None:
+    script = (
+        "import os, sys, time; from pathlib import Path; from dowse.platform import write_atomically\n"
+        "os.fsync = lambda _: (print('written', flush=True), time.sleep(60))\n"
+        "write_atomically(Path(sys.argv[1]), b'half')"
+    )
+    file, other = tmp_path / "state.json", tmp_path / ".other.json.x.tmp"
+    other.write_bytes(b"of another file")
+
+    def begin() -> "subprocess.Popen[str]":
+        writer = subprocess.Popen([sys.executable, "-c", script, file], stdout=subprocess.PIPE, text=True)
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "written\n"
+        return writer
+
+    with begin() as killed, begin() as living:
+        killed.kill()
+        killed.wait()
+        assert len(list(tmp_path.glob(".state.json.*.tmp"))) == 2
+        write_atomically(file, b"new")
+        assert len(list(tmp_path.glob(".state.json.*.tmp"))) == 1, "the living process needs its file"
+        living.kill()
+        living.wait()
+    write_atomically(file, b"newer")
+    assert sorted(os.listdir(tmp_path)) == [other.name, file.name]
 
 
 def test_folders_of_ours_are_private(tmp_path: Path) -> None:
@@ -138,40 +189,3 @@ def test_without_openat_every_component_is_checked(tmp_path: Path, monkeypatch: 
         with pytest.raises(OSError, match="symbolic link"):
             read(root, path)
     assert (sys.platform in ("win32", "darwin")) == platform.NAMES_FOLD_CASE
-
-
-MAINS = {"type": "Mains", "online": "1"}
-UNPLUGGED = {"type": "Mains", "online": "0"}
-FULL = {"type": "Battery", "status": "Full"}
-EMPTYING = {"type": "Battery", "status": "Discharging"}
-MOUSE = {"type": "Battery", "scope": "Device", "status": "Discharging"}
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="as Linux tells it")
-@pytest.mark.parametrize(
-    ("supplies", "is_on_battery"),
-    [
-        ([], False),
-        ([MAINS], False),
-        ([MAINS, FULL], False),
-        ([UNPLUGGED, EMPTYING], True),
-        ([EMPTYING], True),
-        ([MAINS, EMPTYING], False),  # one battery of two, or a charger that is too weak
-        ([UNPLUGGED, {"type": "USB", "online": "1"}, EMPTYING], False),
-        ([MOUSE], False),
-        ([{}], False),
-        ([{"type": "\x00\xff", "online": "?"}, EMPTYING], True),
-    ],
-)
-def test_a_laptop_knows_whether_it_is_plugged_in(
-    tmp_path: Path, supplies: list[dict[str, str]], is_on_battery: bool
-) -> None:
-    for number, facts in enumerate(supplies):
-        (tmp_path / str(number)).mkdir()
-        for name, value in facts.items():
-            (tmp_path / str(number) / name).write_text(f"{value}\n", encoding="utf-8")
-    assert platform.is_on_battery(tmp_path) is is_on_battery
-
-
-def test_where_nobody_tells_there_is_no_battery(tmp_path: Path) -> None:
-    assert not platform.is_on_battery(tmp_path / "nothing")

@@ -40,6 +40,11 @@ CATALOG = {
         "Not enough disk space to create the search index. Free up some space and try again.",
         "ENOSPC - need ~{needed}MB, have {available}MB",
     ),
+    "NOT_WRITABLE": (
+        "The search index cannot be written: its folder is read-only, or permission was denied. "
+        "Make it writable and try again.",
+        "{detail}",
+    ),
     "FILE_NOT_FOUND": ("The file '{path}' doesn't exist or isn't indexed.", "{path} not in index ({detail})"),
     "INVALID_PATTERN": ("The search pattern '{pattern}' is invalid. Please check the syntax.", "{detail}"),
     "PROJECT_NOT_DETECTED": (

@@ -28,7 +28,8 @@ DowseError
     ├── StoreDamaged                 the catalog itself cannot be read
     ├── LimitReached                 no more of this can be kept
     ├── ModelMissing                 an encoder's model cannot be had
-    ├── DiskFull                     no space is left
+    ├── NotWritable                  nothing can be written there
+    │   └── DiskFull                 no space is left
     ├── NotASiteIndex                a file is no index of a site
     ├── BrokenSiteIndex              the index of a site cannot be served
     └── NoPagesFound                 a folder has no pages to build an index of        exit 1
@@ -205,7 +206,13 @@ class ModelMissing(Failed):
     code = "MODEL_DOWNLOAD_FAILED"
 
 
-class DiskFull(Failed):
+class NotWritable(Failed):
+    """Nothing can be written there: the file system is read-only, or the user has no permission."""
+
+    code = "NOT_WRITABLE"
+
+
+class DiskFull(NotWritable):
     """No space is left on the disk that holds the index."""
 
     code = "DISK_FULL"

@@ -5,8 +5,10 @@ The rest of the package is the same for all three systems.
 
 import contextlib
 import errno
+import glob
 import os
 import platform
+import shutil
 import signal
 import stat
 import subprocess
@@ -16,7 +18,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from dowse.errors import DiskFull, StoreBusy
+from dowse.errors import DiskFull, NotWritable, StoreBusy
 from dowse.types import Stat
 
 IS_WINDOWS = sys.platform == "win32"
@@ -32,6 +34,10 @@ _FILE_FLAGS = (
     | getattr(os, "O_BINARY", 0)
 )
 _FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
+
+
+_MIN_FREE_BYTES = 65_536
+"""With less space left a disk counts as full: SQLite needs about half of it to open a database for writing."""
 
 
 def storage_root() -> Path:
@@ -128,25 +134,55 @@ def read_at_most(descriptor: int, limit: int) -> bytes:
 def make_private_folder(path: Path) -> None:
     """Create a folder and its missing parents; only the user can enter them."""
     missing = [path, *path.parents]
-    for folder in reversed([p for p in missing if not p.exists()]):
-        folder.mkdir(mode=0o700, exist_ok=True)
+    with disk_errors(path):
+        for folder in reversed([p for p in missing if not p.exists()]):
+            folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Replace a file. After a crash it has either the old or the new content, never a part of it."""
     with disk_errors(path):
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+        _remove_leftovers(path)
+        descriptor, name = _make_temporary(path)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            Path(name).replace(path)
+                if not IS_WINDOWS:
+                    Path(name).replace(path)  # before the lock ends
+            if IS_WINDOWS:  # which renames no open file
+                Path(name).replace(path)
         except BaseException:
             with contextlib.suppress(OSError):
                 Path(name).unlink()
             raise
         sync_folder(path.parent)
+
+
+def _make_temporary(path: Path) -> tuple[int, str]:
+    """Create a temporary file beside a file. It stays locked as long as its owner lives."""
+    while True:
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+        with contextlib.suppress(OSError):  # some file systems have no locks; nothing is removed there
+            _lock_descriptor(descriptor)
+        if IS_WINDOWS or os.fstat(descriptor).st_nlink:
+            return descriptor, name
+        os.close(descriptor)  # another process took it for a leftover before it was locked
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove the temporary files that killed processes left beside a file. Those of a living process are locked."""
+    if IS_WINDOWS:  # which cannot rename a file that is locked
+        return
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+        with contextlib.suppress(OSError):
+            descriptor = os.open(leftover, _FILE_FLAGS)
+            try:
+                _lock_descriptor(descriptor)
+                leftover.unlink()
+            finally:
+                os.close(descriptor)
 
 
 def sync_folder(folder: Path) -> None:
@@ -162,15 +198,50 @@ def sync_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def disk_errors(where: Path) -> Iterator[None]:
-    """Turn the system's "no space" error into DiskFull."""
+    """Turn the errors of a system that cannot write into DiskFull or NotWritable."""
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskFull(
-                f"No space left on the disk that holds {where}. Free some space and run the command again; nothing was lost."
-            ) from error
+        if refusal := writing_error(error, where):
+            raise refusal from error
         raise
+
+
+def writing_error(error: OSError, where: Path) -> NotWritable | None:
+    """Return the error that says why something cannot be written; None if the cause is another one."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return _disk_full(where)
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return _not_writable(where, is_read_only=error.errno == errno.EROFS)
+    return None
+
+
+def refusal_to_write(path: Path) -> NotWritable | None:
+    """Return the error that says why nothing can be written to a file or beside it; None if it seems possible."""
+    folder = path.parent
+    if not os.access(folder, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        is_read_only = hasattr(os, "statvfs") and bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+        return _not_writable(path, is_read_only=is_read_only)
+    with contextlib.suppress(OSError):
+        if shutil.disk_usage(folder).free < _MIN_FREE_BYTES:
+            return _disk_full(path)
+        if hasattr(os, "statvfs") and (usage := os.statvfs(folder)).f_files and not usage.f_favail:
+            return _disk_full(path)
+    return None
+
+
+def _disk_full(where: Path) -> DiskFull:
+    return DiskFull(
+        f"No space left on the disk that holds {where}. Free some space and run the command again; nothing was lost."
+    )
+
+
+def _not_writable(where: Path, *, is_read_only: bool) -> NotWritable:
+    why = "its file system is read-only" if is_read_only else "permission denied"
+    remedy = "Make it writable" if is_read_only else "Check the permissions of the folder"
+    return NotWritable(
+        f"{where} cannot be written: {why}. {remedy}, or move the storage root with DOWSE_HOME; nothing was lost."
+    )
 
 
 class Lock:
@@ -199,7 +270,8 @@ class Lock:
         """Take the lock if it is free, and return whether it was."""
         if self._descriptor is not None:
             return False
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        with disk_errors(self.path):
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
         try:
             _lock_descriptor(descriptor)
         except OSError:
@@ -217,8 +289,8 @@ class Lock:
         if self.is_held:
             return True
         try:
-            descriptor = os.open(self.path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
-        except FileNotFoundError:
+            descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        except (FileNotFoundError, PermissionError):
             return False
         try:
             _lock_descriptor(descriptor, is_shared=True)
@@ -287,55 +359,6 @@ def lower_priority() -> None:
     """Lower the priority of this process."""
     if hasattr(os, "nice"):
         os.nice(5)
-
-
-POWER_SUPPLIES = Path("/sys/class/power_supply")
-
-
-def is_on_battery(supplies: Path = POWER_SUPPLIES) -> bool:
-    """Return whether the machine runs on its battery; false where the system does not tell."""
-    try:
-        if sys.platform == "darwin":
-            return _mac_is_on_battery()
-        return _windows_is_on_battery() if IS_WINDOWS else _linux_is_on_battery(supplies)
-    except (OSError, AttributeError):
-        return False
-
-
-def _linux_is_on_battery(supplies: Path) -> bool:
-    found = [_read_supply(folder) for folder in supplies.iterdir()]
-    if any(supply["type"] != "Battery" and supply["online"] == "1" for supply in found):
-        return False
-    # The battery of a mouse has the scope `Device`; it discharges whatever powers the machine.
-    return any(
-        supply["type"] == "Battery" and supply["scope"] != "Device" and supply["status"] == "Discharging"
-        for supply in found
-    )
-
-
-def _read_supply(folder: Path) -> dict[str, str]:
-    facts = dict.fromkeys(("type", "online", "scope", "status"), "")
-    for name in facts:
-        with contextlib.suppress(OSError):
-            facts[name] = (folder / name).read_text(encoding="ascii", errors="replace").strip()
-    return facts
-
-
-def _mac_is_on_battery() -> bool:
-    import ctypes
-
-    power = ctypes.CDLL("/System/Library/Frameworks/IOKit.framework/IOKit")
-    power.IOPSGetTimeRemainingEstimate.restype = ctypes.c_double
-    unlimited = -2.0  # the value on mains power
-    return bool(power.IOPSGetTimeRemainingEstimate() != unlimited)
-
-
-def _windows_is_on_battery() -> bool:
-    import ctypes
-
-    status = (ctypes.c_ubyte * 12)()  # SYSTEM_POWER_STATUS; its first byte is 0 on battery
-    known = ctypes.windll.kernel32.GetSystemPowerStatus(ctypes.byref(status))  # type: ignore[attr-defined,unused-ignore]
-    return bool(known) and status[0] == 0
 
 
 def is_arm() -> bool:

@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict, dataclass
 
 from dowse.encoding_worker.backfill import BATCH_TEXTS
-from dowse.platform import POWER_SUPPLIES
+from dowse.power import POWER_SUPPLIES
 
 IDLE_SECONDS = 600.0
 """An encoding process ends after this long without work or queries; starting it again takes two seconds."""

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from dowse.errors import CatalogError, DowseError, ModelMissing
 from dowse.indexes.encoder_state import first_incomplete_version, serving_version, wanted_versions
-from dowse.platform import POWER_SUPPLIES, Lock, is_on_battery, write_atomically
+from dowse.platform import Lock, write_atomically
+from dowse.power import POWER_SUPPLIES, is_on_battery
 from dowse.settings import Settings, read_json
 from dowse.store.local import LocalStore
 from dowse.types import KINDS
