@@ -210,7 +210,7 @@ def disk_errors(where: Path) -> Iterator[None]:
 def writing_error(error: OSError, where: Path) -> NotWritable | None:
     """Return the error that says why something cannot be written; None if the cause is another one."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return _disk_full(where)
+        return disk_full_error(where)
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
         return _not_writable(where, is_read_only=error.errno == errno.EROFS)
     return None
@@ -218,19 +218,20 @@ def writing_error(error: OSError, where: Path) -> NotWritable | None:
 
 def refusal_to_write(path: Path) -> NotWritable | None:
     """Return the error that says why nothing can be written to a file or beside it; None if it seems possible."""
-    folder = path.parent
-    if not os.access(folder, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
+    folder = next(folder for folder in path.parents if os.path.exists(folder))  # noqa: PTH110 - Path.exists may raise
+    if not os.access(folder, os.W_OK | os.X_OK) or (os.path.exists(path) and not os.access(path, os.W_OK)):  # noqa: PTH110
         is_read_only = hasattr(os, "statvfs") and bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
         return _not_writable(path, is_read_only=is_read_only)
     with contextlib.suppress(OSError):
         if shutil.disk_usage(folder).free < _MIN_FREE_BYTES:
-            return _disk_full(path)
+            return disk_full_error(path)
         if hasattr(os, "statvfs") and (usage := os.statvfs(folder)).f_files and not usage.f_favail:
-            return _disk_full(path)
+            return disk_full_error(path)
     return None
 
 
-def _disk_full(where: Path) -> DiskFull:
+def disk_full_error(where: Path) -> DiskFull:
+    """Return the error that names the disk without space."""
     return DiskFull(
         f"No space left on the disk that holds {where}. Free some space and run the command again; nothing was lost."
     )

@@ -1,30 +1,29 @@
 """A SQLite database with one connection per thread, schema migrations, real transactions and dowse's own errors."""
 
 import contextlib
-import shutil
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from dowse import __version__
-from dowse.errors import DiskFull, Failed, StoreBusy, StoreDamaged, StoreTooNew
+from dowse.errors import Failed, StoreBusy, StoreDamaged, StoreTooNew
+from dowse.platform import disk_full_error, refusal_to_write
 from dowse.store.catalog_schema import APPLICATION_ID, STEPS
+from dowse.store.sqlite_connection import DatabaseConnection, open_connection
 
 SqlRow = tuple[Any, ...]
 
 _BUSY_SECONDS = 5.0
 _IDS_PER_QUERY = 500
-_MIN_FREE_BYTES = 65_536
-"""More than the size of the `-shm` file that all connections to a catalog share."""
 
 
 class CatalogDatabase:
     """An open database file in the current format, migrated if it was older.
 
-    The default `steps` make a catalog; other steps make another kind of database.
+    The default `steps` make a catalog; other steps make another kind of database. Where nothing can be written, an
+    existing database is read.
     """
 
     def __init__(self, file: Path, steps: Sequence[str] = STEPS, application_id: int = APPLICATION_ID) -> None:
@@ -32,10 +31,10 @@ class CatalogDatabase:
         self._steps = steps
         self._application_id = application_id
         self._local = threading.local()
-        self._connections: list[sqlite3.Connection] = []
+        self._connections: list[DatabaseConnection] = []
         try:
-            with self._translate_errors():
-                self._prepare(self._connection())
+            with self._translate_errors(), self._connection() as opened:
+                self._prepare(opened.connection)
         except BaseException:
             self.close()
             raise
@@ -43,7 +42,17 @@ class CatalogDatabase:
     def rows(self, query: str, values: Sequence[object] = ()) -> list[SqlRow]:
         """Return all rows of a query."""
         with self._translate_errors():
-            return self._connection().execute(query, values).fetchall()
+            with self._connection() as opened:
+                try:
+                    rows = opened.connection.execute(query, values).fetchall()
+                except sqlite3.DatabaseError:
+                    if opened.is_current():
+                        raise
+                else:
+                    if opened.is_current():
+                        return rows
+            with self._connection() as opened:  # another process wrote meanwhile
+                return opened.connection.execute(query, values).fetchall()
 
     def rows_in(self, query: str, ids: Iterable[int], before: Sequence[object] = ()) -> Iterator[SqlRow]:
         """Yield all rows of a query that ends in `IN`, a bounded number of ids at a time."""
@@ -55,19 +64,20 @@ class CatalogDatabase:
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
         """Run several reads on one state of the database."""
-        with self._translate_errors():
-            connection = self._connection()
-            connection.execute("BEGIN")
+        with self._translate_errors(), self._connection() as opened:
+            opened.connection.execute("BEGIN")
             try:
                 yield
             finally:
-                connection.execute("ROLLBACK")
+                opened.connection.execute("ROLLBACK")
+            if not opened.is_current():
+                raise StoreBusy(f"{self.file} was changed by another process. Try again in a moment.")
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Run several writes in one transaction: all or none of them take effect."""
-        with self._translate_errors():
-            connection = self._connection()
+        with self._translate_errors(), self._connection(is_writing=True) as opened:
+            connection = opened.connection
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -79,29 +89,52 @@ class CatalogDatabase:
 
     def release_memory(self) -> None:
         """Release the memory that this thread's connection caches for the next query."""
-        with self._translate_errors():
-            self._connection().execute("PRAGMA shrink_memory")
+        with self._translate_errors(), self._connection() as opened:
+            opened.connection.execute("PRAGMA shrink_memory")
 
     def close(self) -> None:
         """Close every thread's connection."""
-        for connection in self._connections:
-            connection.close()
+        for opened in self._connections:
+            opened.connection.close()
         self._connections.clear()
         self._local = threading.local()
 
-    def _connection(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = sqlite3.connect(
+    @contextlib.contextmanager
+    def _connection(self, *, is_writing: bool = False) -> Iterator[DatabaseConnection]:
+        """Give this thread's connection to a block."""
+        opened = self._open()
+        if is_writing and opened.is_frozen:  # it may be possible to write by now
+            self._discard(opened)
+            opened = self._open()
+        if is_writing and opened.refusal:
+            raise opened.refusal
+        try:
+            yield opened
+        finally:
+            if not opened.is_kept and not opened.connection.in_transaction:
+                self._discard(opened)
+
+    def _open(self) -> DatabaseConnection:
+        """Return this thread's connection. A frozen one is opened again once another process has written."""
+        opened: DatabaseConnection | None = getattr(self._local, "opened", None)
+        if opened is not None and not opened.connection.in_transaction and not opened.is_current():
+            self._discard(opened)
+            opened = None
+        if opened is None:
+            opened = self._local.opened = open_connection(
                 self.file, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
             )
-            self._local.connection = connection
-            self._connections.append(connection)
-            connection.execute("PRAGMA foreign_keys = ON")
+            self._connections.append(opened)
+            opened.connection.execute("PRAGMA foreign_keys = ON")
             # A killed process loses nothing. A machine that loses power may lose the last batches,
             # which the next scan finds missing. FULL costs an fsync per batch.
-            connection.execute("PRAGMA synchronous = NORMAL")
-        return connection
+            opened.connection.execute("PRAGMA synchronous = NORMAL")
+        return opened
+
+    def _discard(self, opened: DatabaseConnection) -> None:
+        self._local.opened = None
+        self._connections.remove(opened)
+        opened.connection.close()
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
@@ -132,13 +165,6 @@ class CatalogDatabase:
             "Upgrade dowse, or delete the index and build it again."
         )
 
-    def _is_disk_full(self) -> bool:
-        """Return whether a write error means a full disk: SQLite does not say so for the file that all connections share."""
-        try:
-            return shutil.disk_usage(self.file.parent).free < _MIN_FREE_BYTES
-        except OSError:
-            return False
-
     @contextlib.contextmanager
     def _translate_errors(self) -> Iterator[None]:
         """Translate the errors of SQLite into dowse's own."""
@@ -146,15 +172,12 @@ class CatalogDatabase:
             yield
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorname", "")
-            if code.startswith("SQLITE_FULL") or (code.startswith("SQLITE_IOERR") and self._is_disk_full()):
-                raise DiskFull(
-                    f"No space left on the disk that holds {self.file}. "
-                    "Free some space and run the command again; nothing was lost."
-                ) from error
+            if code.startswith("SQLITE_FULL"):
+                raise disk_full_error(self.file) from error
             if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
                 raise StoreBusy(f"The index at {self.file.parent} is busy. Try again in a moment.") from error
             if code.startswith(("SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
-                raise Failed(
+                raise refusal_to_write(self.file) or Failed(
                     f"The catalog {self.file} cannot be read or written ({error}). "
                     "Check the disk and the folder's permissions; nothing was lost."
                 ) from error
@@ -170,7 +193,7 @@ def is_current_format(file: Path) -> bool:
     if not file.exists():
         return False
     try:
-        with contextlib.closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True)) as connection:
+        with contextlib.closing(open_connection(file, mode="ro").connection) as connection:
             version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     except sqlite3.Error:
         return False

@@ -11,7 +11,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TypeVar
 
-from dowse.errors import Failed, LexicalDamaged, StoreBusy
+from dowse.errors import Failed, LexicalDamaged, NotWritable, StoreBusy
 from dowse.platform import Lock
 from dowse.protocols import ReadText
 from dowse.store import lexical
@@ -39,12 +39,18 @@ class LexicalFollower:
         self._index = LexicalIndex(folder / f"{FOLDER_PREFIX}none")
         self._counted: Path | None = None
         """Folder of the index whose number of entries was compared with the catalog."""
+        self.refusal: NotWritable | None = None
+        """Why the index is behind the catalog: it could not be written."""
 
     def refresh(self) -> None:
-        """Open the current index, and catch up with the catalog unless another process writes."""
+        """Open the current index, and catch up with the catalog unless another process writes or nothing can be written."""
+        self.refusal = None
         if not self.is_current():
-            with contextlib.suppress(StoreBusy), self._lock.held(READ_WAIT_SECONDS):
-                self.catch_up()
+            try:
+                with contextlib.suppress(StoreBusy), self._lock.held(READ_WAIT_SECONDS):
+                    self.catch_up()
+            except NotWritable as error:
+                self.refusal = error
 
     def query(self, question: Callable[[LexicalIndex], _Answer]) -> _Answer:
         """Query the lexical index; if it is damaged, open it again, and rebuild it only if that does not help."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dowse.encoding.packing import pack_vectors
-from dowse.errors import LexicalDamaged
+from dowse.errors import LexicalDamaged, NotWritable
 from dowse.platform import Lock, make_private_folder
 from dowse.protocols import ReadText
 from dowse.store.catalog import Catalog, Changes
@@ -159,7 +159,8 @@ class LocalStore:
 
         def finish_and_release() -> None:
             try:
-                with contextlib.suppress(LexicalDamaged, OSError):  # the commit is valid with or without the merge
+                # The commit is valid with or without the merge.
+                with contextlib.suppress(LexicalDamaged, NotWritable, OSError):
                     finish()
             finally:
                 self._lock.release()
@@ -225,6 +226,11 @@ class LocalStore:
     def refresh(self) -> None:
         """Open the current lexical index, and let it catch up unless another process writes."""
         self._lexical.refresh()
+
+    @property
+    def refusal(self) -> NotWritable | None:
+        """Why some of the newest changes are not found by their words: they could not be written."""
+        return self._lexical.refusal
 
     def nearest(
         self,

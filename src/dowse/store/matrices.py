@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dowse.errors import StoreBusy
+from dowse.errors import NotWritable, StoreBusy
 from dowse.platform import Lock
 from dowse.store import matrix, vector_search
 from dowse.store.catalog import Catalog
@@ -91,7 +91,7 @@ class Matrices:
         return known
 
     def _current_header(self, encoder: str) -> matrix.MatrixHeader | None:
-        """Return the header of the matrix, brought up to date unless another process writes; None when it has no vectors."""
+        """Return the header of the matrix, brought up to date if it can be; None when it has no vectors."""
         header = matrix.read_header(matrix.matrix_file(self._folder, encoder))
         if header is not None and header[:2] != (self._catalog.id, encoder):
             header = None
@@ -102,7 +102,7 @@ class Matrices:
         try:
             with self._lock.held(READ_WAIT_SECONDS):
                 return self._follow(encoder)
-        except StoreBusy:
+        except (StoreBusy, NotWritable):
             return header
 
     def _follow(self, encoder: str) -> matrix.MatrixHeader | None:
