@@ -108,6 +108,23 @@ def test_a_session_that_nobody_has_is_not_found(server: HttpServer, session: str
 def test_without_a_session_nothing_but_a_handshake_is_answered(server: HttpServer) -> None:
     reply = server.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}})
     assert reply.error == (400, INVALID_REQUEST)
+    assert "mcp-session-id" not in reply.headers
+
+
+def test_a_refused_handshake_names_no_session(server: HttpServer) -> None:
+    """The SDK names the session that it has prepared, and which the next request would not find."""
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": OLDER}}
+    for method, accept in (
+        ("POST", "text/html"),
+        ("GET", "text/html"),
+        ("GET", "text/event-stream"),
+        ("DELETE", "*/*"),
+    ):
+        reply = server.send_request(
+            method, "/mcp", json.dumps(hello).encode(), Content_Type="application/json", Accept=accept
+        )
+        assert reply.status >= 400
+        assert "mcp-session-id" not in reply.headers
 
 
 def test_a_session_that_its_client_has_ended_is_not_found(server: HttpServer) -> None:

@@ -72,6 +72,8 @@ class Endpoint:
             raise _refusal(405, f"Method not allowed; use {', '.join(_METHODS)}.", {"Allow": ", ".join(_METHODS)})
         if scope["method"] == "POST" and not _is_json(Headers(scope=scope)):
             raise _refusal(415, f"The Content-Type must be {_JSON}.")
+        if int(Headers(scope=scope).get("content-length", 0)) > MAX_BODY_BYTES:
+            raise _body_too_large()
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 await self._receive(receive, body)
@@ -86,7 +88,7 @@ class Endpoint:
                 raise BodyRefused(None)  # the client has disconnected
             has_more, part = message.get("more_body", False), message.get("body", b"")
             if len(body) + len(part) > MAX_BODY_BYTES:
-                raise _refusal(413, f"The message is too large; the maximum is {MAX_BODY_BYTES:,} bytes.")
+                raise _body_too_large()
             if self._held_bytes + len(part) > MAX_BODIES_BYTES:
                 raise _refusal(503, "The server is receiving too much data. Try again later.", {"Retry-After": "1"})
             body += part
@@ -174,6 +176,10 @@ def _parse_body(body: bytes) -> JSONRPCMessage:
 
 def _refusal(status: int, message: str, headers: dict[str, str] | None = None) -> BodyRefused:
     return BodyRefused(error_response(status, message, headers))
+
+
+def _body_too_large() -> BodyRefused:
+    return _refusal(413, f"The message is too large; the maximum is {MAX_BODY_BYTES:,} bytes.")
 
 
 async def _receive_disconnect() -> Message:

@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Mapping
+from http import HTTPStatus
 from urllib.parse import quote
 
 from anyio import CancelScope
@@ -13,6 +14,7 @@ REQUEST_KEY = "dowse.exchange"
 """The key under which the scope of a request holds its `Request`."""
 LOGGED_PATH_CHARACTERS = 200
 
+_SESSION_HEADER = b"mcp-session-id"
 _log = logging.getLogger("dowse.access")
 
 
@@ -34,7 +36,10 @@ class Request:
         """Send a part of the reply."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            message = {**message, "headers": [*message.get("headers", ()), *self._headers]}
+            headers = message.get("headers", ())
+            if self.status >= HTTPStatus.BAD_REQUEST:  # the SDK names a session even when it has opened none
+                headers = [(name, value) for name, value in headers if name.lower() != _SESSION_HEADER]
+            message = {**message, "headers": [*headers, *self._headers]}
         await self._send(message)
         if message["type"] == "http.response.body" and not message.get("more_body", False):
             self.is_complete = True
