@@ -18,6 +18,7 @@ from dowse.store import catalog, lexical, matrix
 from dowse.store.catalog import Catalog
 from dowse.store.catalog_schema import APPLICATION_ID, STEPS
 from dowse.store.local import LocalStore, set_catalog_aside
+from dowse.store.matrices import Matrices
 from dowse.types import Batch, StoredDocument, TextQuery
 from tests.sample_data import World
 from tests.store.test_local_contract import found_paths
@@ -198,6 +199,37 @@ def test_the_matrix_of_another_catalog_is_not_used(folder: Path, world: World, t
     shutil.copy(matrix.matrix_file(tmp_path / "other", "e"), matrix.matrix_file(folder, "e"))
     store = LocalStore(folder, world.read_text)
     assert len(store.nearest("e", EAST, 10)) == 3
+
+
+def test_a_matrix_that_another_process_replaces_while_it_is_opened_is_read(
+    folder: Path, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two servers and a command at once: the header was of the old file, and the new one was shorter."""
+    store, other = LocalStore(folder, world.read_text), LocalStore(folder, world.read_text)
+    of_the_header = Matrices._current_header
+
+    def replace_it(self: Matrices, encoder: str) -> matrix.MatrixHeader | None:
+        header = of_the_header(self, encoder)
+        monkeypatch.setattr(Matrices, "_current_header", of_the_header)
+        other.apply(Batch(drops=["apple.py", "banana.py"]))
+        matrix.matrix_file(folder, "e").unlink()
+        assert len(other.nearest("e", EAST, 10)) == 1
+        return header
+
+    monkeypatch.setattr(Matrices, "_current_header", replace_it)
+    assert len(store.nearest("e", EAST, 10)) == 1
+
+
+def test_a_matrix_that_is_damaged_while_it_is_open_is_made_anew(folder: Path, world: World) -> None:
+    """A damaged row once changed the order of the hits until the next check."""
+    store = LocalStore(folder, world.read_text)
+    before = store.nearest("e", EAST, 10)
+    for _ in range(2):
+        scramble_a_row(matrix.matrix_file(folder, "e"))
+        assert store.nearest("e", EAST, 10) == before
+    store.close()
+    scramble_a_row(matrix.matrix_file(folder, "e"))
+    assert LocalStore(folder, world.read_text).nearest("e", EAST, 10) == before
 
 
 def test_a_matrix_full_of_dead_rows_is_written_anew(folder: Path, world: World) -> None:

@@ -7,8 +7,6 @@ transaction it has reached. Every commit replaces the marker, so the marker alwa
 import contextlib
 import errno
 import json
-import struct
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -17,7 +15,7 @@ from typing import Any, NamedTuple
 import tantivy
 
 from dowse.errors import LexicalDamaged
-from dowse.platform import disk_errors, make_private_folder
+from dowse.platform import disk_errors, make_private_folder, refusal_to_write
 from dowse.store.analysis import (
     PARTS_ANALYZER,
     WHOLE_ANALYZER,
@@ -27,6 +25,8 @@ from dowse.store.analysis import (
     terms_of,
     whole_terms_of,
 )
+from dowse.store.lexical_links import can_lock, linked_folder
+from dowse.store.segment_files import SegmentFiles
 from dowse.types import Kind, Scored, TextQuery
 
 FORMAT = 1
@@ -43,9 +43,6 @@ MAX_TERMS = 64
 """Number of terms of a query that count; more are noise, and each costs a walk through its postings."""
 
 _MARKER_VALUE = "marker"
-_SEGMENT_PARTS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
-_FOOTER = struct.Struct("<II")
-_FOOTER_MAGIC = 1337
 
 
 class Marker(NamedTuple):
@@ -72,25 +69,26 @@ class LexicalIndex:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._files = SegmentFiles(folder)
         self._index: Any = None
+        self._linked_meta: tuple[int, int] | None = None
+        """The stamp of `meta.json` if the index was opened through links, which are gone when it is to be reloaded."""
 
     def marker(self) -> Marker | None:
         """Return the marker of the index on disk; None when the index is missing, damaged or has no marker."""
         try:
-            searcher = self._searcher()
-            hits = searcher.search(_term_query(self._index, "marker", _MARKER_VALUE), 1).hits
-            if not hits:
-                return None
-            return Marker(**json.loads(searcher.doc(hits[0][1]).get_first("note")))
+            with self._searching() as searcher:
+                hits = searcher.search(_term_query(self._index, "marker", _MARKER_VALUE), 1).hits
+                return Marker(**json.loads(searcher.doc(hits[0][1]).get_first("note"))) if hits else None
         except (LexicalDamaged, ValueError, TypeError):
             return None
 
     def chunk_ids(self) -> set[int]:
         """Return the ids of all chunks in the index."""
-        searcher = self._searcher()
-        query = tantivy.Query.range_query(self._index.schema, "chunk", tantivy.FieldType.Unsigned, 0, None)
-        hits = searcher.search(query, max(1, searcher.num_docs), count=False).hits
-        return set(searcher.fast_field_values("chunk", [address for _, address in hits]))
+        with self._searching() as searcher:
+            query = tantivy.Query.range_query(self._index.schema, "chunk", tantivy.FieldType.Unsigned, 0, None)
+            hits = searcher.search(query, max(1, searcher.num_docs), count=False).hits
+            return set(searcher.fast_field_values("chunk", [address for _, address in hits]))
 
     def find_chunks(self, query: TextQuery, limit: int) -> list[Scored]:
         """Search chunks by words; best first."""
@@ -102,12 +100,11 @@ class LexicalIndex:
 
     def documents_with_word(self, word: str) -> frozenset[int]:
         """Return the documents that contain a word whole, or all its parts in one chunk."""
-        searcher = self._searcher()
-        candidates = [self._require_all("words", whole_terms_of(word)), self._require_all("parts", terms_of(word))]
-        queries = [(tantivy.Occur.Should, query) for query in candidates if query is not None]
-        if not queries:
-            return frozenset()
-        with _translate_errors():
+        with self._searching() as searcher:
+            candidates = [self._require_all("words", whole_terms_of(word)), self._require_all("parts", terms_of(word))]
+            queries = [(tantivy.Occur.Should, query) for query in candidates if query is not None]
+            if not queries:
+                return frozenset()
             # Scores are not needed here; without them it takes two thirds of the time.
             unscored = tantivy.Query.const_score_query(tantivy.Query.boolean_query(queries), 1.0)
             hits = searcher.search(unscored, max(1, searcher.num_docs), count=False).hits
@@ -115,26 +112,24 @@ class LexicalIndex:
 
     def entry_count(self) -> int:
         """Return the number of entries, including the marker."""
-        return int(self._searcher().num_docs)
+        with self._searching() as searcher:
+            return int(searcher.num_docs)
 
     def chunk_frequency(self, term: str) -> int:
         """Return how many chunks contain a term, with identifiers split into parts."""
-        searcher = self._searcher()
-        with _translate_errors():
+        with self._searching() as searcher:
             return int(searcher.doc_freq("parts", term))
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Return whole words that begin with a prefix, each with the number of chunks that contain it."""
-        searcher = self._searcher()
-        with _translate_errors():
+        with self._searching() as searcher:
             return list(searcher.terms_with_prefix("words", prefix, limit=limit))
 
     def _search(self, query: TextQuery, limit: int, id_field: str) -> list[Scored]:
-        searcher = self._searcher()
-        tantivy_query = self._build_query(query)
-        if tantivy_query is None or limit <= 0:
-            return []
-        with _translate_errors():
+        with self._searching() as searcher:
+            tantivy_query = self._build_query(query)
+            if tantivy_query is None or limit <= 0:
+                return []
             hits = searcher.search(tantivy_query, limit, count=False).hits
             addresses = [address for _, address in hits]
             documents = searcher.fast_field_values("document", addresses)
@@ -175,8 +170,11 @@ class LexicalIndex:
         Returns a function that waits until segments are merged. The caller calls it while it still holds the lock.
         Merging takes a moment after one update in seven, and searches need not wait for it.
         """
-        with disk_errors(self.folder), _translate_errors():
-            index = self._open()
+        if self._linked_meta:
+            self._index = self._linked_meta = None
+        with _writing(self.folder):
+            index = self._open(is_writing=True)
+            self._files.check()
             writer = index.writer(WRITER_BYTES, WRITER_THREADS)
             try:
                 for document_id in removed:
@@ -189,72 +187,79 @@ class LexicalIndex:
                 writer.delete_documents_by_query(_term_query(index, "marker", _MARKER_VALUE))
                 writer.add_document(_marker_entry(marker))
                 writer.commit()
-                finish = _merge_waiter(writer)
+                finish = self._merge_waiter(writer)
             finally:
                 del writer  # a traceback must not keep it, and its threads, alive after a failure
+            self._files.record()
             index.reload()
+        return finish
+
+    def _merge_waiter(self, writer: Any) -> Callable[[], None]:
+        def finish() -> None:
+            with _translate_errors():
+                writer.wait_merging_threads()
+                self._files.record()
+
         return finish
 
     def begin(self) -> None:
         """Make an empty index in a folder that does not exist yet."""
-        with disk_errors(self.folder):
+        with _writing(self.folder):
             make_private_folder(self.folder)
-            self._open()
+            self._open(is_writing=True)
 
     def refresh(self) -> None:
         """Load what other processes have committed."""
-        if self._index is not None:
+        if self._linked_meta:
+            if self._linked_meta != self._meta_stamp() or can_lock(self.folder):
+                self._index = self._linked_meta = None
+        elif self._index is not None:
             try:
                 with _translate_errors():
+                    self._files.check()
                     self._index.reload()
             except LexicalDamaged:
                 self._index = None
 
     def problems(self) -> list[str]:
         """Return problems with files: missing, cut short or with a wrong checksum."""
-        try:
-            files = self._files()
-        except LexicalDamaged as error:
-            return [str(error)]
-        return [problem for file in files if (problem := _check_file(file, is_thorough=True))]
+        return self._files.problems()
 
-    def _open(self) -> Any:
+    def _open(self, *, is_writing: bool = False) -> Any:
         if self._index is None:
             with _translate_errors():
-                index = tantivy.Index(_SCHEMA, path=str(self.folder))
-                for name, analyzer in _ANALYZERS.items():
-                    index.register_tokenizer(name, analyzer)
-                index.config_reader("manual")
-            self._index = index
+                if is_writing or can_lock(self.folder):
+                    self._index = _open_index(self.folder)
+                else:
+                    stamp = self._meta_stamp()
+                    with linked_folder(self.folder) as links:
+                        self._index = _open_index(links)
+                    self._linked_meta = stamp
         return self._index
 
-    def _searcher(self) -> Any:
-        if self._index is None:
-            for file in self._files():
-                if problem := _check_file(file, is_thorough=False):
-                    raise LexicalDamaged(problem)
-        with _translate_errors():
-            return self._open().searcher()
-
-    def _files(self) -> list[Path]:
-        """Return the files of the committed segments."""
+    def _meta_stamp(self) -> tuple[int, int]:
+        """Return what changes about `meta.json` with every commit."""
         try:
-            meta = json.loads((self.folder / "meta.json").read_bytes())
-            segments = {segment["segment_id"].replace("-", "") for segment in meta["segments"]}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise LexicalDamaged(f"{self.folder.name}/meta.json cannot be read") from error
-        present = {file.name: file for file in sorted(self.folder.iterdir())}
-        if missing := {f"{segment}.{part}" for segment in segments for part in _SEGMENT_PARTS} - set(present):
-            raise LexicalDamaged(f"{self.folder.name} lacks {min(missing)}")
-        return [file for name, file in present.items() if name.split(".")[0] in segments]
+            seen = (self.folder / "meta.json").stat()
+        except OSError:
+            return 0, 0
+        return seen.st_mtime_ns, seen.st_ino
 
-
-def _merge_waiter(writer: Any) -> Callable[[], None]:
-    def finish() -> None:
+    @contextlib.contextmanager
+    def _searching(self) -> Iterator[Any]:
+        """Give a searcher to a block; every error of Tantivy in it becomes one of dowse's own."""
         with _translate_errors():
-            writer.wait_merging_threads()
+            if self._index is None:
+                self._files.check()
+            yield self._open().searcher()
 
-    return finish
+
+def _open_index(folder: Path) -> Any:
+    index = tantivy.Index(_SCHEMA, path=str(folder))
+    for name, analyzer in _ANALYZERS.items():
+        index.register_tokenizer(name, analyzer)
+    index.config_reader("manual")
+    return index
 
 
 def _term_query(index: Any, field: str, value: object) -> Any:
@@ -309,28 +314,6 @@ _SCHEMA = _build_schema()
 _ANALYZERS = {"whole": WHOLE_ANALYZER, "parts": PARTS_ANALYZER}
 
 
-def _check_file(file: Path, *, is_thorough: bool) -> str | None:
-    """Return what is wrong with a segment file, judged by the footer that Tantivy writes at its end."""
-    if file.suffix == ".del" and not is_thorough:
-        return None
-    try:
-        with file.open("rb") as stream:
-            stream.seek(-_FOOTER.size, 2)
-            length, magic = _FOOTER.unpack(stream.read(_FOOTER.size))
-            if magic != _FOOTER_MAGIC:
-                return f"{file.parent.name}/{file.name} is truncated"
-            if not is_thorough:
-                return None
-            stream.seek(0)
-            data = stream.read()
-        footer = json.loads(data[-_FOOTER.size - length : -_FOOTER.size])
-        if zlib.crc32(data[: -_FOOTER.size - length]) != footer["crc"]:
-            return f"{file.parent.name}/{file.name} has a wrong checksum"
-    except (OSError, ValueError, KeyError, struct.error) as error:
-        return f"{file.parent.name}/{file.name} cannot be read ({error})"
-    return None
-
-
 @contextlib.contextmanager
 def _translate_errors() -> Iterator[None]:
     """Translate the errors of Tantivy into dowse's own, even a Rust panic, which is not an ordinary exception."""
@@ -343,4 +326,16 @@ def _translate_errors() -> Iterator[None]:
     except BaseException as error:
         if type(error).__name__ == "PanicException":
             raise LexicalDamaged(f"the lexical index cannot be used ({error})") from error
+        raise
+
+
+@contextlib.contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Translate the errors of Tantivy while it writes, which a folder may refuse."""
+    try:
+        with disk_errors(folder), _translate_errors():
+            yield
+    except LexicalDamaged as error:
+        if refusal := refusal_to_write(folder / "meta.json"):
+            raise refusal from error
         raise

@@ -76,7 +76,7 @@ class Matrices:
         if header.sequence != self._catalog.sequence():
             return []  # it follows when it is next used
         expected = {row.chunk_id: row.vector for row in self._catalog.vectors(header.encoder)}
-        return [] if matrix.live_rows(file, header) == expected else [f"{file.name} differs from the catalog"]
+        return [] if matrix.live_rows(file) == expected else [f"{file.name} differs from the catalog"]
 
     # Following the catalog
 
@@ -86,8 +86,11 @@ class Matrices:
         if header is None or not header.rows:
             return None
         if known is None or known.header != header:
-            file = matrix.matrix_file(self._folder, encoder)
-            known = self._rows[encoder] = vector_search.load_rows(file, header, known)
+            known = vector_search.load_rows(matrix.matrix_file(self._folder, encoder), known)
+            if known is None or known.header[:2] != (self._catalog.id, encoder):  # another process has just replaced it
+                self._rows.pop(encoder, None)
+                return None
+            self._rows[encoder] = known
         return known
 
     def _current_header(self, encoder: str) -> matrix.MatrixHeader | None:
@@ -95,7 +98,7 @@ class Matrices:
         header = matrix.read_header(matrix.matrix_file(self._folder, encoder))
         if header is not None and header[:2] != (self._catalog.id, encoder):
             header = None
-        if header is not None and header.sequence == self._catalog.sequence():
+        if header is not None and header.stamp and header.sequence == self._catalog.sequence():
             return header
         if header is None and self._catalog.dimensions(encoder) is None:
             return None  # nothing to follow, and no lock needed
@@ -112,7 +115,7 @@ class Matrices:
             return None
         header = matrix.read_header(file)
         fresh = matrix.MatrixHeader(self._catalog.id, encoder, dimensions, 0, 0, self._catalog.sequence())
-        if header is None or header[:3] != fresh[:3]:
+        if header is None or not header.stamp or header[:3] != fresh[:3]:
             return matrix.write_matrix(file, fresh, self._catalog.vectors(encoder))
         if header.sequence == fresh.sequence:
             return header

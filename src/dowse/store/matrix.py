@@ -2,16 +2,19 @@
 
 The header names the catalog, the encoder and the transaction that the matrix has reached.
 Rows are appended; the row of a removed chunk gets the chunk id 0 and never matches.
+It also holds the modification time that the file was given after the last write. If the file has another one, something
+else has written to it, and it is made anew: a damaged row would change the order of the hits without a word.
 """
 
 import json
 import os
 import struct
+import time
 import zlib
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from dowse.encoding.packing import SCALE
 from dowse.platform import disk_errors
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 
     Raw = np.memmap[tuple[int, int], np.dtype[np.uint8]]
 
-FORMAT = 2
+FORMAT = 3
 _HEADER_BYTES = 512
 _HEADER_FRAME = struct.Struct("<8sII")
 _MAGIC = b"dowse-mx"
@@ -30,7 +33,11 @@ ROW_PREFIX = struct.Struct("<qqB3x")
 """Precedes each vector: the ids of its chunk and document, and its kind."""
 ROW_HEAD_BYTES = ROW_PREFIX.size + SCALE.size
 """Bytes of a row before its eight bits per dimension."""
+_DEAD_CHUNK = bytes(8)
 KIND_NUMBERS: dict[Kind, int] = {"code": 1, "docs": 2}
+
+_STAMP_NS = 2_000_000_000
+"""Stamps are multiples of this, so that every file system can hold them."""
 
 MAX_DEAD_SHARE = 0.3
 """With a larger share of dead rows the matrix is written anew, since a search reads them all."""
@@ -54,7 +61,18 @@ class MatrixHeader(NamedTuple):
     rows: int
     dead: int
     sequence: int
+    stamp: int = 0
+    """The modification time of the file in nanoseconds; 0 in a header that was read from a file with another one."""
     format: int = FORMAT
+
+
+class OpenMatrix(NamedTuple):
+    """The header of a matrix file, and all its rows mapped into memory, read-only."""
+
+    header: MatrixHeader
+    rows: "Raw"
+    inode: int
+    """The identity of the file: a matrix that is written anew is another file."""
 
 
 def matrix_file(folder: Path, encoder: str) -> Path:
@@ -71,15 +89,44 @@ def read_header(file: Path) -> MatrixHeader | None:
     """Return the header of a file; None when the file is missing, damaged or not a matrix."""
     try:
         with file.open("rb") as stream:
-            magic, length, checksum = _HEADER_FRAME.unpack(stream.read(_HEADER_FRAME.size))
-            body = stream.read(length) if length <= _HEADER_BYTES else b""
+            return _read_header(stream)
+    except OSError:
+        return None
+
+
+def open_matrix(file: Path) -> OpenMatrix | None:
+    """Map a matrix into memory; None when it has no rows or is damaged.
+
+    The header and the rows are of the same file, even if another process replaces it by a shorter one in between.
+    """
+    import numpy as np
+
+    try:
+        with file.open("rb") as stream:
+            header = _read_header(stream)
+            if header is None or not header.rows:
+                return None
+            shape = (header.rows, _row_bytes(header.dimensions))
+            rows = np.memmap(stream, dtype=np.uint8, mode="r", offset=_HEADER_BYTES, shape=shape)
+            return OpenMatrix(header, rows, os.fstat(stream.fileno()).st_ino)
+    except (OSError, ValueError):
+        return None
+
+
+def _read_header(stream: IO[bytes]) -> MatrixHeader | None:
+    try:
+        magic, length, checksum = _HEADER_FRAME.unpack(stream.read(_HEADER_FRAME.size))
+        body = stream.read(length) if length <= _HEADER_BYTES else b""
         if magic != _MAGIC or zlib.crc32(body) != checksum:
             return None
         header = MatrixHeader(**json.loads(body))
-    except (OSError, ValueError, TypeError, struct.error):
+    except (ValueError, TypeError, struct.error):
         return None
-    is_whole = file.stat().st_size >= _HEADER_BYTES + header.rows * _row_bytes(header.dimensions)
-    return header if is_whole and header.format == FORMAT else None
+    seen = os.fstat(stream.fileno())
+    is_whole = seen.st_size >= _HEADER_BYTES + header.rows * _row_bytes(header.dimensions)
+    if not is_whole or header.format != FORMAT:
+        return None
+    return header if seen.st_mtime_ns == header.stamp else header._replace(stamp=0)
 
 
 def write_matrix(file: Path, header: MatrixHeader, rows: Iterable[VectorRow]) -> MatrixHeader:
@@ -92,11 +139,9 @@ def write_matrix(file: Path, header: MatrixHeader, rows: Iterable[VectorRow]) ->
             for row in rows:
                 stream.write(_encode_row(row))
                 count += 1
-            final = header._replace(rows=count, dead=0)
-            stream.seek(0)
-            stream.write(_encode_header(final))
-            stream.flush()
-            os.fsync(stream.fileno())
+            final = header._replace(rows=count, dead=0, stamp=_new_stamp())
+            _write_header(stream, final)
+        os.utime(temporary, ns=(final.stamp, final.stamp))
         temporary.replace(file)
     return final
 
@@ -106,54 +151,52 @@ def update_matrix(
 ) -> MatrixHeader:
     """Bring a matrix to the transaction in `header`: write the rows first, then the header that counts them."""
     with disk_errors(file):
-        dead = header.dead + _mark_dead(file, header, removed_documents, {row.chunk_id for row in added})
+        dead = _find_rows(file, header, removed_documents, {row.chunk_id for row in added})
         with file.open("r+b") as stream:
+            for row in dead:
+                stream.seek(_HEADER_BYTES + row * _row_bytes(header.dimensions))
+                stream.write(_DEAD_CHUNK)
             stream.seek(_HEADER_BYTES + header.rows * _row_bytes(header.dimensions))
             stream.writelines(_encode_row(row) for row in added)
             stream.flush()
             os.fsync(stream.fileno())
-            final = header._replace(rows=header.rows + len(added), dead=dead)
-            stream.seek(0)
-            stream.write(_encode_header(final))
-            stream.flush()
-            os.fsync(stream.fileno())
+            final = header._replace(rows=header.rows + len(added), dead=header.dead + len(dead), stamp=_new_stamp())
+            _write_header(stream, final)
+        os.utime(file, ns=(final.stamp, final.stamp))
     return final
 
 
-def map_rows(file: Path, header: MatrixHeader) -> "Raw":
-    """Map all rows of the file into memory, read-only."""
-    return _map_rows(file, header, "r")
-
-
-def live_rows(file: Path, header: MatrixHeader) -> dict[int, bytes]:
+def live_rows(file: Path) -> dict[int, bytes]:
     """Return the packed vector of every chunk in the matrix, by chunk id."""
-    if not header.rows:
+    opened = open_matrix(file)
+    if opened is None:
         return {}
-    raw = _map_rows(file, header, "r")
-    ids = raw[:, :8].copy().view("<i8")[:, 0]
-    return {int(ids[row]): raw[row, ROW_PREFIX.size :].tobytes() for row in range(header.rows) if ids[row]}
+    ids = opened.rows[:, :8].copy().view("<i8")[:, 0]
+    return {int(id_): row[ROW_PREFIX.size :].tobytes() for id_, row in zip(ids, opened.rows, strict=True) if id_}
 
 
-def _mark_dead(file: Path, header: MatrixHeader, documents: set[int], chunks: set[int]) -> int:
-    """Mark the rows of some documents and chunks as dead; return how many there were."""
+def _find_rows(file: Path, header: MatrixHeader, documents: set[int], chunks: set[int]) -> list[int]:
+    """Return the numbers of the live rows of some documents and chunks."""
     import numpy as np
 
-    if not header.rows or not (documents or chunks):
-        return 0
-    raw = _map_rows(file, header, "r+")
-    ids = raw[:, :16].copy().view("<i8")
-    is_dead = np.isin(ids[:, 1], list(documents)) | np.isin(ids[:, 0], list(chunks))
-    is_dead &= ids[:, 0] != 0
-    raw[is_dead, :8] = 0
-    raw.flush()
-    return int(is_dead.sum())
+    opened = open_matrix(file) if header.rows and (documents or chunks) else None
+    if opened is None:
+        return []
+    ids = opened.rows[:, :16].copy().view("<i8")
+    is_found = np.isin(ids[:, 1], list(documents)) | np.isin(ids[:, 0], list(chunks))
+    found: list[int] = np.flatnonzero(is_found & (ids[:, 0] != 0)).tolist()
+    return found
 
 
-def _map_rows(file: Path, header: MatrixHeader, mode: Literal["r", "r+"]) -> "Raw":
-    import numpy as np
+def _new_stamp() -> int:
+    return time.time_ns() // _STAMP_NS * _STAMP_NS
 
-    shape = (header.rows, _row_bytes(header.dimensions))
-    return np.memmap(file, dtype=np.uint8, mode=mode, offset=_HEADER_BYTES, shape=shape)
+
+def _write_header(stream: IO[bytes], header: MatrixHeader) -> None:
+    stream.seek(0)
+    stream.write(_encode_header(header))
+    stream.flush()
+    os.fsync(stream.fileno())
 
 
 def _row_bytes(dimensions: int) -> int:

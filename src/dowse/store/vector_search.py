@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dowse.store.matrix import KIND_NUMBERS, ROW_HEAD_BYTES, MatrixHeader, map_rows
+from dowse.store.matrix import KIND_NUMBERS, ROW_HEAD_BYTES, MatrixHeader, open_matrix
 from dowse.types import Kind, Scored
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ class MatrixRows(NamedTuple):
     """A matrix by columns. The columns that every search reads are in memory, 117 bytes per row; the cells stay in the file."""
 
     header: MatrixHeader
+    inode: int
     chunks: "NDArray[np.int64]"
     """0 for a row whose chunk was removed."""
     documents: "NDArray[np.int64]"
@@ -37,12 +38,14 @@ class MatrixRows(NamedTuple):
     cells: "NDArray[np.int8]"
 
 
-def load_rows(file: Path, header: MatrixHeader, known: MatrixRows | None = None) -> MatrixRows:
-    """Load the rows that a header counts; if the matrix has only grown since `known`, load only the new ones."""
+def load_rows(file: Path, known: MatrixRows | None = None) -> MatrixRows | None:
+    """Load the rows of a matrix; if it has only grown since `known`, load only the new ones. None when it has no rows."""
     import numpy as np
 
-    raw = map_rows(file, header)
-    if known is None or header[:3] != known.header[:3] or header.dead != known.header.dead:
+    if (opened := open_matrix(file)) is None:
+        return None
+    header, raw, inode = opened
+    if known is None or inode != known.inode or header[:3] != known.header[:3] or header.dead != known.header.dead:
         known = None
     start = known.header.rows if known else 0
     heads = np.frombuffer(np.ascontiguousarray(raw[start:, :ROW_HEAD_BYTES]), _ROW_HEAD)
@@ -53,6 +56,7 @@ def load_rows(file: Path, header: MatrixHeader, known: MatrixRows | None = None)
 
     return MatrixRows(
         header,
+        inode,
         join(known and known.chunks, heads["chunk"]),
         join(known and known.documents, heads["document"]),
         join(known and known.kinds, heads["kind"]),

@@ -1,0 +1,131 @@
+"""A file of the lexical index that was changed is noticed before Tantivy reads it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from dowse.errors import LexicalDamaged
+from dowse.store.lexical import LexicalIndex
+from dowse.store.local import LocalStore
+from dowse.store.segment_files import RECORD_FILE, SegmentFiles
+from dowse.types import Batch, TextQuery
+from tests.sample_data import World
+from tests.store.test_local_contract import found_paths
+
+PARTS = ("term", "fieldnorm", "idx", "pos", "fast", "store", "del")
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, world: World) -> Path:
+    """A closed index of some documents, one of which was removed again."""
+    store = LocalStore(tmp_path / "index", world.read_text)
+    names = [f"fruit{number}" for number in range(9)]
+    store.apply(Batch(puts=[world.put(f"{name}.py", f"fruit {name} " + "apple " * len(name)) for name in names]))
+    store.apply(Batch(drops=["fruit0.py"]))
+    store.close()
+    return tmp_path / "index"
+
+
+def files_of(folder: Path, part: str = "") -> list[Path]:
+    (lexical,) = folder.glob("lexical-*")
+    return sorted(file for file in lexical.iterdir() if file.suffix == f".{part}")
+
+
+def scramble(file: Path) -> None:
+    """Change the middle of a file, and keep its length and its footer."""
+    data = bytearray(file.read_bytes())
+    for place in range(len(data) // 3):
+        data[place] ^= 0xA5
+    file.write_bytes(data)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_damaged_file_is_noticed_by_the_next_search(part: str, folder: Path, world: World) -> None:
+    """A damaged `.term` once ended every command in a panic; a damaged `.fieldnorm` changed the order unsaid."""
+    expected = [f"fruit{number}.py" for number in range(1, 9)]
+    for file in files_of(folder, part):
+        scramble(file)
+    store = LocalStore(folder, world.read_text)
+    assert [finding.part for finding in store.quick_check()] == ["lexical index"]
+    assert found_paths(store, "fruit") == expected
+    assert store.check() == []
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_file_that_is_damaged_while_it_is_open_is_noticed(part: str, folder: Path, world: World) -> None:
+    expected = [f"fruit{number}.py" for number in range(1, 9)]
+    store = LocalStore(folder, world.read_text)
+    assert found_paths(store, "fruit") == expected
+    for file in files_of(folder, part):
+        scramble(file)
+    assert found_paths(store, "fruit") == expected
+    assert store.check() == []
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_damage_before_a_write_is_noticed_by_the_write(part: str, folder: Path, world: World) -> None:
+    for file in files_of(folder, part):
+        scramble(file)
+    store = LocalStore(folder, world.read_text)
+    store.apply(Batch(puts=[world.put("date.py", "fruit date")]))
+    assert store.check() == []
+    assert "date.py" in found_paths(store, "fruit")
+
+
+def test_a_panic_of_tantivy_is_one_of_our_errors(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check of the files is switched off, so that Tantivy reads what it cannot bear."""
+    monkeypatch.setattr(SegmentFiles, "check", lambda self: None)
+    (lexical,) = folder.glob("lexical-*")
+    causes = set()
+    for file in sorted(lexical.glob("*.term")) + sorted(lexical.glob("*.pos")):
+        whole = file.read_bytes()
+        for place in range(0, len(whole), 16):
+            file.unlink()  # a file that is mapped must not be cut, even for a moment
+            file.write_bytes(whole[:place] + b"\xff" * 16 + whole[place + 16 :])
+            index = LexicalIndex(lexical)
+            index.marker()
+            for question in (LexicalIndex.chunk_ids, _find_fruit, lambda index: index.words_with_prefix("f", 9)):
+                try:
+                    question(index)
+                except LexicalDamaged as error:
+                    causes.add(type(error.__cause__).__name__)
+        file.unlink()
+        file.write_bytes(whole)
+    assert "PanicException" in causes
+
+
+def _find_fruit(index: LexicalIndex) -> object:
+    return index.find_chunks(TextQuery(("fruit",), {"words": 1.0, "parts": 1.0}), 9)
+
+
+def test_files_that_are_known_to_be_whole_are_not_read_again(
+    folder: Path, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Path] = []
+    monkeypatch.setattr("dowse.store.segment_files._find_damage", read.append)
+    store = LocalStore(folder, world.read_text)
+    assert len(found_paths(store, "fruit")) == 8
+    store.apply(Batch(puts=[world.put("date.py", "fruit date")]))
+    assert len(found_paths(store, "fruit")) == 9
+    store.close()
+    assert read == []
+
+
+def test_files_without_a_record_are_read_once(folder: Path, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    (lexical,) = folder.glob("lexical-*")
+    (lexical / RECORD_FILE).write_text("[", encoding="ascii")
+    os.utime(files_of(folder, "fieldnorm")[0])
+    read: list[Path] = []
+    monkeypatch.setattr("dowse.store.segment_files._find_damage", read.append)
+    store = LocalStore(folder, world.read_text)
+    assert len(found_paths(store, "fruit")) == 8
+    assert len(found_paths(store, "fruit")) == 8
+    assert len(read) == len(set(read))
+    assert {file.suffix for file in read} == {f".{part}" for part in PARTS}
+    store.close()
