@@ -1,5 +1,6 @@
 """JSON-RPC lines: every input is parsed or refused, and every output can be parsed."""
 
+import io
 import json
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
 from dowse.errors import InvalidMessage
-from dowse.mcp.jsonrpc_lines import format_line, parse_line
+from dowse.mcp.jsonrpc_lines import MAX_LINE_BYTES, format_line, parse_line, read_message
 from tests.mcp.stdio.stdio_client import parse_message
 
 
@@ -79,3 +80,44 @@ def test_a_refused_reply_does_not_look_like_the_reply_to_a_request_of_the_same_i
     with pytest.raises(InvalidMessage) as caught:
         parse_line(b'{"jsonrpc": "2.0", "id": 1, "result": "not an object"}')
     assert caught.value.refusal.id is None
+
+
+# Lines that are too long
+
+LONG = "x" * MAX_LINE_BYTES
+PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
+
+
+@pytest.mark.parametrize(
+    ("message", "named"),
+    [
+        ({"jsonrpc": "2.0", "id": 7, "method": "find", "params": {"query": LONG}}, 7),
+        ({"id": "a-7", "jsonrpc": "2.0", "method": "find", "params": {"query": LONG}}, "a-7"),
+        ({"method": "find", "params": {"query": LONG, "id": 3}, "jsonrpc": "2.0", "id": 7}, 7),
+        ({"method": "find", "params": {"query": LONG, "id": 3}}, None),
+        ({"jsonrpc": "2.0", "id": 7, "result": {"text": LONG}}, None),
+        (LONG, None),
+    ],
+    ids=["first", "very first", "last", "a notification", "a reply", "no message"],
+)
+def test_a_line_that_is_too_long_is_refused_and_the_next_one_is_read(message: Any, named: object) -> None:
+    file = io.BytesIO(json.dumps(message).encode() + b"\n \n" + PING)
+    with pytest.raises(InvalidMessage) as caught:
+        read_message(file)
+    assert (caught.value.refusal.error.code, caught.value.refusal.id) == (INVALID_REQUEST, named)
+    assert "too long" in caught.value.refusal.error.message
+    assert read_message(file) == parse_line(PING)
+    assert read_message(file) is None
+
+
+def test_a_line_that_is_just_not_too_long_is_read_with_or_without_its_end() -> None:
+    longest = PING[:-2] + b" " * (MAX_LINE_BYTES - len(PING)) + b"}\n"
+    assert len(longest) == MAX_LINE_BYTES
+    assert read_message(io.BytesIO(longest)) == read_message(io.BytesIO(longest[:-1])) == parse_line(PING)
+
+
+def test_a_line_that_is_too_long_may_be_the_last() -> None:
+    file = io.BytesIO(LONG.encode() * 2)
+    with pytest.raises(InvalidMessage):
+        read_message(file)
+    assert read_message(file) is None

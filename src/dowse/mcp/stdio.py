@@ -96,18 +96,20 @@ async def _read(
     from mcp.shared.message import SessionMessage
 
     from dowse.errors import InvalidMessage
-    from dowse.mcp.jsonrpc_lines import parse_line
+    from dowse.mcp.jsonrpc_lines import read_message
 
     file = os.fdopen(descriptor, "rb", closefd=False)
     with contextlib.suppress(BrokenResourceError):  # the server has ended before its client
         async with incoming, replies:
-            while line := await to_thread.run_sync(file.readline, abandon_on_cancel=True):
-                if not line.strip():
-                    continue
+            while True:
                 try:
-                    await incoming.send(SessionMessage(parse_line(line)))
+                    message = await to_thread.run_sync(read_message, file, abandon_on_cancel=True)
                 except InvalidMessage as error:
                     await replies.send(SessionMessage(error.refusal))
+                    continue
+                if message is None:
+                    break
+                await incoming.send(SessionMessage(message))
             _exit_soon()
 
 

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import queue
+import re
 import signal
 import subprocess
 import tempfile
@@ -159,6 +160,15 @@ class StdioClient:
         if not Path("/proc/self/stat").exists():
             pytest.skip("needs /proc, to see which processes run")
         return [int(entry.name) for entry in Path("/proc").iterdir() if _parent_of(entry) == self.process.pid]
+
+    def peak_memory_bytes(self) -> int:
+        """Return the most memory that the server has used so far."""
+        status = Path(f"/proc/{self.process.pid}/status")
+        if not status.exists():
+            pytest.skip("needs /proc, to see how much memory was used")
+        found = re.search(r"^VmHWM:\s+(\d+) kB", status.read_text(encoding="ascii"), re.MULTILINE)
+        assert found
+        return int(found[1]) * 1024
 
     @property
     def stderr(self) -> str:

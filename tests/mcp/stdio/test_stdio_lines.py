@@ -155,6 +155,19 @@ def test_a_line_of_megabytes_is_answered(client: StdioClient) -> None:
     assert client.call("search_code", query="a" * 5_000_000)["code"] == "INVALID_ARGUMENT"
 
 
+def test_a_line_that_is_too_long_is_refused_and_not_kept(client: StdioClient) -> None:
+    """A line of 200 MB took 585 MB."""
+    assert lists_tools(client)
+    before = client.peak_memory_bytes()
+    client.send(b'{"jsonrpc": "2.0", "id": "long", "method": "ping", "params": {"text": "')
+    for _ in range(100):
+        client.send(b"x" * 1_000_000)
+    client.send(b'"}}\n')
+    assert client.wait_for_reply("long")["error"]["code"] == -32600
+    assert lists_tools(client)
+    assert client.peak_memory_bytes() - before < 60_000_000
+
+
 def test_half_a_character_in_a_query_is_answered(client: StdioClient) -> None:
     """JavaScript sends half of an emoji when it cuts a text in the middle of one."""
     assert client.call("search_code", query="peel_apple \ud83d")["results"]
