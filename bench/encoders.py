@@ -10,11 +10,11 @@ from typing import Any
 
 from bench import corpora, program
 from bench.report import Row, Table
-from dowse.chunking import chunk
 from dowse.encoding.inputs import encoder_input
+from dowse.parsing.document_parsing import start_parsing
 from dowse.settings import Settings
 from dowse.sources.project_files import ProjectFiles
-from dowse.types import Document, Entry
+from dowse.types import Entry, Verdict
 
 MARKER = "bench encoders"
 COUNTS = {"static": 20_000, "minilm": 400}
@@ -55,10 +55,10 @@ def _chunks(roots: list[Path]) -> list[str]:
         source = ProjectFiles(root, Settings())
         entries = [entry for entry in source.entries() if isinstance(entry, Entry)]
         for entry in random.Random(SEED).sample(entries, min(len(entries), FILES // len(roots))):  # noqa: S311
-            document = source.read(entry)
-            if isinstance(document, Document):
-                chunks, _ = chunk(document.reading.text, document.language, document.kind)
-                found += [encoder_input(document.path, piece.text) for piece in chunks]
+            content = source.read(entry)
+            parsed = content if isinstance(content, Verdict) else start_parsing(source, content)()
+            if not isinstance(parsed, Verdict):
+                found += [encoder_input(entry.path, piece.text) for piece in parsed.chunks]
     random.Random(SEED).shuffle(found)  # noqa: S311
     return found
 

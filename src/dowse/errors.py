@@ -44,6 +44,7 @@ Signal
 ├── InvalidMessage                   a line is no message of the protocol
 ├── NotAPage                         a file is no page of a site
 ├── PackageRefused                   a DOCX file holds what no document needs
+├── ParserEnded                      a parser process ended, and its file is not the reason
 ├── ScreeningTimeout                 a text could not be screened for secrets in time
 └── TooManyRules                     an ignore file has more rules than are read
 """
@@ -274,6 +275,10 @@ class NotAPage(Signal):
 
 class PackageRefused(Signal):
     """A part of a DOCX file declares a document type, which no document needs and which could declare entities."""
+
+
+class ParserEnded(Signal):
+    """A parser process ended for a reason that has nothing to do with its file, or did not answer."""
 
 
 class ScreeningTimeout(Signal):

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from dowse.types import (
     Batch,
-    Document,
     Entry,
+    FileContent,
     Finding,
     FolderCallback,
     Kind,
@@ -43,11 +43,15 @@ class FileSource(Protocol):
         """Return one file like `entry`, but accept only the spelling that the walk uses. The verdict on a folder has no reason."""
         ...
 
-    def read(self, entry: Entry) -> Document | Verdict:
+    def read(self, entry: Entry) -> FileContent | Verdict:
         """Read one file now, or return the verdict against it."""
         ...
 
-    def read_path(self, path: str) -> Document | Verdict:
+    def text_refusal(self, path: str, text: str) -> Verdict | None:
+        """Return the verdict against a file that was converted to this text, or None."""
+        ...
+
+    def read_path(self, path: str) -> FileContent | Verdict:
         """Read one file now by its path, if the whole policy allows it."""
         ...
 
@@ -97,7 +101,7 @@ class DocumentReader(Protocol):
         """Return those of the documents that exist, by id."""
         ...
 
-    def find_twin(self, document: Document, recipe: str) -> StoredDocument | None:
+    def find_twin(self, content: FileContent, recipe: str) -> StoredDocument | None:
         """Return a document that was chunked from the same content by the same recipe."""
         ...
 

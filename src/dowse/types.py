@@ -112,6 +112,21 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
+class FileContent:
+    """The bytes of a file at the time it was read. No parser has seen them yet."""
+
+    path: str
+    kind: Kind
+    language: str
+    stat: Stat
+    content_hash: bytes
+    """SHA-256 of the bytes."""
+    data: bytes
+    is_converted: bool = False
+    """True when the file is read as a document, which becomes Markdown; false when its own text is kept."""
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A file and its content at the time it was read."""
 
@@ -164,6 +179,8 @@ class Put:
     """The versions of the code that made the chunks. A document with another recipe is indexed again."""
     vectors: "Vectors | None" = None
     """One row for each chunk, made by the batch's encoder."""
+    problem: str = ""
+    """Why the file was read as plain text and not by its parser; empty if it was not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +222,8 @@ class StoredDocument:
     is_truncated: bool
     chunk_count: int
     recipe: str
+    problem: str = ""
+    """Why the file was read as plain text and not by its parser; empty if it was not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +286,8 @@ class Totals:
     chunks: int = 0
     languages: dict[str, int] = field(default_factory=dict)
     truncated: tuple[str, ...] = ()
+    unparsed: dict[str, str] = field(default_factory=dict)
+    """The files that were read as plain text because their parser could not cope with them, each with the problem."""
 
 
 FolderCallback = Callable[[str], None]

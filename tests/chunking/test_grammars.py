@@ -4,7 +4,7 @@ from importlib import resources
 import pytest
 import semble_grammars  # type: ignore[import-untyped]
 
-from dowse.chunking import chunk, grammars
+from dowse.chunking import chunk
 from dowse.chunking.grammars import load_grammar, parse
 
 
@@ -52,11 +52,6 @@ def test_code_is_cut_as_text_where_grammars_cannot_be_loaded(
     monkeypatch.setattr(semble_grammars, "get_language", refuse)
     (only,), _ = chunk("def walk():\n    pass\n", "python", "code")
     assert only.symbols == ()
-
-
-def test_a_parse_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grammars, "MAX_PARSE_SECONDS", 0)
-    assert not is_parsed("x = 1\n")
 
 
 def test_ordinary_code_is_parsed() -> None:

@@ -15,7 +15,7 @@ from dowse.protocols import Store
 from dowse.settings import Settings
 from dowse.sources.project_files import ProjectFiles
 from dowse.store.local import LocalStore
-from dowse.types import Batch, Document, Entry, Reason, Verdict
+from dowse.types import Batch, Entry, FileContent, Reason, Verdict
 from tests.examples import examples
 from tests.sample_data import write_tree
 from tests.store.test_local_contract import found_paths
@@ -248,7 +248,7 @@ def test_files_whose_path_has_the_words_come_first(root: Path, source: ProjectFi
     read: list[str] = []
 
     class Watched(ProjectFiles):
-        def read(self, entry: Entry) -> Document | Verdict:
+        def read(self, entry: Entry) -> FileContent | Verdict:
             read.append(entry.path)
             return super().read(entry)
 

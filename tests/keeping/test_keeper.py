@@ -16,7 +16,8 @@ from dowse.indexes.index import ProjectIndex
 from dowse.keeping import catch_up, index_updates, lost_events
 from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.watch_status import read_watch_status
-from dowse.types import Document, Put
+from dowse.parsing.document_parsing import ParsedDocument
+from dowse.types import Put
 from tests.freshness.test_git_head import git
 from tests.keeping.conftest import Keep, Paths, eventually
 from tests.sample_data import write_tree
@@ -291,9 +292,9 @@ def test_a_moved_file_is_not_cut_again(root: Path, project: ProjectIndex, monkey
     cut: list[str] = []
     really_prepare = indexer.make_put
 
-    def prepare(document: Document) -> Put:
-        cut.append(document.path)
-        return really_prepare(document)
+    def prepare(parsed: ParsedDocument) -> Put:
+        cut.append(parsed.document.path)
+        return really_prepare(parsed)
 
     monkeypatch.setattr(indexer, "make_put", prepare)
     before = chunks_of(project, "src/apple.py")

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import PathRefused
+from dowse.parsing.document_parsing import parse
 from dowse.settings import Settings
 from dowse.sources.document_files import DocumentFiles
 from dowse.sources.private_keys import find_private_key
-from dowse.types import Document, Entry, Reason, Rule, Verdict
+from dowse.types import Entry, FileContent, Reason, Rule, Verdict
 from tests.reading.test_docx import WORD
 from tests.sample_data import write_tree
 from tests.sources.repositories import decisions, source
@@ -159,7 +160,10 @@ def test_a_word_file_that_holds_a_private_key_is_not_read(tmp_path: Path) -> Non
         package.writestr(
             "word/document.xml", f'<w:document xmlns:w="{WORD}"><w:body>{paragraphs}</w:body></w:document>'
         )
-    found = DocumentFiles(tmp_path, Settings()).read_path("key.docx")
+    files = DocumentFiles(tmp_path, Settings())
+    content = files.read_path("key.docx")
+    assert isinstance(content, FileContent)
+    found = parse(files, content)
     assert isinstance(found, Verdict)
     assert found.reason is Reason.DENIED
 
@@ -169,7 +173,7 @@ def test_what_only_shows_a_key_is_read(tmp_path: Path, name: str) -> None:
     write_tree(tmp_path, {name: SHOWN[name]})
     project = source(tmp_path)
     assert project.verdict(name).is_allowed
-    assert isinstance(project.read_path(name), Document)
+    assert isinstance(project.read_path(name), FileContent)
 
 
 @pytest.mark.parametrize("name", ["id_rsa_github", "id_ed25519_work", "deploy_key", "notes.txt", "key.py"])

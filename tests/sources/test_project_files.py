@@ -10,12 +10,12 @@ import pytest
 from dowse.errors import PathRefused
 from dowse.platform import read_at_most
 from dowse.sources import ProjectFiles
-from dowse.types import Document, Entry, Reason, Stat, Verdict
+from dowse.types import Entry, FileContent, Reason, Stat, Verdict
 from tests.sample_data import make_stat, write_tree
 from tests.sources.repositories import decisions, source
 
 
-def read(root: Path, path: str, **settings: object) -> Document | Verdict:
+def read(root: Path, path: str, **settings: object) -> FileContent | Verdict:
     project = source(root, **settings)
     item = decisions(project)[path]
     assert isinstance(item, Entry)
@@ -25,9 +25,9 @@ def read(root: Path, path: str, **settings: object) -> Document | Verdict:
 def test_a_document_is_what_the_file_holds(tmp_path: Path) -> None:
     write_tree(tmp_path, {"src/a.py": "def f():\n    pass\n"})
     document = read(tmp_path, "src/a.py")
-    assert isinstance(document, Document)
+    assert isinstance(document, FileContent)
     assert (document.path, document.kind, document.language) == ("src/a.py", "code", "python")
-    assert document.reading.text == "def f():\n    pass\n"
+    assert document.data == b"def f():\n    pass\n"
     assert document.content_hash == hashlib.sha256(b"def f():\n    pass\n").digest()
     assert document.stat.size == 18
 
@@ -41,15 +41,15 @@ def test_a_file_with_a_nul_byte_is_binary_whatever_its_name(tmp_path: Path) -> N
 
 def test_a_nul_byte_far_down_does_not_count(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.py": b"x" * 8192 + b"\0"})
-    assert isinstance(read(tmp_path, "a.py"), Document)
+    assert isinstance(read(tmp_path, "a.py"), FileContent)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
 def test_a_byte_order_mark_makes_it_text(tmp_path: Path, encoding: str) -> None:
     write_tree(tmp_path, {"a.txt": "grüße".encode(encoding)})
     answer = read(tmp_path, "a.txt")
-    assert isinstance(answer, Document)
-    assert answer.reading.text == "grüße"
+    assert isinstance(answer, FileContent)
+    assert answer.data == "grüße".encode(encoding)
 
 
 def test_a_file_that_grew_beyond_the_limit_is_refused_when_read(tmp_path: Path) -> None:
@@ -107,8 +107,8 @@ def test_a_path_is_read_only_if_the_whole_policy_allows_it(tmp_path: Path) -> No
         "d": None,
         "gone": Reason.VANISHED,
     }
-    assert isinstance(answers["b.py"], Document)
-    assert answers["b.py"].reading.text == "text"
+    assert isinstance(answers["b.py"], FileContent)
+    assert answers["b.py"].data == b"text"
 
 
 @pytest.mark.parametrize("path", ["../secret", "/etc/passwd", "a/../../secret", ""])

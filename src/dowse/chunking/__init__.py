@@ -2,7 +2,7 @@
 
 from dowse.types import Chunk, Kind
 
-__all__ = ["MAX_CHUNKS", "VERSION", "chunk"]
+__all__ = ["MAX_CHUNKS", "VERSION", "chunk", "cut_as_plain_text", "prepare"]
 
 VERSION = 1
 """Raise it whenever the same text would be cut differently; stored indexes then cut their documents again."""
@@ -17,3 +17,19 @@ def chunk(text: str, language: str, kind: Kind) -> tuple[tuple[Chunk, ...], bool
     from dowse.chunking.dispatch import cut_text
 
     return cut_text(text, language, kind, MAX_CHUNKS)
+
+
+def cut_as_plain_text(text: str, kind: Kind) -> tuple[tuple[Chunk, ...], bool]:
+    """Cut a text without looking at its syntax, in linear time whatever it holds; the result is that of `chunk`."""
+    from dowse.chunking.dispatch import cut_plain_text
+
+    return cut_plain_text(text, kind, MAX_CHUNKS)
+
+
+def prepare(language: str) -> None:
+    """Load the grammars that a text in this language may need."""
+    from dowse.chunking.grammars import load_grammar
+
+    grammar = load_grammar(language)
+    if grammar is not None and grammar.rival:
+        load_grammar(grammar.rival)

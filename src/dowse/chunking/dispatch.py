@@ -16,7 +16,16 @@ _MARKDOWN_LANGUAGES = frozenset({"markdown", "html"})
 def cut_text(text: str, language: str, kind: Kind, max_chunks: int) -> tuple[tuple[Chunk, ...], bool]:
     """Return the first `max_chunks` chunks of a text, and whether it has more."""
     whole = Text(text)
-    chunks = tuple(islice(make_chunks(whole, _find_spans(whole, language, kind)), max_chunks + 1))
+    return _first_chunks(whole, _find_spans(whole, language, kind), max_chunks)
+
+
+def cut_plain_text(text: str, kind: Kind, max_chunks: int) -> tuple[tuple[Chunk, ...], bool]:
+    """Return the same as `cut_text`, without parsing the text."""
+    return _first_chunks(Text(text), split_text(text, DOCS_SIZE if kind == "docs" else CODE_SIZE), max_chunks)
+
+
+def _first_chunks(text: Text, spans: Iterable[Span], max_chunks: int) -> tuple[tuple[Chunk, ...], bool]:
+    chunks = tuple(islice(make_chunks(text, spans), max_chunks + 1))
     return chunks[:max_chunks], len(chunks) > max_chunks
 
 

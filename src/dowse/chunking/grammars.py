@@ -1,7 +1,6 @@
-"""Grammars of programming languages, and parsing with a time limit."""
+"""Grammars of programming languages, and parsing with them."""
 
 import os
-import time
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -15,12 +14,6 @@ if TYPE_CHECKING:
 
 MAX_PARSE_BYTES = 512_000
 """Larger files are data or generated and are not parsed; parsing a file of this size takes about 80 ms."""
-
-MAX_PARSE_SECONDS = 1.0
-"""Ten times the time for the largest well-formed file; text in another language than its name says can take minutes."""
-
-_READ_BYTES = 1024
-"""The number of bytes passed to the parser at a time; it can be stopped between two reads."""
 
 _MIN_REPETITIVE_LINES = 300
 """Files with more lines than this are checked for repetition."""
@@ -69,23 +62,16 @@ def load_grammar(name: str) -> Grammar | None:
 
 
 def parse(grammar: Grammar, data: bytes) -> "Tree | None":
-    """Return the syntax tree, or None if parsing took too long or the text looks impossible to parse."""
+    """Return the syntax tree, or None if the text looks impossible to parse.
+
+    A text in another language than its name says can take minutes and gigabytes: only a process with limits may
+    call this.
+    """
     if len(data) > MAX_PARSE_BYTES or _is_unparsable(data):
         return None
     from tree_sitter import Parser
 
-    deadline = time.monotonic() + MAX_PARSE_SECONDS
-
-    def read(offset: int, _point: object) -> bytes:
-        # The parser's own progress callback crashes in tree-sitter 0.26 on Python before 3.14. Ending
-        # the input early stops the parser as well.
-        return data[offset : offset + _READ_BYTES] if time.monotonic() < deadline else b""
-
-    tree = Parser(grammar.language).parse(read)
-    if time.monotonic() >= deadline:
-        return None
-    deadline = float("inf")  # the tree reads its text again whenever a pattern compares names
-    return tree
+    return Parser(grammar.language).parse(data)
 
 
 def _is_unparsable(data: bytes) -> bool:

@@ -7,13 +7,14 @@ from itertools import islice
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import coverage, search_now
 from dowse.line_numbers import split_lines
-from dowse.reading.outlines import find_section
+from dowse.parsing.document_parsing import parse
+from dowse.parsing.parsed_outlines import outline
 from dowse.searching.document_matching import MatchPlace
 from dowse.searching.document_ranking import DocumentMatches, DocumentSearch, rank_documents
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import MAX_LIMIT, Answer, SearchOptions, search_store
 from dowse.searching.title_index import TitleIndex
-from dowse.types import Coverage, Document, Entry
+from dowse.types import Coverage, Document, Entry, Verdict
 
 RANKED_FILES = 24
 """Documents that are ranked closely, or twice as many as are shown; with 120 a search takes 3 ms longer."""
@@ -94,8 +95,13 @@ def list_documents(index: ProjectIndex, after: str = "", limit: int | None = Non
 def read_now(index: ProjectIndex, path: str) -> Document | None:
     """Read a document as it is now; None if there is none or the policy denies it."""
     entry = index.source.entry_at(path) if _is_plain(path) else None
-    document = index.source.read(entry) if isinstance(entry, Entry) else None
-    return document if isinstance(document, Document) else None
+    return _read_document(index, entry) if isinstance(entry, Entry) else None
+
+
+def _read_document(index: ProjectIndex, entry: Entry) -> Document | None:
+    content = index.source.read(entry)
+    document = content if isinstance(content, Verdict) else parse(index.source, content)
+    return None if isinstance(document, Verdict) else document
 
 
 def text_of(document: Document, anchor: str = "") -> str | None:
@@ -103,7 +109,7 @@ def text_of(document: Document, anchor: str = "") -> str | None:
     text = document.reading.text
     if not anchor:
         return text
-    section = find_section(text, anchor)
+    section = outline(text, [anchor]).section(anchor)
     return "".join(split_lines(text)[section.start_line - 1 : section.end_line]) if section else None
 
 
@@ -114,8 +120,8 @@ def _is_plain(path: str) -> bool:
 
 def _read_documents(index: ProjectIndex, after: str) -> Iterator[ListedDocument]:
     for entry in index.source.entries():
-        read = index.source.read(entry) if isinstance(entry, Entry) and entry.path > after else None
-        if isinstance(read, Document):
+        read = _read_document(index, entry) if isinstance(entry, Entry) and entry.path > after else None
+        if read is not None:
             yield ListedDocument(read.path, read.reading.title, read.reading.description, read.reading.tags)
 
 

@@ -25,6 +25,7 @@ from dowse.indexes.encoding_progress import EncodingProgress, read_encoding_prog
 from dowse.indexes.index_log import open_log
 from dowse.indexes.index_status import IndexStatus, describe_index
 from dowse.indexes.sidecar_files import check_sidecar_files, write_sidecar_files
+from dowse.parsing.parser_pool import shared_pool
 from dowse.platform import Lock, make_private_folder
 from dowse.protocols import Encoder
 from dowse.settings import Settings, load_settings, settings_stamp, write_default_settings
@@ -300,6 +301,7 @@ class ProjectIndex:
         store, log = self._open_store(), open_log(self.folder)
         for warning in self.warnings:
             log.warning(warning)
+        shared_pool().expect(0)  # it starts while the files are scanned
         drift = drift or find_drift(self.source, store)
         if not is_confirmed:
             self.require_size(drift)

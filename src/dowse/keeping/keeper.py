@@ -79,7 +79,7 @@ class Keeper:
         session = self._started_session(project)
         if session is None:
             status = read_watch_status(project)
-            if self._has_lease or (status.mode == "off" and project.exists):
+            if self._has_lease or (status.mode == "off" and project.exists and self.root.is_dir()):
                 status = replace(status, mode="watching", why="the first scan has not ended")
             return replace(status, last_error=self._last_error or status.last_error)
         if not session.leads:

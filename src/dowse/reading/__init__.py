@@ -3,17 +3,18 @@
 from pathlib import PurePosixPath
 
 from dowse.errors import FormatNotReadable
-from dowse.reading.decoding import decode
-from dowse.reading.formats import DOCUMENT_EXTENSIONS, READERS
+from dowse.reading.decoding import decode, decode_without_guessing
+from dowse.reading.formats import BINARY_EXTENSIONS, DOCUMENT_EXTENSIONS, READERS
 from dowse.reading.languages import detect_language
 from dowse.reading.markdown import read_markdown
 from dowse.reading.plain import read_plain, read_prose
+from dowse.reading.shorten import file_stem
 from dowse.types import Reading
 
 _PROSE_EXTENSIONS = {"", ".txt", ".text"}
 """Extensions of files in no known language that hold prose, unlike `.conf` and the like."""
 
-__all__ = ["DOCUMENT_EXTENSIONS", "VERSION", "FormatNotReadable", "detect_language", "read", "read_document"]
+__all__ = ["DOCUMENT_EXTENSIONS", "VERSION", "FormatNotReadable", "detect_language", "read", "read_as_plain_text", "read_document"]
 
 VERSION = 4
 """Raise it whenever the same bytes would be read differently; stored indexes then read their files again."""
@@ -37,3 +38,9 @@ def read_document(data: bytes, path: str) -> Reading:
     extension = "." + path.rpartition(".")[2].lower()
     reader = READERS.get(extension)
     return reader(data, path) if reader else read(data, path, detect_language(path, data[:1024]))
+
+
+def read_as_plain_text(data: bytes, path: str) -> Reading:
+    """Read a file without parsing it, in linear time whatever it holds; a PDF or Word file has no text then."""
+    is_binary = path.lower().endswith(BINARY_EXTENSIONS)
+    return decode_without_guessing(b"" if is_binary else data).to_reading(file_stem(path))

@@ -43,6 +43,12 @@ def decode(data: bytes, declared: str | None = None) -> Decoded:
     return Decoded(*_decode_as(data, _web_encoding(encoding) or encoding))
 
 
+def decode_without_guessing(data: bytes) -> Decoded:
+    """Decode any bytes in linear time; what is neither marked nor UTF-8 counts as Latin-1."""
+    decoded = _decode_with_bom(data) or _decode_utf16(data) or _decode_utf8(data)
+    return decoded or Decoded(data.decode("latin-1"), "latin-1")
+
+
 @cache
 def _encoding_tables() -> dict[str, Any]:
     import tomllib  # imported here because files in UTF-8 do not need it

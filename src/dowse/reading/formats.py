@@ -82,3 +82,6 @@ DOCUMENT_EXTENSIONS = MappingProxyType(
     {extension: "text/plain" if reader is _read_text else "text/markdown" for extension, reader in READERS.items()}
 )
 """MIME type of the text that files become, by extension (lower-case, with its dot)."""
+
+BINARY_EXTENSIONS = (".pdf", ".docx")
+"""Extensions of documents whose bytes are not text."""

@@ -3,17 +3,14 @@
 import hashlib
 from pathlib import Path
 
-from dowse.errors import FormatNotReadable
-from dowse.reading import DOCUMENT_EXTENSIONS, read_document
+from dowse.reading.formats import BINARY_EXTENSIONS, DOCUMENT_EXTENSIONS
 from dowse.settings import Settings
 from dowse.sources.policy import Policy
 from dowse.sources.project_files import ProjectFiles
-from dowse.types import Document, Entry, Kind, Reason, Rule, Verdict
+from dowse.types import Entry, FileContent, Kind, Reason, Rule, Verdict
 
 MAX_CONVERTED_BYTES = 20 * 1024 * 1024
 """The largest PDF or Word file that is read; most of such a file is pictures, not text."""
-
-_CONVERTED_SUFFIXES = (".pdf", ".docx")
 
 
 class DocumentPolicy(Policy):
@@ -35,11 +32,11 @@ class DocumentPolicy(Policy):
 
     def max_bytes_for(self, path: str) -> int:
         """Return the maximum size of a document with this extension."""
-        return MAX_CONVERTED_BYTES if path.lower().endswith(_CONVERTED_SUFFIXES) else self.settings.max_file_bytes
+        return MAX_CONVERTED_BYTES if path.lower().endswith(BINARY_EXTENSIONS) else self.settings.max_file_bytes
 
     def content_refusal(self, path: str, data: bytes, size: int) -> Verdict | None:
         """Return the verdict against a document with these bytes, or None. PDF and Word files may hold any bytes."""
-        if not path.lower().endswith(_CONVERTED_SUFFIXES):
+        if not path.lower().endswith(BINARY_EXTENSIONS):
             return super().content_refusal(path, data, size)
         return self.too_large_verdict(path, max(size, len(data))) if len(data) > MAX_CONVERTED_BYTES else None
 
@@ -52,22 +49,20 @@ class DocumentFiles(ProjectFiles):
     def __init__(self, root: Path, settings: Settings) -> None:
         super().__init__(root, settings)
 
-    def read(self, entry: Entry) -> Document | Verdict:
+    def read(self, entry: Entry) -> FileContent | Verdict:
         """Read one document that the walk returned, or return the verdict against it."""
         content = self._read_allowed(entry.path)
         if isinstance(content, Verdict):
             return content
         data, stat = content
-        try:
-            reading = read_document(data, entry.path)
-        except FormatNotReadable as error:
-            return Verdict(entry.path, Reason.UNREADABLE, detail=str(error))
-        if entry.path.lower().endswith(_CONVERTED_SUFFIXES) and (
-            refusal := self._policy.key_refusal(entry.path, reading.text.encode())
-        ):
-            return refusal
         language = "text" if suffix_of(entry.path) == ".txt" else "markdown"
-        return Document(entry.path, "docs", language, stat, hashlib.sha256(data).digest(), reading)
+        digest = hashlib.sha256(data).digest()
+        return FileContent(entry.path, "docs", language, stat, digest, data, is_converted=True)
+
+    def text_refusal(self, path: str, text: str) -> Verdict | None:
+        """Return the verdict against a file that was converted to this text, or None."""
+        is_binary = path.lower().endswith(BINARY_EXTENSIONS)
+        return self._policy.key_refusal(path, text.encode("utf-8", "replace")) if is_binary else None
 
 
 def suffix_of(path: str) -> str:

@@ -13,7 +13,7 @@ from dowse.sources.open_folders import OpenFolders
 from dowse.sources.path_decision import decide_normalized_path, decide_path, find_reinclusion
 from dowse.sources.policy import Folder, Policy
 from dowse.sources.walk import verdict_for_os_error, walk
-from dowse.types import Document, Entry, FolderCallback, Reason, Rule, Stat, Verdict
+from dowse.types import Entry, FileContent, FolderCallback, Reason, Rule, Stat, Verdict
 
 _READ_ATTEMPTS = 4
 """How often a file is read that changes meanwhile. The last attempt is kept with the stat from before it, so the next
@@ -72,22 +72,25 @@ class ProjectFiles:
             entry.path, None, reinclusion.rule, f"re-included; ignored by {_describe_rule(reinclusion.overruled)}"
         )
 
-    def read_path(self, path: str) -> Document | Verdict:
+    def read_path(self, path: str) -> FileContent | Verdict:
         """Read one file now by its path, if the whole policy allows it."""
         entry = self.entry(path)
         return entry if isinstance(entry, Verdict) else self.read(entry)
 
-    def read(self, entry: Entry) -> Document | Verdict:
+    def read(self, entry: Entry) -> FileContent | Verdict:
         """Read one file that the walk returned, or return the verdict against it."""
-        from dowse.reading import detect_language, read  # here because a walk does not need the parsers
+        from dowse.reading.languages import detect_language  # here because a walk does not need it
 
         content = self._read_allowed(entry.path)
         if isinstance(content, Verdict):
             return content
         data, stat = content
         language = detect_language(entry.path, data[:HEAD_BYTES])
-        reading = read(data, entry.path, language)
-        return Document(entry.path, entry.kind, language, stat, hashlib.sha256(data).digest(), reading)
+        return FileContent(entry.path, entry.kind, language, stat, hashlib.sha256(data).digest(), data)
+
+    def text_refusal(self, path: str, text: str) -> Verdict | None:  # noqa: ARG002 - other sources convert files
+        """Return the verdict against a file that was converted to this text, or None."""
+        return None
 
     def read_bytes(self, path: str) -> tuple[bytes, Stat]:
         """Return a file's bytes, at most one more than the limit, with their stat.

@@ -23,7 +23,7 @@ from dowse.store.catalog_rows import (
 from dowse.store.catalog_schema import STEPS
 from dowse.store.catalog_writer import AppliedBatch
 from dowse.store.matrix import VectorRow
-from dowse.types import Batch, Document, Kind, Link, Reason, Stat, StoredChunk, StoredDocument, Totals, Verdict
+from dowse.types import Batch, FileContent, Kind, Link, Reason, Stat, StoredChunk, StoredDocument, Totals, Verdict
 
 _PAGE_ROWS = 1000
 _AFTER_ALL = chr(0x10FFFF)
@@ -86,10 +86,12 @@ class Catalog:
         """Return the paths of all documents, sorted: 0.2 ms for 420 where the documents themselves take 8."""
         return [row[0] for row in self._database.rows("SELECT path FROM documents ORDER BY path")]
 
-    def find_twin(self, document: Document, recipe: str) -> StoredDocument | None:
-        """Return a document that was chunked from the same content by the same recipe."""
-        query = f"{_DOCUMENTS} WHERE content_hash = ? AND kind = ? AND language = ? AND recipe = ? LIMIT 1"
-        rows = self._database.rows(query, (document.content_hash, document.kind, document.language, recipe))
+    def find_twin(self, content: FileContent, recipe: str) -> StoredDocument | None:
+        """Return a document that was chunked by its parser from the same content by the same recipe."""
+        query = (
+            f"{_DOCUMENTS} WHERE content_hash = ? AND kind = ? AND language = ? AND recipe = ? AND problem = '' LIMIT 1"
+        )
+        rows = self._database.rows(query, (content.content_hash, content.kind, content.language, recipe))
         return document_from_row(rows[0]) if rows else None
 
     def refusals(self) -> dict[str, tuple[Stat, Verdict]]:
@@ -157,11 +159,13 @@ class Catalog:
         query = "SELECT language, count(*), sum(chunk_count) FROM documents WHERE kind = ? GROUP BY language ORDER BY 2 DESC, 1"
         languages = self._database.rows(query, (kind,))
         cut = self._database.rows("SELECT path FROM documents WHERE kind = ? AND is_truncated ORDER BY path", (kind,))
+        unparsed = "SELECT path, problem FROM documents WHERE kind = ? AND problem != '' ORDER BY path"
         return Totals(
             documents=sum(row[1] for row in languages),
             chunks=sum(row[2] for row in languages),
             languages={row[0]: row[1] for row in languages},
             truncated=tuple(row[0] for row in cut),
+            unparsed=dict(self._database.rows(unparsed, (kind,))),
         )
 
     def changes_since(self, sequence: int) -> Changes | None:

@@ -10,7 +10,7 @@ from dowse.types import Chunk, Put, Stat, StoredChunk, StoredDocument, Symbol
 
 DOCUMENT_COLUMNS = (
     "id, path, kind, language, title, description, tags, size, mtime_ns, inode, ctime_ns, checked_ns, "
-    "content_hash, encoding, text_start, is_verbatim, is_truncated, chunk_count, recipe"
+    "content_hash, encoding, text_start, is_verbatim, is_truncated, chunk_count, recipe, problem"
 )
 CHUNK_COLUMNS = "id, document_id, ordinal, start_byte, end_byte, start_line, end_line, text_hash, symbols, headings"
 
@@ -34,6 +34,7 @@ def document_row(put: Put, now_ns: int) -> tuple[object, ...]:
         put.is_truncated,
         len(put.chunks),
         put.recipe,
+        put.problem,
     )
 
 
@@ -72,6 +73,7 @@ def document_from_row(row: tuple[Any, ...]) -> StoredDocument:
         is_truncated=bool(row[16]),
         chunk_count=row[17],
         recipe=row[18],
+        problem=row[19],
     )
 
 

@@ -118,4 +118,8 @@ STEPS: tuple[str, ...] = (
     DROP INDEX changes_by_sequence;
     CREATE INDEX changes_by_kind ON changes (what, sequence);
     """,
+    """
+    -- Why a file was read as plain text: its parser took too much time or memory, or failed.
+    ALTER TABLE documents ADD COLUMN problem TEXT NOT NULL DEFAULT '';
+    """,
 )

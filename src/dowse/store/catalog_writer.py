@@ -13,7 +13,7 @@ from dowse.types import Batch, Put
 MAX_KEPT_CHANGES = 100_000
 """Number of changes that are kept. A derived part that is further behind is rebuilt, which costs about the same."""
 
-_ADD_DOCUMENT = f"INSERT INTO documents ({DOCUMENT_COLUMNS}) VALUES (NULL{', ?' * 18})"  # noqa: S608 - constant columns
+_ADD_DOCUMENT = f"INSERT INTO documents ({DOCUMENT_COLUMNS}) VALUES (NULL{', ?' * 19})"  # noqa: S608 - constant columns
 _ADD_CHUNK = "INSERT INTO chunks VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _DOCUMENT_CHANGES = (("added", "horizon"), ("removed", "horizon"))
 _VECTOR_CHANGES = (("encoded", "encoded_horizon"),)

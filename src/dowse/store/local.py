@@ -27,7 +27,7 @@ from dowse.store.matrix import matrix_files
 from dowse.types import (
     KINDS,
     Batch,
-    Document,
+    FileContent,
     Finding,
     Kind,
     Link,
@@ -77,8 +77,8 @@ class LocalStore:
         """Return the paths of all documents, sorted."""
         return self._catalog.paths()
 
-    def find_twin(self, document: Document, recipe: str) -> StoredDocument | None:
-        return self._catalog.find_twin(document, recipe)
+    def find_twin(self, content: FileContent, recipe: str) -> StoredDocument | None:
+        return self._catalog.find_twin(content, recipe)
 
     def refusals(self) -> dict[str, tuple[Stat, Verdict]]:
         return self._catalog.refusals()

@@ -3,9 +3,9 @@
 from dowse.indexes.document_search import read_now
 from dowse.indexes.index import ProjectIndex
 from dowse.mcp.reply_budget import Reply
+from dowse.parsing.parsed_outlines import ParsedOutline, outline
 from dowse.reading.link_resolution import Broken, External, Internal, Resolved, resolve_link
 from dowse.reading.link_targets import LinkTargets
-from dowse.reading.outlines import Outline
 from dowse.surfaces.documents.document_folder import DocumentFolder
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
 from dowse.types import Link
@@ -20,12 +20,16 @@ def outgoing_links(folder: DocumentFolder, index: ProjectIndex, path: str) -> li
     """Return the links of a document, in order; a missing section of the target is a problem."""
     pages = folder.current_links(index).pages
     stored = index.store.document(path)
-    outlines: dict[str, Outline | None] = {}
+    found = [
+        (link, resolve_link(link.target, path, pages)) for link in (index.store.links(stored.id) if stored else [])
+    ]
+    outlines = _outline_targets(
+        index, [target for _, target in found if isinstance(target, Internal) and target.anchor]
+    )
     links = []
-    for link in index.store.links(stored.id) if stored else []:
-        target = resolve_link(link.target, path, pages)
+    for link, target in found:
         reply = _link_reply(folder, path, link, target)
-        if isinstance(target, Internal) and target.anchor and not _has_anchor(index, target, outlines):
+        if isinstance(target, Internal) and target.anchor and outlines[target.path].section(target.anchor) is None:
             reply["problem"] = NO_ANCHOR
         links.append(reply)
     return links
@@ -76,10 +80,13 @@ def _link_reply(folder: DocumentFolder, path: str, link: Link, target: Resolved)
             return {**reply, "kind": "other"}
 
 
-def _has_anchor(index: ProjectIndex, target: Internal, outlines: dict[str, Outline | None]) -> bool:
-    """Return whether a document has the section that a link names; outlines are kept for further links."""
-    if target.path not in outlines:
-        document = read_now(index, target.path)
-        outlines[target.path] = Outline(document.reading.text) if document else None
-    outline = outlines[target.path]
-    return outline is not None and outline.section(target.anchor) is not None
+def _outline_targets(index: ProjectIndex, targets: list[Internal]) -> dict[str, ParsedOutline]:
+    """Return the outlines of the documents that links lead to, with the sections that the links name."""
+    anchors: dict[str, list[str]] = {}
+    for target in targets:
+        anchors.setdefault(target.path, []).append(target.anchor)
+    documents = {path: read_now(index, path) for path in anchors}
+    return {
+        path: outline(document.reading.text, anchors[path]) if document else ParsedOutline()
+        for path, document in documents.items()
+    }

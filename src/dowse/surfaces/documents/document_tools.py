@@ -1,5 +1,6 @@
 """The further tools over documents: the outline of one, some of its lines, and where links lead."""
 
+import asyncio
 from functools import partial
 from typing import Any
 
@@ -8,7 +9,7 @@ from dowse.line_numbers import split_lines
 from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, largest, wire_characters
 from dowse.mcp.schemas import NUMBER, TEXT, TEXTS, count, describe, item, reply
 from dowse.mcp.tools import Call, Schema, Tool
-from dowse.reading.outlines import Outline
+from dowse.parsing.parsed_outlines import ParsedOutline, outline
 from dowse.screening.instructions import find_flags
 from dowse.screening.masking import Screened
 from dowse.surfaces.documents.document_folders import DocumentFolders
@@ -29,10 +30,10 @@ class DocumentTools:
         """Return the headings of a document."""
         document, folder, _ = await self._folders.read(call, call.arguments["uri"])
         lines = split_lines(document.reading.text)
-        outline = Outline(document.reading.text)
+        found = await asyncio.to_thread(outline, document.reading.text)
         headings = []
-        for heading in outline.headings:
-            section = outline.section(heading.anchor)
+        for heading in found.headings:
+            section = found.section(heading.anchor)
             end = section.end_line if section and section.start_line == heading.line else heading.line
             headings.append(
                 {
@@ -58,9 +59,9 @@ class DocumentTools:
         arguments = call.arguments
         document, folder, anchor = await self._folders.read(call, arguments["uri"])
         lines = split_lines(document.reading.text)
-        start, end = _line_range(
-            document.reading.text, arguments["section"] or anchor, arguments["startLine"], arguments["endLine"]
-        )
+        section = arguments["section"] or anchor
+        found = await asyncio.to_thread(outline, document.reading.text, [section]) if section else ParsedOutline()
+        start, end = _line_range(found, section, arguments["startLine"], arguments["endLine"])
         end = min(end or len(lines), len(lines))
         if start > len(lines) and lines:
             raise UsageError(f"startLine: {start} is beyond the end; the document has {len(lines)} lines.")
@@ -151,7 +152,9 @@ def document_tools(folders: DocumentFolders) -> list[Tool]:
     ]  # fmt: skip
 
 
-def _line_range(text: str, section: str | None, start: float | None, end: float | None) -> tuple[int, int | None]:
+def _line_range(
+    outline: ParsedOutline, section: str | None, start: float | None, end: float | None
+) -> tuple[int, int | None]:
     """Return the first and the last line that a call asks for; no last line means the end of the document."""
     if not section:
         if start is not None and end is not None and end < start:
@@ -159,7 +162,7 @@ def _line_range(text: str, section: str | None, start: float | None, end: float 
         return int(start or 1), int(end) if end is not None else None
     if start is not None or end is not None:
         raise UsageError("section: give a section or lines, not both.")
-    found = Outline(text).section(section)
+    found = outline.section(section)
     if found is None:
         raise UsageError(f"section: the document has none called '{section}'. get_document_outline lists them.")
     return found.start_line, found.end_line

@@ -70,7 +70,7 @@ class DocumentsSurface:
     async def read(self, client: Call, uri: str) -> tuple[str, str]:
         """Return the text of a document, or of a section of it, as it is now, and its type."""
         document, _, anchor = await self.folders.read(client, uri)
-        text = text_of(document, anchor)
+        text = await asyncio.to_thread(text_of, document, anchor)
         if text is None:
             raise ResourceNotFound(f"Resource not found: {uri}")
         return text, document_mime_type(document.path)

@@ -1,0 +1,107 @@
+"""Files parsed by the parser processes: their text, their metadata and their chunks."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+from dowse.chunking import cut_as_plain_text
+from dowse.parsing.parser_pool import shared_pool
+from dowse.parsing.parser_process import ParserReply, ParserRequest
+from dowse.protocols import FileSource
+from dowse.reading import read_as_plain_text
+from dowse.types import Chunk, Document, FileContent, Link, Reading, Reason, Symbol, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """A document with its chunks."""
+
+    document: Document
+    chunks: tuple[Chunk, ...] = ()
+    is_truncated: bool = False
+    """True when the file has more chunks than are kept."""
+    problem: str = ""
+    """Why the file was read as plain text and not by its parser; empty if it was not."""
+
+
+Parsed = ParsedDocument | Verdict
+
+
+def parse(source: FileSource, content: FileContent) -> Document | Verdict:
+    """Have a file read, without its chunks; return the verdict against a file that cannot be read."""
+    parsed = start_parsing(source, content, is_cut=False)()
+    return parsed if isinstance(parsed, Verdict) else parsed.document
+
+
+def start_parsing(source: FileSource, content: FileContent, *, is_cut: bool = True) -> Callable[[], Parsed]:
+    """Have a file read by the next free process; return a function that waits for the result.
+
+    A file that its parser cannot cope with is read as plain text. The function raises Failed if no process can be
+    started.
+    """
+    fields = {
+        "job": "document",
+        "path": content.path,
+        "language": content.language,
+        "kind": content.kind,
+        "is_converted": content.is_converted,
+        "is_cut": is_cut,
+    }
+    future: Future[ParserReply] = shared_pool().submit(ParserRequest(fields, content.data))
+    return lambda: _check_text(source, _make_document(content, future.result(), is_cut=is_cut))
+
+
+def _check_text(source: FileSource, parsed: Parsed) -> Parsed:
+    if isinstance(parsed, Verdict) or parsed.document.reading.is_verbatim:
+        return parsed
+    return source.text_refusal(parsed.document.path, parsed.document.reading.text) or parsed
+
+
+def _make_document(content: FileContent, reply: ParserReply, *, is_cut: bool) -> Parsed:
+    fields = reply.fields
+    if reply.problem:
+        return _as_plain_text(content, reply.problem, is_cut=is_cut)
+    if "unreadable" in fields:
+        return Verdict(content.path, Reason.UNREADABLE, detail=fields["unreadable"])
+    found = fields["reading"]
+    utf8 = content.data[found["text_start"] :] if found["is_verbatim"] else reply.data
+    reading = _reading_from_json(found, utf8)
+    chunks = tuple(_chunk_from_json(row, utf8) for row in fields.get("chunks", ()))
+    return ParsedDocument(_document(content, reading), chunks, fields.get("is_truncated", False))
+
+
+def _as_plain_text(content: FileContent, problem: str, *, is_cut: bool) -> ParsedDocument:
+    reading = read_as_plain_text(content.data, content.path)
+    chunks, is_truncated = cut_as_plain_text(reading.text, content.kind) if is_cut else ((), False)
+    return ParsedDocument(_document(content, reading), chunks, is_truncated, problem)
+
+
+def _document(content: FileContent, reading: Reading) -> Document:
+    return Document(content.path, content.kind, content.language, content.stat, content.content_hash, reading)
+
+
+def _reading_from_json(found: dict[str, Any], utf8: bytes) -> Reading:
+    return Reading(
+        utf8.decode("utf-8", "surrogatepass"),
+        found["title"],
+        found["description"],
+        tuple(found["tags"]),
+        tuple(Link(*link) for link in found["links"]),
+        found["encoding"],
+        found["text_start"],
+        found["is_verbatim"],
+    )
+
+
+def _chunk_from_json(row: list[Any], utf8: bytes) -> Chunk:
+    start, end, start_line, end_line, symbols, headings = row
+    return Chunk(
+        text=utf8[start:end].decode(),
+        start_byte=start,
+        end_byte=end,
+        start_line=start_line,
+        end_line=end_line,
+        symbols=tuple(Symbol(*symbol) for symbol in symbols),
+        headings=tuple(headings),
+    )

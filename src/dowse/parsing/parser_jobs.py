@@ -1,0 +1,70 @@
+"""The jobs of a parser process: read and cut a file, or outline a text."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from dowse import chunking, reading
+from dowse.errors import FormatNotReadable
+from dowse.types import Chunk, Reading
+
+Fields = dict[str, Any]
+
+
+def prepare(fields: Fields) -> None:
+    """Load what a job needs and no file can influence, so that it does not count against the limits of the file."""
+    if fields["job"] == "document" and fields["kind"] == "code":
+        chunking.prepare(fields["language"])
+
+
+def run_job(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
+    """Do one job; return the fields and the bytes of the reply."""
+    match fields["job"]:
+        case "document":
+            return _parse_document(fields, data)
+        case "outline":
+            return _outline(fields["anchors"], data.decode("utf-8", "surrogatepass")), b""
+    raise ValueError(f"no job is called {fields['job']}")
+
+
+def _parse_document(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
+    try:
+        if fields["is_converted"]:
+            found = reading.read_document(data, fields["path"])
+        else:
+            found = reading.read(data, fields["path"], fields["language"])
+    except FormatNotReadable as error:
+        return {"unreadable": str(error)}, b""
+    reply: Fields = {"reading": _reading_to_json(found)}
+    if fields["is_cut"]:
+        chunks, is_truncated = chunking.chunk(found.text, fields["language"], fields["kind"])
+        reply |= {"chunks": [_chunk_to_json(chunk) for chunk in chunks], "is_truncated": is_truncated}
+    return reply, b"" if found.is_verbatim else found.text.encode("utf-8", "surrogatepass")
+
+
+def _reading_to_json(found: Reading) -> Fields:
+    return {
+        "title": found.title,
+        "description": found.description,
+        "tags": found.tags,
+        "links": [(link.target, link.text, link.line) for link in found.links],
+        "encoding": found.encoding,
+        "text_start": found.text_start,
+        "is_verbatim": found.is_verbatim,
+    }
+
+
+def _chunk_to_json(chunk: Chunk) -> list[Any]:
+    symbols = [(symbol.name, symbol.kind, symbol.line) for symbol in chunk.symbols]
+    return [chunk.start_byte, chunk.end_byte, chunk.start_line, chunk.end_line, symbols, chunk.headings]
+
+
+def _outline(anchors: Iterable[str], text: str) -> Fields:
+    from dowse.reading.outlines import Outline
+
+    outline = Outline(text)
+    headings = [(heading.level, heading.text, heading.line, heading.anchor) for heading in outline.headings]
+    wanted = {*anchors, *(heading.anchor for heading in outline.headings)}
+    return {
+        "headings": headings,
+        "sections": {anchor: found for anchor in wanted if (found := outline.section(anchor)) is not None},
+    }

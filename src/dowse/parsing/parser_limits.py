@@ -1,0 +1,100 @@
+"""The limits of a parser process: how much processor time and memory one file may cost."""
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from functools import cache
+
+MAX_PROCESSES = 2
+"""Parsing is half of the work of indexing, so two processes keep the one that stores busy; more would need more memory
+than the 300 MB that all of them may take together."""
+
+CPU_SECONDS = 1.5
+"""Processor time for a file of at most 1 MB. The largest well-formed source file takes 0.2 s."""
+CPU_SECONDS_PER_MEGABYTE = 1.0
+"""More for each further megabyte, which only PDF, Word and archive files have."""
+
+MEMORY_BYTES = 100 * 1024 * 1024
+"""Memory for a file of at most 1 MB, beyond that of the idle process. A C file of 500 KB takes 40 MB."""
+MEMORY_PER_BYTE = 10
+"""More memory for each further byte of a larger file."""
+
+KEPT_BYTES = 48 * 1024 * 1024
+"""A process that holds more than this after a file is replaced: grammars and freed memory add up."""
+
+WALL_SECONDS = 20.0 if hasattr(signal, "setitimer") else 1.5
+"""A process that has not answered for this long hangs or was stopped; the file is tried again with another one. Where
+the system cannot limit processor time, this is the limit."""
+
+_LARGE_BYTES = 1024 * 1024
+
+
+def cpu_seconds(size: int) -> float:
+    """Return the processor time for a file of this size."""
+    return CPU_SECONDS + CPU_SECONDS_PER_MEGABYTE * max(0, size - _LARGE_BYTES) / _LARGE_BYTES
+
+
+def memory_bytes(size: int) -> int:
+    """Return the memory for a file of this size, beyond that of the idle process."""
+    return MEMORY_BYTES + MEMORY_PER_BYTE * max(0, size - _LARGE_BYTES)
+
+
+@contextlib.contextmanager
+def limited(size: int) -> Iterator[None]:
+    """Let the system end this process if the work on a file of this size takes too much time; refuse too much memory.
+
+    The system's own timer ends the process whatever code runs: a library that never returns cannot prevent it.
+    """
+    _limit_memory(memory_bytes(size))
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_PROF, cpu_seconds(size))
+    try:
+        yield
+    finally:
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        _limit_memory(None)
+
+
+def forbid_core_dumps() -> None:
+    """Write no core file when the process is ended."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def kept_bytes() -> int:
+    """Return the memory of this process that is not shared with a file; 0 where the system does not tell."""
+    status = _read_statm()
+    return (status[1] - status[2]) * _page_size() if status else 0
+
+
+def _limit_memory(more: int | None) -> None:
+    """Allow this many bytes of writable memory beyond those in use, or any number. Only Linux counts them."""
+    status = _read_statm()
+    if status is None:
+        return
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        soft = hard if more is None else status[5] * _page_size() + more
+        resource.setrlimit(resource.RLIMIT_DATA, (soft if hard < 0 else min(soft, hard), hard))
+
+
+def _read_statm() -> list[int] | None:
+    if sys.platform != "linux":
+        return None
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return [int(number) for number in file.read().split()]
+    except (OSError, ValueError):
+        return None
+
+
+@cache
+def _page_size() -> int:
+    return os.sysconf("SC_PAGE_SIZE")

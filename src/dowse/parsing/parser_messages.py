@@ -1,0 +1,36 @@
+"""Messages between a process and its parser processes: JSON fields, followed by bytes."""
+
+import json
+import struct
+from typing import IO, Any
+
+MAX_FIELDS_BYTES = 16 * 1024 * 1024
+MAX_DATA_BYTES = 64 * 1024 * 1024
+"""A longer message is refused. The largest file is 20 MB, and a text of 10 million characters is the longest reply."""
+
+_LENGTHS = struct.Struct("<QQ")
+
+
+def write_message(stream: IO[bytes], fields: dict[str, Any], data: bytes = b"") -> None:
+    """Write one message and flush the stream."""
+    encoded = json.dumps(fields, separators=(",", ":")).encode()
+    stream.write(_LENGTHS.pack(len(encoded), len(data)) + encoded)
+    stream.write(data)
+    stream.flush()
+
+
+def read_message(stream: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
+    """Read one message; None at the end of the stream. Raise ValueError for a message that is too long or no message."""
+    lengths = stream.read(_LENGTHS.size)
+    if len(lengths) < _LENGTHS.size:
+        return None
+    fields_length, data_length = _LENGTHS.unpack(lengths)
+    if fields_length > MAX_FIELDS_BYTES or data_length > MAX_DATA_BYTES:
+        raise ValueError("the message is too long")
+    encoded, data = stream.read(fields_length), stream.read(data_length)
+    if len(encoded) < fields_length or len(data) < data_length:
+        return None
+    fields = json.loads(encoded)
+    if not isinstance(fields, dict):
+        raise TypeError("the message is not an object")
+    return fields, data

@@ -1,0 +1,145 @@
+"""The parser processes of one process: started when they are needed, replaced when a file ends them."""
+
+import atexit
+import collections
+import contextlib
+import os
+import threading
+import time
+from concurrent.futures import Future
+from functools import cache
+
+from dowse.errors import Failed, ParserEnded
+from dowse.parsing.parser_limits import MAX_PROCESSES
+from dowse.parsing.parser_process import ParserProcess, ParserReply, ParserRequest
+
+IDLE_SECONDS = 60.0
+"""A process without a job for this long ends; it takes 25 MB, and 0.1 s to start again."""
+WATCH_SECONDS = 1.0
+"""Time between two checks whether a process hangs."""
+JOBS_PER_PROCESS = 100
+"""A second process is started for more jobs than this: starting takes as long as parsing 50 files."""
+CLOSE_SECONDS = 2.0
+"""How long the end of all processes is waited for."""
+_ATTEMPTS = 3
+"""How often a job is tried when its process ends for another reason than the file."""
+
+_Job = tuple[ParserRequest, "Future[ParserReply]"]
+
+
+class ParserPool:
+    """Parser processes that share one queue of jobs, each served by a thread. Any thread may submit jobs."""
+
+    def __init__(self, max_processes: int = MAX_PROCESSES, idle_seconds: float = IDLE_SECONDS) -> None:
+        self._max_processes, self._idle_seconds = max_processes, idle_seconds
+        self._jobs = collections.deque[_Job]()
+        self._changed = threading.Condition()
+        """Guards everything here; notified when there is a job, and when the pool is closed."""
+        self._threads = set[threading.Thread]()
+        self._busy = set[ParserProcess]()
+        self._is_closed = False
+
+    def submit(self, request: ParserRequest) -> "Future[ParserReply]":
+        """Queue a job. The future raises Failed if no process can be started."""
+        future: Future[ParserReply] = Future()
+        with self._changed:
+            if self._is_closed:
+                raise Failed("The parser processes have been stopped.")
+            self._jobs.append((request, future))
+            if not self._threads:
+                self._start_thread()
+            self._changed.notify()
+        return future
+
+    def run(self, request: ParserRequest) -> ParserReply:
+        """Do a job and wait for its result."""
+        return self.submit(request).result()
+
+    def expect(self, jobs: int) -> None:
+        """Start as many processes as this number of jobs is worth, so that the first job need not wait for one."""
+        wanted = min(self._max_processes, 1 + jobs // JOBS_PER_PROCESS)
+        with self._changed:
+            while len(self._threads) < wanted and not self._is_closed:
+                self._start_thread()
+
+    def close(self) -> None:
+        """End all processes; jobs that wait are dropped."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+            for _, future in self._jobs:
+                future.cancel()
+            self._jobs.clear()
+            threads = list(self._threads)
+        for thread in threads:
+            thread.join(CLOSE_SECONDS)
+
+    def _start_thread(self) -> None:
+        thread = threading.Thread(target=self._serve, daemon=True, name="parsing")
+        self._threads.add(thread)
+        if len(self._threads) == 1:
+            threading.Thread(target=self._kill_hanging, daemon=True, name="parsing watch").start()
+        thread.start()
+
+    def _serve(self) -> None:
+        """Do jobs with one process after another, until there is none for a while."""
+        process: ParserProcess | None = None
+        with contextlib.suppress(Failed):  # the first job tries again and reports it
+            process = ParserProcess()
+        while (job := self._next_job()) is not None:
+            request, future = job
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                process, reply = self._do_job(process, request)
+            except Failed as error:
+                process = None
+                future.set_exception(error)
+            else:
+                future.set_result(reply)
+            del request, future, job
+        if process is not None:
+            process.close()
+
+    def _next_job(self) -> _Job | None:
+        """Wait for a job. Without one for a while, or when the pool is closed, take this thread off the list."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._jobs or self._is_closed, self._idle_seconds)
+            if self._jobs and not self._is_closed:
+                return self._jobs.popleft()
+            self._threads.discard(threading.current_thread())
+            return None
+
+    def _do_job(self, process: ParserProcess | None, request: ParserRequest) -> tuple[ParserProcess, ParserReply]:
+        problem = ""
+        for _ in range(_ATTEMPTS):
+            if process is not None and not process.is_usable:
+                process.close()
+                process = None
+            process = process or ParserProcess()
+            self._busy.add(process)
+            try:
+                return process, process.run(request)
+            except ParserEnded as error:
+                problem = str(error)
+            finally:
+                self._busy.discard(process)
+        raise Failed(f"{problem} Tried {_ATTEMPTS} times.")
+
+    def _kill_hanging(self) -> None:
+        while self._threads:
+            time.sleep(WATCH_SECONDS)
+            for process in list(self._busy):
+                process.kill_if_overdue(time.monotonic())
+
+
+def shared_pool() -> ParserPool:
+    """Return the parser processes of this process."""
+    return _pool_of(os.getpid())  # a fork does not inherit the threads
+
+
+@cache
+def _pool_of(_process: int) -> ParserPool:
+    pool = ParserPool()
+    atexit.register(pool.close)
+    return pool

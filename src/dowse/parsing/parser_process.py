@@ -1,0 +1,127 @@
+"""One parser process as the process that uses it sees it."""
+
+import contextlib
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from typing import IO, Any, cast
+
+from dowse.errors import Failed, ParserEnded
+from dowse.parsing.parser_limits import WALL_SECONDS, cpu_seconds, memory_bytes
+from dowse.parsing.parser_messages import read_message, write_message
+
+# -P keeps the working directory, which may be an untrusted project, out of the import path.
+PARSER_COMMAND = (sys.executable, "-P", "-m", "dowse.parsing.parser_worker")
+STOP_SECONDS = 1.0
+"""How long an idle process may take to end before it is killed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParserRequest:
+    """A job for a parser process."""
+
+    fields: dict[str, Any]
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ParserReply:
+    """The result of a job, or the reason why there is none."""
+
+    fields: dict[str, Any]
+    data: bytes = b""
+    problem: str = ""
+    """What the parser did with this file, such as `takes more than 1.5 s to parse`; empty if there is a result."""
+
+
+class ParserProcess:
+    """One parser process, used by one thread. Another thread may call `kill_if_overdue`."""
+
+    def __init__(self) -> None:
+        pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+        no_window = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - our own program
+                PARSER_COMMAND, stdin=pipe, stdout=pipe, stderr=nowhere, creationflags=no_window
+            )
+        except OSError as error:
+            raise Failed(f"The parser process could not be started: {error.strerror}.") from error
+        self._stdin, self._stdout = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
+        self._is_ready = False
+        self._deadline: float | None = None
+        self._was_overdue = False
+        self.is_usable = True
+
+    def run(self, request: ParserRequest) -> ParserReply:
+        """Do a job. Raise ParserEnded if the process ended for a reason that has nothing to do with the file."""
+        self._deadline = time.monotonic() + WALL_SECONDS + cpu_seconds(len(request.data))
+        try:
+            message = self._exchange(request)
+        except (OSError, ValueError, TypeError):
+            message = None
+        finally:
+            self._deadline = None
+        if message is None:
+            return self._explain_end(request)
+        fields, data = message
+        self.is_usable = not fields.pop("is_last", False)
+        problem = fields.get("problem", "")
+        if problem == "memory":
+            return ParserReply({}, problem=_too_much_memory(request))
+        return ParserReply(fields, data, f"cannot be parsed ({problem})" if problem else "")
+
+    def kill_if_overdue(self, now: float) -> None:
+        """Kill the process if it has worked on a file for too long."""
+        if self._deadline is not None and now > self._deadline:
+            self._was_overdue = True
+            self._process.kill()
+
+    def close(self) -> None:
+        """End the process."""
+        self.is_usable = False
+        with contextlib.suppress(OSError):
+            self._stdin.close()
+        try:
+            self._process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._stdout.close()
+
+    def _exchange(self, request: ParserRequest) -> tuple[dict[str, Any], bytes] | None:
+        if not self._is_ready and read_message(self._stdout) is None:
+            return None
+        self._is_ready = True
+        write_message(self._stdin, request.fields, request.data)
+        return read_message(self._stdout)
+
+    def _explain_end(self, request: ParserRequest) -> ParserReply:
+        """Return what the file did to the process, which has ended or sends nonsense."""
+        self.is_usable = False
+        self._process.kill()
+        code = self._process.wait()
+        if not self._is_ready:
+            raise ParserEnded(f"The parser process ended with code {code} before it read anything.")
+        if self._was_overdue:
+            raise ParserEnded("The parser process did not answer.")
+        name = _signal_name(code)
+        if name == "SIGPROF":
+            return ParserReply({}, problem=f"takes more than {cpu_seconds(len(request.data)):.1f} s to parse")
+        if name == "SIGABRT":  # what the libraries of the parsers do when memory is refused
+            return ParserReply({}, problem=_too_much_memory(request))
+        if name in ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGTRAP"):
+            return ParserReply({}, problem="crashes its parser")
+        raise ParserEnded(f"The parser process ended with code {code}.")
+
+
+def _signal_name(code: int) -> str:
+    """Return the name of the signal that ended a process; empty if none did."""
+    with contextlib.suppress(ValueError):
+        return signal.Signals(-code).name if code < 0 else ""
+    return ""
+
+
+def _too_much_memory(request: ParserRequest) -> str:
+    return f"takes more than {memory_bytes(len(request.data)) // 1024**2} MB to parse"
