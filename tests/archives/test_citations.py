@@ -52,6 +52,12 @@ def test_an_image_an_anchor_an_address_of_mail_and_code_are_none(tmp_path: Path,
     assert cited_titles(database, "note", inferred=True) == []
 
 
+def test_a_task_with_a_doi_is_a_citation(tmp_path: Path) -> None:
+    """The box of a task once stopped the indexing of the whole archive."""
+    database = make_database(tmp_path, {"note.md": "- [ ] read 10.1000/xyz\n- [x] done\n"})
+    assert cited_titles(database, "note") == ["https://doi.org/10.1000/xyz"]
+
+
 def test_a_page_that_is_not_archived_has_an_address_and_no_target(tmp_path: Path) -> None:
     database = make_database(tmp_path, {"note.md": "See [it](https://elsewhere.org/x)."})
     found = citation_at(database, "note")

@@ -71,8 +71,7 @@ class _NonProse:
         for event, span in parse_markdown(text[start:]):
             if isinstance(event, dict):
                 ((kind, value),) = event.items()
-                tag = value if isinstance(value, str) else next(iter(value))
-                if kind in _NON_PROSE_EVENTS or (kind == "Start" and tag in _NON_PROSE_TAGS):
+                if kind in _NON_PROSE_EVENTS or (kind == "Start" and _tag_name(value) in _NON_PROSE_TAGS):
                     self._add(span["start"], span["end"])
 
     def _add(self, start: int, end: int) -> None:
@@ -88,3 +87,7 @@ class _NonProse:
         self._at = at
         place = bisect_right(self._starts, self._bytes) - 1
         return place >= 0 and self._bytes < self._ends[place]
+
+
+def _tag_name(value: "str | dict[str, object]") -> str:
+    return value if isinstance(value, str) else next(iter(value))
