@@ -4,16 +4,15 @@ import os
 import shutil
 import signal
 import sys
-import tarfile
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from importlib import resources
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from tests.forking import forking
+from tests.grammar_files import unpack_grammars
 
 settings.register_profile("dowse", deadline=None)  # a busy machine is not a failure
 settings.load_profile("dowse")
@@ -68,9 +67,7 @@ def _grammars(tmp_path_factory: pytest.TempPathFactory) -> None:
     """
     folder = tmp_path_factory.mktemp("grammars")
     os.environ["SEMBLE_GRAMMARS_CACHE_DIR"] = str(folder)
-    for bundle in Path(str(resources.files("semble_grammars"))).glob("grammars/*/bundle.tar.gz"):
-        with tarfile.open(bundle) as archive:
-            archive.extractall(folder / bundle.parent.name, filter="data")
+    unpack_grammars(folder)
 
 
 @pytest.fixture(scope="session", autouse=True)
