@@ -133,8 +133,11 @@ class DocumentReader(Protocol):
 class TextSearcher(Protocol):
     """Search by words."""
 
-    def refresh(self) -> None:
-        """Open the current state of the text index; searches see this state until the next call."""
+    def refresh(self) -> bool:
+        """Open the current state of the text index, and return whether it has all documents.
+
+        Searches see this state until the next call.
+        """
         ...
 
     def find_chunks(self, query: TextQuery, limit: int) -> list[Scored]:

@@ -75,6 +75,8 @@ class Stat:
     mtime_ns: int
     inode: int
     ctime_ns: int
+    seen_ns: int = field(default=0, compare=False)
+    """The time at which the file was like this; 0 when it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +293,7 @@ class Totals:
 
 
 FolderCallback = Callable[[str], None]
-"""A function that a walk calls with the path of each folder that it enters."""
+"""A function that a walk calls with the path of each folder, before it lists the folder."""
 
 Progress = Callable[[int, int], None]
 """A function that is called with the number of finished steps and the number of all steps."""

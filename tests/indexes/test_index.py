@@ -1,5 +1,6 @@
 """The index of one project: updates, status, repair and removal."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from dowse.indexes.project_search import explain_rank, find_all, search
 from dowse.platform import Lock
 from dowse.searching.search import SearchOptions
 from dowse.store import storage_layout
+from dowse.types import Batch
 from tests.sample_data import write_tree
 
 
@@ -63,6 +66,43 @@ def test_files_that_a_kill_left_stale_are_written_by_the_next_run(
     report = again.update()
     assert report.changed_anything is False
     assert again.check() == []
+
+
+def overtake(project: ProjectIndex, change: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Change files, and have another process index them, between the reading and the writing of the next batch."""
+    really_apply = project.store.apply
+
+    def apply(batch: Batch) -> int:
+        monkeypatch.setattr(project.store, "apply", really_apply)
+        time.sleep(0.01)
+        change()
+        with contextlib.closing(ProjectIndex(project.root)) as faster:
+            faster.apply(faster.drift())
+        return really_apply(batch)
+
+    monkeypatch.setattr(project.store, "apply", apply)
+
+
+def test_a_process_that_is_overtaken_does_not_write_an_older_content(
+    project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(project.root, {"src/apple.py": "def old_apple(): ...\n"})
+    drift = project.drift()
+    overtake(project, lambda: write_tree(project.root, {"src/apple.py": "def new_apple(): ...\n"}), monkeypatch)
+    project.apply(drift)
+    document = project.store.document("src/apple.py")
+    assert document is not None
+    assert [symbol.name for chunk in project.store.chunks(document.id) for symbol in chunk.symbols] == ["new_apple"]
+
+
+def test_a_process_that_is_overtaken_does_not_remove_a_file_that_came_back(
+    project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project.root / "src/apple.py").unlink()
+    drift = project.drift()
+    overtake(project, lambda: write_tree(project.root, {"src/apple.py": "def back(): ...\n"}), monkeypatch)
+    project.apply(drift)
+    assert project.store.document("src/apple.py")
 
 
 def test_a_project_is_listed_from_its_first_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

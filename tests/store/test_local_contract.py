@@ -1,6 +1,7 @@
 """The contract of a store: tests that every implementation has to pass."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -141,6 +142,33 @@ def test_a_touch_changes_the_stat_and_nothing_else(open_store: OpenStore, world:
     assert (after.stat, after.id) == (stat, before.id)
     assert after.checked_ns >= before.checked_ns
     assert found_paths(store, "apple") == ["a.py"]
+
+
+def read_at(put: Put, seconds_ago: float) -> Put:
+    """Return a put whose file was read some time ago."""
+    seen_ns = time.time_ns() - round(seconds_ago * 1e9)
+    return replace(put, document=replace(put.document, stat=replace(put.document.stat, seen_ns=seen_ns)))
+
+
+def test_what_was_read_earlier_does_not_replace_what_was_read_later(open_store: OpenStore, world: World) -> None:
+    """Files are read before the lock is taken: a slow process may come last with an older content."""
+    store = open_store()
+    older = read_at(world.put("a.py", "apple"), 20)
+    store.apply(Batch(puts=[read_at(world.put("a.py", "banana"), 10)]))
+    before = store.document("a.py")
+    store.apply(Batch(puts=[older], touches=[("a.py", older.document.stat)]))
+    assert store.document("a.py") == before
+    assert found_paths(store, "apple", "banana") == ["a.py"]
+    assert find(store, "apple") == []
+    store.apply(Batch(puts=[read_at(world.put("a.py", "cherry"), 5)]))
+    assert found_paths(store, "cherry") == ["a.py"]
+
+
+def test_a_clock_that_was_set_back_keeps_nothing_from_being_replaced(open_store: OpenStore, world: World) -> None:
+    store = open_store()
+    store.apply(Batch(puts=[read_at(world.put("a.py", "apple"), -3600)]))
+    store.apply(Batch(puts=[read_at(world.put("a.py", "banana"), 1)]))
+    assert found_paths(store, "banana") == ["a.py"]
 
 
 def test_kinds_are_searched_apart(open_store: OpenStore, world: World) -> None:

@@ -151,6 +151,7 @@ class ProjectIndex:
     def apply(self, drift: Drift) -> IndexReport:
         """Apply a drift outside a full run; the caller renews the JSON files later with `settle`."""
         report = IndexReport(unchanged=drift.unchanged, skipped=drift.skipped)
+        self.store.work_began_ns = time.time_ns()
         apply_drift(self.source, self.store, drift, report, encoder=self.table())
         return report
 
@@ -235,6 +236,7 @@ class ProjectIndex:
 
     def reindex(self, paths: Iterable[str]) -> IndexReport:
         """Bring a few files up to date now; the JSON files are renewed later."""
+        self.store.work_began_ns = time.time_ns()
         report = reindex(self.source, self.store, paths, self.table())
         if report.changed_anything:
             self.mark_unsettled()
@@ -310,6 +312,7 @@ class ProjectIndex:
             write_sidecar_files(self.folder, self.root, store, is_full=False)  # lists the project from the start
         store.set_fact("state", "running")
         try:
+            store.work_began_ns = time.time_ns()
             table = self.table() if drift.pending else None  # loading it takes 0.1 s, which a run without changes saves
             report = update_index(self.source, store, progress, drift=drift, first=first, encoder=table)
             if not self.root.is_dir():

@@ -254,6 +254,15 @@ class Catalog:
 
     # Writing; the caller holds the index's write lock
 
+    def without_outdated(self, batch: Batch, began_ns: int) -> Batch:
+        """Return a batch without the changes to documents that were read from their files later than for this batch.
+
+        `began_ns` is a time before the files that it drops were found to be gone; 0 when it is unknown.
+        """
+        paths = [*(put.document.path for put in batch.puts), *batch.drops, *(path for path, _ in batch.touches)]
+        rows = self._database.rows_in("SELECT path, checked_ns FROM documents WHERE path IN", paths)
+        return catalog_writer.without_outdated(batch, dict(rows), began_ns, time.time_ns())
+
     def apply(self, batch: Batch) -> AppliedBatch:
         """Make a batch durable in one transaction."""
         now_ns = time.time_ns()

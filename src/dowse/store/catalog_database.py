@@ -54,7 +54,7 @@ class CatalogDatabase:
             with self._connection() as opened:  # another process wrote meanwhile
                 return opened.connection.execute(query, values).fetchall()
 
-    def rows_in(self, query: str, ids: Iterable[int], before: Sequence[object] = ()) -> Iterator[SqlRow]:
+    def rows_in(self, query: str, ids: Iterable[int | str], before: Sequence[object] = ()) -> Iterator[SqlRow]:
         """Yield all rows of a query that ends in `IN`, a bounded number of ids at a time."""
         id_list = list(ids)
         for start in range(0, len(id_list), _IDS_PER_QUERY):

@@ -25,8 +25,8 @@ def document_row(put: Put, now_ns: int) -> tuple[object, ...]:
         reading.title,
         reading.description,
         _to_json(reading.tags),
-        *astuple(document.stat),
-        now_ns,
+        *stat_row(document.stat),
+        document.stat.seen_ns or now_ns,
         document.content_hash,
         reading.encoding,
         reading.text_start,
@@ -36,6 +36,11 @@ def document_row(put: Put, now_ns: int) -> tuple[object, ...]:
         put.recipe,
         put.problem,
     )
+
+
+def stat_row(stat: Stat) -> tuple[int, ...]:
+    """Return the columns of a stat."""
+    return astuple(stat)[:4]  # without the time at which it was seen
 
 
 def chunk_row(document_id: int, path: str, ordinal: int, chunk: Chunk) -> tuple[object, ...]:

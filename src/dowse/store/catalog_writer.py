@@ -2,12 +2,12 @@
 
 import sqlite3
 import zlib
-from collections.abc import Iterable
-from dataclasses import astuple
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from dowse.encoding.packing import pack_vectors
-from dowse.store.catalog_rows import DOCUMENT_COLUMNS, chunk_row, document_row, input_hash
+from dowse.store.catalog_rows import DOCUMENT_COLUMNS, chunk_row, document_row, input_hash, stat_row
 from dowse.types import Batch, Put
 
 MAX_KEPT_CHANGES = 100_000
@@ -40,14 +40,32 @@ def apply_batch(connection: sqlite3.Connection, batch: Batch, now_ns: int) -> Ap
         _borrow_vectors(connection, document_id, vectors)
     connection.executemany(
         "UPDATE documents SET size = ?, mtime_ns = ?, inode = ?, ctime_ns = ?, checked_ns = ? WHERE path = ?",
-        [(*astuple(stat), now_ns, path) for path, stat in batch.touches],
+        [(*stat_row(stat), stat.seen_ns or now_ns, path) for path, stat in batch.touches],
     )
     connection.executemany(
         "INSERT OR REPLACE INTO refusals VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [(verdict.path, *astuple(stat), verdict.reason, verdict.detail) for stat, verdict in batch.refusals],
+        [(verdict.path, *stat_row(stat), verdict.reason, verdict.detail) for stat, verdict in batch.refusals],
     )
     _forget_old_changes(connection, _DOCUMENT_CHANGES)
     return AppliedBatch(sequence, removed, added)
+
+
+def without_outdated(batch: Batch, checked_ns: Mapping[str, int], began_ns: int, now_ns: int) -> Batch:
+    """Return a batch without the changes to documents that another process has read from their files later.
+
+    Files are read before the write lock is taken, so an older content may come after a newer one. `checked_ns` has the
+    times of the stored documents; one in the future says nothing, because the clock was set back.
+    """
+
+    def is_outdated(path: str, seen_ns: int) -> bool:
+        return 0 < seen_ns < checked_ns.get(path, 0) <= now_ns
+
+    return replace(
+        batch,
+        puts=[put for put in batch.puts if not is_outdated(put.document.path, put.document.stat.seen_ns)],
+        drops=[path for path in batch.drops if not is_outdated(path, began_ns)],
+        touches=[(path, stat) for path, stat in batch.touches if not is_outdated(path, stat.seen_ns)],
+    )
 
 
 def put_vectors(connection: sqlite3.Connection, encoder: str, rows: Iterable[tuple[int, bytes]]) -> None:

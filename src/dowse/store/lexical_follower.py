@@ -42,15 +42,21 @@ class LexicalFollower:
         self.refusal: NotWritable | None = None
         """Why the index is behind the catalog: it could not be written."""
 
-    def refresh(self) -> None:
-        """Open the current index, and catch up with the catalog unless another process writes or nothing can be written."""
+    def refresh(self) -> bool:
+        """Open the current index, and catch up with the catalog unless another process writes or nothing can be written.
+
+        Return whether it has caught up.
+        """
         self.refusal = None
-        if not self.is_current():
-            try:
-                with contextlib.suppress(StoreBusy), self._lock.held(READ_WAIT_SECONDS):
-                    self.catch_up()
-            except NotWritable as error:
-                self.refusal = error
+        if self.is_current():
+            return True
+        try:
+            with contextlib.suppress(StoreBusy), self._lock.held(READ_WAIT_SECONDS):
+                self.catch_up()
+                return True
+        except NotWritable as error:
+            self.refusal = error
+        return False
 
     def query(self, question: Callable[[LexicalIndex], _Answer]) -> _Answer:
         """Query the lexical index; if it is damaged, open it again, and rebuild it only if that does not help."""

@@ -63,6 +63,8 @@ class LocalStore:
         self._catalog_inode = file.stat().st_ino
         self._lexical = LexicalFollower(folder, self._catalog, self._lock, read_text)
         self._merging: threading.Thread | None = None
+        self.work_began_ns = 0
+        """The time at which the work began whose batches are applied; 0 when it is unknown."""
         self._matrices = Matrices(folder, self._catalog, self._lock)
 
     # Reading from the catalog
@@ -148,6 +150,7 @@ class LocalStore:
         finish: Callable[[], None] = nothing_to_finish
         try:
             self._lexical.catch_up()
+            batch = self._catalog.without_outdated(batch, self.work_began_ns)
             applied = self._catalog.apply(batch)
             finish = self._lexical.append(batch, applied)
         finally:
@@ -223,9 +226,9 @@ class LocalStore:
         """Return whole words that begin with a prefix, each with the number of chunks that contain it."""
         return self._lexical.query(lambda index: index.words_with_prefix(prefix, limit))
 
-    def refresh(self) -> None:
-        """Open the current lexical index, and let it catch up unless another process writes."""
-        self._lexical.refresh()
+    def refresh(self) -> bool:
+        """Open the current lexical index, and let it catch up unless another process writes; return whether it has."""
+        return self._lexical.refresh()
 
     @property
     def refusal(self) -> NotWritable | None:
