@@ -1,24 +1,30 @@
-"""File change events: which paths they name, and when everything has to be scanned."""
+"""File change events: which paths the watchers of all systems name, and when everything has to be scanned."""
 
 import shutil
+import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from dowse.errors import CannotWatch
-from dowse.freshness import watcher as watcher_module
-from dowse.freshness.watcher import EVERYWHERE, Watcher
+from dowse.freshness.tree_watcher import TreeWatcher
+from dowse.freshness.watcher import Watcher
+from dowse.freshness.watching import start_watcher
 
 WAIT_SECONDS = 10.0
+
+Watch = Callable[[], Watcher]
 
 
 def wait_for_paths(watcher: Watcher, wanted: set[str]) -> set[str]:
     """Return the reported paths once all expected ones are among them, or after a timeout."""
     found, deadline = set[str](), time.monotonic() + WAIT_SECONDS
     while not wanted <= found and time.monotonic() < deadline:
-        found |= set(watcher.wait(0.2, threading.Event()))
+        watcher.wait(0.2, threading.Event())
+        found |= set(watcher.drain())
     return found
 
 
@@ -29,77 +35,73 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_changes_in_watched_folders_are_told_by_relative_path(root: Path) -> None:
-    watcher = Watcher(root, ["", "src"])
+@pytest.fixture(params=[start_watcher, TreeWatcher])
+def watch(root: Path, request: pytest.FixtureRequest) -> Iterator[Watch]:
+    """A function that watches the root, as this system does and as systems do where one watch covers a tree."""
+    watchers: list[Watcher] = []
+
+    def start() -> Watcher:
+        watchers.append(request.param(root))
+        return watchers[-1]
+
+    yield start
+    for watcher in watchers:
+        watcher.close()
+
+
+def test_changes_in_watched_folders_are_told_by_relative_path(root: Path, watch: Watch) -> None:
+    watcher = watch()
+    watcher.extend(["src"])
     (root / "a.py").write_text("a", encoding="utf-8")
     (root / "src" / "ö b.py").write_text("b", encoding="utf-8")
     assert wait_for_paths(watcher, {"a.py", "src/ö b.py"}) == {"a.py", "src/ö b.py"}
     (root / "a.py").unlink()
     assert wait_for_paths(watcher, {"a.py"}) == {"a.py"}
-    watcher.close()
 
 
-@pytest.mark.skipif(watcher_module._WATCHES_RECURSIVELY, reason="there a whole tree is one watch")
+@pytest.mark.skipif(sys.platform != "linux", reason="there a whole tree is one watch")
 def test_folders_that_are_never_read_are_not_watched(root: Path) -> None:
-    watcher = Watcher(root, ["", "src"])
+    watcher = start_watcher(root)
+    watcher.extend(["src"])
     (root / "node_modules" / "x.js").write_text("x", encoding="utf-8")
     (root / "b.py").write_text("b", encoding="utf-8")
     assert wait_for_paths(watcher, {"b.py"}) == {"b.py"}
     watcher.close()
 
 
-def test_a_folder_that_comes_or_goes_is_told(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    watcher = Watcher(root, ["", "src", "src/inner"])
+def test_a_folder_that_comes_or_goes_is_told(
+    root: Path, watch: Watch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    watcher = watch()
+    watcher.extend(["src", "src/inner"])
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     shutil.move(root / "src", elsewhere / "src")
     assert "src" in wait_for_paths(watcher, {"src"})
     shutil.move(elsewhere / "src", root / "back")
     assert "back" in wait_for_paths(watcher, {"back"})
-    watcher.close()
 
 
-def test_what_happened_a_moment_ago_is_known_without_waiting(root: Path) -> None:
-    watcher = Watcher(root, [""])
-    found, deadline = set[str](), time.monotonic() + WAIT_SECONDS
+def test_what_was_told_is_not_told_again(root: Path, watch: Watch) -> None:
+    watcher = watch()
     (root / "a.py").write_text("a", encoding="utf-8")
-    while not found and time.monotonic() < deadline:
-        found |= set(watcher.drain())
-    assert found == {"a.py"}
+    assert wait_for_paths(watcher, {"a.py"}) == {"a.py"}
     assert watcher.drain() == []
-    watcher.close()
 
 
-def test_more_folders_can_be_watched(root: Path) -> None:
-    watcher = Watcher(root, [""])
-    assert not watcher.extend([""])
-    assert watcher.extend(["src"])
-    (root / "src" / "a.py").write_text("a", encoding="utf-8")
-    assert "src/a.py" in wait_for_paths(watcher, {"src/a.py"})
-    watcher.close()
-
-
-def test_a_burst_means_look_everywhere(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watcher_module, "BURST_PATHS", 10)
-    watcher = Watcher(root, [""])
-    for number in range(50):
-        (root / f"{number}.py").write_text("x", encoding="utf-8")
-    assert EVERYWHERE in wait_for_paths(watcher, {EVERYWHERE})
-    watcher.close()
-
-
-def test_waiting_ends_when_it_is_told_to(root: Path) -> None:
-    watcher, stop = Watcher(root, [""]), threading.Event()
+def test_waiting_ends_when_it_is_told_to(watch: Watch) -> None:
+    watcher, stop = watch(), threading.Event()
     stop.set()
-    assert watcher.wait(60.0, stop) == []
+    assert not watcher.wait(60.0, stop)
+    assert watcher.drain() == []
+
+
+def test_a_closed_watcher_does_not_pretend_that_nothing_has_changed(watch: Watch) -> None:
+    watcher = watch()
     watcher.close()
+    with pytest.raises(CannotWatch):
+        watcher.drain()
 
 
-def test_where_the_system_gives_no_events_it_is_said(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The limit of inotify applies to the user and cannot be lowered here, so the test raises its error."""
-
-    def refuse(*_: object) -> None:
-        raise OSError("OS file watch limit reached.")
-
-    monkeypatch.setattr("watchfiles._rust_notify.RustNotify", refuse)
-    with pytest.raises(CannotWatch, match="limit"):
-        Watcher(root, [""])
+def test_a_root_that_does_not_exist_cannot_be_watched(tmp_path: Path) -> None:
+    with pytest.raises(CannotWatch):
+        start_watcher(tmp_path / "nowhere")

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from dowse.errors import CannotWatch
 from dowse.freshness import indexer
 from dowse.freshness.pending_paths import read_pending_paths
 from dowse.freshness.watcher import Watcher
+from dowse.freshness.watching import start_watcher
 from dowse.indexes.index import ProjectIndex
-from dowse.keeping import catch_up, index_updates, lost_events
+from dowse.keeping import catch_up, index_updates, lost_events, watched_index
 from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.watch_status import read_watch_status
 from dowse.parsing.document_parsing import ParsedDocument
@@ -228,9 +230,9 @@ def test_where_nothing_can_be_watched_it_is_looked_at_again_and_again(
     root: Path, project: ProjectIndex, keep: Keep, paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
-        raise OSError("OS file watch limit reached.")
+        raise CannotWatch("OS file watch limit reached.")
 
-    monkeypatch.setattr("watchfiles._rust_notify.RustNotify", refuse)
+    monkeypatch.setattr(watched_index, "start_watcher", refuse)
     monkeypatch.setattr(lost_events, "POLL_SECONDS", 0.2)
     keeper = keep()
     keeper.catch_up(project)
@@ -244,15 +246,21 @@ def test_a_part_that_fails_is_started_again(
     root: Path, project: ProjectIndex, keep: Keep, paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dowse.keeping.keeper.RETRY_SECONDS", 0.1)
-    really_wait = Watcher.wait
     failures = [RuntimeError("the watcher crashed")]
 
-    def wait(self: Watcher, seconds: float, stop: threading.Event) -> list[str]:
-        if failures:
-            raise failures.pop()
-        return really_wait(self, seconds, stop)
+    def start(root: Path) -> Watcher:
+        watcher = start_watcher(root)
+        really_wait = watcher.wait
 
-    monkeypatch.setattr(Watcher, "wait", wait)
+        def wait(seconds: float, stop: threading.Event) -> bool:
+            if failures:
+                raise failures.pop()
+            return really_wait(seconds, stop)
+
+        monkeypatch.setattr(watcher, "wait", wait)
+        return watcher
+
+    monkeypatch.setattr(watched_index, "start_watcher", start)
     keeper = keep()
     assert eventually(lambda: not failures and keeper.watch_status(project).mode == "watching")
     write_tree(root, {"src/fig.py": "def fig(): ...\n"})

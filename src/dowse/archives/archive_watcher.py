@@ -4,15 +4,19 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dowse.archives.archive_database import ArchiveDatabase, create_database
 from dowse.archives.archive_indexing import update_database
 from dowse.archives.archive_locations import Archive, ArchiveLocations
 from dowse.archives.archive_types import ArchiveReport
 from dowse.errors import CannotWatch, DowseError
-from dowse.freshness.watcher import Watcher
+from dowse.freshness.watching import start_watcher
 from dowse.platform import Lock, make_private_folder
 from dowse.types import Progress
+
+if TYPE_CHECKING:
+    from dowse.freshness.watcher import Watcher
 
 QUIET_SECONDS = 0.5
 """A run begins after this time without changes, because a capture is several files."""
@@ -100,11 +104,10 @@ class _ArchiveWatchers:
         is_new = False
         for root, below in folders.items():
             try:
-                if root in self._watchers:
-                    is_new |= self._watchers[root].extend(below)
-                else:
-                    self._watchers[root] = Watcher(root, below)
+                if root not in self._watchers:
+                    self._watchers[root] = start_watcher(root)
                     is_new = True
+                is_new |= self._watchers[root].extend(below)
             except CannotWatch:
                 self._stop_watching(root)
                 self._must_poll = True
@@ -131,7 +134,8 @@ class _ArchiveWatchers:
         has_changed = False
         for root, watcher in list(self._watchers.items()):
             try:
-                has_changed |= bool(watcher.wait(QUIET_SECONDS / len(self._watchers), stop))
+                if watcher.wait(QUIET_SECONDS / len(self._watchers), stop):
+                    has_changed |= bool(watcher.drain())
             except CannotWatch:
                 self._stop_watching(root)
                 has_changed = True

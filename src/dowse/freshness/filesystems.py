@@ -14,10 +14,15 @@ _MOUNTS = Path("/proc/self/mounts")
 
 def poll_seconds(root: Path) -> float:
     """Return how often the files of a watched root have to be checked; 0 where events are reliable."""
-    kind = file_system_of(root)
-    if kind in _NETWORK or kind.startswith("fuse"):
+    if has_remote_writers(root):
         return NETWORK_POLL_SECONDS
-    return LAYERED_POLL_SECONDS if kind in _LAYERED else 0.0
+    return LAYERED_POLL_SECONDS if file_system_of(root) in _LAYERED else 0.0
+
+
+def has_remote_writers(root: Path) -> bool:
+    """Return whether other machines may change the files of a root, of which this one gets no events."""
+    kind = file_system_of(root)
+    return kind in _NETWORK or kind.startswith("fuse")
 
 
 def file_system_of(root: Path, mounts: Path = _MOUNTS) -> str:

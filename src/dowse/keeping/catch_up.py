@@ -1,9 +1,8 @@
 """The bounded update of an index before an answer: what a search may wait for, and what it names as pending."""
 
-import contextlib
 import time
 
-from dowse.errors import CannotWatch, DowseError
+from dowse.errors import DowseError
 from dowse.freshness.pending_paths import ChangeTimes
 from dowse.freshness.scan import Drift
 from dowse.freshness.strategies import due_paths
@@ -23,15 +22,15 @@ CATCH_UP_SECONDS = 0.3
 def catch_up(watched: WatchedIndex, project: ProjectIndex) -> list[str]:
     """Apply pending changes through the answering thread's own opening of the index; return the paths left.
 
-    The strategy decides which changes a search applies; the limits above bound how many.
+    The strategy decides which changes a search applies; the limits above bound how many. The root is among the paths
+    left when some change may be unknown, or known and not searchable yet.
     """
-    if watched.watcher is not None:
-        with contextlib.suppress(CannotWatch):
-            watched.add_paths(watched.watcher.drain())
+    is_certain = watched.take_events() or _scan_if_quick(watched, project)
     if _due_paths(watched, project) and watched.run is None and watched.working.acquire(timeout=CATCH_UP_SECONDS):
         try:
             paths = _due_paths(watched, project)
-            if paths and EVERYWHERE not in paths and len(paths) <= MAX_CATCH_UP_PATHS:
+            is_quick = EVERYWHERE not in paths or watched.lost_events.is_scan_quick
+            if paths and is_quick and len(paths) <= MAX_CATCH_UP_PATHS:
                 _apply_first_changes(watched, project, paths)
         except (DowseError, OSError) as error:  # the answer uses the index as it is, and names what is missing
             watched.note_failure(str(error))
@@ -39,7 +38,8 @@ def catch_up(watched: WatchedIndex, project: ProjectIndex) -> list[str]:
             watched.working.release()
     watched.is_search_waiting = bool(_due_paths(watched, project))
     _wait_for_scan(watched)
-    return _list_pending(watched)
+    names = _list_pending(watched)
+    return names if "." in names or (is_certain and _is_searchable(project)) else [".", *names]
 
 
 def pending_names(watched: WatchedIndex) -> tuple[str, ...]:
@@ -47,13 +47,32 @@ def pending_names(watched: WatchedIndex) -> tuple[str, ...]:
     return tuple(sorted(path or "." for path in watched.pending_paths.pending()))
 
 
+def _scan_if_quick(watched: WatchedIndex, project: ProjectIndex) -> bool:
+    """Scan the root where events may be missing, unless that takes long; return whether it was scanned."""
+    if not watched.lost_events.is_scan_quick or not watched.is_in_place():
+        return False
+    try:
+        watched.find_changes(project)
+    except (DowseError, OSError) as error:
+        watched.note_failure(str(error))
+        return False
+    return True
+
+
+def _is_searchable(project: ProjectIndex) -> bool:
+    """Return whether the words of all documents can be searched: another process may still be writing some."""
+    try:
+        return project.store.refresh()
+    except (DowseError, OSError):  # the search meets the same problem, and reports it
+        return False
+
+
 def _due_paths(watched: WatchedIndex, project: ProjectIndex) -> dict[str, ChangeTimes]:
     return due_paths(project.settings, watched.pending_paths.pending(), time.monotonic(), is_searching=True)
 
 
 def _apply_first_changes(watched: WatchedIndex, project: ProjectIndex, paths: dict[str, ChangeTimes]) -> None:
-    folders: list[str] = []
-    drift = project.drift_at(paths, folders.append)
+    drift = watched.scan(project, paths)
     first = limit_drift(drift)
     if first.pending:
         project.apply(first)
@@ -62,7 +81,6 @@ def _apply_first_changes(watched: WatchedIndex, project: ProjectIndex, paths: di
         watched.note_success()
     if first.pending == drift.pending:
         watched.pending_paths.remove(paths)
-    watched.watch_new_folders(folders)
 
 
 def _wait_for_scan(watched: WatchedIndex) -> None:

@@ -3,12 +3,11 @@
 import time
 from collections.abc import Callable
 
-from dowse.errors import DowseError, Failed, NotIndexed, StoreDamaged
+from dowse.errors import DowseError, NotIndexed, StoreDamaged
 from dowse.freshness.pending_paths import ChangeTimes
-from dowse.freshness.scan import Drift
 from dowse.freshness.watcher import EVERYWHERE
 from dowse.keeping.indexing_run import VERIFY, start_run
-from dowse.keeping.watched_index import WatchedIndex, changed_paths
+from dowse.keeping.watched_index import WatchedIndex
 
 AT_ONCE_FILES = 200
 """More files are left to a process of their own, which starts in 0.4 s and indexes 350 files a second."""
@@ -36,6 +35,7 @@ class IndexUpdater:
             except NotIndexed:  # the index has just been deleted
                 raise
             except StoreDamaged:
+                watched.must_scan = True  # not every folder is watched yet
                 self._start_run(paths)
                 return
             except DowseError as error:
@@ -51,14 +51,12 @@ class IndexUpdater:
     def _compare_and_apply(self, paths: dict[str, ChangeTimes]) -> bool:
         """Apply the differences; return False when a process was started for them instead."""
         watched, project = self._watched, self._watched.project
-        folders: list[str] = []
         project.store.refresh()
-        drift = project.drift_at(paths, folders.append)
-        watched.watch_new_folders(folders)
+        drift = watched.scan(project, paths)
         if EVERYWHERE in paths:
-            watched.lost_events.note_scan()
             watched.must_scan = False
-            self._require_same_device(drift)
+            if project.store.fact("device") != watched.device:
+                project.store.set_fact("device", watched.device)
         if drift.pending > AT_ONCE_FILES:
             project.require_size(drift if EVERYWHERE in paths else project.drift())
         if drift.pending > AT_ONCE_FILES or project.store.fact("state") != "complete":
@@ -76,15 +74,11 @@ class IndexUpdater:
         self.update({EVERYWHERE: pending_paths.pending()[EVERYWHERE]})
 
     def find_lost_events(self) -> None:
-        """Scan the whole root and add what differs to the pending paths; the strategy decides when it is indexed."""
-        started = time.monotonic()
+        """Scan the whole root, and add what differs to the pending paths."""
         try:
-            drift = self._watched.project.drift()
+            self._watched.find_changes(self._watched.project)
         except DowseError as error:
             self._watched.note_failure(str(error))
-            return
-        self._watched.add_paths(changed_paths(drift))
-        self._watched.lost_events.note_scan(time.monotonic() - started)
 
     def adopt_settings(self) -> None:
         """Apply what waits under the old settings, then compare everything under the new ones."""
@@ -113,12 +107,3 @@ class IndexUpdater:
     def _start_run(self, paths: dict[str, ChangeTimes], how: str | None = None) -> None:
         project = self._watched.project
         self._watched.run, self._run_paths = start_run(project.root, how, project.what), paths
-
-    def _require_same_device(self, drift: Drift) -> None:
-        """Refuse an empty root on another device: its disk is not mounted, and its index must stay."""
-        project, device = self._watched.project, self._watched.device
-        known = project.store.fact("device")
-        if known not in (None, device) and drift.gone and not drift.files and not drift.skipped:
-            raise Failed(f"{project.root} is empty and on another device; its index is kept. Mount the disk again.")
-        if known != device:
-            project.store.set_fact("device", device)

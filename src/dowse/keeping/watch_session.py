@@ -76,7 +76,8 @@ class WatchSession:
         return self._watched.status
 
     def pending_paths(self) -> tuple[str, ...]:
-        """Return the pending paths in order, the root as a dot."""
+        """Return the pending paths in order, the root as a dot, with those that changed up to now."""
+        self._watched.take_events()
         return pending_names(self._watched)
 
     def catch_up(self, project: ProjectIndex) -> list[str]:
@@ -86,18 +87,20 @@ class WatchSession:
     # The life of a session
 
     def begin(self) -> None:
-        """Start watching, then scan everything: in this order no change is missed."""
+        """Start watching and scan everything: a folder is watched before it is listed, so no change is missed."""
         self._suspension = SuspendDetector()  # its clock is that of the thread that calls this
         self._watched.start_watching()
         if self.leads:
             self._watched.publish_status()
             self._watched.pending_paths.load(time.monotonic())
             self._updater.update_everything()
+        else:
+            self._watched.find_changes(self._watched.project)
 
     def keep(self) -> None:
         """Follow events until the root, the index or this server is gone."""
         while not self._stop.is_set() and self._can_continue():
-            self._watched.add_paths(self._wait_for_events(), STEP_SECONDS)
+            self._wait_for_events()
             now = time.monotonic()
             if self.leads:
                 self._lead(now)
@@ -111,20 +114,22 @@ class WatchSession:
     def _can_continue(self) -> bool:
         return self._watched.is_in_place() and (self.leads or watch_lease(self._watched.project.folder).is_taken())
 
-    def _wait_for_events(self) -> list[str]:
-        """Return paths that may have changed; EVERYWHERE after a suspension, when the system may drop events."""
-        watched = self._watched
-        if watched.watcher is None:
+    def _wait_for_events(self) -> None:
+        """Add the paths that change; EVERYWHERE after a suspension, if events may be lost then without a word."""
+        watched, watcher = self._watched, self._watched.watcher
+        if watcher is None:
             self._stop.wait(TICK_SECONDS)
-            return []
+            return
         seconds = TICK_SECONDS if watched.pending_paths.pending() or watched.run else SETTINGS_CHECK_SECONDS
         was_suspended = self._suspension.begin_wait(seconds)
         try:
-            paths = watched.watcher.wait(seconds, self._stop)
+            watcher.wait(seconds, self._stop)
+            watched.take_events(STEP_SECONDS)
         except CannotWatch as error:
             watched.poll(str(error))
-            return [EVERYWHERE]
-        return [EVERYWHERE] if self._suspension.end_wait() or was_suspended else paths
+            watched.add_paths([EVERYWHERE])
+        if (self._suspension.end_wait() or was_suspended) and not watcher.is_exact:
+            watched.add_paths([EVERYWHERE])
 
     # In a process that follows
 
@@ -137,10 +142,8 @@ class WatchSession:
         pending = watched.pending_paths.pending().items()
         rested = {path: times for path, times in pending if now - times.last >= FOLLOW_SECONDS}
         with watched.working, contextlib.suppress(DowseError):
-            folders: list[str] = []
-            if rested and not watched.project.drift_at(rested, folders.append).pending:
+            if rested and not watched.scan(watched.project, rested).pending:
                 watched.pending_paths.remove(rested)
-            watched.watch_new_folders(folders)
             self._report_change()
             self._encode_when_quiet(now)
 

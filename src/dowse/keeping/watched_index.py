@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dowse.errors import CannotWatch, DowseError
+from dowse.errors import CannotWatch, DowseError, Failed
 from dowse.freshness.pending_paths import PendingPaths
 from dowse.freshness.scan import Drift
 from dowse.freshness.watcher import EVERYWHERE, Watcher
+from dowse.freshness.watching import start_watcher
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
 from dowse.keeping.lost_events import LostEventDetector
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 SETTLE_SECONDS = 2.0
 """An index is quiet after this long without a change; its JSON files are then written again."""
+TAKE_SECONDS = 0.3
+"""How long a thread waits for another one that is just taking events."""
 RETRY_SECONDS = 30.0
 """Time after a failure before the same work is tried again."""
 
@@ -39,6 +42,8 @@ class WatchedIndex:
         self.status = WatchStatus("off", project.settings.indexing_strategy)
         self.pending_paths = PendingPaths(project.folder)
         self.watcher: Watcher | None = None
+        self._taking_events = threading.Lock()
+        """Held from the moment when events leave the watcher until their paths are pending."""
         self.lost_events = LostEventDetector(project.root)
         self.run: IndexingRun | None = None
         """A process that updates the index for us, while it runs."""
@@ -59,7 +64,7 @@ class WatchedIndex:
     def start_watching(self) -> None:
         """Start the watcher, or poll where nothing can be watched."""
         try:
-            self.watcher = Watcher(self.project.root, _folders_with_documents(self.project))
+            self.watcher = start_watcher(self.project.root)
         except CannotWatch as error:
             self.poll(str(error))
 
@@ -73,6 +78,22 @@ class WatchedIndex:
         if self.leads:
             self.publish_status()
 
+    def take_events(self, age_seconds: float = 0.0) -> bool:
+        """Add the paths of all changes up to now; return whether no change can be missing.
+
+        None can be missing where the watcher is exact, the root is still there, and no other machine writes to it.
+        """
+        watcher = self.watcher
+        if watcher is None or not self._taking_events.acquire(timeout=TAKE_SECONDS):
+            return False
+        try:
+            self.add_paths(watcher.drain(), age_seconds)
+        except CannotWatch:
+            return False
+        finally:
+            self._taking_events.release()
+        return watcher.is_exact and not self.lost_events.has_remote_writers and self.is_in_place()
+
     def add_paths(self, paths: Iterable[str], age_seconds: float = 0.0) -> None:
         """Add paths that may have changed; they changed at most `age_seconds` ago."""
         paths = list(paths)
@@ -83,17 +104,13 @@ class WatchedIndex:
             paths.append(EVERYWHERE)  # the set of ignored files may have changed
         self.pending_paths.add(paths, self.lost_events.last_event_at - age_seconds)
 
-    def watch_new_folders(self, folders: list[str]) -> None:
-        """Watch folders that are not watched yet, and add what changed in them before."""
-        if self.watcher is None:
-            return
-        names = [folder.rstrip("/") for folder in folders]
-        new = [name for name in names if name not in self.watcher.folders]
-        try:
-            if self.watcher.extend(new):
-                self.pending_paths.add(changed_paths(self.project.drift_at(new)), time.monotonic())
-        except CannotWatch as error:
-            self.poll(str(error))
+    def watch_folder(self, folder: str) -> None:
+        """Watch a folder that is about to be listed, so that no change in it is missed."""
+        if self.watcher is not None:
+            try:
+                self.watcher.extend([folder])
+            except CannotWatch as error:
+                self.poll(str(error))
 
     def is_in_place(self) -> bool:
         """Return whether the root is still the same folder, and its index still there."""
@@ -117,6 +134,20 @@ class WatchedIndex:
                     self.project.settle()
             remove_watch_status(self.project)
         self.project.close()
+
+    def find_changes(self, project: ProjectIndex) -> None:
+        """Scan the whole root and add what differs to the pending paths; the strategy decides when it is indexed."""
+        self.add_paths(changed_paths(self.scan(project, [EVERYWHERE])))
+
+    def scan(self, project: ProjectIndex, paths: Iterable[str]) -> Drift:
+        """Compare paths with the index, and watch the folders among them. Refuse a root whose disk is not mounted."""
+        paths, started = list(paths), time.monotonic()
+        drift = project.drift_at(paths, self.watch_folder)
+        if EVERYWHERE in paths:
+            self.lost_events.note_scan(time.monotonic() - started)
+            if _is_unmounted(project, self.device, drift):
+                raise Failed(f"{project.root} is empty and on another device; its index is kept. Mount the disk again.")
+        return drift
 
     # Settings
 
@@ -177,15 +208,10 @@ def changed_paths(drift: Drift) -> list[str]:
     return [*drift.gone, *(entry.path for entry in (*drift.changed, *drift.new))]
 
 
-def _folders_with_documents(project: ProjectIndex) -> set[str]:
-    """Return every folder on the way to a document; a missing one would count as new and be scanned again."""
-    found = {""}
-    for document in project.store.documents():
-        folder = document.path.rpartition("/")[0]
-        while folder not in found:
-            found.add(folder)
-            folder = folder.rpartition("/")[0]
-    return found
+def _is_unmounted(project: ProjectIndex, device: str, drift: Drift) -> bool:
+    """Return whether an indexed root is empty and on another device than when it was indexed."""
+    is_empty = bool(drift.gone) and not drift.files and not drift.skipped
+    return is_empty and project.store.fact("device") not in (None, device)
 
 
 def _identity(root: Path) -> tuple[int, int] | None:

@@ -37,8 +37,14 @@ class ProjectFiles:
         self.settings = settings
 
     def entries(self, below: str = "", on_folder: FolderCallback | None = None) -> Iterator[Entry | Verdict]:
-        """Yield everything below the root or below one path, sorted by path; call `on_folder` for each entered folder."""
+        """Yield everything below the root or below one path, sorted by path.
+
+        Call `on_folder` for each folder that may be entered, before its files and its rules are read.
+        """
         decision = decide_path(self._policy, below)
+        if on_folder and isinstance(decision, Folder):
+            on_folder(decision.path)
+            decision = decide_path(self._policy, below)
         if isinstance(decision, Folder):
             yield from walk(self._policy, decision, on_folder)
         else:

@@ -20,7 +20,8 @@ _REASON_BY_ERRNO = {
 def walk(policy: Policy, start: Folder, on_folder: FolderCallback | None = None) -> Iterator[Entry | Verdict]:
     """Yield everything below an entered folder; a folder that is left out gives one verdict.
 
-    Raise Failed when the root itself cannot be read.
+    `on_folder` is called for each folder below it, before the folder is listed. Raise Failed when the root itself
+    cannot be read.
     """
     with OpenFolders(policy.root) as folders:
         try:
@@ -36,7 +37,6 @@ def walk(policy: Policy, start: Folder, on_folder: FolderCallback | None = None)
 def _walk(
     policy: Policy, folders: OpenFolders, levels: list[tuple[Folder, Iterator[Item]]], on_folder: FolderCallback
 ) -> Iterator[Entry | Verdict]:
-    on_folder(levels[0][0].path)
     while levels:
         folder, items = levels[-1]
         for item, form in items:
@@ -45,11 +45,10 @@ def _walk(
             elif form is Form.FILE:
                 yield _check_file(policy, folder.path + item.name, item)
             else:
-                below = _enter(policy, folders, folder, item.name)
+                below = _enter(policy, folders, folder, item.name, on_folder)
                 if isinstance(below, Verdict):
                     yield below
                 else:
-                    on_folder(below[0].path)
                     levels.append(below)
                     break
         else:
@@ -57,11 +56,14 @@ def _walk(
             folders.leave()
 
 
-def _enter(policy: Policy, folders: OpenFolders, folder: Folder, name: str) -> tuple[Folder, Iterator[Item]] | Verdict:
+def _enter(
+    policy: Policy, folders: OpenFolders, folder: Folder, name: str, on_folder: FolderCallback
+) -> tuple[Folder, Iterator[Item]] | Verdict:
     try:
         folders.enter(name)
     except OSError as error:
         return verdict_for_os_error(f"{folder.path}{name}/", error)
+    on_folder(f"{folder.path}{name}/")
     try:
         items = folders.list_items()
         entered = policy.enter(folder, name, {item.name for item, _ in items})

@@ -18,9 +18,6 @@ DOCUMENTS = (".md", ".txt")
 CODE = (".py", ".js", ".rs")
 """Files with these endings are indexed unless a rule excludes them."""
 
-KNOWN_AFTER_SECONDS = 2.0
-"""A file that was saved longer ago has to be found, unless the reply says that the index is incomplete."""
-
 
 @dataclass(frozen=True, slots=True)
 class Search:
@@ -88,11 +85,10 @@ def stale_hits(searches: list[Search], history: list[Operation], now: Snapshot) 
 
 
 def incomplete_replies(searches: list[Search], history: list[Operation], indexed_contents: Snapshot) -> list[str]:
-    """Return the replies that claim a complete index but lack a file that has existed for a while."""
+    """Return the replies that claim a complete index but lack a file that was there when the search began."""
     found = []
     for search in searches:
-        since = search.began - KNOWN_AFTER_SECONDS
-        later = [operation for operation in history if operation.ended >= since]
+        later = [operation for operation in history if operation.ended >= search.began]
         if any(operation.changes_rules for operation in later) or not search.reply.get("coverage", {}).get("complete"):
             continue
         until = [operation for operation in later if operation.began <= search.ended]

@@ -1,0 +1,237 @@
+"""An answer that names nothing as pending includes every write that ended before the question."""
+
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dowse.errors import CannotWatch
+from dowse.freshness.watcher import Watcher
+from dowse.freshness.watching import start_watcher
+from dowse.indexes.index import ProjectIndex
+from dowse.keeping import lost_events, watched_index
+from dowse.keeping.watched_index import WatchedIndex
+from dowse.platform import Lock
+from dowse.types import Batch
+from tests.keeping.conftest import Keep, eventually
+from tests.keeping.test_keeper import write_settings
+from tests.sample_data import write_tree
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux's events are known at once")
+
+
+def texts(project: ProjectIndex) -> dict[str, set[str]]:
+    """Return the names that each indexed file defines."""
+    project.store.refresh()
+    return {
+        document.path: {symbol.name for chunk in project.store.chunks(document.id) for symbol in chunk.symbols}
+        for document in project.store.documents()
+    }
+
+
+def save(file: Path, name: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"def {name}(): ...\n", encoding="utf-8")
+
+
+def save_by_renaming(file: Path, name: str) -> None:
+    save(file.with_name(".saving"), name)
+    file.with_name(".saving").replace(file)
+
+
+def save_with_the_same_size_and_time(file: Path, name: str) -> None:
+    seen = file.stat()
+    save(file, name)
+    os.utime(file, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+
+
+def save_in_a_new_folder(file: Path, name: str) -> None:
+    save(file.parent / f"in_{name}" / "deep" / file.name, name)
+
+
+def save_in_a_moved_folder(file: Path, name: str) -> None:
+    outside = file.parents[2] / f"made_{name}"
+    save(outside / "deep" / file.name, "older")
+    outside.rename(file.parent / f"moved_{name}")
+    save(file.parent / f"moved_{name}" / "deep" / file.name, name)
+
+
+@on_linux
+@pytest.mark.parametrize(
+    "how", [save, save_by_renaming, save_with_the_same_size_and_time, save_in_a_new_folder, save_in_a_moved_folder]
+)
+def test_a_write_that_ended_is_in_the_next_answer(
+    root: Path, project: ProjectIndex, keep: Keep, how: Callable[[Path, str], None]
+) -> None:
+    keeper = keep()
+    assert eventually(lambda: keeper.catch_up(project) == [])
+    for number in range(10):
+        how(root / "src/apple.py", f"name{number}")
+        assert keeper.catch_up(project) == []
+        assert {f"name{number}"} in texts(project).values()
+
+
+@on_linux
+def test_whatever_goes_is_missing_in_the_next_answer(root: Path, project: ProjectIndex, keep: Keep) -> None:
+    keeper = keep()
+    assert eventually(lambda: keeper.catch_up(project) == [])
+    (root / "src/apple.py").unlink()
+    assert keeper.catch_up(project) == []
+    assert set(texts(project)) == {"src/pear.py", "docs/guide.md"}
+    shutil.rmtree(root / "src")
+    write_tree(root, {".gitignore": "docs/\n"})
+    assert keeper.catch_up(project) == []
+    assert set(texts(project)) == {".gitignore"}
+
+
+@on_linux
+def test_a_folder_without_files_is_watched_as_well(root: Path, project: ProjectIndex, keep: Keep) -> None:
+    (root / "empty" / "below").mkdir(parents=True)
+    first, second = keep(), keep()
+    assert eventually(lambda: first.catch_up(project) == second.catch_up(project) == [])
+    for number, keeper in enumerate((first, second)):
+        save(root / f"empty/below/{number}.py", f"name{number}")
+        assert keeper.catch_up(project) == []
+        assert texts(project)[f"empty/below/{number}.py"] == {f"name{number}"}
+
+
+def test_a_server_that_follows_knows_what_changed_before_it_came(root: Path, project: ProjectIndex, keep: Keep) -> None:
+    write_settings(project, indexingStrategy="git")
+    keep().catch_up(ProjectIndex(root))
+    save(root / "src/fig.py", "fig")
+    second = keep()
+    assert eventually(lambda: second.watch_status(project).mode == "elsewhere")
+    assert {".", "src/fig.py"} & set(second.catch_up(ProjectIndex(root)))
+
+
+class PausedWatcher:
+    """A watcher that no thread waits for: only an answer takes its events."""
+
+    def __init__(self, root: Path) -> None:
+        self.watcher = start_watcher(root)
+        self.is_exact = self.watcher.is_exact
+        self.extend, self.drain, self.close = self.watcher.extend, self.watcher.drain, self.watcher.close
+
+    def wait(self, seconds: float, stop: threading.Event) -> bool:
+        stop.wait(3600)
+        return False
+
+
+@on_linux
+def test_a_thread_that_does_not_come_to_run_hides_no_change(
+    root: Path, project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watched_index, "start_watcher", PausedWatcher)
+    keeper = keep()
+    assert eventually(lambda: keeper.catch_up(project) == [])
+    for number in range(10):
+        save(root / f"new{number}/fig.py", f"name{number}")
+        assert keeper.catch_up(project) == []
+        assert texts(project)[f"new{number}/fig.py"] == {f"name{number}"}
+
+
+@on_linux
+def test_events_that_the_system_has_thrown_away_hide_no_change(
+    root: Path, project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watched_index, "start_watcher", PausedWatcher)
+    keeper = keep()
+    assert eventually(lambda: keeper.catch_up(project) == [])
+    for number in range(20_000):
+        os.chmod(root / "src" / ("apple.py", "pear.py")[number % 2], 0o600)
+    save(root / "overlooked/fig.py", "fig")
+    assert keeper.catch_up(project) == []
+    assert texts(project)["overlooked/fig.py"] == {"fig"}
+    save(root / "overlooked/fig.py", "later")
+    assert keeper.catch_up(project) == []
+    assert texts(project)["overlooked/fig.py"] == {"later"}
+
+
+@on_linux
+def test_events_on_the_way_to_the_pending_paths_hide_no_change(
+    root: Path, project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread has taken an event from the system and stops before it reports it."""
+    monkeypatch.setattr(watched_index, "TAKE_SECONDS", 0.05)
+    keeper = keep()
+    assert eventually(lambda: keeper.catch_up(project) == [])
+    is_taken, may_continue = threading.Event(), threading.Event()
+    really_add = WatchedIndex.add_paths
+
+    def add_later(watched: WatchedIndex, paths: list[str], age_seconds: float = 0.0) -> None:
+        if paths and threading.current_thread().name.startswith("keeps"):
+            is_taken.set()
+            may_continue.wait(30)
+        really_add(watched, paths, age_seconds)
+
+    monkeypatch.setattr(WatchedIndex, "add_paths", add_later)
+    save(root / "src/fig.py", "fig")
+    assert is_taken.wait(30)
+    assert keeper.catch_up(project) or texts(project)["src/fig.py"] == {"fig"}
+    may_continue.set()
+    assert eventually(lambda: keeper.catch_up(project) == [] and texts(project)["src/fig.py"] == {"fig"})
+
+
+def refuse_to_watch(_root: Path) -> Watcher:
+    raise CannotWatch("OS file watch limit reached.")
+
+
+def test_where_nothing_can_be_watched_an_answer_looks_for_itself(
+    root: Path, project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watched_index, "start_watcher", refuse_to_watch)
+    monkeypatch.setattr(lost_events, "POLL_SECONDS", 3600)
+    keeper = keep()
+    assert eventually(lambda: keeper.catch_up(project) == [])
+    for number in range(5):
+        save(root / f"new{number}/fig.py", f"name{number}")
+        assert keeper.catch_up(project) == []
+        assert texts(project)[f"new{number}/fig.py"] == {f"name{number}"}
+
+
+def test_where_looking_takes_long_an_answer_says_that_it_does_not_know(
+    root: Path, project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watched_index, "start_watcher", refuse_to_watch)
+    monkeypatch.setattr(lost_events, "POLL_SECONDS", 3600)
+    monkeypatch.setattr(lost_events, "QUICK_SCAN_SECONDS", 0.0)
+    keeper = keep()
+    assert eventually(lambda: keeper.watch_status(project).mode == "polling")
+    assert keeper.catch_up(project) == ["."]
+
+
+def test_other_machines_may_write_without_an_event(
+    root: Path, project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lost_events, "has_remote_writers", lambda _root: True)
+    monkeypatch.setattr(lost_events, "QUICK_SCAN_SECONDS", 0.0)
+    keeper = keep()
+    assert eventually(lambda: keeper.watch_status(project).mode == "watching")
+    assert keeper.catch_up(project) == ["."]
+
+
+def test_words_that_another_process_is_writing_are_not_claimed(root: Path, project: ProjectIndex, keep: Keep) -> None:
+    """The catalog is committed before the words can be searched."""
+    keeper = keep()
+    assert eventually(lambda: keeper.catch_up(project) == [])
+    project.store._catalog.apply(Batch(drops=["src/pear.py"]))
+    writer = Lock(project.folder / "write.lock")
+    with writer.held(5.0):
+        assert keeper.catch_up(project)[:1] == ["."]
+    assert eventually(lambda: keeper.catch_up(project) == [])
+
+
+def test_a_root_that_was_replaced_is_not_claimed_to_be_known(root: Path, tmp_path: Path, project: ProjectIndex) -> None:
+    watched = WatchedIndex(project, threading.Lock(), leads=False)
+    watched.start_watching()
+    try:
+        assert watched.take_events() is (sys.platform == "linux")
+        root.rename(tmp_path / "away")
+        save(root / "src/fig.py", "fig")
+        assert not watched.take_events()
+    finally:
+        watched.watcher.close()  # type: ignore[union-attr]
