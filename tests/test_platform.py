@@ -84,7 +84,7 @@ def test_a_folder_that_cannot_be_written_is_said(
     lock.release()
     with monkeypatch.context() as patch:
         patch.setattr(os, "open", refuse)
-        with pytest.raises(NotWritable, match=f"{tmp_path}/lock cannot be written: {why}"):
+        with pytest.raises(NotWritable, match=f"{tmp_path} cannot be written: {why}. Make it writable, and try again"):
             lock.try_acquire()
         with pytest.raises(NotWritable, match=why):
             write_atomically(tmp_path / "x", b"y")

@@ -240,10 +240,9 @@ def disk_full_error(where: Path) -> DiskFull:
 
 def _not_writable(where: Path, *, is_read_only: bool) -> NotWritable:
     why = "its file system is read-only" if is_read_only else "permission denied"
-    remedy = "Make it writable" if is_read_only else "Check the permissions of the folder"
-    return NotWritable(
-        f"{where} cannot be written: {why}. {remedy}, or move the storage root with DOWSE_HOME; nothing was lost."
-    )
+    elsewhere = ", or move the storage root with DOWSE_HOME" if where.is_relative_to(storage_root()) else ""
+    remedy = f"Make it writable{elsewhere}, and try again; nothing was lost."
+    return NotWritable(f"{where} cannot be written: {why}. {remedy}")
 
 
 class Lock:
@@ -272,7 +271,7 @@ class Lock:
         """Take the lock if it is free, and return whether it was."""
         if self._descriptor is not None:
             return False
-        with disk_errors(self.path):
+        with disk_errors(self.path.parent):
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
         try:
             _lock_descriptor(descriptor)

@@ -309,11 +309,13 @@ class Coverage:
     is_whole: bool = False
     """Whether the last run was finished."""
     pending: int = 0
+    problem: str = ""
+    """Why changed files are left out, if it is because nothing can be written."""
 
     @property
     def is_complete(self) -> bool:
         """Whether the answer is about all files as they are now."""
-        return self.is_whole and not self.pending
+        return self.is_whole and not self.pending and not self.problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from dowse.errors import DiskFull, NotWritable
 from dowse.platform import disk_full_error
 from dowse.store import catalog_database
 from dowse.store.catalog_database import CatalogDatabase, is_current_format
+from dowse.store.catalog_schema import STEPS
 from dowse.store.sqlite_connection import open_connection
 
 
@@ -85,7 +86,7 @@ def test_an_older_database_that_cannot_be_written_is_refused_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "catalog.sqlite"
-    CatalogDatabase(file, catalog_database.STEPS[:1]).close()
+    CatalogDatabase(file, STEPS[:1]).close()
     refuse_files_beside(file)
     refusal = NotWritable("It cannot be written.")
     monkeypatch.setattr(catalog_database, "refusal_to_write", lambda _: refusal)

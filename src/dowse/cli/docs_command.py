@@ -23,7 +23,7 @@ from dowse.cli.output import (
 from dowse.cli.result_output import format_flags
 from dowse.cli.serve_command import budget_option, run_server, tools_option
 from dowse.cli.serve_options import ServeOptions
-from dowse.errors import NoSuchDocument, UsageError
+from dowse.errors import NoSuchDocument, NotWritable, UsageError
 from dowse.mcp.tools import Level
 
 if TYPE_CHECKING:
@@ -199,9 +199,15 @@ def _open_updated(folder: str | None) -> "ProjectIndex":
     project = ProjectIndex(_find_root(folder), "documents")
     show_warnings(project.warnings)
     say_if_locked(project)
-    with progress_bar(f"Reading {project.root.name}", is_expected=False) as progress:
-        if not project.update(progress).is_complete:  # after Ctrl-C, print no partial result
-            raise KeyboardInterrupt
+    try:
+        with progress_bar(f"Reading {project.root.name}", is_expected=False) as progress:
+            if not project.update(progress).is_complete:  # after Ctrl-C, print no partial result
+                raise KeyboardInterrupt
+    except NotWritable as error:
+        if not project.exists:
+            raise
+        if pending := project.drift().pending:
+            show_warnings([f"{pluralize(pending, 'changed file')} left out. {error}"])
     return project
 
 

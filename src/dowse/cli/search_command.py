@@ -162,6 +162,9 @@ def _make_coverage_notes(coverage: "Coverage") -> list[str]:
     if coverage.is_indexing:
         of = f" of {coverage.expected:,}" if coverage.expected else ""
         return [f"searched {coverage.files:,}{of} files; indexing continues in the background (--wait waits for it)"]
+    if coverage.problem:
+        count = pluralize(coverage.pending, "changed file") if coverage.pending else "some changes"
+        return [f"dowse: warning: {count} not searched. {coverage.problem}"]
     if coverage.pending:
         return [f"{pluralize(coverage.pending, 'changed file')} not searched yet; indexing continues in the background"]
     return []
@@ -220,4 +223,5 @@ def _coverage_as_json(coverage: "Coverage") -> dict[str, Any]:
         "is_indexing": coverage.is_indexing,
         "pending": coverage.pending,
         "is_complete": coverage.is_complete,
+        **({"problem": coverage.problem} if coverage.problem else {}),
     }

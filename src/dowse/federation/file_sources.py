@@ -14,6 +14,7 @@ from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import coverage, search_now
 from dowse.keeping.served_index import ServedIndex
 from dowse.keeping.service import Service
+from dowse.mcp.reply_status import coverage_warnings
 from dowse.searching.passages import Passage
 from dowse.searching.search import Answer, SearchOptions
 from dowse.surfaces.documents.document_folder import DocumentFolder
@@ -141,11 +142,12 @@ class ProjectSearchSource(_FileSource):
             if index.exists:
                 raise
             raise SourceNotReady("It is being indexed, and nothing is there yet. Ask again in a moment.") from error
+        covered = coverage(index, max(len(pending), len(answer.outdated)))
         if self._served.encoder:
             self._served.encoder.prioritize(index.root, [hit.path for hit in answer.hits])
         return SourceResult(
-            self._hits(answer), coverage(index, len(pending)), self._pending((*pending, *answer.outdated)),
-            answer.corrected, tuple(index.warnings), answer.methods,
+            self._hits(answer), covered, self._pending((*pending, *answer.outdated)),
+            answer.corrected, (*index.warnings, *coverage_warnings(covered)), answer.methods,
         )  # fmt: skip
 
     def _url(self, path: str, line: int = 0) -> str:
@@ -184,13 +186,15 @@ class DocumentsSearchSource(_FileSource):
             self._item(one.document.path, one.document.title, one.relevance, one.passage, matches.terms)
             for one in matches.found
         )
-        warnings = tuple(index.warnings)
+        warnings = (*index.warnings, *coverage_warnings(found.coverage))
         return SourceResult(tuple(items), found.coverage, self._pending(pending), matches.corrected, warnings)
 
     def _search_some(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
         """Search the documents that pass the filters; their titles count as headings do."""
         answer = search_now(index, query.query, self._options(index, query))
-        return SourceResult(self._hits(answer), coverage(index, len(pending)), self._pending(pending), answer.corrected)
+        covered = coverage(index, max(len(pending), len(answer.outdated)))
+        warnings = tuple(coverage_warnings(covered))
+        return SourceResult(self._hits(answer), covered, self._pending(pending), answer.corrected, warnings)
 
     def _title(self, kind: str, title: str, path: str) -> str:  # noqa: ARG002 - every document has a title
         return title

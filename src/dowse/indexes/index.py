@@ -3,13 +3,13 @@
 import contextlib
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
-from dowse.errors import DowseError, Failed, NotIndexed, StoreBusy, StoreDamaged, TooManyFiles, UsageError
+from dowse.errors import DowseError, Failed, NotIndexed, NotWritable, StoreBusy, StoreDamaged, TooManyFiles, UsageError
 from dowse.freshness.indexer import (
     IndexReport,
     apply_drift,
@@ -70,6 +70,8 @@ class ProjectIndex:
         )
         self.settings, self.warnings = load_settings(*self.settings_files)
         self.source = _make_source(root, self.settings, what)
+        self.refusal: NotWritable | None = None
+        """Why the last changes could not be stored; None once some could be."""
         self._store: LocalStore | None = None
         self._turn = Lock(self.folder / "index.lock")
 
@@ -107,7 +109,11 @@ class ProjectIndex:
         If a drift is given, only its paths are read. Files whose path contains words of `first` are indexed
         first. Unless `is_confirmed`, raise TooManyFiles for a project that outgrows maxFiles.
         """
-        make_private_folder(self.folder)
+        with self._storing():
+            make_private_folder(self.folder)
+            return self._update(progress, drift, first, is_confirmed=is_confirmed)
+
+    def _update(self, progress: Progress | None, drift: Drift | None, first: str, *, is_confirmed: bool) -> IndexReport:
         with self._turn.held(TURN_WAIT_SECONDS):
             write_default_settings(self.settings_files[1], self.settings_files[0])
             try:
@@ -152,7 +158,8 @@ class ProjectIndex:
         """Apply a drift outside a full run; the caller renews the JSON files later with `settle`."""
         report = IndexReport(unchanged=drift.unchanged, skipped=drift.skipped)
         self.store.work_began_ns = time.time_ns()
-        apply_drift(self.source, self.store, drift, report, encoder=self.table())
+        with self._storing():
+            apply_drift(self.source, self.store, drift, report, encoder=self.table())
         return report
 
     def settle(self) -> None:
@@ -237,9 +244,10 @@ class ProjectIndex:
     def reindex(self, paths: Iterable[str]) -> IndexReport:
         """Bring a few files up to date now; the JSON files are renewed later."""
         self.store.work_began_ns = time.time_ns()
-        report = reindex(self.source, self.store, paths, self.table())
-        if report.changed_anything:
-            self.mark_unsettled()
+        with self._storing():
+            report = reindex(self.source, self.store, paths, self.table())
+            if report.changed_anything:
+                self.mark_unsettled()
         return report
 
     def encoding(self) -> EncodingProgress | None:
@@ -284,6 +292,16 @@ class ProjectIndex:
         if self._store is not None:
             self._store.close()
             self._store = None
+
+    @contextlib.contextmanager
+    def _storing(self) -> Iterator[None]:
+        """Remember whether changes could be stored."""
+        try:
+            yield
+        except NotWritable as error:
+            self.refusal = error
+            raise
+        self.refusal = None
 
     def _open_store(self) -> LocalStore:
         if self._store is not None and not self._store.is_in_place():

@@ -1,8 +1,10 @@
 """Rotating log files, one set per index: repairs, refusals and failures."""
 
+import contextlib
 import logging
 from pathlib import Path
 
+from dowse.errors import NotWritable
 from dowse.platform import make_private_folder
 
 MAX_LOG_BYTES = 1_000_000
@@ -16,7 +18,8 @@ def open_log(folder: Path) -> logging.Logger:
         # The import takes 25 ms, which a search of an unchanged project saves.
         from logging.handlers import RotatingFileHandler
 
-        make_private_folder(folder / "logs")
+        with contextlib.suppress(NotWritable):
+            make_private_folder(folder / "logs")
         handler = RotatingFileHandler(
             folder / "logs" / "dowse.log",
             maxBytes=MAX_LOG_BYTES,

@@ -1,15 +1,16 @@
 """Searches of an indexed project: the index is brought up to date within a bound, then searched and verified."""
 
+import contextlib
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from dowse.errors import PathRefused, UsageError
+from dowse.errors import NotWritable, PathRefused, UsageError
 from dowse.freshness.scan import Drift
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.query_vectors import QueryEncoder, encode_query
-from dowse.platform import start_in_background
+from dowse.platform import refusal_to_write, start_in_background
 from dowse.searching.exact_search import DEFAULT_SECONDS, Occurrences, exact_matcher, find_occurrences, pattern_matcher
 from dowse.searching.explain import RankExplanation, explain_ranking
 from dowse.searching.query_terms import SearchQuery, parse_search_query
@@ -42,7 +43,8 @@ def search(
     if not text.strip():
         raise UsageError("The query is empty. Say what to look for.")
     pending = update_if_quick(index, text, waits=waits, progress=progress)
-    return search_now(index, parse_search_query(text), options, encoder), coverage(index, pending)
+    answer = search_now(index, parse_search_query(text), options, encoder)
+    return answer, coverage(index, max(pending, len(answer.outdated)))
 
 
 def search_now(
@@ -69,7 +71,8 @@ def find_all(
     pending = update_if_quick(index, "", waits=True, progress=progress)
     options = replace(options, masks_secrets=index.settings.mask_secrets)
     found = find_occurrences(index.store, index.source.read_bytes, matcher, options, offset=offset, seconds=seconds)
-    return found, coverage(index, pending)
+    covered = coverage(index, pending)
+    return replace(found, is_complete=found.is_complete and covered.is_complete), covered
 
 
 def explain_rank(index: ProjectIndex, text: str, path: str, encoder: QueryEncoder | None = None) -> RankExplanation:
@@ -86,8 +89,18 @@ def explain_rank(index: ProjectIndex, text: str, path: str, encoder: QueryEncode
 def update_if_quick(index: ProjectIndex, first: str, *, waits: bool, progress: Progress | None = None) -> int:
     """Bring an index up to date if that is quick or the caller waits; return how many files are left.
 
-    Files whose path has words of `first` are indexed before the others.
+    Files whose path has words of `first` are indexed before the others. Where nothing can be written, an index is left
+    as it is.
     """
+    try:
+        return _update_if_quick(index, first, waits=waits, progress=progress)
+    except NotWritable:
+        if not index.exists:
+            raise
+        return index.drift().pending
+
+
+def _update_if_quick(index: ProjectIndex, first: str, *, waits: bool, progress: Progress | None) -> int:
     if waits:
         if not index.exists:
             index.require_size()
@@ -116,6 +129,9 @@ def _update(index: ProjectIndex, drift: Drift | None, first: str, progress: Prog
 
 
 def _index_in_background(index: ProjectIndex, first: str) -> None:
+    if refusal := refusal_to_write(index.folder / "index.lock"):
+        index.refusal = refusal
+        raise refusal
     # -P keeps the working directory, which may be a stranger's project, out of the import path.
     program = [sys.executable, "-P", "-m", "dowse"]
     start_in_background([*program, "index", "--yes", "--first", first, "--", str(index.root)])
@@ -129,7 +145,9 @@ def coverage(index: ProjectIndex, pending: int = 0) -> Coverage:
     files = sum(store.totals(kind).documents for kind in KINDS)
     is_whole = not is_indexing and store.fact("state") == "complete"
     expected = files if is_whole else max(files, int(store.fact("expected") or 0))
-    return Coverage(files, expected, is_indexing=is_indexing, is_whole=is_whole, pending=pending)
+    refusal = store.refusal or (index.refusal if pending else None)
+    problem = str(refusal) if refusal else ""
+    return Coverage(files, expected, is_indexing=is_indexing, is_whole=is_whole, pending=pending, problem=problem)
 
 
 def _search(index: ProjectIndex, query: SearchQuery, options: SearchOptions, encoder: QueryEncoder | None) -> Answer:
@@ -139,9 +157,10 @@ def _search(index: ProjectIndex, query: SearchQuery, options: SearchOptions, enc
     encoded = encode_query(index, query, options.mode, encoder)
     answer = search_store(store, index.source.read_bytes, query, options, encoded.vectors)
     if answer.outdated:
-        index.reindex(answer.outdated[:REPAIRED_FILES])
-        store.refresh()
-        answer = search_store(store, index.source.read_bytes, query, options, encoded.vectors)
+        with contextlib.suppress(NotWritable):  # the answer leaves them out and names them
+            index.reindex(answer.outdated[:REPAIRED_FILES])
+            store.refresh()
+            answer = search_store(store, index.source.read_bytes, query, options, encoded.vectors)
     return replace(answer, skipped_method=encoded.skipped_method)
 
 

@@ -75,7 +75,8 @@ def _apply_first_changes(watched: WatchedIndex, project: ProjectIndex, paths: di
     drift = watched.scan(project, paths)
     first = limit_drift(drift)
     if first.pending:
-        project.apply(first)
+        with watched.naming_changes(paths, drift):
+            project.apply(first)
         watched.recently_read.update(entry.path for entry in (*first.new, *first.changed))
         watched.note_change()
         watched.note_success()

@@ -1,9 +1,10 @@
 """Updates of a watched index: compare paths and apply the differences, in this process or in one of its own."""
 
+import contextlib
 import time
 from collections.abc import Callable
 
-from dowse.errors import DowseError, NotIndexed, StoreDamaged
+from dowse.errors import DowseError, NotIndexed, NotWritable, StoreDamaged
 from dowse.freshness.pending_paths import ChangeTimes
 from dowse.freshness.watcher import EVERYWHERE
 from dowse.keeping.indexing_run import VERIFY, start_run
@@ -44,9 +45,10 @@ class IndexUpdater:
             if not is_applied:
                 return
             watched.pending_paths.remove(paths)
-            if EVERYWHERE in paths:
-                project.record_check()
-            watched.note_success()
+            with contextlib.suppress(NotWritable):
+                if EVERYWHERE in paths:
+                    project.record_check()
+                watched.note_success()
 
     def _compare_and_apply(self, paths: dict[str, ChangeTimes]) -> bool:
         """Apply the differences; return False when a process was started for them instead."""
@@ -56,14 +58,16 @@ class IndexUpdater:
         if EVERYWHERE in paths:
             watched.must_scan = False
             if project.store.fact("device") != watched.device:
-                project.store.set_fact("device", watched.device)
+                with contextlib.suppress(NotWritable):
+                    project.store.set_fact("device", watched.device)
         if drift.pending > AT_ONCE_FILES:
             project.require_size(drift if EVERYWHERE in paths else project.drift())
         if drift.pending > AT_ONCE_FILES or project.store.fact("state") != "complete":
             self._start_run(paths)
             return False
         if drift.pending:
-            project.apply(drift)
+            with watched.naming_changes(paths, drift):
+                project.apply(drift)
             watched.note_change()
         return True
 

@@ -11,13 +11,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from dowse.errors import DowseError, NotIndexed
+from dowse.errors import DowseError, NotIndexed, NotWritable
 from dowse.indexes.index import IndexKind, ProjectIndex, index_folder_of
 from dowse.indexes.index_log import open_log
 from dowse.keeping.catch_up import CATCH_UP_SECONDS
 from dowse.keeping.watch_session import SessionCallbacks, WatchSession
 from dowse.keeping.watch_status import WatchStatus, read_watch_status, watch_lease
 from dowse.keeping.watched_index import RETRY_SECONDS
+from dowse.platform import Lock
 
 INDEX_CHECK_SECONDS = 1.0
 """Time between two checks whether there is an index to keep fresh."""
@@ -47,8 +48,8 @@ class Keeper:
         self._working = threading.Lock()
         """Held while pending paths are compared and applied."""
         self._session: WatchSession | None = None
-        self._has_lease = False
-        """This process holds the lease."""
+        self._leads = False
+        """This process updates the index."""
         self._last_error: str | None = None
         self._thread = threading.Thread(target=self._keep, daemon=True, name=f"keeps {root.name}")
         self._thread.start()
@@ -79,7 +80,7 @@ class Keeper:
         session = self._started_session(project)
         if session is None:
             status = read_watch_status(project)
-            if self._has_lease or (status.mode == "off" and project.exists and self.root.is_dir()):
+            if self._leads or (status.mode == "off" and project.exists and self.root.is_dir()):
                 status = replace(status, mode="watching", why="the first scan has not ended")
             return replace(status, last_error=self._last_error or status.last_error)
         if not session.leads:
@@ -103,15 +104,21 @@ class Keeper:
         lease = watch_lease(index_folder_of(self.root, self._what))
         if not self.root.is_dir() or not lease.path.parent.is_dir():
             return
-        self._has_lease = lease.try_acquire()
+        self._leads = _take_lead(lease)
         try:
             project = ProjectIndex(self.root, self._what)
             if project.exists:
-                callbacks = SessionCallbacks(self._may_resume, self._changed, self._encode)
-                self._run_session(WatchSession(project, self._stop, self._working, callbacks, leads=self._has_lease))
+                callbacks = SessionCallbacks(
+                    self._may_resume, self._changed, self._encode, lambda: self._may_continue(lease)
+                )
+                self._run_session(WatchSession(project, self._stop, self._working, callbacks, leads=self._leads))
         finally:
             lease.release()
-            self._has_lease = False
+            self._leads = False
+
+    def _may_continue(self, lease: Lock) -> bool:
+        """Return whether this process leads or follows as before. A lease is taken as soon as it can be written."""
+        return not self._leads or lease.is_held or _take_lead(lease)
 
     def _run_session(self, session: WatchSession) -> None:
         try:
@@ -127,3 +134,11 @@ class Keeper:
         with contextlib.suppress(DowseError, OSError):
             open_log(index_folder_of(self.root, self._what)).error("keeping fresh: %s", problem)
         self._stop.wait(RETRY_SECONDS)
+
+
+def _take_lead(lease: Lock) -> bool:
+    """Return whether this process leads: it holds the lease, or nobody can write one and nobody holds it."""
+    try:
+        return lease.try_acquire()
+    except NotWritable:
+        return not lease.is_taken()

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from dowse.errors import CannotWatch, DowseError
+from dowse.errors import CannotWatch, DowseError, NotWritable
 from dowse.freshness.pending_paths import ChangeTimes
 from dowse.freshness.strategies import QUIET_SECONDS, due_paths
 from dowse.freshness.suspend_detection import SuspendDetector
@@ -42,6 +42,8 @@ class SessionCallbacks(NamedTuple):
     """Called after each change of the index."""
     encode: Callable[[ProjectIndex], None] | None = None
     """Makes the vectors of an index that is equal to its files."""
+    may_continue: Callable[[], bool] = lambda: True
+    """Returns whether this process may go on as it does."""
 
 
 class WatchSession:
@@ -112,7 +114,9 @@ class WatchSession:
         self._watched.close()
 
     def _can_continue(self) -> bool:
-        return self._watched.is_in_place() and (self.leads or watch_lease(self._watched.project.folder).is_taken())
+        watched = self._watched
+        has_leader = self.leads or watch_lease(watched.project.folder).is_taken()
+        return has_leader and watched.is_in_place() and self._callbacks.may_continue()
 
     def _wait_for_events(self) -> None:
         """Add the paths that change; EVERYWHERE after a suspension, if events may be lost then without a word."""
@@ -182,7 +186,7 @@ class WatchSession:
             paths, watched.recently_read = watched.recently_read, set()
             self._updater.update(dict.fromkeys(paths, ChangeTimes(now, now)))
         self._settle_when_quiet(now)
-        if watched.run is None and watched.project.needs_verification():
+        if watched.run is None and watched.may_try(now) and watched.project.needs_verification():
             self._updater.start_verification()
         watched.pending_paths.save()
         self._report_change()
@@ -201,11 +205,19 @@ class WatchSession:
         """Write the JSON files of the index again, once it is quiet."""
         watched = self._watched
         is_settled = watched.is_settled and watched.project.is_settled()
-        if not is_settled and watched.is_quiet(now):
+        if not is_settled and watched.is_quiet(now) and watched.may_try(now):
             with contextlib.suppress(DowseError):
-                watched.project.settle()
-                watched.is_settled = True
-                release_memory()  # 70 of the 90 MB that indexing took
+                self._settle()
+
+    def _settle(self) -> None:
+        watched = self._watched
+        try:
+            watched.project.settle()
+        except NotWritable as error:
+            watched.note_failure(str(error))  # it is not tried every second
+            raise
+        watched.is_settled = True
+        release_memory()  # 70 of the 90 MB that indexing took
 
     def _report_change(self) -> None:
         """Call `changed` if the index has changed since the last call."""

@@ -3,13 +3,13 @@
 import contextlib
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dowse.errors import CannotWatch, DowseError, Failed
-from dowse.freshness.pending_paths import PendingPaths
+from dowse.errors import CannotWatch, DowseError, Failed, NotWritable
+from dowse.freshness.pending_paths import ChangeTimes, PendingPaths
 from dowse.freshness.scan import Drift
 from dowse.freshness.watcher import EVERYWHERE, Watcher
 from dowse.freshness.watching import start_watcher
@@ -138,6 +138,16 @@ class WatchedIndex:
     def find_changes(self, project: ProjectIndex) -> None:
         """Scan the whole root and add what differs to the pending paths; the strategy decides when it is indexed."""
         self.add_paths(changed_paths(self.scan(project, [EVERYWHERE])))
+
+    @contextlib.contextmanager
+    def naming_changes(self, paths: Mapping[str, ChangeTimes], drift: Drift) -> Iterator[None]:
+        """Apply a drift in a block. Where nothing can be written, answers name the files that differ, not `paths`."""
+        try:
+            yield
+        except NotWritable:
+            self.pending_paths.remove(paths)
+            self.pending_paths.add(changed_paths(drift), time.monotonic())
+            raise
 
     def scan(self, project: ProjectIndex, paths: Iterable[str]) -> Drift:
         """Compare paths with the index, and watch the folders among them. Refuse a root whose disk is not mounted."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from dowse.mcp.error_replies import without_storage_root
 from dowse.mcp.reply_budget import Reply, present
 from dowse.types import Coverage
 
@@ -18,6 +19,11 @@ def overall_state(states: Iterable[str]) -> str:
     if "not_found" in known and known & _SEARCHABLE:
         known.add("incomplete")
     return next((state for state in _WORST_FIRST if state in known), "not_found")
+
+
+def coverage_warnings(coverage: Coverage) -> list[str]:
+    """Return why changed files are left out of an answer, if it is because nothing can be written."""
+    return [f"Changed files are not searched: {without_storage_root(coverage.problem)}"] if coverage.problem else []
 
 
 def coverage_reply(coverages: Sequence[Coverage]) -> Reply:

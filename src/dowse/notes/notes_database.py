@@ -6,11 +6,12 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import quote
 
 from dowse import __version__
-from dowse.errors import DiskFull, Failed, LimitReached, StoreBusy, StoreDamaged, StoreTooNew
+from dowse.errors import DiskFull, Failed, LimitReached, NotWritable, StoreBusy, StoreDamaged, StoreTooNew
 from dowse.notes.limits import BUSY_SECONDS, CACHE_KB, MAX_IDLE_CONNECTIONS, MAX_MEMORY_BYTES
+from dowse.platform import refusal_to_write
+from dowse.store.sqlite_connection import DatabaseConnection, open_connection
 
 APPLICATION_ID = 0x646F776E
 """Spells `down`; distinguishes a named index from a project's catalog and from any other database."""
@@ -112,13 +113,16 @@ class MemoryDatabase:
 
 
 class DiskDatabase:
-    """A database file, shared with other processes. Connections stay open for the next query."""
+    """A database file, shared with other processes. Connections stay open for the next query.
+
+    Where nothing can be written, the file is read.
+    """
 
     def __init__(self, file: Path, lock_files: Callable[[], contextlib.AbstractContextManager[None]]) -> None:
         self.file = file
         self._lock_files = lock_files
         """Keeps other processes from creating or deleting the file."""
-        self._idle: list[sqlite3.Connection] = []
+        self._idle: list[DatabaseConnection] = []
         self._lock = threading.Lock()
         self._writer = threading.Lock()
         self._is_closed = False
@@ -127,14 +131,17 @@ class DiskDatabase:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        with self._connect() as connection, _transaction(connection, "BEGIN", "ROLLBACK"):
-            yield connection
+        with self._connect() as opened:
+            with _transaction(opened.connection, "BEGIN", "ROLLBACK"):
+                yield opened.connection
+            if not opened.is_current():
+                raise StoreBusy(f"The index {self.file.name} has just been changed. Try again.")
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         # Threads of one process take turns with this lock; SQLite makes other processes retry.
-        with self._writer, self._connect() as connection, _transaction(connection):
-            yield connection
+        with self._writer, self._connect(is_writing=True) as opened, _transaction(opened.connection):
+            yield opened.connection
 
     def size_bytes(self) -> int:
         files = (self.file, self.file.with_name(f"{self.file.name}-wal"))
@@ -143,39 +150,46 @@ class DiskDatabase:
     def release(self) -> None:
         with self._lock:
             idle, self._idle = self._idle, []
-        for connection in idle:
-            connection.close()
+        for opened in idle:
+            opened.connection.close()
 
     def close(self) -> None:
         self._is_closed = True
         self.release()
 
     @contextlib.contextmanager
-    def _connect(self) -> Iterator[sqlite3.Connection]:
+    def _connect(self, *, is_writing: bool = False) -> Iterator[DatabaseConnection]:
         with self._translate_errors():
             with self._lock:
-                connection = self._idle.pop() if self._idle else None
-            connection = connection or self._open()
+                opened = self._idle.pop() if self._idle else None
+            if opened and opened.is_frozen and (is_writing or not opened.is_current()):
+                opened.connection.close()  # it may be possible to write by now
+                opened = None
+            opened = opened or self._open()
             is_usable = False  # after an error it may not be; a new connection costs a millisecond
             try:
-                yield connection
+                if is_writing and opened.refusal:
+                    raise opened.refusal
+                yield opened
                 is_usable = True
             finally:
-                self._give_back(connection, is_usable=is_usable)
+                self._give_back(opened, is_usable=is_usable and opened.is_kept)
 
-    def _give_back(self, connection: sqlite3.Connection, *, is_usable: bool) -> None:
+    def _give_back(self, opened: DatabaseConnection, *, is_usable: bool) -> None:
         with self._lock:
             if is_usable and not self._is_closed and len(self._idle) < MAX_IDLE_CONNECTIONS:
-                self._idle.append(connection)
+                self._idle.append(opened)
                 return
-        connection.close()
+        opened.connection.close()
 
-    def _open(self) -> sqlite3.Connection:
-        with self._lock_files():
-            address = f"file:{quote(str(self.file))}?mode=rw"
-            connection = sqlite3.connect(
-                address, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    def _open(self) -> DatabaseConnection:
+        with contextlib.ExitStack() as locked:
+            with contextlib.suppress(NotWritable):  # where the lock cannot be taken, files are not deleted either
+                locked.enter_context(self._lock_files())
+            opened = open_connection(
+                self.file, mode="rw", timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
+            connection = opened.connection
             try:
                 self._check_format(connection)
             except BaseException:
@@ -185,7 +199,7 @@ class DiskDatabase:
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute(f"PRAGMA cache_size = -{CACHE_KB}")
-        return connection
+        return opened
 
     def _check_format(self, connection: sqlite3.Connection) -> None:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
@@ -210,7 +224,7 @@ class DiskDatabase:
             if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
                 raise StoreBusy(f"The index {name} is busy; nothing was changed. Try again in a moment.") from error
             if code.startswith(("SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
-                raise Failed(
+                raise refusal_to_write(self.file) or Failed(
                     f"The index {name} cannot be read or written ({error}). Check the disk and the permissions of the "
                     "storage root; nothing was changed."
                 ) from error

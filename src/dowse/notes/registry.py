@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from dowse.errors import DowseError, LimitReached, NotFound, SnapshotGone, UsageError
+from dowse.errors import DowseError, Failed, LimitReached, NotFound, SnapshotGone, UsageError
 from dowse.notes.limits import (
     BUSY_SECONDS,
     DEFAULT_INDEX,
@@ -25,12 +25,14 @@ from dowse.notes.limits import (
 from dowse.notes.named_index import IndexInfo, NamedIndex
 from dowse.notes.notes_database import DiskDatabase, MemoryDatabase, make_tables
 from dowse.notes.notes_tokens import NotesTokenizer, parse_tokenizer_config
-from dowse.platform import Lock, disk_errors, make_private_folder, sync_folder
+from dowse.platform import Lock, disk_errors, make_private_folder, refusal_to_write, sync_folder
 from dowse.store import storage_layout
 
 T = TypeVar("T")
 
 BACKENDS = ("memory", "disk")
+_NEW = ".new"
+"""The ending of a file that is not complete yet."""
 _NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_NAME_CHARACTERS}}}")
 _FILE = re.compile(r"index-([a-z0-9_-]+?)(?:\+([0-9a-f]+))?\.db")
 
@@ -183,18 +185,21 @@ def create_on_disk(name: str, tokenizer: NotesTokenizer) -> None:
     """Create the file of a new index. It appears under its name only once it is complete."""
     file = index_file(name)
     make_private_folder(file.parent)
-    new = file.with_name(f".{file.name}.new")
+    new = file.with_name(f".{file.name}{_NEW}")
     with disk_errors(file), lock_files():
         if file.exists() and not _is_marked_deleted(file):
             raise UsageError(f"Index already exists: {name}")
         _require_index_limit(len(names_on_disk()))
-        # Another process may have been killed while it created or deleted the index.
-        for leftover in (new, *_sidecar_files(new), file, *_sidecar_files(file)):
+        # Other processes may have been killed while they created or deleted an index.
+        for leftover in (*file.parent.glob(f".index-*{_NEW}*"), file, *_sidecar_files(file)):
             leftover.unlink(missing_ok=True)
-        with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as connection:
-            connection.execute("PRAGMA page_size = 8192")
-            connection.execute("PRAGMA journal_mode = WAL")
-            make_tables(connection, _make_facts(name, tokenizer))
+        try:
+            with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as connection:
+                connection.execute("PRAGMA page_size = 8192")
+                connection.execute("PRAGMA journal_mode = WAL")
+                make_tables(connection, _make_facts(name, tokenizer))
+        except sqlite3.Error as error:
+            raise refusal_to_write(file) or Failed(f"The index {name} cannot be created ({error}).") from error
         new.rename(file)
         sync_folder(file.parent)
 

@@ -14,7 +14,15 @@ from dowse.types import Reading
 _PROSE_EXTENSIONS = {"", ".txt", ".text"}
 """Extensions of files in no known language that hold prose, unlike `.conf` and the like."""
 
-__all__ = ["DOCUMENT_EXTENSIONS", "VERSION", "FormatNotReadable", "detect_language", "read", "read_as_plain_text", "read_document"]
+__all__ = [
+    "DOCUMENT_EXTENSIONS",
+    "VERSION",
+    "FormatNotReadable",
+    "detect_language",
+    "read",
+    "read_as_plain_text",
+    "read_document",
+]
 
 VERSION = 4
 """Raise it whenever the same bytes would be read differently; stored indexes then read their files again."""

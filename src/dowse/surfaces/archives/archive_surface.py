@@ -195,6 +195,7 @@ _PUBLIC_MESSAGES = {
     "INDEX_TOO_NEW": "the database was made by a newer version of dowse. Upgrade dowse, or remove it and index again.",
     "INDEX_CORRUPT": "the database is damaged. Remove it and run: dowse archive index",
     "DISK_FULL": "no space is left on the disk of the database.",
+    "NOT_WRITABLE": "the folder of the database cannot be written.",
     "UNEXPECTED": "something went wrong inside the search. Please try again, and report it if it stays.",
 }
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items
-from dowse.mcp.reply_status import coverage_reply
+from dowse.mcp.reply_status import coverage_reply, coverage_warnings
 from dowse.mcp.tools import ProseReply
 from dowse.searching.document_ranking import RankedDocument
 from dowse.searching.passages import Passage, first_match
@@ -94,6 +94,8 @@ def _coverage_notes(coverages: list[Coverage]) -> list[str]:
     covered = coverage_reply(coverages)
     if covered["complete"]:
         return []
+    if unsearched := [warning for coverage in coverages for warning in coverage_warnings(coverage)]:
+        return list(dict.fromkeys(unsearched))
     if covered["indexedFiles"] < covered["expectedFiles"]:
         count, expected = covered["indexedFiles"], covered["expectedFiles"]
         return [f"Searched {count} of {expected} documents so far; the rest is being indexed."]

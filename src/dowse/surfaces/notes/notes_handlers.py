@@ -10,6 +10,7 @@ import anyio.to_thread
 
 from dowse.errors import DowseError, InvalidArgument, InvalidDocuments, SearchStopped, UsageError
 from dowse.mcp.confirmation import ask_consent
+from dowse.mcp.error_replies import without_storage_root
 from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, fit_items, fit_text, wire_characters
 from dowse.mcp.tools import Call
 from dowse.notes.limits import MAX_BATCH_DOCUMENTS
@@ -193,7 +194,10 @@ def error_of(error: DowseError) -> dict[str, Any]:
 
     if isinstance(error, InvalidArgument) and error.argument == "content":
         return {"error": NO_CONTENT}
-    return {"error": str(error), **({"errors": error.errors} if isinstance(error, InvalidDocuments) else {})}
+    return {
+        "error": without_storage_root(str(error)),
+        **({"errors": error.errors} if isinstance(error, InvalidDocuments) else {}),
+    }
 
 
 def _notes(values: list[Any]) -> list[Any]:

@@ -9,6 +9,7 @@ from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_status import IndexStatus, format_size
 from dowse.keeping.indexing_run import IndexingRun
 from dowse.keeping.watch_status import WatchStatus
+from dowse.mcp.error_replies import without_storage_root
 from dowse.mcp.reply_budget import (
     ENVELOPE_CHARACTERS,
     NAMED_FILES,
@@ -152,7 +153,7 @@ def status_reply(project: ProjectIndex, run: IndexingRun | None, watch: WatchSta
         "skipped": status.skipped,
         **present(
             problem=_tool_remedy(status.problem),
-            lastError=run_error or watch.last_error or status.last_error,
+            lastError=without_storage_root(run_error or watch.last_error or status.last_error or ""),
             warnings=list(status.warnings),
         ),
     }
@@ -180,7 +181,7 @@ def _pending(project: ProjectIndex, status: IndexStatus, watch: WatchStatus) -> 
 
 def _tool_remedy(problem: str | None) -> str | None:
     """Return a problem with the tool that solves it in place of the command."""
-    return problem and problem.replace("run dowse index", "call create_index")
+    return problem and without_storage_root(problem.replace("run dowse index", "call create_index"))
 
 
 def indexing_reply(project: ProjectIndex, run: IndexingRun | None) -> Reply:

@@ -20,6 +20,7 @@ from dowse.keeping.served_index import ServedIndex
 from dowse.keeping.service import Service
 from dowse.mcp.confirmation import ask_consent
 from dowse.mcp.reply_budget import Reply, present
+from dowse.mcp.reply_status import coverage_warnings
 from dowse.mcp.tools import Call
 from dowse.searching.query_terms import SearchQuery, parse_search_query
 from dowse.searching.search import SearchOptions
@@ -93,10 +94,10 @@ class ProjectSurface:
                 if index.exists:
                     raise
                 raise CatalogError("INDEX_BUSY", detail=str(error)) from error  # begun, and nothing is there yet
-            covered = coverage(index, len(pending))
+            covered = coverage(index, max(len(pending), len(answer.outdated)))
             if options.kind == "docs" and covered.is_complete and not index.store.totals("docs").documents:
                 raise _no_docs(index, "The project has no documents.")
-            warnings = [*index.warnings, *_language_warning(index, options.language)]
+            warnings = [*index.warnings, *coverage_warnings(covered), *_language_warning(index, options.language)]
             return ProjectAnswer(answer, covered, partial(self.service.shown_path, served), warnings, pending)
 
         found = await served.ask_fresh(search)
@@ -117,7 +118,8 @@ class ProjectSurface:
             ),
         )
         paths = sorted(self._qualified(call, served, path) for served, matches in found for path in matches.paths)
-        warnings = [*self.service.warnings, *problems]
+        unsearched = [warning for _, matches in found for warning in coverage_warnings(matches.coverage)]
+        warnings = [*self.service.warnings, *problems, *unsearched]
         pending = [self.service.shown_path(served, path) for served, matches in found for path in matches.pending]
         return {
             **paths_reply(paths, offset, limit, call.budget_characters, warnings),
