@@ -1,11 +1,41 @@
-"""The parsers of documents and code, as indexing calls them."""
+"""The parsers of documents and code: as the parser processes call them, and through these processes.
+
+Most targets call them in their own process, which is as expendable as a parser process and saves the way there.
+"""
+
+import hashlib
 
 from dowse.chunking import chunk
-from dowse.reading import read_document
+from dowse.parsing.document_parsing import start_parsing
+from dowse.parsing.parsed_outlines import outline as outline_in_pool
+from dowse.reading import detect_language, read_document
 from dowse.reading.links import find_links
 from dowse.reading.outlines import Outline
+from dowse.types import FileContent, Stat, Verdict
 
-__all__ = ["chunk", "outline", "read_document"]
+__all__ = ["AnySource", "chunk", "outline", "parse_in_pool", "read_document"]
+
+
+class AnySource:
+    """A source of files that refuses none."""
+
+    def text_refusal(self, _path: str, _text: str) -> None:
+        """Accept any text."""
+
+
+def parse_in_pool(path: str, data: bytes) -> None:
+    """Have a file read and cut as a document and as a file of a project, and outlined."""
+    language = detect_language(path, data[:1024])
+    stat, digest = Stat(size=len(data), mtime_ns=1, inode=1, ctime_ns=1), hashlib.sha256(data).digest()
+    source: AnySource = AnySource()
+    document = FileContent(path, "docs", language, stat, digest, data, is_converted=True)
+    file = FileContent(path, "code", language, stat, digest, data, is_converted=False)
+    for wait in [start_parsing(source, content) for content in (document, file)]:  # type: ignore[arg-type]
+        parsed = wait()
+        if not isinstance(parsed, Verdict):
+            parsed.document.reading.text.encode()
+            assert not parsed.problem, parsed.problem
+            outline_in_pool(parsed.document.reading.text)
 
 
 def outline(text: str) -> None:

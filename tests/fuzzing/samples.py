@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import semble_grammars  # type: ignore[import-untyped]
+
 from dowse.chunking.grammars import _language_table, _load_language
 from dowse.reading.languages import _language_tables
 
@@ -232,7 +234,8 @@ def languages() -> tuple[str, ...]:
         *tables.extensions.values(),
         *tables.programs.values(),
     }
-    return tuple(sorted(name for name in known if _grammar_of(name) is not None))
+    aliases, there = _language_table()["aliases"], set(semble_grammars.available_languages())
+    return tuple(sorted(name for name in known if aliases.get(name, name) in there))
 
 
 def _grammar_of(language: str) -> Any:

@@ -115,6 +115,23 @@ def read_front_matter(data: bytes) -> None:
     read(data.decode("utf-8", "replace"))
 
 
+def parse_in_the_pool(data: bytes) -> None:
+    """Have a file read and cut by the parser processes; the first line is its path."""
+    from tests.fuzzing.parsers import parse_in_pool
+
+    path, _, content = data.partition(b"\n")
+    parse_in_pool(path.decode("utf-8", "surrogateescape").replace("\0", ""), content)
+
+
+def _files() -> samples.Samples:
+    """Return a file of every kind, its path in the first line."""
+    formats = {
+        "md": samples.MARKDOWN, "mdx": samples.MDX, "html": samples.HTML, "rst": samples.RST, "adoc": samples.ASCIIDOC,
+        "ipynb": samples.NOTEBOOKS, "docx": samples.WORD, "txt": samples.TEXTS, "py": samples.TEXTS, "c": samples.IGNORES,
+    }  # fmt: skip
+    return tuple(f"folder/page.{ending}\n".encode() + one for ending, found in formats.items() for one in found)
+
+
 def cut_code(data: bytes) -> None:
     from tests.fuzzing.parsers import chunk
 
@@ -340,6 +357,7 @@ TARGETS: dict[str, Target] = {
     "pdf": Target(read_documents("pdf"), lambda: samples.PDF, samples.PDF_TOKENS, _READ, share=0.02),
     "text": Target(cut_text, lambda: samples.TEXTS + samples.MARKDOWN, samples.MARKDOWN_TOKENS),
     "code": Target(cut_code, samples.code, share=3.0),
+    "parser_pool": Target(parse_in_the_pool, _files, samples.MARKDOWN_TOKENS, share=0.3),
     "screening": Target(screen_text, lambda: samples.TEXTS),
     "messages": Target(parse_messages, lambda: samples.MESSAGES, _JSON, (DowseError, InvalidMessage), share=2.0),
     "http": Target(answer_requests, lambda: samples.REQUESTS, samples.HTTP_TOKENS, share=0.5),

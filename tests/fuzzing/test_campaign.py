@@ -20,7 +20,7 @@ SECONDS = float(os.environ.get("FUZZ_SECONDS", "900"))
 SEED = int(os.environ.get("FUZZ_SEED", "1"))
 FEW = 40
 """Inputs for a target in the suite; they run in the process of the tests, where a failure shows its traceback."""
-SLOW = {"pdf", "sites", "storage", "archive_database", "http"}
+SLOW = {"pdf", "parser_pool", "sites", "storage", "archive_database", "http"}
 _SHARES = sum(target.share for target in TARGETS.values())
 
 
