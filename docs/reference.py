@@ -77,6 +77,7 @@ KEYS = {
     "source": "the name of a source, as the argument `source` takes it; ids begin with it",
     "sources": "every source: `kind`, `name`, `state`, how much it holds, `lastUpdated`, `problem`",
     "stale": "files that changed during the search and are left out of the answer, at most 20",
+    "unparsedFiles": "files that were read as plain text because their parser took too much time or memory, at most 20",
     "staleFiles": "files that changed or were deleted since they were indexed, at most 20",
     "startLine": "the first line of the passage, from 1",
     "strategy": "when changes are indexed: the setting `indexingStrategy`",

@@ -1,8 +1,10 @@
 """Cutting of texts into chunks with line numbers and symbols."""
 
+from collections.abc import Iterable
+
 from dowse.types import Chunk, Kind
 
-__all__ = ["MAX_CHUNKS", "VERSION", "chunk", "cut_as_plain_text", "prepare"]
+__all__ = ["MAX_CHUNKS", "VERSION", "chunk", "cut_as_plain_text", "prepare", "prepare_all"]
 
 VERSION = 1
 """Raise it whenever the same text would be cut differently; stored indexes then cut their documents again."""
@@ -33,3 +35,10 @@ def prepare(language: str) -> None:
     grammar = load_grammar(language)
     if grammar is not None and grammar.rival:
         load_grammar(grammar.rival)
+
+
+def prepare_all(languages: Iterable[str]) -> None:
+    """Unpack what texts in these languages may need, which is much faster than one by one."""
+    from dowse.chunking.grammars import unpack_grammars
+
+    unpack_grammars(languages)

@@ -2,12 +2,13 @@
 
 import os
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from dowse.platform import make_private_folder, storage_root
+from dowse.chunking.grammar_libraries import library_folder, unpack_libraries
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Query, Tree
@@ -96,19 +97,34 @@ def _read_patterns(name: str) -> str:
     return file.read_text(encoding="utf-8") if file.is_file() else ""
 
 
+def unpack_grammars(names: Iterable[str]) -> None:
+    """Unpack the grammars that texts in these languages may need, in one pass."""
+    if bundle := _import_bundle():
+        table = _language_table()
+        known = [table["aliases"].get(name, name) for name in names]
+        rivals = [table[name]["rival"] for name in known if table.get(name, {}).get("rival")]
+        unpack_libraries(bundle, [*known, *(table["aliases"].get(name, name) for name in rivals)])
+
+
 def _load_language(name: str) -> "Language | None":
     """Return the compiled grammar, which is unpacked below the storage root on first use."""
-    try:
-        # Imported here because it takes 60 ms, and searching never needs it.
-        import semble_grammars as bundle  # type: ignore[import-untyped]
-    except ImportError:
+    bundle = _import_bundle()
+    if bundle is None:
         return None
-    folder = storage_root() / "grammars" / bundle.__version__
     try:
         if "SEMBLE_GRAMMARS_CACHE_DIR" not in os.environ:
-            make_private_folder(folder)  # private because native code is loaded from there
-            os.environ["SEMBLE_GRAMMARS_CACHE_DIR"] = str(folder)
+            os.environ["SEMBLE_GRAMMARS_CACHE_DIR"] = str(library_folder(bundle.__version__))
+        unpack_libraries(bundle, [name])
         language: Language = bundle.get_language(name)
     except (bundle.GrammarLoadError, bundle.LanguageNotFoundError, bundle.UnsupportedPlatformError, OSError):
         return None
     return language
+
+
+def _import_bundle() -> Any:
+    try:
+        # Imported here because it takes 60 ms, and searching never needs it.
+        import semble_grammars  # type: ignore[import-untyped]
+    except ImportError:
+        return None
+    return semble_grammars

@@ -8,7 +8,16 @@ import click
 from dowse.cli.common_arguments import json_option, parse_folder
 from dowse.cli.encoding_output import format_encoding, wait_for_vectors
 from dowse.cli.exit_codes import INTERRUPTED
-from dowse.cli.output import CommandReply, pluralize, progress_bar, say, say_if_locked, show, show_warnings
+from dowse.cli.output import (
+    CommandReply,
+    format_unparsed,
+    pluralize,
+    progress_bar,
+    say,
+    say_if_locked,
+    show,
+    show_warnings,
+)
 from dowse.errors import TooManyFiles
 from dowse.platform import lower_priority
 
@@ -94,6 +103,7 @@ def _as_json(report: "IndexReport", status: "IndexStatus") -> dict[str, Any]:
         "unchanged": report.unchanged,
         "skipped": report.skipped_by_reason(),
         "truncated": [path for totals in status.totals.values() for path in totals.truncated],
+        "unparsed": status.unparsed,
         "problem": status.problem,
         "seconds": round(report.seconds, 3),
         "encoding": status.encoding.as_json if status.encoding else None,
@@ -108,6 +118,8 @@ def _show(report: "IndexReport", status: "IndexStatus") -> None:
     for totals in status.totals.values():
         for path in totals.truncated:
             show(f"  cut after 1,000 chunks: {path}")
+    for line in format_unparsed(status.unparsed):
+        show(f"  {line}")
     if status.problem:
         show(f"  problem: {status.problem}")
     if status.encoding and status.chunks:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,6 +25,8 @@ _UNSAFE_CHARACTERS = re.compile(
 )
 """Control, direction and zero-width characters, and lone surrogates: invisible, or interpreted by a terminal."""
 
+MAX_UNPARSED = 20
+"""The number of files that were read as plain text and are listed; the rest is counted."""
 _BAR_DELAY_SECONDS = 0.5
 """Shorter work gets no progress bar."""
 
@@ -88,6 +91,13 @@ def say_if_locked(project: "ProjectIndex") -> None:
 def pluralize(count: int, noun: str) -> str:
     """`1 file`, `2,345 files`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def format_unparsed(unparsed: dict[str, str]) -> list[str]:
+    """Return a line for each file that was read as plain text, and one for those that are not listed."""
+    lines = [f"read as plain text: {path} {problem}" for path, problem in islice(unparsed.items(), MAX_UNPARSED)]
+    more = len(unparsed) - len(lines)
+    return [*lines, f"read as plain text: {pluralize(more, 'more file')}"] if more else lines
 
 
 @contextmanager

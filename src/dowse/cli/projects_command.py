@@ -6,7 +6,7 @@ import click
 
 from dowse.cli.common_arguments import json_option, parse_folder, parse_path
 from dowse.cli.encoding_output import format_encoding
-from dowse.cli.output import CommandReply, pluralize, say, show, show_warnings
+from dowse.cli.output import CommandReply, format_unparsed, pluralize, say, show, show_warnings
 from dowse.cli.serve_options import config_options, load_manifest, merge_options
 from dowse.indexes.index_status import format_size
 
@@ -127,6 +127,7 @@ def _as_json(found: "IndexStatus", watch: "WatchStatus") -> dict[str, Any]:
             for kind, totals in found.totals.items()
         },
         "skipped": found.skipped,
+        "unparsed": found.unparsed,
         "problem": found.problem,
         "lastCheck": found.last_check,
         "lastError": found.last_error,
@@ -147,6 +148,8 @@ def _show_documents(found: "IndexStatus", watch: "WatchStatus") -> None:
     )
     if found.problem:
         show(f"    problem: {found.problem}")
+    for line in format_unparsed(found.unparsed):
+        show(f"    {line}")
     if found.last_error and found.last_error != found.problem:
         show(f"    last error: {found.last_error}")
     show(f"    {'kept up to date' if watch.mode == 'elsewhere' else 'not kept up to date'}: {watch.why}")
@@ -168,6 +171,8 @@ def _show(found: "IndexStatus", watch: "WatchStatus") -> None:
         )
     for reason, count in found.skipped.items():
         show(f"  skipped {count:,}: {reason}")
+    for line in format_unparsed(found.unparsed):
+        show(f"  {line}")
     show(f"  updated {found.last_updated or 'never'}, {format_size(found.size_bytes)} in {found.folder}")
     kept = "kept up to date" if watch.mode == "elsewhere" else "not kept up to date"
     show(f"  {kept}: {watch.why}; strategy {watch.strategy}, last check {found.last_check or 'never'}")

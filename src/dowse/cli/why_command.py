@@ -112,7 +112,8 @@ def _describe_state(found: "Explanation") -> str:
     if _is_folder(found):
         return f"{path or found.root} is a folder; the files in it that no rule excludes are indexed"
     if found.stored:
-        return f"{path} is indexed: {found.stored.language}, {pluralize(found.stored.chunk_count, 'chunk')}"
+        line = f"{path} is indexed: {found.stored.language}, {pluralize(found.stored.chunk_count, 'chunk')}"
+        return f"{line}, read as plain text because it {found.stored.problem}" if found.stored.problem else line
     state = "may be indexed, but is not yet" if found.is_indexed_project else "would be indexed"
     return f"{path} {state}: run dowse index {found.root}"
 

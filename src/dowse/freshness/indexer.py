@@ -9,8 +9,7 @@ from itertools import islice
 from dowse import chunking, reading, sources
 from dowse.encoding.inputs import encoder_input
 from dowse.freshness.scan import Drift, scan, scan_paths
-from dowse.parsing.document_parsing import ParsedDocument, parse, start_parsing
-from dowse.parsing.parser_pool import shared_pool
+from dowse.parsing.document_parsing import ParsedDocument, expect, parse, start_parsing
 from dowse.protocols import DocumentReader, Encoder, FileSource, ReadText, Store
 from dowse.store.analysis import terms_of
 from dowse.types import (
@@ -131,7 +130,7 @@ def apply_drift(
     encoder: Encoder | None = None,
 ) -> None:
     """Apply the result of a scan. A file with the same content is not chunked again."""
-    shared_pool().expect(drift.pending)
+    expect([*drift.new, *drift.changed])
     pending = _PendingBatch(store, report, encoder)
     pending.remember(drift.gone if drift.new else [])
     for path in drift.gone:

@@ -48,6 +48,12 @@ class IndexStatus:
         return sum(totals.chunks for totals in self.totals.values())
 
 
+    @property
+    def unparsed(self) -> dict[str, str]:
+        """The files that were read as plain text, of every kind, each with the problem of its parser."""
+        return {path: problem for totals in self.totals.values() for path, problem in totals.unparsed.items()}
+
+
 def format_size(size_bytes: int) -> str:
     """Return a size as text: `640B`, `1.2KB`, `45MB`."""
     size = float(size_bytes)

@@ -1,6 +1,6 @@
 """Files parsed by the parser processes: their text, their metadata and their chunks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
@@ -9,8 +9,8 @@ from dowse.chunking import cut_as_plain_text
 from dowse.parsing.parser_pool import shared_pool
 from dowse.parsing.parser_process import ParserReply, ParserRequest
 from dowse.protocols import FileSource
-from dowse.reading import read_as_plain_text
-from dowse.types import Chunk, Document, FileContent, Link, Reading, Reason, Symbol, Verdict
+from dowse.reading import detect_language, read_as_plain_text
+from dowse.types import Chunk, Document, Entry, FileContent, Link, Reading, Reason, Symbol, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,15 @@ def parse(source: FileSource, content: FileContent) -> Document | Verdict:
     """Have a file read, without its chunks; return the verdict against a file that cannot be read."""
     parsed = start_parsing(source, content, is_cut=False)()
     return parsed if isinstance(parsed, Verdict) else parsed.document
+
+
+def expect(entries: Sequence[Entry]) -> None:
+    """Prepare for the parsing of these files: start processes, and unpack the grammars of their languages."""
+    pool = shared_pool()
+    pool.expect(len(entries))
+    languages = {detect_language(entry.path, b"") for entry in entries if entry.kind == "code"}
+    if languages:
+        pool.submit(ParserRequest({"job": "prepare", "languages": sorted(languages)}, b""))
 
 
 def start_parsing(source: FileSource, content: FileContent, *, is_cut: bool = True) -> Callable[[], Parsed]:

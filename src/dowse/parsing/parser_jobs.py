@@ -14,6 +14,8 @@ def prepare(fields: Fields) -> None:
     """Load what a job needs and no file can influence, so that it does not count against the limits of the file."""
     if fields["job"] == "document" and fields["kind"] == "code":
         chunking.prepare(fields["language"])
+    elif fields["job"] == "prepare":
+        chunking.prepare_all(fields["languages"])
 
 
 def run_job(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
@@ -21,6 +23,8 @@ def run_job(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
     match fields["job"]:
         case "document":
             return _parse_document(fields, data)
+        case "prepare":
+            return {}, b""
         case "outline":
             return _outline(fields["anchors"], data.decode("utf-8", "surrogatepass")), b""
     raise ValueError(f"no job is called {fields['job']}")

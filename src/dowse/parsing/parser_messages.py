@@ -13,7 +13,21 @@ _LENGTHS = struct.Struct("<QQ")
 
 def write_message(stream: IO[bytes], fields: dict[str, Any], data: bytes = b"") -> None:
     """Write one message and flush the stream."""
-    encoded = json.dumps(fields, separators=(",", ":")).encode()
+    write_encoded(stream, encode_fields(fields), data)
+
+
+def encode_fields(fields: dict[str, Any]) -> bytes:
+    """Return the fields of a message as bytes."""
+    return json.dumps(fields, separators=(",", ":")).encode()
+
+
+def is_too_long(encoded: bytes, data: bytes) -> bool:
+    """Return whether `read_message` would refuse a message."""
+    return len(encoded) > MAX_FIELDS_BYTES or len(data) > MAX_DATA_BYTES
+
+
+def write_encoded(stream: IO[bytes], encoded: bytes, data: bytes) -> None:
+    """Write one message whose fields are encoded, and flush the stream."""
     stream.write(_LENGTHS.pack(len(encoded), len(data)) + encoded)
     stream.write(data)
     stream.flush()

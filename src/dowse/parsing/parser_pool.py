@@ -124,6 +124,8 @@ class ParserPool:
                 problem = str(error)
             finally:
                 self._busy.discard(process)
+        if process is not None:
+            process.close()
         raise Failed(f"{problem} Tried {_ATTEMPTS} times.")
 
     def _kill_hanging(self) -> None:

@@ -1,6 +1,7 @@
 """One parser process as the process that uses it sees it."""
 
 import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -16,6 +17,11 @@ from dowse.parsing.parser_messages import read_message, write_message
 PARSER_COMMAND = (sys.executable, "-P", "-m", "dowse.parsing.parser_worker")
 STOP_SECONDS = 1.0
 """How long an idle process may take to end before it is killed."""
+
+MEMORY_SHARE = 0.5
+"""A process that crashes after it held this share of its memory crashes for lack of more: a growing list asks for as
+much again as it has."""
+_CRASHES = frozenset({"SIGABRT", "SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGTRAP"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +106,7 @@ class ParserProcess:
     def _explain_end(self, request: ParserRequest) -> ParserReply:
         """Return what the file did to the process, which has ended or sends nonsense."""
         self.is_usable = False
-        self._process.kill()
-        code = self._process.wait()
+        code, most_bytes = self._kill()
         if not self._is_ready:
             raise ParserEnded(f"The parser process ended with code {code} before it read anything.")
         if self._was_overdue:
@@ -109,11 +114,23 @@ class ParserProcess:
         name = _signal_name(code)
         if name == "SIGPROF":
             return ParserReply({}, problem=f"takes more than {cpu_seconds(len(request.data)):.1f} s to parse")
-        if name == "SIGABRT":  # what the libraries of the parsers do when memory is refused
-            return ParserReply({}, problem=_too_much_memory(request))
-        if name in ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGTRAP"):
-            return ParserReply({}, problem="crashes its parser")
+        if name in _CRASHES:  # the libraries of the parsers crash when memory is refused
+            has_memory = most_bytes < MEMORY_SHARE * memory_bytes(len(request.data))
+            return ParserReply({}, problem="crashes its parser" if has_memory else _too_much_memory(request))
         raise ParserEnded(f"The parser process ended with code {code}.")
+
+    def _kill(self) -> tuple[int, int]:
+        """End the process, if it has not ended; return its code and the most memory that it held, 0 if that is not known."""
+        if sys.platform != "linux":
+            self._process.kill()
+            return self._process.wait(), 0
+        try:
+            os.kill(self._process.pid, signal.SIGKILL)  # `Popen.kill` would take the memory's figure with it
+            _, status, usage = os.wait4(self._process.pid, 0)
+        except (ChildProcessError, ProcessLookupError):  # the watching thread has killed and awaited it
+            return self._process.wait(), 0
+        self._process.returncode = os.waitstatus_to_exitcode(status)
+        return self._process.returncode, usage.ru_maxrss * 1024
 
 
 def _signal_name(code: int) -> str:

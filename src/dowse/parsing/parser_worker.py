@@ -4,14 +4,27 @@ It may be ended at any moment, by itself or by the system: the process that star
 """
 
 import gc
+import importlib
 import os
 import signal
-from typing import Any
+from typing import Any, Protocol, cast
 
-from dowse.parsing.parser_jobs import prepare, run_job
 from dowse.parsing.parser_limits import KEPT_BYTES, forbid_core_dumps, kept_bytes, limited
-from dowse.parsing.parser_messages import read_message, write_message
+from dowse.parsing.parser_messages import encode_fields, is_too_long, read_message, write_encoded, write_message
 from dowse.platform import release_memory
+
+_JOBS = "dowse.parsing.parser_jobs"
+"""The module of the jobs of a request that names none."""
+
+
+class JobModule(Protocol):
+    """A module with jobs. A request names it, so that the parser process need not know who has jobs for it."""
+
+    def prepare(self, fields: dict[str, Any], /) -> None:
+        """Load what a job needs and no file can influence."""
+
+    def run_job(self, fields: dict[str, Any], data: bytes, /) -> tuple[dict[str, Any], bytes]:
+        """Do one job; return the fields and the bytes of the reply."""
 
 
 def main() -> int:
@@ -24,25 +37,42 @@ def main() -> int:
     gc.disable()  # a file's objects are freed without it; garbage is collected when memory grows
     write_message(replies, {"ready": True})
     while (message := read_message(requests)) is not None:
-        fields, data = message
-        reply, data = _answer(fields, data)
+        reply, data = _answer(*message)
         is_last = _holds_too_much()
-        write_message(replies, reply | {"is_last": is_last}, data)
+        write_encoded(replies, _mark_last(reply) if is_last else reply, data)
         del reply, data, message
         if is_last:
             break
     return 0
 
 
-def _answer(fields: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
+def _answer(fields: dict[str, Any], data: bytes) -> tuple[bytes, bytes]:
+    """Do a job within the limits; return the fields of its reply, which are encoded within the limits too, and its bytes."""
     try:
-        prepare(fields)
+        jobs = _find_jobs(fields)
+        jobs.prepare(fields)
         with limited(len(data)):
-            return run_job(fields, data)
+            reply, data = jobs.run_job(fields, data)
+            encoded = encode_fields(reply)
+        if is_too_long(encoded, data):
+            return encode_fields({"problem": "too much text"}), b""
     except MemoryError:
-        return {"problem": "memory"}, b""
+        return encode_fields({"problem": "memory"}), b""
     except Exception as error:  # no file may stop the others from being read
-        return {"problem": type(error).__name__}, b""
+        return encode_fields({"problem": type(error).__name__}), b""
+    return encoded, data
+
+
+def _find_jobs(fields: dict[str, Any]) -> JobModule:
+    name = fields.get("module", _JOBS)
+    if not name.startswith("dowse."):
+        raise ValueError(f"{name} has no jobs")
+    return cast("JobModule", importlib.import_module(name))
+
+
+def _mark_last(reply: bytes) -> bytes:
+    """Add to an encoded reply that no other will follow."""
+    return reply.removesuffix(b"}") + (b"," if len(reply) > 2 else b"") + b'"is_last":true}'
 
 
 def _holds_too_much() -> bool:

@@ -152,6 +152,7 @@ def status_reply(project: ProjectIndex, run: IndexingRun | None, watch: WatchSta
         **_pending(project, status, watch),
         "skipped": status.skipped,
         **present(
+            unparsedFiles=[f"{path} {problem}" for path, problem in status.unparsed.items()][:NAMED_FILES],
             problem=_tool_remedy(status.problem),
             lastError=without_storage_root(run_error or watch.last_error or status.last_error or ""),
             warnings=list(status.warnings),

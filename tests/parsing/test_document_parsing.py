@@ -1,0 +1,137 @@
+"""Files as the parser processes read and cut them, compared with the same functions called here."""
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dowse import chunking, reading
+from dowse.parsing.document_parsing import ParsedDocument, parse, start_parsing
+from dowse.parsing.parser_limits import MAX_PROCESSES, MEMORY_BYTES
+from dowse.reading.languages import detect_language
+from dowse.settings import Settings
+from dowse.sources.document_files import DocumentFiles
+from dowse.sources.project_files import ProjectFiles
+from dowse.types import FileContent, Kind, Reason, Stat, Verdict
+from tests.parsing.child_processes import child_memory_watched
+from tests.reading.test_docx import archive, paragraph, part
+
+POOL_BYTES = 300_000_000
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> ProjectFiles:
+    return ProjectFiles(tmp_path, Settings())
+
+
+def content_of(path: str, data: bytes, kind: Kind = "code", *, is_converted: bool = False) -> FileContent:
+    language = "markdown" if is_converted else detect_language(path, data[:1024])
+    return FileContent(
+        path, kind, language, Stat(len(data), 1, 1, 1), hashlib.sha256(data).digest(), data, is_converted=is_converted
+    )
+
+
+def parsed(source: ProjectFiles, content: FileContent) -> ParsedDocument:
+    found = start_parsing(source, content)()
+    assert isinstance(found, ParsedDocument)
+    return found
+
+
+SOURCES = {
+    "a.py": b"import os\n\n\nclass Apple:\n    def peel(self):\n        return os.name\n" * 40,
+    "a.ts": b"export interface Apple { peel(): void }\nexport const x = 1;\n" * 60,
+    "a.go": b"package a\n\nfunc Peel() int {\n\treturn 1\n}\n" * 50,
+    "a.md": "---\ntitle: Äpfel\ntags: [obst]\n---\n\n# Äpfel\n\nSiehe [hier](b.md).\n\n## Schälen\n\nText.\n".encode()
+    * 3,
+    "a.txt": "Erste Zeile\nzweite grüße\n".encode("latin-1"),
+    "b.txt": "Gr\u00fc\u00dfe\n".encode("utf-16"),
+    "c.py": b"\xef\xbb\xbfdef f():\n    return 1\n",
+    "d.py": b"x = '\xff\xfe'\n" * 30,
+    "empty.py": b"",
+    "README.rst": b"Title\n=====\n\nText.\n",
+}
+
+
+@pytest.mark.parametrize("path", SOURCES)
+def test_a_source_file_is_what_the_readers_and_the_chunker_make_of_it(source: ProjectFiles, path: str) -> None:
+    kind: Kind = "docs" if path.endswith((".md", ".txt", ".rst")) else "code"
+    content = content_of(path, SOURCES[path], kind)
+    found = parsed(source, content)
+    expected = reading.read(content.data, path, content.language)
+    assert found.document.reading == expected
+    assert (found.chunks, found.is_truncated) == chunking.chunk(expected.text, content.language, kind)
+    assert found.problem == ""
+
+
+DOCUMENTS = {
+    "a.html": b"<title>T</title><h1>Apple</h1><p>Peel <a href='b.html'>it</a>.</p>",
+    "a.rst": b"Apple\n=====\n\nPeel `it <b.rst>`_.\n",
+    "a.adoc": b"= Apple\n\nPeel it.\n",
+    "a.ipynb": b'{"cells": [{"cell_type": "markdown", "source": ["# Apple"]}], "metadata": {}}',
+    "a.mdx": b"import X from 'x'\n\n# Apple\n\n<X/>\n",
+    "a.docx": archive({"word/document.xml": part("document", paragraph("Apple"))}),
+}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS)
+def test_a_document_is_what_its_reader_makes_of_it(tmp_path: Path, path: str) -> None:
+    content = content_of(path, DOCUMENTS[path], "docs", is_converted=True)
+    found = parse(DocumentFiles(tmp_path, Settings()), content)
+    assert not isinstance(found, Verdict)
+    assert found.reading == reading.read_document(content.data, path)
+    assert (found.path, found.content_hash, found.language) == (path, content.content_hash, "markdown")
+
+
+def grow(size: int, line: Callable[[int], str]) -> bytes:
+    lines, length = list[str](), 0
+    while length < size:
+        lines.append(line(len(lines)))
+        length += len(lines[-1])
+    return "".join(lines).encode()
+
+
+BOMBS: dict[str, bytes] = {
+    "arrows.c": grow(20_000, lambda number: f"(a{number}, b{number}) => " * 8 + "\n"),
+    "nested.m": grow(480_000, lambda number: f"{'(' * 120}{number}\n"),
+    "quotes.md": b">" * 900_000,
+}
+
+
+@pytest.mark.parametrize("path", BOMBS)
+def test_a_file_that_its_parser_cannot_cope_with_is_read_as_plain_text(source: ProjectFiles, path: str) -> None:
+    data = BOMBS[path]
+    found = parsed(source, content_of(path, data, "docs" if path.endswith(".md") else "code"))
+    assert found.problem in ("takes more than 1.5 s to parse", "takes more than 100 MB to parse")
+    assert found.document.reading.text == data.decode()
+    assert found.chunks[0].start_byte == 0
+    assert found.chunks[-1].end_byte == len(data.rstrip())
+    assert not any(chunk.symbols for chunk in found.chunks)
+    after = parsed(source, content_of("a.py", b"def peel():\n    return 1\n"))
+    assert [symbol.name for chunk in after.chunks for symbol in chunk.symbols] == ["peel"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux limits and tells memory")
+def test_all_processes_together_stay_below_their_limit(source: ProjectFiles) -> None:
+    with child_memory_watched(os.getpid()) as watched:
+        waiting = [start_parsing(source, content_of("arrows.c", BOMBS["arrows.c"])) for _ in range(4)]
+        assert all(isinstance(found, ParsedDocument) and found.problem for found in (wait() for wait in waiting))
+    assert 0.5 * MEMORY_BYTES < watched.most_bytes < POOL_BYTES
+    assert MAX_PROCESSES * MEMORY_BYTES < POOL_BYTES
+
+
+def test_a_format_without_its_package_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = content_of("a.pdf", b"%PDF-1.4 no page", "docs", is_converted=True)
+    found = parse(DocumentFiles(tmp_path, Settings()), content)
+    if isinstance(found, Verdict):  # pypdfium2 has no build for this processor
+        assert found.reason is Reason.UNREADABLE
+        assert "pip install" in found.detail
+    else:
+        assert found.reading.text == ""
+
+
+def test_many_files_come_back_in_the_order_in_which_they_were_started(source: ProjectFiles) -> None:
+    contents = [content_of(f"f{number}.py", f"def f{number}(): ...\n".encode()) for number in range(60)]
+    found = [wait() for wait in [start_parsing(source, content) for content in contents]]
+    assert [one.document.path for one in found if isinstance(one, ParsedDocument)] == [one.path for one in contents]
