@@ -1,6 +1,5 @@
 """Grammars of programming languages, and parsing with them."""
 
-import os
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,7 +7,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from dowse.chunking.grammar_libraries import library_folder, unpack_libraries
+from dowse.chunking.grammar_libraries import load_language, unpack_libraries
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Query, Tree
@@ -44,7 +43,7 @@ def load_grammar(name: str) -> Grammar | None:
     table = _language_table()
     name = table["aliases"].get(name, name)
     settings = {**table["default"], **table.get(name, {})}
-    language = _load_language(name)
+    language = load_language(name)
     if language is None:
         return None
     # Imported here because it takes 16 ms, and searching never needs it.
@@ -99,32 +98,7 @@ def _read_patterns(name: str) -> str:
 
 def unpack_grammars(names: Iterable[str]) -> None:
     """Unpack the grammars that texts in these languages may need, in one pass."""
-    if bundle := _import_bundle():
-        table = _language_table()
-        known = [table["aliases"].get(name, name) for name in names]
-        rivals = [table[name]["rival"] for name in known if table.get(name, {}).get("rival")]
-        unpack_libraries(bundle, [*known, *(table["aliases"].get(name, name) for name in rivals)])
-
-
-def _load_language(name: str) -> "Language | None":
-    """Return the compiled grammar, which is unpacked below the storage root on first use."""
-    bundle = _import_bundle()
-    if bundle is None:
-        return None
-    try:
-        if "SEMBLE_GRAMMARS_CACHE_DIR" not in os.environ:
-            os.environ["SEMBLE_GRAMMARS_CACHE_DIR"] = str(library_folder(bundle.__version__))
-        unpack_libraries(bundle, [name])
-        language: Language = bundle.get_language(name)
-    except (bundle.GrammarLoadError, bundle.LanguageNotFoundError, bundle.UnsupportedPlatformError, OSError):
-        return None
-    return language
-
-
-def _import_bundle() -> Any:
-    try:
-        # Imported here because it takes 60 ms, and searching never needs it.
-        import semble_grammars  # type: ignore[import-untyped]
-    except ImportError:
-        return None
-    return semble_grammars
+    table = _language_table()
+    known = [table["aliases"].get(name, name) for name in names]
+    rivals = [table[name]["rival"] for name in known if table.get(name, {}).get("rival")]
+    unpack_libraries([*known, *(table["aliases"].get(name, name) for name in rivals)])
