@@ -28,7 +28,8 @@ GROUND: dict[str, set[str]] = {
     "platform": {"errors", "types"},
     "power": set(),
     "globs": {"errors"},
-    "settings": {"errors", "globs", "platform"},
+    "small_files": {"platform"},
+    "settings": {"errors", "globs", "platform", "small_files"},
 }
 """The modules beside the packages: every package may import them, and they import each other as stated here."""
 

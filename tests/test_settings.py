@@ -1,6 +1,7 @@
 """`config.json`: defaults, validation of each key, and the project's values over the global ones."""
 
 import json
+import os
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -106,3 +107,21 @@ def test_a_folder_may_begin_at_home_and_a_cache_is_given_in_megabytes(tmp_path: 
     assert (settings.encoder, settings.encoder_folder) == ("minilm", str(Path.home() / "models"))
     assert settings.vector_cache_bytes == 2 * 1024**2
     assert warnings == []
+
+
+def test_a_file_that_is_too_large_or_a_pipe_is_ignored_and_said(tmp_path: Path) -> None:
+    with (tmp_path / "config.json").open("wb") as stream:
+        stream.truncate(6 << 30)
+    settings, (warning,) = load_settings(tmp_path / "config.json")
+    assert settings == Settings()
+    assert "it is larger than 10 MB). Make it smaller or remove it. It is ignored." in warning
+    (tmp_path / "config.json").unlink()
+    os.mkfifo(tmp_path / "config.json")
+    settings, (warning,) = load_settings(tmp_path / "config.json")
+    assert "not a regular file" in warning
+
+
+def test_the_file_may_be_a_link_as_those_who_keep_their_settings_together_have_it(tmp_path: Path) -> None:
+    (tmp_path / "kept.json").write_text('{"maxFiles": 7}', encoding="utf-8")
+    (tmp_path / "config.json").symlink_to("kept.json")
+    assert load_settings(tmp_path / "config.json") == (Settings(max_files=7), [])

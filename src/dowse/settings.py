@@ -4,6 +4,7 @@ A wrong value is ignored and reported; the other keys of the file still count.
 """
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -15,6 +16,7 @@ from typing import Any, Literal
 from dowse.errors import SettingsError, UsageError
 from dowse.globs import compile_glob
 from dowse.platform import write_atomically
+from dowse.small_files import read_small_file
 
 MAX_JSON_BYTES = 10 * 1024 * 1024
 """The size of the largest JSON file of dowse's own that is read."""
@@ -76,13 +78,12 @@ def write_default_settings(file: Path, global_file: Path | None = None) -> None:
 def read_json(file: Path) -> Any:
     """Return the content of one of dowse's JSON files, or raise SettingsError with the problem."""
     try:
-        if file.stat().st_size > MAX_JSON_BYTES:
-            raise SettingsError(f"{file} is larger than 10 MB. Make it smaller or remove it.")
-        return json.loads(file.read_text(encoding="utf-8-sig"))
+        return json.loads(read_small_file(file, MAX_JSON_BYTES, follows_links=True).decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"{file} is not valid JSON ({error}). Correct or remove it.") from error
     except OSError as error:
-        raise SettingsError(f"{file} cannot be read ({error.strerror}).") from error
+        remedy = " Make it smaller or remove it." if error.errno == errno.EFBIG else ""
+        raise SettingsError(f"{file} cannot be read ({error.strerror}).{remedy}") from error
 
 
 def _find_problem(key: str, value: Any) -> str | None:

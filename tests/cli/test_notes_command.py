@@ -86,6 +86,8 @@ def test_text_comes_from_a_file_or_from_stdin(
         (("remove", "ideas", "a", "zzz"), 1, "Document not found: zzz"),
         (("remove", "ideas"), 2, "add --yes"),
         (("import", "ideas", "/absent.jsonl"), 2, "cannot be read"),
+        (("export", "ideas", "/absent/f"), 3, "dowse: /absent/f cannot be written: No such file or directory."),
+        (("add", "ideas", "z", "--file", "/dev/zero"), 2, "/dev/zero has more than 10 MiB. Split it"),
     ],
 )
 def test_a_mistake_is_one_line_that_says_what_to_do(

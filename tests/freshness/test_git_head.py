@@ -122,3 +122,12 @@ def test_a_submodule_has_a_head_of_its_own(repository: Path, tmp_path: Path) -> 
     assert before != read_head(repository)
     commit(repository / "sub", "changed")
     assert read_head(repository / "sub") != before
+
+
+def test_a_pipe_in_the_place_of_head_is_not_waited_for(repository: Path) -> None:
+    (repository / ".git/HEAD").unlink()
+    os.mkfifo(repository / ".git/HEAD")
+    assert read_head(repository) is not None
+    (repository / "below").mkdir()
+    (repository / "below/.git").write_text("gitdir: a\0b", encoding="utf-8")
+    assert read_head(repository / "below") is not None

@@ -1,6 +1,7 @@
 """`dowse.toml`: its keys, the flags that override them, and the limits of an untrusted file."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,46 @@ def test_everything_that_can_be_said_is_understood(folder: Path) -> None:
     assert said.archives is not None
     assert said.archives.research == folder / "reports"
     assert (said.indexes, said.only, said.level, said.budget) == (False, ("code", "documents", "site"), "full", 8000)
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_read(folder: Path) -> None:
+    """A file of 6 GB was read whole before its size was checked."""
+    with (folder / "dowse.toml").open("wb") as stream:
+        stream.truncate(6 << 30)
+    message = r"it is larger than 1 MB\)\. Make it smaller, or ignore it with --no-config"
+    with pytest.raises(SettingsError, match=message):
+        find_manifest(folder)
+    with pytest.raises(SettingsError, match=message):
+        read_manifest(folder / "dowse.toml", is_trusted=True)
+
+
+def test_a_link_in_its_place_shows_nothing_of_the_file_that_it_leads_to(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A link to `.env` showed the name of a key."""
+    write_tree(folder, {".env": 'INNER_TOKEN = "abc"\n', "mine.toml": "indexes = false\n"})
+    (folder / "dowse.toml").symlink_to(".env")
+    assert main(["serve", "--http", "127.0.0.1:0"]) == 2
+    shown = capsys.readouterr().err
+    assert "dowse.toml cannot be read (symbolic link). Name the file that it leads to with --config" in shown
+    assert "INNER" not in shown
+    (folder / "dowse.toml").unlink()
+    (folder / "dowse.toml").symlink_to("mine.toml")
+    assert read_manifest(folder / "dowse.toml", is_trusted=True).indexes is False
+    with pytest.raises(SettingsError, match="symbolic link"):
+        find_manifest(folder)
+
+
+@pytest.mark.parametrize("form", ["a pipe", "a folder", "a link to nothing"])
+def test_what_is_no_file_in_its_place_does_not_count(folder: Path, form: str) -> None:
+    file = folder / "dowse.toml"
+    if form == "a pipe":
+        os.mkfifo(file)
+    elif form == "a folder":
+        file.mkdir()
+    else:
+        file.symlink_to("gone")
+    assert find_manifest(folder) is None
 
 
 def test_flags_go_before_it_key_by_key(folder: Path) -> None:

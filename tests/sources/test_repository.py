@@ -204,6 +204,49 @@ def test_a_git_file_that_points_to_another_machine_is_not_followed(tmp_path: Pat
     assert common_folder(tmp_path) is None
 
 
+@pytest.mark.parametrize("kind", ["file", "file without a space", "link", "worktree"])
+def test_a_git_file_that_leads_to_a_strangers_repository_does_not_show_its_excludes(tmp_path: Path, kind: str) -> None:
+    stranger = make_repository(tmp_path / "stranger")
+    write_tree(stranger, {".git/info/exclude": "plans-for-*\n"})
+    root = write_tree(
+        tmp_path / "root", {"plans-for-spring.md": "x", "a.py": "", "own/HEAD": "", "own/gitdir": "../.git"}
+    )
+    if kind == "link":
+        (root / ".git").symlink_to(stranger / ".git")
+    elif kind == "worktree":  # it names the root, but not as one of the worktrees of the repository
+        write_tree(root, {"own/commondir": str(stranger / ".git"), ".git": "gitdir: own\n"})
+    else:
+        write_tree(root, {".git": f"gitdir:{'' if 'without' in kind else ' '}{stranger / '.git'}\n"})
+    assert common_folder(root) is None
+    assert "plans-for-spring.md" in visible_files(source(root))
+
+
+def test_the_excludes_of_worktrees_and_submodules_hold_however_git_writes_the_way(with_submodule: Path) -> None:
+    git(with_submodule, "commit", "-q", "-m", "with a submodule")
+    git(with_submodule, "worktree", "add", "-q", str(with_submodule.parent / "tree"))
+    git(with_submodule.parent / "tree", "-c", "protocol.file.allow=always", "submodule", "update", "-q", "--init")
+    submodule = with_submodule / "libs/library"
+    assert _excludes_of(submodule) == with_submodule / ".git/modules/libs/library/info/exclude"
+    in_tree = with_submodule / ".git/worktrees/tree/modules/libs/library/info/exclude"
+    assert _excludes_of(with_submodule.parent / "tree/libs/library") == in_tree
+    git(submodule, "config", "extensions.worktreeConfig", "true")
+    path = git(submodule, "config", "core.worktree").decode().strip()
+    git(submodule, "config", "--worktree", "core.worktree", path)
+    git(
+        submodule, "config", "--file", str(_excludes_of(submodule).parent.parent / "config"), "--unset", "core.worktree"
+    )
+    assert _excludes_of(submodule) == with_submodule / ".git/modules/libs/library/info/exclude"
+
+
+def _excludes_of(top: Path) -> Path:
+    """Return the exclude file of a repository, after asserting that git uses the same."""
+    folder = common_folder(top)
+    assert folder is not None
+    expected = git(top, "rev-parse", "--path-format=absolute", "--git-path", "info/exclude").decode().strip()
+    assert (folder / "info/exclude").resolve() == Path(expected).resolve()
+    return (folder / "info/exclude").resolve()
+
+
 def test_a_git_file_with_nonsense_has_no_excludes(tmp_path: Path) -> None:
     write_tree(tmp_path, {".git": b"\xff\xfe nonsense"})
     assert common_folder(tmp_path) is None

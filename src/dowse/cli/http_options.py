@@ -13,11 +13,13 @@ import click
 
 from dowse.cli.output import say
 from dowse.errors import Failed, UsageError
+from dowse.small_files import read_named_file
 
 if TYPE_CHECKING:
     from dowse.server.composition import ComposedServer
 
 MIN_TOKEN_CHARACTERS = 16
+MAX_TOKEN_FILE_BYTES = 64 * 1024
 TOKEN_VARIABLE = "DOWSE_TOKEN"  # noqa: S105 - the name of a variable
 
 _ORIGIN = re.compile(r"(https?)://(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::([0-9]{1,5}))?")
@@ -122,7 +124,7 @@ def _read_token(file: str | None) -> str | None:
     token = os.environ.pop(TOKEN_VARIABLE, None)  # child processes must not inherit it
     if file is not None:
         try:
-            token = Path(file).read_text(encoding="utf-8").strip()
+            token = read_named_file(Path(file), MAX_TOKEN_FILE_BYTES).decode("utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"--token-file {file} cannot be read ({error}).") from error
     if token is None:

@@ -1,9 +1,9 @@
 """`dowse notes`: named indexes on disk, shared with assistants."""
 
+import contextlib
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -21,9 +21,9 @@ from dowse.cli.output import (
     show_text,
     show_warnings,
 )
-from dowse.errors import NotFound, UsageError
+from dowse.errors import Failed, NotFound, UsageError
 from dowse.indexes.index_status import format_size
-from dowse.notes.limits import DEFAULT_K, DEFAULT_MIN_LENGTH, MAX_K, MAX_OFFSET
+from dowse.notes.limits import DEFAULT_K, DEFAULT_MIN_LENGTH, MAX_CONTENT_BYTES, MAX_K, MAX_OFFSET
 
 if TYPE_CHECKING:
     from dowse.notes.notes_documents import NewNote
@@ -81,7 +81,7 @@ def add(
 
     if text is not None and file is not None:
         raise UsageError("Give TEXT or --file, not both.")
-    content = text if text is not None else _read_text(file or "-")
+    content = text if text is not None else _read_text(file or "-", MAX_CONTENT_BYTES)
     note = make_note(doc_id, content, _parse_object("--metadata", metadata))
     with _open_registry() as registry:
         (added,) = registry.use(name, lambda index: index.add([note]))
@@ -269,7 +269,7 @@ def import_(name: str, file: str | None, *, creates: bool, as_json: bool) -> int
     return 0
 
 
-@contextmanager
+@contextlib.contextmanager
 def _open_registry() -> "Iterator[NotesRegistry]":
     from dowse.notes.registry import NotesRegistry
 
@@ -284,17 +284,19 @@ def _open_registry() -> "Iterator[NotesRegistry]":
         registry.close()
 
 
-def _read_text(file: str) -> str:
+def _read_text(file: str, max_bytes: int | None = None) -> str:
+    name = "stdin" if file == "-" else file
     try:
-        data = sys.stdin.buffer.read() if file == "-" else parse_path(file).read_bytes()
+        with contextlib.nullcontext(sys.stdin.buffer) if file == "-" else parse_path(file).open("rb") as stream:
+            data = stream.read(-1 if max_bytes is None else max_bytes + 1)
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}.") from error
+    if max_bytes is not None and len(data) > max_bytes:
+        raise UsageError(f"{name} has more than {max_bytes // 2**20} MiB. Split it into several documents.")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UsageError(
-            f"{'stdin' if file == '-' else file} is not text in UTF-8 ({error.reason} at byte {error.start})."
-        ) from error
+        raise UsageError(f"{name} is not text in UTF-8 ({error.reason} at byte {error.start}).") from error
 
 
 def _parse_object(option: str, text: str | None) -> dict[str, Any] | None:
@@ -327,7 +329,7 @@ def _read_notes(file: str | None) -> "list[NewNote]":
     return notes
 
 
-@contextmanager
+@contextlib.contextmanager
 def _open_output(file: str | None) -> Iterator[Any]:
     if file is None or file == "-":
         yield lambda line: show_text(SafeText(line))
@@ -338,8 +340,11 @@ def _open_output(file: str | None) -> Iterator[Any]:
         with new.open("w", encoding="utf-8") as stream:
             yield lambda line: _write_line(stream, line)
         new.replace(path)
+    except OSError as error:
+        raise Failed(f"{file} cannot be written: {error.strerror}.") from error
     finally:
-        new.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            new.unlink()
 
 
 def _write_line(stream: IO[str], line: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from dowse.encoding.onnx_writer import MICROSOFT_DOMAIN, OnnxGraph, StoredWeights
 from dowse.errors import Failed
+from dowse.small_files import read_small_file
 
 MAX_HEADER_BYTES = 10_000_000
 """More than any model of this kind needs for the list of its weights."""
@@ -28,7 +29,7 @@ class ModelShape:
     @classmethod
     def read(cls, file: Path) -> "ModelShape":
         """Read the shape of a model, or raise Failed if it is not a BERT of MiniLM's kind."""
-        config = json.loads(file.read_text(encoding="utf-8"))
+        config = json.loads(read_small_file(file, MAX_HEADER_BYTES, follows_links=True))
         if (config["model_type"], config["hidden_act"]) != ("bert", "gelu"):
             raise Failed(f"{file} does not describe a BERT model with GELU.")
         return cls(

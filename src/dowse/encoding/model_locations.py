@@ -10,7 +10,9 @@ from pathlib import Path
 
 from dowse.encoding.minilm import MODEL_FILES, TOKENIZER_FILE, find_model_file
 from dowse.errors import ModelMissing
+from dowse.small_files import read_small_file
 
+MAX_REFERENCE_BYTES = 4096
 VERSION = "minilm-1"
 """The version of the model in full precision, from any of its files: their numbers differ by a millionth."""
 MODEL_HASHES = {
@@ -89,7 +91,7 @@ def _cached_folders() -> Iterator[Path]:
     for repository in REPOSITORIES:
         folder = hub_cache() / f"models--{repository.replace('/', '--')}"
         try:
-            newest = (folder / "refs" / "main").read_text(encoding="utf-8").strip()
+            newest = read_small_file(folder / "refs" / "main", MAX_REFERENCE_BYTES, follows_links=True).decode().strip()
             revisions = sorted(snapshot.name for snapshot in (folder / "snapshots").iterdir())
         except (OSError, UnicodeDecodeError):
             continue

@@ -9,7 +9,10 @@ from typing import Any
 
 from dowse.encoding.characters import Folding, character_sets
 from dowse.errors import Failed
+from dowse.small_files import read_small_file
 
+MAX_TOKENIZER_BYTES = 64 * 1024 * 1024
+"""A `tokenizer.json` has about 1 MB; the largest vocabularies take 20."""
 MAX_CACHED_STRETCHES = 20_000
 """The number of stretches of text whose ids are cached, in about 4 MB; a project of 3,000 files has 30,000 words."""
 MAX_CACHED_STRETCH_CHARACTERS = 100
@@ -62,7 +65,7 @@ class WordPiece:
     def from_file(cls, file: Path) -> "WordPiece":
         """Load the tokenizer of a `tokenizer.json`, or raise Failed if it is not for a BERT."""
         try:
-            return cls(parse_rules(json.loads(file.read_bytes())))
+            return cls(parse_rules(json.loads(read_small_file(file, MAX_TOKENIZER_BYTES, follows_links=True))))
         except Failed as error:
             raise Failed(f"{file} {error}") from None
         except (OSError, ValueError, RecursionError) as error:

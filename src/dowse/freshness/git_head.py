@@ -6,6 +6,8 @@ This works in worktrees and submodules, whose `.git` is a file, and with packed 
 import os
 from pathlib import Path
 
+from dowse.platform import open_beneath, read_at_most
+
 Head = tuple[object, ...]
 """A fingerprint that differs after HEAD has moved."""
 
@@ -45,15 +47,16 @@ def _resolve_reference(folder: Path, common: Path, reference: str) -> str:
 
 def _read(file: Path) -> str:
     try:
-        with file.open("rb") as stream:
-            return stream.read(_MAX_BYTES).decode("utf-8", "surrogateescape").strip()
-    except OSError:
+        real = Path(os.path.realpath(file))
+        with open_beneath(real.parent, real.name) as descriptor:  # a pipe is not waited for
+            return read_at_most(descriptor, _MAX_BYTES).decode("utf-8", "surrogateescape").strip()
+    except (OSError, ValueError):  # ValueError: a NUL in the name
         return ""
 
 
 def _file_stamp(file: Path) -> tuple[int, int] | None:
     try:
         seen = os.stat(file)  # noqa: PTH116 - runs every second
-    except OSError:
+    except (OSError, ValueError):
         return None
     return seen.st_mtime_ns, seen.st_size

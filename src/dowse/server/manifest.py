@@ -5,6 +5,7 @@ folder or on the network. A file that the user names with `--config` may.
 """
 
 import difflib
+import errno
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from typing import Any, cast, get_args
 
 from dowse.errors import SettingsError
 from dowse.mcp.tools import SURFACES, Level, Surface
+from dowse.small_files import read_named_file, read_small_file
 
 MANIFEST_FILE = "dowse.toml"
 MAX_MANIFEST_BYTES = 1 << 20
@@ -45,7 +47,7 @@ class Manifest:
 
 
 def find_manifest(folder: Path) -> Manifest | None:
-    """Return the manifest in a folder, if there is one; it is not trusted."""
+    """Return the manifest in a folder, if there is one; it is not trusted, and a symlink is refused."""
     file = folder / MANIFEST_FILE
     return read_manifest(file, is_trusted=False) if file.is_file() else None
 
@@ -53,17 +55,23 @@ def find_manifest(folder: Path) -> Manifest | None:
 def read_manifest(file: Path, *, is_trusted: bool) -> Manifest:
     """Return the content of a manifest; SettingsError names the file, the key and the remedy."""
     reader = _Reader(file, is_trusted=is_trusted)
-    return reader.manifest(_parse(file))
+    return reader.manifest(_parse(file, is_trusted=is_trusted))
 
 
-def _parse(file: Path) -> dict[str, Any]:
+def _parse(file: Path, *, is_trusted: bool) -> dict[str, Any]:
+    read = read_named_file if is_trusted else read_small_file  # a link could lead to a file that is never read
     try:
-        data = file.read_bytes()
-        if len(data) > MAX_MANIFEST_BYTES:
-            raise SettingsError(f"{file} is larger than 1 MB. Make it smaller.")
-        return tomllib.loads(data.decode("utf-8-sig"))
+        return tomllib.loads(read(file, MAX_MANIFEST_BYTES).decode("utf-8-sig"))
     except OSError as error:
-        raise SettingsError(f"{file} cannot be read ({error.strerror}).") from error
+        if error.errno == errno.EFBIG:
+            remedy = "Make it smaller"
+        elif error.errno == errno.ELOOP:
+            remedy = "Name the file that it leads to with --config"
+        else:
+            remedy = "Correct that"
+        raise SettingsError(
+            f"{file} cannot be read ({error.strerror}). {remedy}, or ignore it with --no-config."
+        ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SettingsError(
             f"{file} is not valid TOML ({error}). Correct it, or ignore it with --no-config."

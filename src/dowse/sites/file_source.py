@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from dowse.errors import Failed, UsageError
+from dowse.platform import open_beneath
 from dowse.sites.index_model import MAX_INDEX_BYTES
 from dowse.sites.index_source import FetchedIndex
 
@@ -28,7 +29,8 @@ class FileIndexSource:
         """
         try:
             for _ in range(_MAX_READS):
-                with self._path.open("rb") as file:
+                real = Path(os.path.realpath(self._path))
+                with open_beneath(real.parent, real.name) as descriptor, open(descriptor, "rb", closefd=False) as file:
                     before = _revision_of(os.fstat(file.fileno()))
                     if before == revision:
                         return None

@@ -18,6 +18,12 @@ def submodule_paths(text: str) -> frozenset[str]:
     return frozenset(os.path.normpath(value).replace(os.sep, "/") for value in values if value)
 
 
+def worktree_path(text: str) -> str:
+    """Return the path of the working tree that the configuration of a submodule names, relative to its folder; empty without one."""
+    values = [value for section, key, value in _parse_values(text) if (section, key) == ("core", "worktree")]
+    return values[-1] if values else ""
+
+
 def _parse_values(text: str) -> Iterator[tuple[str, str, str]]:
     """Yield every section, key and value in order, with names in lower case."""
     section = ""

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dowse.platform import open_beneath, read_at_most
-from dowse.sources.gitconfig import submodule_paths
+from dowse.sources.gitconfig import submodule_paths, worktree_path
 
 MAX_RULE_BYTES = 1024 * 1024
 """The largest rule file that is read; the parser has lower limits for rules that are costly."""
+_CONFIG_FILES = ("config", "config.worktree")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def is_repository(folder: Path) -> bool:
 
 def _is_git_folder(folder: Path) -> bool:
     """Return whether a folder has the files of a repository; a worktree keeps most of them in another folder."""
-    shared = read_rule_file(folder, "commondir").decode(errors="surrogateescape").strip()
+    shared = _read_path(folder, "commondir")
     common = _resolve_named_folder(folder, shared) if shared else folder
     return os.path.lexists(folder / "HEAD") and (
         common is None or all(_is_folder(common / name) for name in ("objects", "refs"))
@@ -73,18 +74,33 @@ def _is_git_folder(folder: Path) -> bool:
 
 
 def common_folder(top: Path) -> Path | None:
-    """Return the folder with the `info/exclude` of a repository, also for a worktree or a submodule."""
+    """Return the folder with the `info/exclude` of a repository, also for a worktree or a submodule.
+
+    The `.git` file of a worktree or a submodule names another folder. That folder counts only if it names the worktree
+    or the submodule in turn, as git writes it, so that a downloaded `.git` file cannot lead to a stranger's repository.
+    """
     marker = top / ".git"
-    if not stat.S_ISREG(_file_mode(marker)):
-        return marker
-    pointer = read_rule_file(top, ".git").decode(errors="surrogateescape").strip()
-    folder = (
-        _resolve_named_folder(top, pointer.removeprefix("gitdir:").strip()) if pointer.startswith("gitdir:") else None
-    )
-    if folder is None:
+    mode = _file_mode(marker)
+    if not stat.S_ISREG(mode):
+        return marker if stat.S_ISDIR(mode) else None
+    pointer = _read_path(top, ".git")
+    folder = _resolve_named_folder(top, pointer.removeprefix("gitdir:").strip())
+    if folder is None or not pointer.startswith("gitdir:"):
         return None
-    shared = read_rule_file(folder, "commondir").decode(errors="surrogateescape").strip()
-    return _resolve_named_folder(folder, shared) if shared else folder
+    if _is_same(_resolve_named_folder(folder, _read_path(folder, "gitdir")), marker):
+        common = _resolve_named_folder(folder, _read_path(folder, "commondir"))
+        return common if common is not None and _is_same(common / "worktrees", folder.parent) else None
+    settings = "".join(read_rule_file(folder, name).decode(errors="surrogateescape") for name in _CONFIG_FILES)
+    return folder if _is_same(_resolve_named_folder(folder, worktree_path(settings)), top) else None
+
+
+def _read_path(folder: Path, name: str) -> str:
+    """Return the path in a file of git."""
+    return read_rule_file(folder, name).decode(errors="surrogateescape").strip()
+
+
+def _is_same(one: Path | None, other: Path) -> bool:
+    return one is not None and os.path.realpath(one) == os.path.realpath(other)
 
 
 def read_rule_file(folder: Path, name: str) -> bytes:
@@ -109,8 +125,8 @@ def read_user_rule_file(file: Path) -> bytes:
 
 
 def _resolve_named_folder(folder: Path, named: str) -> Path | None:
-    """Return the folder that a file of git names; None for one on another machine, to avoid network access."""
-    if "\0" in named or named.startswith(("//", "\\\\")):
+    """Return the folder that a file of git names; None for none, and for one on another machine (no network access)."""
+    if not named or "\0" in named or named.startswith(("//", "\\\\")):
         return None
     return Path(os.path.normpath(folder / named))
 

@@ -178,6 +178,20 @@ def test_a_settings_file_that_is_wrong_is_refused(tmp_path: Path, file: str, mes
         gather_settings(tmp_path, {}, {})
 
 
+def test_a_settings_file_is_bounded_and_no_link(tmp_path: Path) -> None:
+    write_tree(tmp_path, {".env": 'INNER_TOKEN = "abc"\n'})
+    file = tmp_path / "dowse-site.toml"
+    file.symlink_to(".env")
+    with pytest.raises(SettingsError, match="symbolic link") as caught:
+        gather_settings(tmp_path, {}, {})
+    assert "INNER" not in str(caught.value)
+    file.unlink()
+    with file.open("wb") as stream:
+        stream.truncate(6 << 30)
+    with pytest.raises(SettingsError, match="it is larger than 1 MB"):
+        gather_settings(tmp_path, {}, {})
+
+
 def test_what_is_not_stated_is_asked_for(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.md": "Words."})
     with pytest.raises(UsageError, match="--name and --domain"):

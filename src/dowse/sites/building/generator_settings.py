@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 from dowse.errors import SettingsError, UsageError
 from dowse.sites.building.generator import SiteFacts
 from dowse.sites.building.generator_detection import GENERATOR_NAMES
+from dowse.sites.building.source_tree import MAX_SETTINGS_BYTES
+from dowse.small_files import read_small_file
 
 SETTINGS_FILE = "dowse-site.toml"
 VARIABLE_PREFIX = "DOWSE_SITE_"
@@ -67,8 +69,10 @@ def _read_settings_file(source: Path) -> dict[str, Any]:
     if file is None:
         return {}
     try:
-        stated = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        stated = tomllib.loads(read_small_file(file, MAX_SETTINGS_BYTES).decode("utf-8-sig"))
+    except OSError as error:
+        raise SettingsError(f"{file} cannot be read: {error.strerror}. Correct it or remove it.") from error
+    except (ValueError, RecursionError) as error:
         raise SettingsError(f"{file} cannot be read: {error}. Correct it or remove it.") from error
     for name, value in stated.items():
         if name not in SETTING_NAMES:

@@ -11,6 +11,7 @@ from dowse.sources.private_keys import find_private_key
 
 MAX_FILE_BYTES = 16 << 20
 """Maximum size of a page; a larger file is data, whatever its ending."""
+MAX_SETTINGS_BYTES = 1 << 20
 _SKIPPED_FOLDERS = frozenset({"node_modules", "bower_components", "vendor", "__pycache__"})
 """Folders of third-party files."""
 
@@ -38,8 +39,9 @@ class SourceTree:
         return data if len(data) <= MAX_FILE_BYTES and not find_private_key(data) else None
 
     def text(self, path: str) -> str:
-        """Return a settings file as text; empty if there is none."""
-        return (self.read(path) or b"").decode("utf-8", "replace").removeprefix("\ufeff")
+        """Return a settings file as text; empty if there is none, or if it is too large for one."""
+        data = self.read(path) or b""
+        return data.decode("utf-8", "replace").removeprefix("\ufeff") if len(data) <= MAX_SETTINGS_BYTES else ""
 
     def has_folder(self, path: str) -> bool:
         """Return whether there is a folder at this path."""
