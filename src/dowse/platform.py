@@ -272,7 +272,7 @@ class Lock:
         if self._descriptor is not None:
             return False
         with disk_errors(self.path.parent):
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+            descriptor = _open_lock_file(self.path)
         try:
             _lock_descriptor(descriptor)
         except OSError:
@@ -291,7 +291,7 @@ class Lock:
             return True
         try:
             descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-        except (FileNotFoundError, PermissionError):
+        except OSError:  # there is no file that anyone could have locked
             return False
         try:
             _lock_descriptor(descriptor, is_shared=True)
@@ -327,6 +327,19 @@ class Lock:
             yield
         finally:
             self.release()
+
+
+def _open_lock_file(path: Path) -> int:
+    """Open the file of a lock for writing. A folder or a broken link in its place is moved aside: it is nobody's data."""
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+    try:
+        return os.open(path, flags, 0o600)
+    except OSError as error:
+        if error.errno not in (errno.EISDIR, errno.ELOOP):
+            raise
+        with contextlib.suppress(FileNotFoundError):  # another process has moved it
+            path.rename(f"{path}.{time.time_ns()}.bak")
+        return os.open(path, flags, 0o600)
 
 
 if sys.platform == "win32":

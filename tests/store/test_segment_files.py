@@ -1,11 +1,14 @@
 """A file of the lexical index that was changed is noticed before Tantivy reads it."""
 
 import os
+import shutil
 from pathlib import Path
+from typing import IO
 
 import pytest
 
 from dowse.errors import LexicalDamaged
+from dowse.store import segment_files
 from dowse.store.lexical import LexicalIndex
 from dowse.store.local import LocalStore
 from dowse.store.segment_files import RECORD_FILE, SegmentFiles
@@ -104,11 +107,33 @@ def _find_fruit(index: LexicalIndex) -> object:
     return index.find_chunks(TextQuery(("fruit",), {"words": 1.0, "parts": 1.0}), 9)
 
 
+def note_reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Note the files that are read whole from now on."""
+    read: list[str] = []
+    checksum = segment_files._checksum
+
+    def note(stream: IO[bytes], content_bytes: int) -> int:
+        read.append(stream.name)
+        return checksum(stream, content_bytes)
+
+    monkeypatch.setattr(segment_files, "_checksum", note)
+    return read
+
+
+def test_a_file_of_another_segment_is_noticed(folder: Path, world: World) -> None:
+    """Its checksum is right, and it is not what was written there."""
+    first, second = files_of(folder, "fast")[:2]
+    shutil.copyfile(first, second)
+    store = LocalStore(folder, world.read_text)
+    assert [finding.part for finding in store.check()] == ["lexical index"]
+    assert len(found_paths(store, "fruit")) == 8
+    assert store.check() == []
+
+
 def test_files_that_are_known_to_be_whole_are_not_read_again(
     folder: Path, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read: list[Path] = []
-    monkeypatch.setattr("dowse.store.segment_files._find_damage", read.append)
+    read = note_reads(monkeypatch)
     store = LocalStore(folder, world.read_text)
     assert len(found_paths(store, "fruit")) == 8
     store.apply(Batch(puts=[world.put("date.py", "fruit date")]))
@@ -121,11 +146,10 @@ def test_files_without_a_record_are_read_once(folder: Path, world: World, monkey
     (lexical,) = folder.glob("lexical-*")
     (lexical / RECORD_FILE).write_text("[", encoding="ascii")
     os.utime(files_of(folder, "fieldnorm")[0])
-    read: list[Path] = []
-    monkeypatch.setattr("dowse.store.segment_files._find_damage", read.append)
+    read = note_reads(monkeypatch)
     store = LocalStore(folder, world.read_text)
     assert len(found_paths(store, "fruit")) == 8
     assert len(found_paths(store, "fruit")) == 8
     assert len(read) == len(set(read))
-    assert {file.suffix for file in read} == {f".{part}" for part in PARTS}
+    assert {Path(name).suffix for name in read} == {f".{part}" for part in PARTS}
     store.close()

@@ -27,7 +27,7 @@ class ArchiveDatabase:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self._database = CatalogDatabase(file, STEPS, APPLICATION_ID)
+        self._database = CatalogDatabase(file, STEPS, APPLICATION_ID, "Remove it, and run: dowse archive index")
         self._lock = threading.Lock()
         self._derived: dict[str, tuple[int, Any]] = {}
 
@@ -176,17 +176,24 @@ _NEWEST_WITH_IDENTITY = """
 
 def open_database(file: Path) -> ArchiveDatabase:
     """Open an existing database. Raise NotIndexed where there is none."""
+    _require_no_folder(file)
     if not file.is_file():
         raise NotIndexed(f"No archive has been indexed yet: there is no {file.name}. Run: dowse archive index")
+    if not file.stat().st_size:
+        raise NotIndexed(f"No archive has been indexed yet: {file.name} is empty. Run: dowse archive index")
     return ArchiveDatabase(file)
 
 
 def create_database(file: Path) -> ArchiveDatabase:
     """Open a database, and create it where it does not exist."""
-    if file.is_dir():
-        raise UsageError(f"{file} is a folder, not a database. Name a file with --db or SEARCH_DB_PATH.")
+    _require_no_folder(file)
     make_private_folder(file.parent)
     return ArchiveDatabase(file)
+
+
+def _require_no_folder(file: Path) -> None:
+    if file.is_dir():
+        raise UsageError(f"{file} is a folder, not a database. Name a file with --db or SEARCH_DB_PATH.")
 
 
 def citation_from_row(row: Row, ids: dict[int, str]) -> Citation:

@@ -1,8 +1,9 @@
 """`dowse docs`: serve a folder of documents to an assistant, or list, search and read it on the command line."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -28,6 +29,8 @@ from dowse.mcp.tools import Level
 
 if TYPE_CHECKING:
     from dowse.indexes.index import ProjectIndex
+
+Answer = TypeVar("Answer")
 
 SERVE_COMMAND = "[DIR]"
 
@@ -69,11 +72,8 @@ def list_command(folder: str | None, *, as_json: bool) -> int | CommandReply:
     from dowse.indexes.document_search import list_documents
     from dowse.surfaces.documents.doc_uris import document_mime_type, make_uri
 
-    project = _open_updated(folder)
-    try:
-        found = list_documents(project)
-    finally:
-        project.close()
+    project = _open_index(folder)
+    found = _ask(project, list_documents)
     exit_code = 0 if found else 1
     if as_json:
         listed = [
@@ -127,11 +127,7 @@ def search_command(
     if not query.strip():
         raise UsageError("The query is empty. Say what to look for.")
     document_query = DocumentQuery(parse_search_query(query), place, limit, parse_extensions(list(types)))
-    project = _open_updated(folder)
-    try:
-        found = find_documents(project, document_query, TitleIndex()).matches
-    finally:
-        project.close()
+    found = _ask(_open_index(folder), lambda project: find_documents(project, document_query, TitleIndex()).matches)
     results = [
         {**document_result(make_uri(match.document.path), match, found.terms), "path": match.document.path}
         for match in found.found
@@ -192,23 +188,38 @@ def read_command(document: str, folder: str | None, *, section: str | None, as_j
     return 0
 
 
-def _open_updated(folder: str | None) -> "ProjectIndex":
-    """Return the index of a folder's documents, brought up to date."""
+def _open_index(folder: str | None) -> "ProjectIndex":
+    """Return the index of a folder's documents."""
     from dowse.indexes.index import ProjectIndex
 
-    project = ProjectIndex(_find_root(folder), "documents")
+    return ProjectIndex(_find_root(folder), "documents")
+
+
+def _ask(project: "ProjectIndex", question: Callable[["ProjectIndex"], Answer]) -> Answer:
+    """Bring an index up to date and ask it a question, then close it."""
+    from dowse.indexes.damage_recovery import answer_or_rebuild
+
     show_warnings(project.warnings)
+    shown = len(project.warnings)
     say_if_locked(project)
+
+    def answer() -> Answer:
+        try:
+            with progress_bar(f"Reading {project.root.name}", is_expected=False) as progress:
+                if not project.update(progress).is_complete:  # after Ctrl-C, print no partial result
+                    raise KeyboardInterrupt
+        except NotWritable as error:
+            if not project.exists:
+                raise
+            if pending := project.drift().pending:
+                project.warnings.append(f"{pluralize(pending, 'changed file')} left out. {error}")
+        return question(project)
+
     try:
-        with progress_bar(f"Reading {project.root.name}", is_expected=False) as progress:
-            if not project.update(progress).is_complete:  # after Ctrl-C, print no partial result
-                raise KeyboardInterrupt
-    except NotWritable as error:
-        if not project.exists:
-            raise
-        if pending := project.drift().pending:
-            show_warnings([f"{pluralize(pending, 'changed file')} left out. {error}"])
-    return project
+        return answer_or_rebuild(project, answer)
+    finally:
+        show_warnings(project.warnings[shown:])
+        project.close()
 
 
 def _find_root(folder: str | None) -> Path:

@@ -84,6 +84,7 @@ def search(query: str, folder: str | None, *, exact: bool, is_pattern: bool, **h
         raise UsageError("The query is empty. Say what to look for.")
     project = open_or_find(parse_folder(folder))
     show_warnings(project.warnings)
+    shown = len(project.warnings)
     if exact or is_pattern or how["wait"]:
         say_if_locked(project)
     try:
@@ -91,6 +92,7 @@ def search(query: str, folder: str | None, *, exact: bool, is_pattern: bool, **h
             return _find_all(project, query, is_pattern=is_pattern, **how)
         return _search(project, query, **how)
     finally:
+        show_warnings(project.warnings[shown:])
         project.close()
 
 

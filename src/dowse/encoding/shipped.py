@@ -44,7 +44,11 @@ def open_minilm(threads: int = 1, models: Path = MODELS_FOLDER, *, in_eight_bits
 
 def verify_model(models: Path, name: str) -> Path:
     """Return the folder of a model, or raise Failed if a file differs from the SHA-256 that it was shipped with."""
-    for file, expected in json.loads(HASHES_FILE.read_text(encoding="utf-8")).items():
+    try:
+        hashes = dict(json.loads(HASHES_FILE.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise Failed(f"{HASHES_FILE} cannot be read ({error}). Reinstall dowse.") from error
+    for file, expected in hashes.items():
         if file.startswith(f"{name}/"):
             try:
                 with (models / file).open("rb") as stream:

@@ -40,6 +40,8 @@ IndexKind = Literal["project", "documents"]
 
 TURN_WAIT_SECONDS = 600.0
 """How long a full run waits for another run on the same project."""
+ASIDE_WAIT_SECONDS = 0.3
+"""How long an index with a damaged catalog waits for another run, which builds it anew as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,9 @@ class ProjectIndex:
             storage_layout.global_settings_file(),
             storage_layout.index_folder(self.root) / "config.json",
         )
+        obstacles = storage_layout.move_obstacles_aside(self.folder)
         self.settings, self.warnings = load_settings(*self.settings_files)
+        self.warnings += obstacles
         self.source = _make_source(root, self.settings, what)
         self.refusal: NotWritable | None = None
         """Why the last changes could not be stored; None once some could be."""
@@ -307,6 +311,7 @@ class ProjectIndex:
         if self._store is not None and not self._store.is_in_place():
             self.close()
         if self._store is None:
+            self.warnings += storage_layout.move_obstacles_aside(self.folder)
             read_text = text_reader(self.source)
 
             def read_if_there(document: StoredDocument) -> str | None:
@@ -358,11 +363,22 @@ class ProjectIndex:
             store.vector_counts(table.version)  # updates the matrix now, while no search waits for it
         return report
 
+    def set_damaged_aside(self, error: StoreDamaged) -> None:
+        """Set a damaged catalog aside, unless another process has replaced it; the next update builds the index anew."""
+        with contextlib.suppress(StoreBusy, NotWritable, OSError), self._turn.held(ASIDE_WAIT_SECONDS):
+            before = self._store
+            with contextlib.suppress(StoreDamaged):
+                self._open_store()
+            if self._store is before:
+                self._start_over(error)
+
     def _start_over(self, error: StoreDamaged) -> None:
         self.close()
         backup = set_catalog_aside(self.folder)
-        message = f"{error} It was set aside as {backup.name} and the index is built again."
-        open_log(self.folder).error(message)
+        message = (
+            f"The catalog of {self.root} was damaged. It was set aside as {backup.name} and the index is built again."
+        )
+        open_log(self.folder).error("%s %s", error, message)
         self.warnings.append(message)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from dowse.errors import NotWritable, PathRefused, UsageError
 from dowse.freshness.scan import Drift
+from dowse.indexes.damage_recovery import answer_or_rebuild
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.query_vectors import QueryEncoder, encode_query
 from dowse.platform import refusal_to_write, start_in_background
@@ -42,9 +43,13 @@ def search(
     """
     if not text.strip():
         raise UsageError("The query is empty. Say what to look for.")
-    pending = update_if_quick(index, text, waits=waits, progress=progress)
-    answer = search_now(index, parse_search_query(text), options, encoder)
-    return answer, coverage(index, max(pending, len(answer.outdated)))
+
+    def answer() -> tuple[Answer, Coverage]:
+        pending = update_if_quick(index, text, waits=waits, progress=progress)
+        found = search_now(index, parse_search_query(text), options, encoder)
+        return found, coverage(index, max(pending, len(found.outdated)))
+
+    return answer_or_rebuild(index, answer)
 
 
 def search_now(
@@ -68,11 +73,15 @@ def find_all(
 ) -> tuple[Occurrences, Coverage]:
     """Find every occurrence of a text or pattern; the index is first brought up to date, however long that takes."""
     matcher = pattern_matcher(text) if is_pattern else exact_matcher(text)
-    pending = update_if_quick(index, "", waits=True, progress=progress)
     options = replace(options, masks_secrets=index.settings.mask_secrets)
-    found = find_occurrences(index.store, index.source.read_bytes, matcher, options, offset=offset, seconds=seconds)
-    covered = coverage(index, pending)
-    return replace(found, is_complete=found.is_complete and covered.is_complete), covered
+
+    def answer() -> tuple[Occurrences, Coverage]:
+        pending = update_if_quick(index, "", waits=True, progress=progress)
+        found = find_occurrences(index.store, index.source.read_bytes, matcher, options, offset=offset, seconds=seconds)
+        covered = coverage(index, pending)
+        return replace(found, is_complete=found.is_complete and covered.is_complete), covered
+
+    return answer_or_rebuild(index, answer)
 
 
 def explain_rank(index: ProjectIndex, text: str, path: str, encoder: QueryEncoder | None = None) -> RankExplanation:

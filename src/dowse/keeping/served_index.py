@@ -11,6 +11,7 @@ from typing import TypeVar
 from dowse.encoding_worker.client import EncodingClient
 from dowse.encoding_worker.messages import IndexKey
 from dowse.errors import CatalogError, DowseError, StoreDamaged
+from dowse.indexes.damage_recovery import setting_damage_aside
 from dowse.indexes.index import IndexKind, ProjectIndex, index_folder_of
 from dowse.indexes.index_errors import with_index_facts
 from dowse.keeping.indexing_run import IndexingRun, start_run
@@ -126,7 +127,8 @@ class ServedIndex:
     def _do(self, work: Callable[[ProjectIndex], Result]) -> Result:
         index = self._open()
         try:
-            return work(index)
+            with setting_damage_aside(index):
+                return work(index)
         except DowseError as error:
             raise with_index_facts(error, index) from error
 

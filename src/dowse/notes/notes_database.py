@@ -133,7 +133,12 @@ class DiskDatabase:
     def reading(self) -> Iterator[sqlite3.Connection]:
         with self._connect() as opened:
             with _transaction(opened.connection, "BEGIN", "ROLLBACK"):
-                yield opened.connection
+                try:
+                    yield opened.connection
+                except (ValueError, TypeError, LookupError) as error:  # a damaged row may have unexpected values
+                    if problem := _find_damage(opened.connection):
+                        raise sqlite3.DatabaseError(problem) from error
+                    raise
             if not opened.is_current():
                 raise StoreBusy(f"The index {self.file.name} has just been changed. Try again.")
 
@@ -217,7 +222,7 @@ class DiskDatabase:
     def _translate_errors(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the text of an error may quote damaged names
             name, code = self.file.name, getattr(error, "sqlite_errorname", "")
             if code.startswith("SQLITE_FULL"):
                 raise DiskFull("No space is left on the disk; nothing was changed. Free some and try again.") from error
@@ -231,6 +236,18 @@ class DiskDatabase:
             raise StoreDamaged(
                 f"The index {name} cannot be used ({error}). Restore the file from a backup, or delete the index."
             ) from error
+
+
+def _find_damage(connection: sqlite3.Connection) -> str | None:
+    """Return what is wrong with the content of a file."""
+    (problem,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    if problem != "ok":
+        return str(problem)
+    counted = connection.execute(
+        "SELECT (SELECT documents FROM state), (SELECT count(*) FROM documents), "
+        "(SELECT count(*) FROM documents JOIN contents USING (id))"
+    ).fetchone()
+    return None if len(set(counted)) == 1 else "documents are missing"
 
 
 def make_tables(connection: sqlite3.Connection, facts: dict[str, str]) -> None:

@@ -136,9 +136,15 @@ class NotesRegistry:
             if not _NAME.fullmatch(name):
                 raise FileNotFoundError
             stat = index_file(name).stat()
-        except OSError as error:
+        except FileNotFoundError as error:
             self._close_on_disk(name)
             raise NotFound(f"Index not found: {_shorten(name)}") from error
+        except OSError as error:
+            self._close_on_disk(name)
+            raise Failed(
+                f"The index {index_file(name).name} cannot be read ({error.strerror}). Check the disk and the permissions "
+                "of the storage root."
+            ) from error
         identity = (stat.st_dev, stat.st_ino)
         known = self._disk.get(name)
         if known is None or known[0] != identity:
@@ -234,7 +240,7 @@ def _is_marked_deleted(file: Path) -> bool:
     try:
         with contextlib.closing(sqlite3.connect(f"file:{quote(str(file))}?mode=rw", uri=True)) as connection:
             return bool(connection.execute("SELECT is_deleted FROM state").fetchone()[0])
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError, TypeError):
         return False
 
 

@@ -17,7 +17,9 @@ from dowse.store.catalog_database import CatalogDatabase
 from dowse.store.catalog_rows import (
     CHUNK_COLUMNS,
     DOCUMENT_COLUMNS,
+    INVALID_VALUES,
     chunk_from_row,
+    damaged_row,
     document_from_row,
 )
 from dowse.store.catalog_schema import STEPS
@@ -97,7 +99,10 @@ class Catalog:
     def refusals(self) -> dict[str, tuple[Stat, Verdict]]:
         """Return the files that were refused for their content, by path."""
         rows = self._database.rows("SELECT path, reason, detail, size, mtime_ns, inode, ctime_ns FROM refusals")
-        return {row[0]: (Stat(*row[3:]), Verdict(row[0], Reason(row[1]), detail=row[2])) for row in rows}
+        try:
+            return {row[0]: (Stat(*row[3:]), Verdict(row[0], Reason(row[1]), detail=row[2])) for row in rows}
+        except INVALID_VALUES as error:
+            raise damaged_row(error) from error
 
     def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]:
         """Return those of the documents that exist, by id."""
@@ -146,7 +151,10 @@ class Catalog:
     def converted_text(self, document_id: int) -> str | None:
         """Return the stored text of a document that was converted from its file; None for a verbatim one."""
         rows = self._database.rows("SELECT text FROM texts WHERE document_id = ?", (document_id,))
-        return zlib.decompress(rows[0][0]).decode() if rows else None
+        try:
+            return zlib.decompress(rows[0][0]).decode() if rows else None
+        except INVALID_VALUES as error:
+            raise damaged_row(error) from error
 
     def totals(self, kind: Kind) -> Totals:
         """Return the counts of one kind, cached until the next transaction, since every answer reports them."""
@@ -246,8 +254,10 @@ class Catalog:
         miscounted = self._database.rows(
             "SELECT path FROM documents WHERE chunk_count != (SELECT count(*) FROM chunks WHERE document_id = documents.id)"
         )
+        later = self._database.rows("SELECT 1 FROM changes WHERE sequence > ? LIMIT 1", (self.sequence(),))
         return [
             *found,
+            *("there are changes after the last transaction" for _ in later),
             *(f"a row of {row[0]} refers to a missing document" for row in orphans),
             *(f"{row[0]} has a wrong number of chunks" for row in miscounted),
         ]
@@ -306,5 +316,6 @@ class Catalog:
     def _required(self, key: str) -> str:
         value = self.fact(key)
         if value is None:
-            raise StoreDamaged(f"The catalog {self._database.file} is damaged: the fact '{key}' is missing.")
+            file, remedy = self._database.file, self._database.remedy
+            raise StoreDamaged(f"The catalog {file} is damaged: the fact '{key}' is missing. {remedy}")
         return value

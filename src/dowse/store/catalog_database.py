@@ -26,8 +26,16 @@ class CatalogDatabase:
     existing database is read.
     """
 
-    def __init__(self, file: Path, steps: Sequence[str] = STEPS, application_id: int = APPLICATION_ID) -> None:
+    def __init__(
+        self,
+        file: Path,
+        steps: Sequence[str] = STEPS,
+        application_id: int = APPLICATION_ID,
+        remedy: str = "Run: dowse doctor --fix",
+    ) -> None:
         self.file = file
+        self.remedy = remedy
+        """What to do about a damaged file."""
         self._steps = steps
         self._application_id = application_id
         self._local = threading.local()
@@ -140,7 +148,7 @@ class CatalogDatabase:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if application != self._application_id and (version or _has_tables(connection)):
-            raise StoreDamaged(f"{self.file} is not a catalog of dowse.")
+            raise StoreDamaged(f"{self.file} is not a catalog of dowse. {self.remedy}")
         if version > len(self._steps):
             raise self._too_new(connection, version)
         if version < len(self._steps):
@@ -170,7 +178,7 @@ class CatalogDatabase:
         """Translate the errors of SQLite into dowse's own."""
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the text of an error may quote damaged names
             code = getattr(error, "sqlite_errorname", "")
             if code.startswith("SQLITE_FULL"):
                 raise disk_full_error(self.file) from error
@@ -181,7 +189,7 @@ class CatalogDatabase:
                     f"The catalog {self.file} cannot be read or written ({error}). "
                     "Check the disk and the folder's permissions; nothing was lost."
                 ) from error
-            raise StoreDamaged(f"The catalog {self.file} cannot be used ({error}).") from error
+            raise StoreDamaged(f"The catalog {self.file} cannot be used ({error}). {self.remedy}") from error
 
 
 def is_current_format(file: Path) -> bool:
@@ -195,7 +203,7 @@ def is_current_format(file: Path) -> bool:
     try:
         with contextlib.closing(open_connection(file, mode="ro").connection) as connection:
             version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError):
         return False
     return version == len(STEPS)
 

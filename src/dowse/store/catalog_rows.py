@@ -2,16 +2,20 @@
 
 import hashlib
 import json
+import zlib
 from dataclasses import astuple
 from typing import Any
 
 from dowse.encoding.inputs import encoder_input
+from dowse.errors import StoreDamaged
 from dowse.types import Chunk, Put, Stat, StoredChunk, StoredDocument, Symbol
 
 DOCUMENT_COLUMNS = (
     "id, path, kind, language, title, description, tags, size, mtime_ns, inode, ctime_ns, checked_ns, "
     "content_hash, encoding, text_start, is_verbatim, is_truncated, chunk_count, recipe, problem"
 )
+INVALID_VALUES = (ValueError, TypeError, LookupError, zlib.error)
+"""What the conversion of a damaged row raises."""
 CHUNK_COLUMNS = "id, document_id, ordinal, start_byte, end_byte, start_line, end_line, text_hash, symbols, headings"
 
 
@@ -61,6 +65,10 @@ def chunk_row(document_id: int, path: str, ordinal: int, chunk: Chunk) -> tuple[
 
 def document_from_row(row: tuple[Any, ...]) -> StoredDocument:
     """Return the document of a row of `DOCUMENT_COLUMNS`."""
+    try:
+        tags, stat = _from_json(row[6]), Stat(*row[7:11])
+    except INVALID_VALUES as error:
+        raise damaged_row(error) from error
     return StoredDocument(
         id=row[0],
         path=row[1],
@@ -68,8 +76,8 @@ def document_from_row(row: tuple[Any, ...]) -> StoredDocument:
         language=row[3],
         title=row[4],
         description=row[5],
-        tags=_from_json(row[6]),
-        stat=Stat(*row[7:11]),
+        tags=tags,
+        stat=stat,
         checked_ns=row[11],
         content_hash=row[12],
         encoding=row[13],
@@ -84,7 +92,11 @@ def document_from_row(row: tuple[Any, ...]) -> StoredDocument:
 
 def chunk_from_row(row: tuple[Any, ...]) -> StoredChunk:
     """Return the chunk of a row of `CHUNK_COLUMNS`."""
-    symbols = () if row[8] == "[]" else tuple(Symbol(*symbol) for symbol in json.loads(row[8]))
+    try:
+        symbols = () if row[8] == "[]" else tuple(Symbol(*symbol) for symbol in json.loads(row[8]))
+        headings = _from_json(row[9])
+    except INVALID_VALUES as error:
+        raise damaged_row(error) from error
     return StoredChunk(
         id=row[0],
         document_id=row[1],
@@ -95,8 +107,13 @@ def chunk_from_row(row: tuple[Any, ...]) -> StoredChunk:
         end_line=row[6],
         text_hash=row[7],
         symbols=symbols,
-        headings=_from_json(row[9]),
+        headings=headings,
     )
+
+
+def damaged_row(error: Exception) -> StoreDamaged:
+    """Return the error of a row whose values nobody has written."""
+    return StoreDamaged(f"The catalog has a damaged row ({error}). Run: dowse doctor --fix")
 
 
 def input_hash(path: str, text: str) -> bytes:

@@ -265,9 +265,14 @@ class LocalStore:
 
     def check(self) -> list[Finding]:
         """Check the catalog, compare every derived part with it, and return the problems."""
-        findings = [Finding("catalog", problem) for problem in self._catalog.problems()]
+        if findings := [Finding("catalog", problem) for problem in self.catalog_problems()]:
+            return findings  # everything else is derived from it
         findings += [Finding("lexical index", problem) for problem in self._lexical.problems()]
         return findings + [Finding("vectors", problem) for problem in self._matrices.problems()]
+
+    def catalog_problems(self) -> list[str]:
+        """Return what is wrong with the catalog itself."""
+        return self._catalog.problems()
 
     def repair(self) -> None:
         """Rebuild the derived parts that are wrong."""

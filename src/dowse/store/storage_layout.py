@@ -1,8 +1,10 @@
 """The layout of the storage root: one folder per indexed project, and the JSON files in it."""
 
+import contextlib
 import hashlib
 import json
 import os
+import shutil
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +18,9 @@ from dowse.types import Kind, Totals
 
 DOCUMENTS_FOLDER = "documents"
 """The subfolder, in the folder of a root, with the index of its documents."""
+
+_FILE_SUFFIXES = (".json", ".lock", ".matrix", ".sqlite", ".sqlite-shm", ".sqlite-wal")
+"""How the names of the files of an index end. Its folders have no suffix."""
 
 _FINGERPRINTS: dict[Kind, str] = {"code": "fingerprints.json", "docs": "docs-fingerprints.json"}
 
@@ -67,6 +72,29 @@ def index_folder(root: Path) -> Path:
     indexes = storage_root() / "indexes"
     short = indexes / digest[:16]
     return short if short.is_dir() else indexes / digest[:32]
+
+
+def move_obstacles_aside(folder: Path) -> list[str]:
+    """Rename what stands in the place of a file of an index and is none; return a message for each.
+
+    It may be a folder, or a link that leads nowhere. The index then lacks that file, which every part of it survives.
+    """
+    messages = []
+    with contextlib.suppress(OSError):  # there is no index yet, or it cannot be changed
+        for entry in [Path(entry.path) for entry in os.scandir(folder) if not _is_file(entry)]:
+            if entry.suffix in _FILE_SUFFIXES:
+                backup = entry.with_name(f"{entry.name}.bak")
+                shutil.rmtree(backup, ignore_errors=True)  # a folder that was set aside before
+                entry.replace(backup)
+                messages.append(f"{entry.name} was not a file. It was set aside as {backup.name} and is made anew.")
+    return messages
+
+
+def _is_file(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # a link to itself
+        return False
 
 
 def notes_folder() -> Path:
