@@ -319,6 +319,8 @@ def text_reader(source: FileSource) -> ReadText:
         read = source.read_path(document.path)
         if isinstance(read, Verdict) or read.content_hash != document.content_hash:
             return None
+        if document.is_verbatim:
+            return read.data[document.text_start :].decode()
         parsed = parse(source, read)
         return None if isinstance(parsed, Verdict) else parsed.reading.text
 
