@@ -89,7 +89,7 @@ def incomplete_replies(searches: list[Search], history: list[Operation], indexed
     found = []
     for search in searches:
         later = [operation for operation in history if operation.ended >= search.began]
-        if any(operation.changes_rules for operation in later) or not search.reply.get("coverage", {}).get("complete"):
+        if any(operation.changes_rules for operation in later) or not is_complete(search):
             continue
         until = [operation for operation in later if operation.began <= search.ended]
         kind = DOCUMENTS if search.tool == "search_docs" else CODE
@@ -101,6 +101,11 @@ def incomplete_replies(searches: list[Search], history: list[Operation], indexed
             if is_expected and was_there and not _is_shown(path, search.reply):
                 found.append(f"{path} for {search.token}: {search.reply}")
     return found
+
+
+def is_complete(search: Search) -> bool:
+    """Return whether the reply claims to be about all files as they were when the search began."""
+    return bool(search.reply.get("coverage", {}).get("complete"))
 
 
 def _is_shown(path: str, reply: Message) -> bool:

@@ -3,14 +3,16 @@
 import contextlib
 import json
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from dowse.indexes.index import ProjectIndex
+from tests.end_to_end.storm.busy_machine import busy_machine
 from tests.end_to_end.storm.file_operations import RandomOperations
 from tests.end_to_end.storm.index_comparison import contents_from_scratch, difference, indexed_contents
-from tests.end_to_end.storm.search_thread import Search, SearchThread, incomplete_replies, stale_hits
+from tests.end_to_end.storm.search_thread import Search, SearchThread, incomplete_replies, is_complete, stale_hits
 from tests.end_to_end.storm.servers import Server
 
 IN_FLIGHT_SECONDS = 3.0
@@ -19,9 +21,21 @@ be found only minutes later."""
 
 
 def survive(
-    folder: Path, seed: int, operations: int, pause_seconds: float = 0.05, count: int = 1, strategy: str = "realtime"
-) -> None:
-    """Change files in batches; after each the index equals a new one, and no search showed stale text."""
+    folder: Path,
+    seed: int,
+    operations: int,
+    pause_seconds: float = 0.05,
+    count: int = 1,
+    strategy: str = "realtime",
+    searches: int = 0,
+    *,
+    is_busy: bool = False,
+) -> Counter[str]:
+    """Change files in batches; after each the index equals a new one, and no search showed stale text.
+
+    Go on until this many operations and searches were made, beside other programs if the machine `is_busy`. Return
+    how many replies were complete, and how many named something as pending.
+    """
     project_files = RandomOperations(folder / "project", folder / "outside", seed)
     project = ProjectIndex(project_files.root)
     project.update()
@@ -31,17 +45,22 @@ def survive(
     finish = project_files.git_commit if strategy == "git" else lambda: None
     with contextlib.ExitStack() as stack:
         servers = [stack.enter_context(Server(project_files.root)) for _ in range(count)]
-        done = search_count = 0
-        while done < operations:
-            made, searches = run_batch(project_files, servers, operations - done, pause_seconds)
-            done, search_count = done + made, search_count + len(searches)
+        done, replies = 0, Counter[str]()
+        while done < operations or replies.total() < searches:
+            with busy_machine(folder) if is_busy else contextlib.nullcontext():
+                made, batch = run_batch(
+                    project_files, servers, max(operations - done, 48 if searches else 1), pause_seconds
+                )
+            done += made
+            replies.update("complete" if is_complete(search) else "pending" for search in batch)
             for server in servers:
                 server.settle(project_files.token(), finish)
-            check(project_files, searches, folder / "scratch", f"seed {seed}, after {done}")
-        assert search_count > operations / 10, "too few searches to prove anything"
+            check(project_files, batch, folder / "scratch", f"seed {seed}, after {done}")
+        assert replies.total() > operations / 10, "too few searches to prove anything"
         log = project.folder / "logs" / "dowse.log"
         log_text = log.read_text(encoding="utf-8") if log.exists() else ""
         assert "malformed" not in log_text + "".join(server.stderr for server in servers)
+    return replies
 
 
 def run_batch(
@@ -75,6 +94,18 @@ def check(project_files: RandomOperations, searches: list[Search], scratch: Path
 
 def test_a_hundred_operations(tmp_path: Path) -> None:
     survive(tmp_path, seed=1, operations=100)
+
+
+def test_a_busy_machine_hides_no_change(tmp_path: Path) -> None:
+    assert survive(tmp_path, seed=2, operations=12, is_busy=True)["complete"]
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_ten_thousand_searches_on_a_busy_machine(tmp_path: Path) -> None:
+    replies = survive(tmp_path, seed=3, operations=1000, searches=10_000, is_busy=True)
+    print(dict(replies))
+    assert replies["complete"] > replies["pending"]
 
 
 @pytest.mark.soak
