@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dowse.archives.archive_locations import Archive
-from dowse.archives.archive_types import ArchivedDocument
+from dowse.archives.archive_types import ArchivedDocument, CitationInText
 from dowse.archives.citations import extract_citations
 from dowse.archives.dates import date_from_value, find_date_in_path
 from dowse.archives.file_groups import ORIGINALS, FileGroup
 from dowse.archives.query_results import parse_metadata, result_to_markdown
 from dowse.archives.rfc_headers import RfcHeader, parse_rfc_header
 from dowse.archives.url_identities import DOI, arxiv_identity, doi_identity, is_web_url, url_identity
-from dowse.reading import read_document
+from dowse.reading import read_as_plain_text, read_document
 from dowse.reading.decoding import decode
 from dowse.reading.front_matter import parse_front_matter
 from dowse.reading.shorten import MAX_TITLE_CHARS, shorten
@@ -66,7 +66,31 @@ def read_file_group(group: FileGroup, files: Mapping[str, bytes], archive: Archi
         else None
     )
     url = next(filter(is_web_url, _text_values(parsed.stated_values, _URL_KEYS)), "")
-    is_capture = group.form == "capture"
+    citations = extract_citations(
+        parsed.reading,
+        start=parsed.start,
+        source=parsed.source if suffix_of(group.path) == ".rst" else "",
+        base_url=url if group.form == "capture" else "",
+        header=header,
+        front_matter=parsed.front_matter,
+        is_markdown=suffix_of(group.path) != ".txt",
+    )
+    return _make_document(parsed, archive, header, url, citations)
+
+
+def read_as_plain_document(group: FileGroup, files: Mapping[str, bytes], archive: Archive) -> ArchivedDocument:
+    """Return the document of a group of files without parsing them: its text as it is written, without citations."""
+    return _make_document(_ParsedFiles(group, read_as_plain_text(files[group.path], group.path)), archive)
+
+
+def _make_document(
+    parsed: _ParsedFiles,
+    archive: Archive,
+    header: RfcHeader | None = None,
+    url: str = "",
+    citations: tuple[CitationInText, ...] = (),
+) -> ArchivedDocument:
+    group = parsed.group
     question = next(_text_values(parsed.stated_values, _QUESTION_KEYS), "")
     folder = group.path.rpartition("/")[0]
     return ArchivedDocument(
@@ -74,7 +98,7 @@ def read_file_group(group: FileGroup, files: Mapping[str, bytes], archive: Archi
         path=group.path,
         title=_choose_title(parsed, header, question),
         text=parsed.reading.text,
-        source="url-content" if is_capture or archive == "url-content" else "research",
+        source="url-content" if group.form == "capture" or archive == "url-content" else "research",
         type=_choose_type(group, parsed.front_matter, header),
         body_start=parsed.start or (parsed.reading.text.find("\n\n") + 1 if header and parsed.source else 0),
         date=_find_date(group, parsed.stated_values, header),
@@ -86,15 +110,7 @@ def read_file_group(group: FileGroup, files: Mapping[str, bytes], archive: Archi
             *([folder] if folder and group.form != "text" else []),
             *_find_names(parsed.front_matter),
         ),
-        citations=extract_citations(
-            parsed.reading,
-            start=parsed.start,
-            source=parsed.source if suffix_of(group.path) == ".rst" else "",
-            base_url=url if is_capture else "",
-            header=header,
-            front_matter=parsed.front_matter,
-            is_markdown=suffix_of(group.path) != ".txt",
-        ),
+        citations=citations,
     )
 
 

@@ -2,7 +2,8 @@
 
 import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 from dowse.archives.archive_database import ArchiveDatabase
@@ -12,7 +13,12 @@ from dowse.archives.archive_writer import ArchiveWriter
 from dowse.archives.citation_resolution import resolve_citations
 from dowse.archives.ingest import RECIPE, ArchiveIngest
 from dowse.errors import UsageError
+from dowse.parsing.parser_pool import shared_pool
+from dowse.reading.formats import BINARY_EXTENSIONS
 from dowse.types import FolderCallback, Progress
+
+MAX_PROBLEMS = 20
+"""Files that cannot be parsed and are named; the others are counted."""
 
 
 def update_database(
@@ -52,15 +58,25 @@ def update_database(
             writer.finish()
         _update_quotations(database, connection, writer, quotes, is_changed=report.changed_anything)
         (report.citations,) = connection.execute("SELECT COUNT(*) FROM citations WHERE is_citation").fetchone()
+    report.warnings += _describe_problems(report.problems)
     report.seconds = time.perf_counter() - started
     return report
 
 
+def _describe_problems(problems: Mapping[str, str]) -> Iterator[str]:
+    for path, problem in islice(problems.items(), MAX_PROBLEMS):
+        is_kept = not path.lower().endswith((*BINARY_EXTENSIONS, ".bib"))
+        yield f"{path} {problem}; it is {'kept as plain text' if is_kept else 'kept without its text'}."
+    if len(problems) > MAX_PROBLEMS:
+        yield f"{len(problems) - MAX_PROBLEMS:,} more files cannot be parsed."
+
+
 def _ingest_all(ingests: list[ArchiveIngest], progress: Progress) -> None:
     total, done = sum(len(ingest.groups) for ingest in ingests), 0
+    if changed := sum(ingest.count_changed() for ingest in ingests):
+        shared_pool().expect(changed)
     for ingest in ingests:
-        for group in ingest.groups:
-            ingest.update(group)
+        for _ in ingest.update_all():
             done += 1
             progress(done, total)
         ingest.remove_missing_files()

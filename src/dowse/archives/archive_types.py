@@ -166,6 +166,8 @@ class ArchiveReport:
     seconds: float = 0.0
     skipped: dict[str, int] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    problems: dict[str, str] = field(default_factory=dict)
+    """What the parser could not do with a file that was read as plain text, by its path."""
 
     @property
     def changed_anything(self) -> bool:

@@ -2,21 +2,20 @@
 
 import hashlib
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dowse.archives.archive_database import ArchiveDatabase
-from dowse.archives.archive_documents import read_file_group
 from dowse.archives.archive_locations import Archive
+from dowse.archives.archive_parsing import ParsedFileGroup, start_reading
 from dowse.archives.archive_types import ArchiveReport
 from dowse.archives.archive_writer import ArchiveWriter, SeenFile
-from dowse.archives.bibtex import parse_bibtex
 from dowse.archives.file_groups import FileGroup, group_files
-from dowse.errors import FormatNotReadable
+from dowse.parsing.read_ahead import read_ahead
 from dowse.reading import VERSION as READING_VERSION
-from dowse.reading.decoding import decode
 from dowse.sources.archive_files import ArchiveFiles
-from dowse.types import Entry, FolderCallback, Reason, Stat, Verdict
+from dowse.types import Entry, FolderCallback, Stat, Verdict
 
 VERSION = 1
 """Raise this when the same files would give different documents or citations; all files are then read again."""
@@ -24,6 +23,9 @@ RECIPE = f"{READING_VERSION}.{VERSION}"
 
 _CLOCK_TICK_NS = 2_000_000_000
 """A file modified within this time before it was read may have changed again within one tick of the coarsest clock."""
+
+_PROBLEM = "plain text: "
+"""The beginning of the refusal of a file that its parser could not cope with, and that was read as plain text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ class _KnownFile:
     hash: bytes
     document: int | None
     refusal: str
+    """Why the file was not read, or, after `_PROBLEM`, why it was read as plain text."""
 
     def is_unchanged(self, entry: Entry) -> bool:
         """Return whether a file is unchanged, judged by its stat alone."""
@@ -74,40 +77,52 @@ class ArchiveIngest:
         self.groups = list(group_files(entries))
         self.other_files += [(self.archive, path) for group in self.groups for path in group.others]
 
-    def update(self, group: FileGroup) -> None:
-        """Bring one document up to date."""
-        known = self._known_files(group)
-        if known and all(file.is_unchanged(entry) for file, entry in zip(known, group.entries, strict=True)):
-            self._count_unchanged(group, known[0])
-            return
-        now = time.time_ns()
-        read = self._read(group)
-        if isinstance(read, Verdict):
-            self._refuse(group, read)
-            return
-        hashes = [hashlib.sha256(data).digest() for data, _ in read]
-        if known and [file.hash for file in known] == hashes and not known[0].refusal:
-            number = known[0].document
-            self._count_unchanged(group, known[0])
-        else:
-            written = self._write(group, [data for data, _ in read], hashes)
-            if isinstance(written, Verdict):
-                self._refuse(group, written)
-                return
-            number = written
-        for entry, (_, stat), hashed in zip(group.entries, read, hashes, strict=True):
-            self._writer.put_file(SeenFile(self.archive, entry.path, number, stat, now, hashed))
+    def count_changed(self) -> int:
+        """Return the number of documents whose files may have changed, judged by their stat alone."""
+        return sum(self._unchanged_files(group) is None for group in self.groups)
+
+    def update_all(self) -> Iterator[None]:
+        """Bring all documents up to date, in order. Files are read and parsed ahead of those that are written."""
+        return read_ahead(self._start(group) for group in self.groups)
 
     def remove_missing_files(self) -> None:
         """Remove the records of files that no longer exist."""
         existing = {entry.path for group in self.groups for entry in group.entries}
         self._writer.remove_files(self.archive, [path for path in self._known if path not in existing])
 
+    def _start(self, group: FileGroup) -> tuple[Callable[[], None], int]:
+        """Read the files of one document, and have them parsed if they changed.
+
+        Return a function that brings the document up to date, and the number of bytes that were read.
+        """
+        if unchanged := self._unchanged_files(group):
+            return lambda: self._count_unchanged(group, unchanged[0]), 0
+        known = self._known_files(group)
+        now = time.time_ns()
+        read = self._read(group)
+        if isinstance(read, Verdict):
+            return lambda: self._refuse(group, read), 0
+        files = [
+            SeenFile(self.archive, entry.path, None, stat, now, hashlib.sha256(data).digest())
+            for entry, (data, stat) in zip(group.entries, read, strict=True)
+        ]
+        if known and [file.hash for file in known] == [file.hash for file in files] and not known[0].refusal:
+            return lambda: self._keep(group, known[0], files), 0
+        contents = {entry.path: data for entry, (data, _) in zip(group.entries, read, strict=True)}
+        wait = start_reading(group, contents, self.archive)
+        return lambda: self._write(group, wait(), files), sum(map(len, contents.values()))
+
     def _known_files(self, group: FileGroup) -> list[_KnownFile] | None:
         """Return the records of the files of a group; None unless they were the same group before, and read the same way."""
         known = [file for entry in group.entries if (file := self._known.get(entry.path))]
         is_same_group = len(known) == len(group.entries) and len({file.document for file in known}) == 1
         return known if is_same_group and not self._has_new_recipe else None
+
+    def _unchanged_files(self, group: FileGroup) -> list[_KnownFile] | None:
+        """Return the records of the files of a group if all are unchanged, judged by their stat alone."""
+        known = self._known_files(group)
+        is_unchanged = known and all(file.is_unchanged(entry) for file, entry in zip(known, group.entries, strict=True))
+        return known if is_unchanged else None
 
     def _read(self, group: FileGroup) -> list[tuple[bytes, Stat]] | Verdict:
         found = list[tuple[bytes, Stat]]()
@@ -118,22 +133,33 @@ class ArchiveIngest:
             found.append(read)
         return found
 
-    def _write(self, group: FileGroup, contents: list[bytes], hashes: list[bytes]) -> int | Verdict | None:
-        """Return the number of the document that was written, None for a bibliography, or why it cannot be read."""
-        if group.form == "bibliography":
-            self._writer.put_bibliography(self.archive, group.path, parse_bibtex(decode(contents[0]).text))
-            return None
-        files = {entry.path: data for entry, data in zip(group.entries, contents, strict=True)}
-        try:
-            document = read_file_group(group, files, self.archive)
-        except FormatNotReadable as error:
-            return Verdict(group.path, Reason.UNREADABLE, detail=str(error))
-        number, is_new = self._writer.put(document, hashlib.sha256(b"".join(hashes)).digest())
-        if is_new:
-            self._report.added += 1
+    def _keep(self, group: FileGroup, known: _KnownFile, files: list[SeenFile]) -> None:
+        """Record that files have another stat and the same content."""
+        self._count_unchanged(group, known)
+        self._put_files(files, known.document)
+
+    def _write(self, group: FileGroup, parsed: ParsedFileGroup | Verdict, files: list[SeenFile]) -> None:
+        """Write the document or the bibliography of a group."""
+        if isinstance(parsed, Verdict):
+            self._refuse(group, parsed)
+            return
+        document, number = parsed.document, None
+        if document is None:
+            self._writer.put_bibliography(self.archive, group.path, parsed.entries)
+        elif refusal := self._source.text_refusal(group.path, document.text):
+            self._refuse(group, refusal)
+            return
         else:
-            self._report.updated += 1
-        return number
+            number, is_new = self._writer.put(document, hashlib.sha256(b"".join(file.hash for file in files)).digest())
+            self._report.added += is_new
+            self._report.updated += not is_new
+        if parsed.problem:
+            self._report.problems[group.path] = parsed.problem
+        self._put_files(files, number, parsed.problem)
+
+    def _put_files(self, files: list[SeenFile], document: int | None, problem: str = "") -> None:
+        for file in files:
+            self._writer.put_file(replace(file, document=document, refusal=f"{_PROBLEM}{problem}" if problem else ""))
 
     def _refuse(self, group: FileGroup, verdict: Verdict) -> None:
         """Record that a document may not or cannot be read."""
@@ -144,9 +170,12 @@ class ArchiveIngest:
             self._writer.put_file(refused)
 
     def _count_unchanged(self, group: FileGroup, known: _KnownFile) -> None:
-        if known.refusal:
+        if known.refusal.startswith(_PROBLEM):
+            self._report.problems[group.path] = known.refusal.removeprefix(_PROBLEM)
+        elif known.refusal:
             self._count_skipped(known.refusal)
-        elif group.form != "bibliography":
+            return
+        if group.form != "bibliography":
             self._report.unchanged += 1
 
     def _count_skipped(self, reason: str) -> None:

@@ -9,12 +9,10 @@ import os
 import signal
 from typing import Any, Protocol, cast
 
+from dowse.parsing import parser_jobs
 from dowse.parsing.parser_limits import KEPT_BYTES, forbid_core_dumps, kept_bytes, limited
 from dowse.parsing.parser_messages import encode_fields, is_too_long, read_message, write_encoded, write_message
 from dowse.platform import release_memory
-
-_JOBS = "dowse.parsing.parser_jobs"
-"""The module of the jobs of a request that names none."""
 
 
 class JobModule(Protocol):
@@ -64,7 +62,9 @@ def _answer(fields: dict[str, Any], data: bytes) -> tuple[bytes, bytes]:
 
 
 def _find_jobs(fields: dict[str, Any]) -> JobModule:
-    name = fields.get("module", _JOBS)
+    name = fields.get("module")
+    if name is None:
+        return parser_jobs
     if not name.startswith("dowse."):
         raise ValueError(f"{name} has no jobs")
     return cast("JobModule", importlib.import_module(name))
