@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from dowse.platform import storage_root
 from tests.cli.conftest import Run, run
+from tests.sample_data import write_tree
 
 __all__ = ["run"]
 
@@ -99,6 +101,17 @@ def test_a_mistake_is_one_line_that_says_what_to_do(
     assert message in ran.err
     assert ran.err.count("\n") == 1
     assert run("notes", "show", ideas, "--json").json["documents"] == 2
+
+
+def test_a_damaged_index_is_told_of_as_such_where_all_sources_are_listed(run: Run, ideas: str, tmp_path: Path) -> None:
+    """It said that it rebuilds the index, which nothing does, and ended with 0."""
+    (file,) = storage_root().rglob(f"index-{ideas}.db")
+    file.write_bytes(b"nonsense" * 1000)
+    ran = run("status", "--all", write_tree(tmp_path / "root", {"a.py": ""}))
+    assert ran.code == 1
+    assert f"index/{ideas}: failed\n  The index index-{ideas}.db cannot be used (file is not a database). " in ran.out
+    assert "Restore the file from a backup, or delete the index." in ran.out
+    assert "Rebuilding" not in ran.out
 
 
 @pytest.mark.parametrize("command", ["create", "add", "search", "list", "show", "remove", "export", "import"])

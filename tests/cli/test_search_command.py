@@ -191,6 +191,8 @@ def test_no_text_to_look_for_is_wrong_usage(run: Run, fruit: Path, how: str) -> 
     [
         ["--limit", "0"], ["--limit", "x"], ["--limit", "1001"], ["--offset", "-1"], ["--budget", "0"],
         ["--exact", "--regex"], ["--seconds", "0"], ["--nonsense"], ["a", "b", "c"],
+        ["--offset", "1"], ["--offset", "0"], ["--seconds", "2"], ["--exact", "--mode", "vector"],
+        ["--regex", "--alpha", "0.5"], ["--exact", "--mode", "hybrid"],
     ],
 )  # fmt: skip
 def test_wrong_options_are_one_line_and_exit_code_2(run: Run, fruit: Path, wrong: list[str]) -> None:

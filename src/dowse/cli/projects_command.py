@@ -30,7 +30,7 @@ def status(
     there is a dowse.toml, show every source that dowse serve would serve. The state is one of
     not_found, indexing, ready, incomplete, failed.
 
-    Exit code 1: there is no index that can be used.
+    Exit code 1: there is no index that can be used, or one of several sources has failed.
     """
     manifest = load_manifest(config, no_config=no_config, has_folders=folder is not None)
     if is_all or manifest:

@@ -4,6 +4,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from dowse.cli.common_arguments import json_option, parse_folder
 from dowse.cli.output import CommandReply, pluralize, progress_bar, say, say_if_locked, show_warnings
@@ -77,8 +78,7 @@ def search(query: str, folder: str | None, *, exact: bool, is_pattern: bool, **h
     """
     from dowse.indexes.project_lookup import open_or_find
 
-    if exact and is_pattern:
-        raise click.UsageError("--exact and --regex exclude each other")
+    _require_options_that_count(is_exact=exact, is_pattern=is_pattern)
     query = _as_unicode(query)
     if not query:
         raise UsageError("The query is empty. Say what to look for.")
@@ -94,6 +94,19 @@ def search(query: str, folder: str | None, *, exact: bool, is_pattern: bool, **h
     finally:
         show_warnings(project.warnings[shown:])
         project.close()
+
+
+def _require_options_that_count(*, is_exact: bool, is_pattern: bool) -> None:
+    """Refuse options that would have no effect together."""
+    if is_exact and is_pattern:
+        raise click.UsageError("--exact and --regex exclude each other")
+    context = click.get_current_context()
+    given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    if not (is_exact or is_pattern):
+        if idle := sorted(given & {"offset", "seconds"}):
+            raise click.UsageError(f"--{idle[0]} needs --exact or --regex")
+    elif idle := sorted(given & {"mode", "alpha"}):
+        raise click.UsageError(f"--{idle[0]} has no effect with {'--exact' if is_exact else '--regex'}")
 
 
 def _search(project: "ProjectIndex", query: str, *, wait: bool, as_json: bool, **how: Any) -> int | CommandReply:

@@ -9,14 +9,15 @@ from dowse.cli.serve_options import ServeOptions, compose_server
 if TYPE_CHECKING:
     from dowse.federation.federation_types import SourceStatus
 
-UNUSABLE_STATES = ("not_found", "failed")
+UNUSABLE_STATES = {"not_found", "failed"}
 _NOUNS = {"files": "file", "documents": "document", "pages": "page", "chunks": "chunk"}
 
 
 def show_sources(options: ServeOptions, *, as_json: bool) -> int | CommandReply:
-    """Show the status of every source. The exit code is 1 if none of them can be searched."""
+    """Show the status of every source. The exit code is 1 if one of them has failed, or if none can be searched."""
     statuses = _read_statuses(options)
-    exit_code = 1 if all(status.state in UNUSABLE_STATES for status in statuses) else 0
+    states = {status.state for status in statuses}
+    exit_code = 1 if "failed" in states or states <= UNUSABLE_STATES else 0
     if as_json:
         from dowse.federation.federated_replies import status_reply
 

@@ -2,18 +2,22 @@
 
 import json
 import re
+from collections.abc import Callable
 from datetime import date
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
-from dowse.errors import ItemNotFound, NotFound
+from dowse.errors import ItemNotFound, NotFound, SourceNotReady, StoreDamaged
 from dowse.federation.federation_types import FetchedItem, Item, SourceKind, SourceQuery, SourceResult, SourceStatus
 from dowse.federation.result_ids import id_of, source_name
 from dowse.notes.filters import Condition, Filter
+from dowse.notes.named_index import NamedIndex
 from dowse.notes.notes_search import NoteResult
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
 from dowse.surfaces.notes.notes_handlers import NotesSurface
 from dowse.visible_text import one_line
+
+Answer = TypeVar("Answer")
 
 CANDIDATE_FACTOR = 3
 """Number of notes that are ranked for each requested one, since the order of their scores is rough.
@@ -40,9 +44,8 @@ class NotesSearchSource:
 
     async def search(self, query: SourceQuery) -> SourceResult:
         limit = CANDIDATE_FACTOR * query.limit
-        answer = await self._surface.use(
-            self._index,
-            lambda index, check: index.search(query.text, limit, 0, _date_filter(query), check_cancelled=check),
+        answer = await self._use(
+            lambda index, check: index.search(query.text, limit, 0, _date_filter(query), check_cancelled=check)
         )
         return SourceResult(tuple(self._item(result) for result in answer.results))
 
@@ -59,7 +62,7 @@ class NotesSearchSource:
 
     async def fetch(self, locator: str) -> FetchedItem:
         try:
-            found = await self._surface.use(self._index, lambda index, _: index.document(locator))
+            found = await self._use(lambda index, _: index.document(locator))
         except NotFound as error:
             raise ItemNotFound(f"{self.name} has no such document") from error
         facts: dict[str, Any] = {"docId": found.doc_id}
@@ -70,8 +73,15 @@ class NotesSearchSource:
         )
 
     async def status(self) -> SourceStatus:
-        info = await self._surface.use(self._index, lambda index, _: index.info())
+        info = await self._use(lambda index, _: index.info())
         return SourceStatus(self.kind, self.name, "ready", {"documents": info.documents})
+
+    async def _use(self, ask: Callable[[NamedIndex, Callable[[], None]], Answer]) -> Answer:
+        """Ask the index. The message about a damaged one is its own: unlike an index of files, it is not rebuilt."""
+        try:
+            return await self._surface.use(self._index, ask)
+        except StoreDamaged as error:
+            raise SourceNotReady(str(error)) from error
 
     def _url(self, doc_id: str, metadata: dict[str, Any]) -> str:
         """Return the URL in the note's metadata, else a URL of the note itself."""
