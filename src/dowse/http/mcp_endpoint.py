@@ -32,6 +32,7 @@ MAX_SESSIONS = 1000
 BODY_SECONDS = 10.0
 """How long the body of a request may take to arrive."""
 
+_MAX_LENGTH_DIGITS = 20
 _METHODS = ("GET", "POST", "DELETE")
 _JSON = "application/json"
 _LISTEN = "subscriptions/listen"
@@ -72,7 +73,10 @@ class Endpoint:
             raise _refusal(405, f"Method not allowed; use {', '.join(_METHODS)}.", {"Allow": ", ".join(_METHODS)})
         if scope["method"] == "POST" and not _is_json(Headers(scope=scope)):
             raise _refusal(415, f"The Content-Type must be {_JSON}.")
-        if int(Headers(scope=scope).get("content-length", 0)) > MAX_BODY_BYTES:
+        length = Headers(scope=scope).get("content-length", "0")
+        if not (length.isascii() and length.isdecimal()):
+            raise _refusal(400, "The Content-Length must be a number.")
+        if len(length) > _MAX_LENGTH_DIGITS or int(length) > MAX_BODY_BYTES:
             raise _body_too_large()
         try:
             async with asyncio.timeout(BODY_SECONDS):
