@@ -139,6 +139,7 @@ WRONG = [
     ("roots = 'backend'", "roots is not a list"),
     ("roots = [1]", r"roots\[0\] is not a string"),
     ("roots = ['nowhere']", r"roots\[0\] is not a folder"),
+    (f"roots = ['{'long' * 100}']", r"roots\[0\] is not a folder"),
     ("documents = ['site.json']", r"documents\[0\] is not a folder"),
     ("sites = ['other=']", r"sites\[0\] does not name an index"),
     ("indexes = 1", "indexes is not true or false"),

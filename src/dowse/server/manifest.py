@@ -108,7 +108,7 @@ class _Reader:
     def _folders(self, key: str, value: Any) -> tuple[Path, ...]:
         found = tuple(self._path(f"{key}[{at}]", text) for at, text in enumerate(self._texts(key, value)))
         for at, folder in enumerate(found):
-            if not folder.is_dir():
+            if not _is_folder(folder):
                 raise self._error(f"{key}[{at}]", f"is not a folder: {folder}", "Name an existing folder")
         return found
 
@@ -228,6 +228,13 @@ class _Reader:
     def _error(self, key: str, problem: str, remedy: str) -> SettingsError:
         end = "" if remedy.endswith("?") else "."
         return SettingsError(f"{self._file}: {key} {problem}. {remedy}{end}")
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # the name is too long
+        return False
 
 
 _KEYS = ("roots", "documents", "sites", "archives", "indexes", "only", "tools", "budget", "http")
