@@ -9,7 +9,8 @@ from typing import Any
 
 import semble_grammars  # type: ignore[import-untyped]
 
-from dowse.chunking.grammars import _language_table, _load_language
+from dowse.chunking.grammar_libraries import load_language
+from dowse.chunking.grammars import _language_table
 from dowse.reading.languages import _language_tables
 
 Samples = tuple[bytes, ...]
@@ -240,7 +241,7 @@ def languages() -> tuple[str, ...]:
 
 def _grammar_of(language: str) -> Any:
     """Return the grammar without our patterns, which take long to compile."""
-    return _load_language(_language_table()["aliases"].get(language, language))
+    return load_language(_language_table()["aliases"].get(language, language))
 
 
 @cache

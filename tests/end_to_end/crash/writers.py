@@ -120,6 +120,7 @@ class Import(Writer):
 
     def change(self, age: int) -> list[str]:
         file = self.folder / "notes.jsonl"
+        notes: list[dict[str, object]]
         notes = [{"doc_id": f"n{age}-{n}", "content": f"{WORDS[n % 7]} {age} " * 40} for n in range(300)]
         notes += [{"doc_id": f"kept{n}", "content": f"age {age}", "metadata": {"age": age}} for n in range(50)]
         file.write_text("".join(json.dumps(note) + "\n" for note in notes), encoding="utf-8")
