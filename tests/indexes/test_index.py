@@ -68,7 +68,12 @@ def test_files_that_a_kill_left_stale_are_written_by_the_next_run(
     assert again.check() == []
 
 
-def overtake(project: ProjectIndex, change: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
+def overtake(
+    project: ProjectIndex,
+    change: Callable[[], object],
+    monkeypatch: pytest.MonkeyPatch,
+    and_then: Callable[[], object] = lambda: None,
+) -> None:
     """Change files, and have another process index them, between the reading and the writing of the next batch."""
     really_apply = project.store.apply
 
@@ -78,6 +83,7 @@ def overtake(project: ProjectIndex, change: Callable[[], object], monkeypatch: p
         change()
         with contextlib.closing(ProjectIndex(project.root)) as faster:
             faster.apply(faster.drift())
+        and_then()
         return really_apply(batch)
 
     monkeypatch.setattr(project.store, "apply", apply)
@@ -103,6 +109,34 @@ def test_a_process_that_is_overtaken_does_not_remove_a_file_that_came_back(
     overtake(project, lambda: write_tree(project.root, {"src/apple.py": "def back(): ...\n"}), monkeypatch)
     project.apply(drift)
     assert project.store.document("src/apple.py")
+
+
+def test_a_process_that_is_overtaken_does_not_confirm_a_document_that_is_gone(
+    project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One process finds the file unchanged in content; another one, which has seen it gone, removes its document."""
+    file = project.root / "src/apple.py"
+    text = file.read_text(encoding="utf-8")
+    file.unlink()
+    file.write_text(text, encoding="utf-8")
+    drift = project.drift()
+    overtake(project, file.unlink, monkeypatch, and_then=lambda: file.write_text(text, encoding="utf-8"))
+    project.apply(drift)
+    assert project.store.document("src/apple.py")
+
+
+def test_an_equal_document_is_not_replaced(project: ProjectIndex) -> None:
+    """A search of another process would miss it between the removal of the old one and the addition of the new one."""
+    write_tree(project.root, {"src/pear.py": "def pear(): ...\n"})
+    drift = project.drift()
+    with contextlib.closing(ProjectIndex(project.root)) as faster:
+        faster.apply(faster.drift())
+    before = project.store.document("src/pear.py")
+    project.apply(drift)
+    after = project.store.document("src/pear.py")
+    assert before is not None
+    assert after is not None
+    assert after.id == before.id
 
 
 def test_a_project_is_listed_from_its_first_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

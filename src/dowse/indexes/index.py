@@ -20,6 +20,7 @@ from dowse.freshness.indexer import (
     update_index,
 )
 from dowse.freshness.integrity import check_index
+from dowse.freshness.overtaken_paths import comparing
 from dowse.freshness.scan import Drift
 from dowse.indexes.encoding_progress import EncodingProgress, read_encoding_progress
 from dowse.indexes.index_log import open_log
@@ -161,8 +162,7 @@ class ProjectIndex:
     def apply(self, drift: Drift) -> IndexReport:
         """Apply a drift outside a full run; the caller renews the JSON files later with `settle`."""
         report = IndexReport(unchanged=drift.unchanged, skipped=drift.skipped)
-        self.store.work_began_ns = time.time_ns()
-        with self._storing():
+        with self._storing(), comparing(self.source, self.store, self.table):
             apply_drift(self.source, self.store, drift, report, encoder=self.table())
         return report
 
@@ -247,8 +247,7 @@ class ProjectIndex:
 
     def reindex(self, paths: Iterable[str]) -> IndexReport:
         """Bring a few files up to date now; the JSON files are renewed later."""
-        self.store.work_began_ns = time.time_ns()
-        with self._storing():
+        with self._storing(), comparing(self.source, self.store, self.table):
             report = reindex(self.source, self.store, paths, self.table())
             if report.changed_anything:
                 self.mark_unsettled()
@@ -335,9 +334,9 @@ class ProjectIndex:
             write_sidecar_files(self.folder, self.root, store, is_full=False)  # lists the project from the start
         store.set_fact("state", "running")
         try:
-            store.work_began_ns = time.time_ns()
             table = self.table() if drift.pending else None  # loading it takes 0.1 s, which a run without changes saves
-            report = update_index(self.source, store, progress, drift=drift, first=first, encoder=table)
+            with comparing(self.source, store, self.table):
+                report = update_index(self.source, store, progress, drift=drift, first=first, encoder=table)
             if not self.root.is_dir():
                 raise Failed(f"{self.root} disappeared while it was indexed.")
         except DowseError as error:

@@ -47,7 +47,6 @@ class IndexStatus:
         """Number of chunks in the index, of every kind."""
         return sum(totals.chunks for totals in self.totals.values())
 
-
     @property
     def unparsed(self) -> dict[str, str]:
         """The files that were read as plain text, of every kind, each with the problem of its parser."""

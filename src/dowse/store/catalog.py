@@ -25,6 +25,7 @@ from dowse.store.catalog_rows import (
 from dowse.store.catalog_schema import STEPS
 from dowse.store.catalog_writer import AppliedBatch
 from dowse.store.matrix import VectorRow
+from dowse.store.overtaking import CurrentBatch, StoredState, WorkStart, leave_out_overtaken
 from dowse.types import Batch, FileContent, Kind, Link, Reason, Stat, StoredChunk, StoredDocument, Totals, Verdict
 
 _PAGE_ROWS = 1000
@@ -32,6 +33,7 @@ _AFTER_ALL = chr(0x10FFFF)
 """Sorts after every path."""
 
 _DOCUMENTS = f"SELECT {DOCUMENT_COLUMNS} FROM documents"  # noqa: S608 - the columns are a constant
+_STATES = "SELECT path, id, checked_ns, content_hash, kind, language, recipe, problem FROM documents"
 _CHUNKS = f"SELECT {CHUNK_COLUMNS} FROM chunks"  # noqa: S608 - the columns are a constant
 # CROSS fixes the join order. SQLite's own choice scans all vectors for each chunk: 500 of 65,000 chunks then take 11 s
 # instead of 4 ms.
@@ -125,6 +127,11 @@ class Catalog:
     def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
         """Return those of the chunks that exist, by id."""
         return {row[0]: chunk_from_row(row) for row in self._database.rows_in(f"{_CHUNKS} WHERE id IN", ids)}
+
+    def work_start(self) -> WorkStart:
+        """Return the present moment, as the start of work that compares files with the catalog."""
+        newest = self._database.rows("SELECT coalesce(max(id), 0) FROM documents")[0][0]
+        return WorkStart(time.time_ns(), newest)
 
     def chunk_ids(self) -> list[int]:
         """Return the ids of all chunks, ascending."""
@@ -264,14 +271,12 @@ class Catalog:
 
     # Writing; the caller holds the index's write lock
 
-    def without_outdated(self, batch: Batch, began_ns: int) -> Batch:
-        """Return a batch without the changes to documents that were read from their files later than for this batch.
-
-        `began_ns` is a time before the files that it drops were found to be gone; 0 when it is unknown.
-        """
+    def leave_out_overtaken(self, batch: Batch, start: WorkStart) -> CurrentBatch:
+        """Leave out the changes of a batch that another process has overtaken since its work began."""
         paths = [*(put.document.path for put in batch.puts), *batch.drops, *(path for path, _ in batch.touches)]
-        rows = self._database.rows_in("SELECT path, checked_ns FROM documents WHERE path IN", paths)
-        return catalog_writer.without_outdated(batch, dict(rows), began_ns, time.time_ns())
+        rows = self._database.rows_in(f"{_STATES} WHERE path IN", paths)
+        stored = {row[0]: StoredState(row[1], row[2], row[3:]) for row in rows}
+        return leave_out_overtaken(batch, stored, start, time.time_ns())
 
     def apply(self, batch: Batch) -> AppliedBatch:
         """Make a batch durable in one transaction."""

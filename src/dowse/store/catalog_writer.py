@@ -2,8 +2,7 @@
 
 import sqlite3
 import zlib
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from dowse.encoding.packing import pack_vectors
@@ -48,24 +47,6 @@ def apply_batch(connection: sqlite3.Connection, batch: Batch, now_ns: int) -> Ap
     )
     _forget_old_changes(connection, _DOCUMENT_CHANGES)
     return AppliedBatch(sequence, removed, added)
-
-
-def without_outdated(batch: Batch, checked_ns: Mapping[str, int], began_ns: int, now_ns: int) -> Batch:
-    """Return a batch without the changes to documents that another process has read from their files later.
-
-    Files are read before the write lock is taken, so an older content may come after a newer one. `checked_ns` has the
-    times of the stored documents; one in the future says nothing, because the clock was set back.
-    """
-
-    def is_outdated(path: str, seen_ns: int) -> bool:
-        return 0 < seen_ns < checked_ns.get(path, 0) <= now_ns
-
-    return replace(
-        batch,
-        puts=[put for put in batch.puts if not is_outdated(put.document.path, put.document.stat.seen_ns)],
-        drops=[path for path in batch.drops if not is_outdated(path, began_ns)],
-        touches=[(path, stat) for path, stat in batch.touches if not is_outdated(path, stat.seen_ns)],
-    )
 
 
 def put_vectors(connection: sqlite3.Connection, encoder: str, rows: Iterable[tuple[int, bytes]]) -> None:

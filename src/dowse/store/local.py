@@ -24,6 +24,7 @@ from dowse.store.lexical_follower import FOLDER_PREFIX, LexicalFollower, nothing
 from dowse.store.lock_waits import WRITE_WAIT_SECONDS
 from dowse.store.matrices import Matrices
 from dowse.store.matrix import matrix_files
+from dowse.store.overtaking import WorkStart
 from dowse.types import (
     KINDS,
     Batch,
@@ -63,8 +64,8 @@ class LocalStore:
         self._catalog_inode = file.stat().st_ino
         self._lexical = LexicalFollower(folder, self._catalog, self._lock, read_text)
         self._merging: threading.Thread | None = None
-        self.work_began_ns = 0
-        """The time at which the work began whose batches are applied; 0 when it is unknown."""
+        self._work_start = WorkStart()
+        self._lost: list[str] = []
         self._matrices = Matrices(folder, self._catalog, self._lock)
 
     # Reading from the catalog
@@ -144,13 +145,23 @@ class LocalStore:
 
     # Writing
 
+    def begin_work(self) -> None:
+        """Note that files are compared with the store from now on, and that the next batches say what differs."""
+        self._work_start, self._lost = self._catalog.work_start(), []
+
+    def take_lost_paths(self) -> list[str]:
+        """Return the paths that have to be compared again: another process has changed the store since the work began."""
+        lost, self._lost = self._lost, []
+        return lost
+
     def apply(self, batch: Batch) -> int:
         """Make a batch durable and searchable; return the sequence number of the store after it."""
         self._lock.acquire(WRITE_WAIT_SECONDS)
         finish: Callable[[], None] = nothing_to_finish
         try:
             self._lexical.catch_up()
-            batch = self._catalog.without_outdated(batch, self.work_began_ns)
+            batch, lost = self._catalog.leave_out_overtaken(batch, self._work_start)
+            self._lost += lost
             applied = self._catalog.apply(batch)
             finish = self._lexical.append(batch, applied)
         finally:
