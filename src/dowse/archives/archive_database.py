@@ -22,12 +22,15 @@ EXPLICIT_ONLY = " AND kind NOT IN ({})".format(", ".join(f"'{kind}'" for kind in
 """SQL that restricts a query about citations to those that are not inferred."""
 
 
+REMEDY = "If it is the database of your archives, remove it and run: dowse archive index"
+
+
 class ArchiveDatabase:
     """An open database of archives. Values derived from its documents are cached until the documents change."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self._database = CatalogDatabase(file, STEPS, APPLICATION_ID, "Remove it, and run: dowse archive index")
+        self._database = CatalogDatabase(file, STEPS, APPLICATION_ID, REMEDY)
         self._lock = threading.Lock()
         self._derived: dict[str, tuple[int, Any]] = {}
 

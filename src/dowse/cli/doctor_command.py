@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 @click.option("--fix", is_flag=True, help="Repair the problems that are found.")
 @json_option
 def doctor(folder: str | None, *, fix: bool, as_json: bool) -> int | CommandReply:
-    """Check the index of DIR, and that of its documents, against its files.
+    """Check the index of DIR against its files.
 
     DIR defaults to the project around the working directory. This reads every file, and compares
-    every part of the index with the catalog.
+    every part of the index with the catalog. The index that `dowse docs` made of DIR is checked as well.
 
     Exit code 1: there are problems that are not repaired.
     """

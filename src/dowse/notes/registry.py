@@ -136,7 +136,7 @@ class NotesRegistry:
             if not _NAME.fullmatch(name):
                 raise FileNotFoundError
             stat = index_file(name).stat()
-        except FileNotFoundError as error:
+        except (FileNotFoundError, NotADirectoryError) as error:
             self._close_on_disk(name)
             raise NotFound(f"Index not found: {_shorten(name)}") from error
         except OSError as error:

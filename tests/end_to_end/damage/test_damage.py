@@ -1,0 +1,213 @@
+"""Every file of the storage root may be damaged in every way: a search answers or says what to do, and a repair helps."""
+
+import os
+import random
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dowse.indexes.index import ProjectIndex
+from tests.end_to_end.damage.harms import (
+    HARMS,
+    Harm,
+    halve,
+    make_unreadable,
+    raise_the_version,
+    replace_by_a_folder,
+    scramble,
+    scramble_the_middle,
+    take_the_older,
+    zero,
+)
+from tests.end_to_end.damage.storage import Outcome, Storage, kind_of, make_storage, native_output, results, run
+from tests.end_to_end.storm.servers import Server
+from tests.mcp.stdio.stdio_client import wait_until
+
+RAW = re.compile(r"Traceback|panicked|Unexpected|Errno|mmap length|Is a directory|levels of symbolic links")
+"""Words of errors that nobody has translated for the user."""
+REMEDY = re.compile(r"Run: |run: |Upgrade|Check the disk|Restore|remove it|Move it away|Name a file|To create it")
+"""A message that says what to do."""
+
+
+@pytest.fixture(scope="module")
+def storage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Storage]:
+    """A storage root that is whole; tests damage copies of it."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield make_storage(tmp_path_factory.mktemp("storage"), patch)
+
+
+@pytest.fixture
+def home(storage: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the storage root, which is in use."""
+    home = tmp_path / "home"
+    monkeypatch.setenv("DOWSE_HOME", str(home))
+    monkeypatch.setenv("SEARCH_DB_PATH", str(home / "search.db"))
+    storage.copy_to(home)
+    return home
+
+
+class Witness:
+    """Asks whole and damaged storage the same questions."""
+
+    def __init__(self, storage: Storage, home: Path, native: Path) -> None:
+        self._storage, self._home, self._native = storage, home, native
+        self._expected = storage.expected
+
+    def assert_survives(self, file: str, harm: Harm) -> bool:
+        """Damage a file; assert what the next search says, and the one after a repair. Return whether it could be damaged."""
+        kind = kind_of(file)
+        self._storage.copy_to(self._home)
+        if not harm(self._home / file, self._storage.older / file):
+            return False
+        damaged = self._home.with_name("damaged")
+        shutil.rmtree(damaged, ignore_errors=True)
+        shutil.copytree(self._home, damaged, symlinks=True)
+        self._assert_answer(self._ask(kind), kind, is_older=harm is take_the_older)
+        shutil.rmtree(self._home)
+        damaged.rename(self._home)
+        self._assert_repaired(self._run(*self._storage.repair(kind)), kind)
+        return True
+
+    def assert_no_raw_error(self, file: str, data: bytes) -> None:
+        """Replace a database by other bytes; assert that a search and a repair say nothing raw."""
+        self._storage.copy_to(self._home)
+        for journal in ("-wal", "-shm"):
+            (self._home / f"{file}{journal}").unlink(missing_ok=True)
+        (self._home / file).write_bytes(data)
+        self._ask(kind_of(file))
+        self._assert_repaired(self._run(*self._storage.repair(kind_of(file))), kind_of(file))
+
+    def _assert_answer(self, outcome: Outcome, kind: str, *, is_older: bool) -> None:
+        if outcome.code:
+            assert REMEDY.search(outcome.err), outcome
+        elif not is_older or kind in ("project", "documents"):  # an older archive or named index is whole
+            assert sorted(results(outcome)) == sorted(self._expected[kind]), outcome
+
+    def _assert_repaired(self, repair: Outcome, kind: str) -> None:
+        if kind in ("project", "documents") and repair.code == 0:
+            for what in ("project", "documents"):
+                index = ProjectIndex(self._storage.root, what)
+                assert index.check() == []
+                index.close()
+            answer = self._ask(kind)
+            if results(answer) != self._expected[kind]:  # the model's vectors are encoded later
+                self._run("index", "--wait", self._storage.root)
+                answer = self._ask(kind)
+            assert (answer.code, results(answer)) == (0, self._expected[kind]), answer
+        elif repair.code:
+            assert REMEDY.search(repair.err), repair
+
+    def _ask(self, kind: str) -> Outcome:
+        return self._run(*self._storage.questions()[kind])
+
+    def _run(self, *arguments: object) -> Outcome:
+        with native_output(self._native):
+            outcome = run(*arguments)
+        printed = outcome.out + outcome.err + self._native.read_text(errors="replace")
+        assert not RAW.search(printed), (arguments, printed)
+        assert outcome.code in (0, 1, 2, 3), outcome
+        return outcome
+
+
+@pytest.fixture
+def witness(storage: Storage, home: Path, tmp_path: Path) -> Witness:
+    return Witness(storage, home, tmp_path / "native")
+
+
+SOME_CASES: dict[str, Harm] = {
+    "config.json": scramble,
+    "indexes/*/catalog.sqlite": halve,
+    "indexes/*/catalog.sqlite-wal": take_the_older,
+    "indexes/*/metadata.json": replace_by_a_folder,
+    "indexes/*/index.lock": make_unreadable,
+    "indexes/*/vectors-*.matrix": scramble_the_middle,
+    "indexes/*/lexical-*/*.term": scramble_the_middle,
+    "indexes/*/lexical-*/*.fast": take_the_older,
+    "indexes/*/documents/catalog.sqlite": scramble_the_middle,
+    "indexes/*/documents/lexical-*/*.fieldnorm": scramble_the_middle,
+    "notes/.lock": replace_by_a_folder,
+    "notes/*.db": zero,
+    "search.db": halve,
+}
+"""The damages of the suite; the soak has all of them."""
+
+
+@pytest.mark.parametrize(("pattern", "harm"), SOME_CASES.items(), ids=SOME_CASES)
+def test_a_damaged_file_is_survived(pattern: str, harm: Harm, storage: Storage, witness: Witness) -> None:
+    file = sorted(storage.home.glob(pattern))[-1]
+    assert witness.assert_survives(str(file.relative_to(storage.home)), harm)
+
+
+@pytest.mark.parametrize("part", ["catalog.sqlite", "documents/catalog.sqlite"])
+def test_a_folder_in_place_of_a_catalog_is_repaired(part: str, storage: Storage, home: Path, witness: Witness) -> None:
+    """It once ended every command, and `doctor --fix` as well."""
+    (file,) = home.glob(f"indexes/*/{part}")
+    file.unlink()
+    file.mkdir()
+    repair = run("doctor", "--fix", storage.root)
+    assert repair.code == 0
+    assert "set aside as catalog.sqlite.bak" in repair.err
+    witness._assert_repaired(repair, kind_of(str(file)))
+
+
+def test_a_later_version_is_refused_and_left_alone(storage: Storage, home: Path) -> None:
+    (file,) = home.glob("indexes/*/catalog.sqlite")
+    raise_the_version(file, file)
+    for arguments in (["search", "peel", storage.root], ["index", storage.root], ["doctor", "--fix", storage.root]):
+        outcome = run(*arguments)
+        assert outcome.code == 3
+        assert "Upgrade dowse" in outcome.err
+    assert not file.with_name("catalog.sqlite.bak").exists()
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_every_file_survives_every_damage(storage: Storage, witness: Witness) -> None:
+    cases, failures = 0, []
+    for file in storage.files():
+        for harm in HARMS:
+            try:
+                cases += witness.assert_survives(file, harm)
+            except AssertionError as error:
+                failures.append(f"{file}, {harm.__name__}: {error}")
+    assert cases > 500
+    assert not failures, f"{len(failures)} of {cases} cases:\n" + "\n".join(failures)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_bytes_that_change_at_random_in_a_database_are_survived(storage: Storage, witness: Witness) -> None:
+    """SQLite has no checksums: a row may have values that nobody has written."""
+    dice = random.Random(18)
+    for file in storage.files():
+        if file.endswith(("catalog.sqlite", ".db")):
+            for _ in range(100):
+                data = bytearray((storage.home / file).read_bytes())
+                for _ in range(dice.choice([1, 8, 60])):
+                    data[dice.randrange(len(data))] = dice.randrange(256)
+                witness.assert_no_raw_error(file, bytes(data))
+
+
+def overwrite(file: Path) -> None:
+    """Change the middle of a file in place, as a broken disk does."""
+    with file.open("r+b") as stream:
+        size = os.fstat(stream.fileno()).st_size
+        stream.seek(size // 3)
+        stream.write(random.Random(file.name).randbytes(size // 3))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="servers of these tests are forked")
+def test_a_server_survives_damage_to_what_it_has_open(storage: Storage, home: Path) -> None:
+    with Server(storage.root) as server:
+        wait_until(server.is_settled)
+        expected = server.find("peel_apple")
+        assert expected
+        for pattern in ("lexical-*/*.term", "lexical-*/*.fieldnorm", "vectors-*.matrix", "catalog.sqlite"):
+            for file in home.glob(f"indexes/*/{pattern}"):
+                overwrite(file)
+            wait_until(lambda: server.find("peel_apple") == expected)
+        said = server.stderr
+    assert not RAW.search(said), said
