@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,11 +12,14 @@ from urllib.parse import urlsplit
 
 from dowse.errors import Failed, NoPagesFound, NotAPage, UsageError
 from dowse.globs import compile_glob
-from dowse.sites.building.generator import Generator, PageSource, SiteFacts
+from dowse.parsing.parser_pool import shared_pool
+from dowse.parsing.read_ahead import read_ahead
+from dowse.sites.building.generator import CANNOT_BE_READ, Generator, PageSource, SiteFacts
 from dowse.sites.building.generator_detection import HTML, detect_generator, make_generator
 from dowse.sites.building.generator_settings import GeneratorSettings, SiteIdentity, resolve_identity
 from dowse.sites.building.html_pages import HTML_ENDINGS, HtmlPage
-from dowse.sites.building.plain_text import clean_text, first_paragraph, markdown_text
+from dowse.sites.building.page_parsing import start_html_page
+from dowse.sites.building.plain_text import clean_text, first_paragraph
 from dowse.sites.building.source_tree import SourceTree
 from dowse.sites.index_model import FORMAT_VERSION, Page
 from dowse.sites.inspection import inspect_bytes
@@ -25,7 +28,6 @@ from dowse.types import Progress
 
 ABSTRACT_CHARACTERS = 200
 """Maximum length of an abstract that is taken from the beginning of the page."""
-_MORE_MARKER = re.compile(r"<!--\s*(?:more|truncate)\s*-->|\{/\*\s*truncate\s*\*/\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +56,14 @@ def build(
     collector = _PageCollector(settings, now.date().isoformat(), progress)
     if name == HTML:
         collector.total = sum(1 for _ in tree.files("", HTML_ENDINGS))
+        shared_pool().expect(collector.total)
         collector.add_all(_html_pages(tree, collector, settings))
         site = resolve_identity(settings, collector.facts)
     else:
         generator = make_generator(tree, name)
         site = resolve_identity(settings, generator.facts())
         collector.total = sum(1 for folder in generator.folders() for _ in tree.files(folder, generator.endings))
+        shared_pool().expect(collector.total)
         collector.add_all(_markdown_pages(generator, collector))
     if not collector.pages:
         raise NoPagesFound(f"{source} has no page that can be built{_summarize_skipped(collector.skipped)}.")
@@ -145,16 +149,14 @@ def _markdown_page(generator: Generator, source: PageSource, collector: _PageCol
         collector.warnings.append(
             f"{source.path}: {source.front_matter.unreadable_day[:60]!r} is not a date that can be read; it is ignored."
         )
-    if source.has_broken_front_matter:
+    if source.page.has_broken_front_matter:
         collector.warnings.append(f"{source.path}: the front matter is neither valid YAML nor valid TOML.")
-    content = markdown_text(source.text)
+    page = source.page
+    opening = page.text if page.opening is None else page.opening
     summary = source.front_matter.text("description", "summary", "excerpt", "abstract", "subtitle")
-    opening = (
-        markdown_text(_MORE_MARKER.split(source.text, 1)[0]).text if _MORE_MARKER.search(source.text) else content.text
-    )
-    abstract = clean_text(summary) or first_paragraph(_without_heading(opening, content.heading), ABSTRACT_CHARACTERS)
-    title = clean_text(generator.title(source)) or content.heading or _title_from_file_name(source.stem)
-    body = content.text or abstract
+    abstract = clean_text(summary) or first_paragraph(_without_heading(opening, page.heading), ABSTRACT_CHARACTERS)
+    title = clean_text(generator.title(source)) or page.heading or _title_from_file_name(source.stem)
+    body = page.text or abstract
     if not body:
         return "it has no text"
     return Page(url, title, abstract, day, tuple(map(clean_text, generator.topics(source))), body)
@@ -163,15 +165,20 @@ def _markdown_page(generator: Generator, source: PageSource, collector: _PageCol
 def _html_pages(
     tree: SourceTree, collector: _PageCollector, settings: GeneratorSettings
 ) -> Iterator[tuple[str, Page | str]]:
-    for path in tree.files("", HTML_ENDINGS):
-        data = tree.read(path)
-        if data is None:
-            yield path, "it cannot be read, is a private key, or is too long for a page"
-            continue
+    for path, page in read_ahead(_start_html_page(tree, path) for path in tree.files("", HTML_ENDINGS)):
         try:
-            yield path, _html_page(HtmlPage(path, data), collector, settings)
+            yield path, page if isinstance(page, str) else _html_page(page, collector, settings)
         except NotAPage as error:
             yield path, str(error)
+
+
+def _start_html_page(tree: SourceTree, path: str) -> tuple[Callable[[], tuple[str, HtmlPage | str]], int]:
+    """Have one file parsed; return a function that waits for the result, and the number of bytes."""
+    data = tree.read(path)
+    if data is None:
+        return lambda: (path, CANNOT_BE_READ), 0
+    wait = start_html_page(path, data)
+    return lambda: (path, wait()), len(data)
 
 
 def _html_page(page: HtmlPage, collector: _PageCollector, settings: GeneratorSettings) -> Page | str:

@@ -88,7 +88,7 @@ class Docusaurus(Generator):
         """The folder of the latest version; if there are versions, `docs` is the next, unreleased one."""
         try:
             versions = json.loads(self.tree.text("versions.json") or "[]")
-        except ValueError:
+        except (ValueError, RecursionError):
             versions = []
         latest = f"versioned_docs/version-{versions[0]}" if isinstance(versions, list) and versions else ""
         return latest if latest and self.tree.has_folder(latest) else "docs"

@@ -1,23 +1,19 @@
 """The base class of site generators, and plain Markdown sites."""
 
-import json
-import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
-from dowse.reading.decoding import decode
-from dowse.reading.front_matter import parse_front_matter
-from dowse.reading.mdx import read_mdx
+from dowse.parsing.read_ahead import read_ahead
+from dowse.sites.building.markdown_pages import MarkdownPage
 from dowse.sites.building.page_front_matter import PageFrontMatter
+from dowse.sites.building.page_parsing import start_markdown_page
 from dowse.sites.building.source_tree import SourceTree
 
 MARKDOWN_ENDINGS = (".md", ".markdown", ".mdown", ".mkd")
 MDX_ENDINGS = (".mdx",)
-MAX_FRONT_MATTER_CHARACTERS = 64 * 1024
-
-_BROKEN_FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(?:[^\n]*\n){0,500}?\1[ \t]*\r?(?:\n|\Z)")
+CANNOT_BE_READ = "it cannot be read, is a private key, or is too long for a page"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +24,12 @@ class PageSource:
     """The path below the root of the site."""
     relative_path: str
     """The path below the folder that the generator reads."""
-    front_matter: PageFrontMatter
-    text: str
-    has_front_matter: bool
-    has_broken_front_matter: bool = False
-    """Whether the file begins with front matter that cannot be parsed."""
+    page: MarkdownPage
+
+    @property
+    def front_matter(self) -> PageFrontMatter:
+        """The front matter of the page."""
+        return PageFrontMatter(self.page.values)
 
     @property
     def stem(self) -> str:
@@ -85,30 +82,24 @@ class Generator:
         return path.lower().endswith(MDX_ENDINGS)
 
     def sources(self) -> Iterator[PageSource | tuple[str, str]]:
-        """Yield all files that may be pages; for a file that cannot be read, its path and the reason."""
-        for folder in self.folders():
-            for path in self.tree.files(folder, self.endings):
-                data = self.tree.read(path)
-                if data is None:
-                    yield path, "it cannot be read, is a private key, or is too long for a page"
-                    continue
-                relative_path = path[len(folder) :].lstrip("/") if folder else path
-                yield self._read_source(path, relative_path, data)
-
-    def _read_source(self, path: str, relative_path: str, data: bytes) -> PageSource:
-        text = read_mdx(data, path).text if self.is_mdx(path) else decode(data).text
-        values, end = parse_front_matter(text)
-        if not end and text.startswith("{"):
-            values, end = _json_front_matter(text)
-        broken = None if end else _BROKEN_FRONT_MATTER.match(text, 0, MAX_FRONT_MATTER_CHARACTERS)
-        return PageSource(
-            path,
-            relative_path,
-            PageFrontMatter(values),
-            text[broken.end() if broken else end :],
-            bool(end),
-            broken is not None,
+        """Yield all files that may be pages, in order; for a file that cannot be read, its path and the reason."""
+        return read_ahead(
+            self._start(folder, path) for folder in self.folders() for path in self.tree.files(folder, self.endings)
         )
+
+    def _start(self, folder: str, path: str) -> tuple[Callable[[], PageSource | tuple[str, str]], int]:
+        """Have one file parsed; return a function that waits for the result, and the number of bytes."""
+        data = self.tree.read(path)
+        if data is None:
+            return lambda: (path, CANNOT_BE_READ), 0
+        relative_path = path[len(folder) :].lstrip("/") if folder else path
+        wait = start_markdown_page(path, data, is_mdx=self.is_mdx(path))
+
+        def finish() -> PageSource | tuple[str, str]:
+            page = wait()
+            return (path, page) if isinstance(page, str) else PageSource(path, relative_path, page)
+
+        return finish, len(data)
 
     def page_url(self, source: PageSource) -> str:
         """Return the path of the page that a file becomes; raise NotAPage if it becomes none."""
@@ -134,12 +125,3 @@ class Generator:
     def is_draft(self, source: PageSource) -> bool:
         """Return whether a page is a draft."""
         return source.front_matter.is_true("draft") or source.front_matter.is_false("published")
-
-
-def _json_front_matter(text: str) -> tuple[dict[str, Any], int]:
-    """Parse front matter in JSON, which some generators accept; return it and its end."""
-    try:
-        values, end = json.JSONDecoder().raw_decode(text[:MAX_FRONT_MATTER_CHARACTERS])
-    except (ValueError, RecursionError):
-        return {}, 0
-    return (values, end) if isinstance(values, dict) and text[end : end + 1] in ("\n", "\r", "") else ({}, 0)

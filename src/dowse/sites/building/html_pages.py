@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -76,8 +77,28 @@ _PARAGRAPH_TAGS = frozenset(
 )
 
 
+@dataclass(frozen=True, slots=True)
 class HtmlPage:
-    """A page from an HTML file."""
+    """A page as its HTML file has it."""
+
+    path: str
+    canonical: str
+    url: str
+    title: str
+    abstract: str
+    day: str
+    topics: tuple[str, ...]
+    text: str
+
+
+def read_html_page(path: str, data: bytes) -> HtmlPage:
+    """Read the HTML file of a page. Raise NotAPage if it is none."""
+    page = _HtmlFile(path, data)
+    return HtmlPage(path, page.canonical, page.url, page.title, page.abstract, page.day, page.topics, page.text)
+
+
+class _HtmlFile:
+    """A parsed HTML file."""
 
     def __init__(self, path: str, data: bytes) -> None:
         from selectolax.lexbor import LexborHTMLParser

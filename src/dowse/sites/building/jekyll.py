@@ -41,7 +41,7 @@ class Jekyll(Generator):
 
     def page_url(self, source: PageSource) -> str:
         """Return the `permalink` of a page, or its path by the permalink style of posts, collections or pages."""
-        if not source.has_front_matter:
+        if not source.page.has_front_matter:
             raise NotAPage("it has no front matter")
         if self._is_excluded(source.relative_path):
             raise NotAPage("it is left out by the settings")
