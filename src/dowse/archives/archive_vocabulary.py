@@ -61,7 +61,7 @@ def match_fuzzily(database: ArchiveDatabase, word: str, total: int, *, is_last: 
     found = dict[str, float]()
     counts = dict[str, int]()
     rows = database.rows(
-        "SELECT word, folded, documents FROM words WHERE folded = ?1 OR stem = ?2 ORDER BY documents DESC",
+        "SELECT word, folded, documents FROM words WHERE folded = ? OR stem = ? ORDER BY documents DESC",
         (folded, stem),
     )
     for other, other_folded, documents in rows:
