@@ -93,6 +93,18 @@ def test_a_closed_pool_has_no_process_left_and_takes_no_job() -> None:
         pool.submit(outline())
 
 
+@needs_proc
+def test_a_pool_is_closed_at_once_while_a_file_is_parsed() -> None:
+    before, pool = set(children_of(os.getpid())), ParserPool(1)
+    waiting = [pool.submit(ParserRequest(outline().fields, b">" * 900_000)) for _ in range(3)]
+    assert eventually(waiting[0].running)
+    pool.close()
+    assert not own_children(before)
+    with pytest.raises(Failed, match="stopped"):
+        waiting[0].result(PATIENCE_SECONDS)
+    assert waiting[1].cancelled()
+
+
 def test_many_threads_share_the_processes(pool: ParserPool) -> None:
     pool.expect(1000)
     found: dict[int, str] = {}

@@ -63,7 +63,7 @@ class ParserPool:
                 self._start_thread()
 
     def close(self) -> None:
-        """End all processes; jobs that wait are dropped."""
+        """End all processes at once; jobs that wait are dropped, and those that run fail."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
@@ -71,6 +71,8 @@ class ParserPool:
                 future.cancel()
             self._jobs.clear()
             threads = list(self._threads)
+            for process in self._busy:
+                process.kill()
         for thread in threads:
             thread.join(CLOSE_SECONDS)
 
@@ -117,7 +119,9 @@ class ParserPool:
                 process.close()
                 process = None
             process = process or ParserProcess()
-            self._busy.add(process)
+            if not self._note_busy(process):
+                problem = "The parser processes have been stopped."
+                break
             try:
                 return process, process.run(request)
             except ParserEnded as error:
@@ -126,7 +130,14 @@ class ParserPool:
                 self._busy.discard(process)
         if process is not None:
             process.close()
-        raise Failed(f"{problem} Tried {_ATTEMPTS} times.")
+        raise Failed(problem)
+
+    def _note_busy(self, process: ParserProcess) -> bool:
+        """Note that a process works, so that it is watched; return False if the pool has been closed."""
+        with self._changed:
+            if not self._is_closed:
+                self._busy.add(process)
+            return not self._is_closed
 
     def _kill_hanging(self) -> None:
         while self._threads:

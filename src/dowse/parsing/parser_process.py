@@ -57,7 +57,7 @@ class ParserProcess:
         self._stdin, self._stdout = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
         self._is_ready = False
         self._deadline: float | None = None
-        self._was_overdue = False
+        self._was_killed = False
         self.is_usable = True
 
     def run(self, request: ParserRequest) -> ParserReply:
@@ -81,8 +81,12 @@ class ParserProcess:
     def kill_if_overdue(self, now: float) -> None:
         """Kill the process if it has worked on a file for too long."""
         if self._deadline is not None and now > self._deadline:
-            self._was_overdue = True
-            self._process.kill()
+            self.kill()
+
+    def kill(self) -> None:
+        """Kill the process, whatever it does; its file is not the reason."""
+        self._was_killed = True
+        self._process.kill()
 
     def close(self) -> None:
         """End the process."""
@@ -109,7 +113,7 @@ class ParserProcess:
         code, most_bytes = self._kill()
         if not self._is_ready:
             raise ParserEnded(f"The parser process ended with code {code} before it read anything.")
-        if self._was_overdue:
+        if self._was_killed:
             raise ParserEnded("The parser process did not answer.")
         name = _signal_name(code)
         if name == "SIGPROF":
