@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import Failed
-from dowse.parsing import parser_pool, parser_process
+from dowse.parsing import parser_process
 from dowse.parsing.parser_pool import ParserPool, shared_pool
 from dowse.parsing.parser_process import ParserRequest
 from tests.parsing.child_processes import children_of
