@@ -249,7 +249,12 @@ def damage(place: Place) -> str:
         path.write_bytes(b"no database" * 1000)
     for words in (
         ["status", "shop"], ["status", "shop", "--json"], ["doctor", "shop"], ["doctor", "shop", "--json"],
-        ["search", "cart", "shop", "--limit", "1"], ["doctor", "shop", "--fix"], ["search", "cart", "shop", "--limit", "1"],
+        ["doctor", "shop", "--fix"], ["search", "cart", "shop", "--limit", "1"],
+    ):  # fmt: skip
+        shell.run(*words)
+    (index / "catalog.sqlite").write_bytes(b"no database" * 1000)
+    for words in (
+        ["search", "cart", "shop", "--limit", "1", "--wait"],
         ["archive", "search", "plums"], ["archive", "search", "plums", "--json"], ["archive", "index"],
         ["archive", "search", "plums", "--limit", "1"], ["archive", "search", "plums", "--db", "site.json"],
         ["notes", "list"], ["notes", "search", "ideas", "x"], ["notes", "add", "ideas", "x", "text"], ["notes", "show", "ideas", "--json"],
