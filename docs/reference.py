@@ -87,7 +87,7 @@ KEYS = {
     "totalLines": "the number of lines of the document",
     "truncated": "present if the budget cut the reply, with the way to get the rest",
     "userMessage": "the message of an error for the user",
-    "warnings": "messages for the user: settings that cannot be used, a root that was guessed, an index that was repaired",
+    "warnings": "messages for the user: settings that cannot be used, a root that was guessed, an index that was repaired, changed files that cannot be indexed",
     "watcher": "how changes are noticed: `watching`, `polling`, `elsewhere` (by another process) or `off`, and why",
     "within": "the definition or the headings that contain the passage",
 }

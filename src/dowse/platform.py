@@ -208,8 +208,11 @@ def disk_errors(where: Path) -> Iterator[None]:
         raise
 
 
-def writing_error(error: OSError, where: Path) -> NotWritable | None:
-    """Return the error that says why something cannot be written; None if the cause is another one."""
+def writing_error(error: OSError, where: Path | None = None) -> NotWritable | None:
+    """Return the error that says why something cannot be written; None if the cause may be another one."""
+    if where is None and isinstance(error, PermissionError):
+        return None  # perhaps it was read
+    where = where or Path(error.filename or "this file")
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return disk_full_error(where)
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):

@@ -10,7 +10,7 @@ from dowse.archives.archive_database import ArchiveDatabase, create_database
 from dowse.archives.archive_indexing import update_database
 from dowse.archives.archive_locations import Archive, ArchiveLocations
 from dowse.archives.archive_types import ArchiveReport
-from dowse.errors import CannotWatch, DowseError
+from dowse.errors import CannotWatch, DowseError, NotWritable
 from dowse.freshness.watching import start_watcher
 from dowse.platform import Lock, make_private_folder
 from dowse.types import Progress
@@ -52,8 +52,19 @@ def keep_indexed(
 ) -> None:
     """Index, and index again after every change, until `stop` is set.
 
-    One process does this for a database; others wait until it ends.
+    One process does this for a database; others wait until it ends. Where nothing can be written, it is tried again.
     """
+    while not stop.is_set():
+        try:
+            _keep_indexed(locations, stop, on_result)
+        except NotWritable as error:
+            on_result(error)
+            stop.wait(POLL_SECONDS)
+
+
+def _keep_indexed(
+    locations: ArchiveLocations, stop: threading.Event, on_result: Callable[[ArchiveReport | DowseError], None]
+) -> None:
     make_private_folder(locations.database.parent)
     lease = Lock(locations.database.with_name(f"{locations.database.name}.watch.lock"))
     while not lease.try_acquire():

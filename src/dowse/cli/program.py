@@ -15,7 +15,7 @@ from dowse.cli.exit_codes import INTERRUPTED
 from dowse.cli.output import CommandReply, format_json, say, show_text
 from dowse.cli.streams import flush_or_silence, prepare_streams, silence_streams
 from dowse.errors import DowseError, Failed
-from dowse.platform import interrupt_on_terminate
+from dowse.platform import interrupt_on_terminate, writing_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,8 @@ def _run_command(arguments: list[str] | None) -> int | CommandReply | _Problem:
         silence_streams()  # the reader of the pipe has closed it
         return 0
     except OSError as error:
+        if refusal := writing_error(error):
+            return _Problem(refusal.code, str(refusal), refusal.exit_code)
         where = f" ({error.filename})" if error.filename else ""
         return _Problem("FAILED", f"{error.strerror or error}{where}.", Failed.exit_code)
     except Exception as error:

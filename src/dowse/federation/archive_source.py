@@ -50,8 +50,10 @@ class ArchiveSearchSource:
 
     async def search(self, query: SourceQuery) -> SourceResult:
         items = await asyncio.to_thread(self._search, query)
-        warning = "The archives are being indexed; results may be incomplete."
-        return SourceResult(items, warnings=(warning,) if self._surface.is_indexing() else ())
+        warnings = self._surface.warnings()
+        if self._surface.is_indexing():
+            warnings.append("The archives are being indexed; results may be incomplete.")
+        return SourceResult(items, warnings=tuple(warnings))
 
     def _search(self, query: SourceQuery) -> tuple[Item, ...]:
         try:

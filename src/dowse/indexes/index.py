@@ -32,7 +32,8 @@ from dowse.protocols import Encoder
 from dowse.settings import Settings, load_settings, settings_stamp, write_default_settings
 from dowse.sources.project_files import ProjectFiles
 from dowse.store import storage_layout
-from dowse.store.local import LocalStore, remove_store, set_catalog_aside
+from dowse.store.local import LocalStore, set_catalog_aside
+from dowse.store.replacement import remove_leftovers, replaced_store
 from dowse.types import Entry, Finding, FolderCallback, Progress, StoredDocument, Verdict
 
 __all__ = ["Explanation", "IndexReport", "ProjectIndex"]
@@ -116,23 +117,21 @@ class ProjectIndex:
         """
         with self._storing():
             make_private_folder(self.folder)
-            return self._update(progress, drift, first, is_confirmed=is_confirmed)
-
-    def _update(self, progress: Progress | None, drift: Drift | None, first: str, *, is_confirmed: bool) -> IndexReport:
-        with self._turn.held(TURN_WAIT_SECONDS):
-            write_default_settings(self.settings_files[1], self.settings_files[0])
-            try:
-                return self._run(progress, drift, first, is_confirmed=is_confirmed)
-            except StoreDamaged as error:
-                self._start_over(error)
-                return self._run(progress, None, first, is_confirmed=is_confirmed)
+            with self._turn.held(TURN_WAIT_SECONDS):
+                write_default_settings(self.settings_files[1], self.settings_files[0])
+                remove_leftovers(self.folder)
+                try:
+                    return self._run(progress, drift, first, is_confirmed=is_confirmed)
+                except StoreDamaged as error:
+                    self._start_over(error)
+                    return self._run(progress, None, first, is_confirmed=is_confirmed)
 
     def rebuild(self, progress: Progress | None = None) -> IndexReport:
-        """Delete the index and build it again; the settings stay."""
+        """Build the index again from nothing; the settings stay, and the old index if the new one cannot be built."""
         with self._turn.held(TURN_WAIT_SECONDS):
             self.close()
-            remove_store(self.folder)
-            return self._run(progress, None, "", is_confirmed=True)
+            with replaced_store(self.folder):
+                return self._run(progress, None, "", is_confirmed=True)
 
     def require_size(self, drift: Drift | None = None) -> None:
         """Raise TooManyFiles if the index would grow beyond maxFiles."""
@@ -323,6 +322,7 @@ class ProjectIndex:
 
     def _run(self, progress: Progress | None, drift: Drift | None, first: str, *, is_confirmed: bool) -> IndexReport:
         store, log = self._open_store(), open_log(self.folder)
+        store.remove_leftovers()
         for warning in self.warnings:
             log.warning(warning)
         shared_pool().expect(0)  # it starts while the files are scanned

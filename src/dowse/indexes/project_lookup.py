@@ -2,14 +2,12 @@
 
 import contextlib
 import os
-import shutil
 from pathlib import Path
-from secrets import token_hex
 
 from dowse.errors import NotIndexed, StoreBusy
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import close_log
-from dowse.platform import Lock
+from dowse.platform import Lock, disk_errors
 from dowse.sources.roots import detect_root, is_too_wide
 from dowse.store import storage_layout
 from dowse.store.storage_layout import Project
@@ -85,7 +83,7 @@ def forget_project(root: Path) -> Path:
                 raise StoreBusy(f"{root} is being indexed by {turn.owner()}. Stop it, then try again.") from error
             turns.callback(turn.release)
             close_log(index_folder)
-        doomed = folder.with_name(f"{folder.name}.forgotten-{token_hex(4)}")
-        folder.rename(doomed)  # atomic, so that no process finds half of it
-    shutil.rmtree(doomed)
+        with disk_errors(folder):
+            storage_layout.set_forgotten(folder)
+    storage_layout.remove_forgotten_folders()
     return root

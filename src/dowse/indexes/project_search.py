@@ -154,7 +154,9 @@ def coverage(index: ProjectIndex, pending: int = 0) -> Coverage:
     files = sum(store.totals(kind).documents for kind in KINDS)
     is_whole = not is_indexing and store.fact("state") == "complete"
     expected = files if is_whole else max(files, int(store.fact("expected") or 0))
-    refusal = store.refusal or (index.refusal if pending else None)
+    refusal = store.refusal
+    if pending and refusal is None:
+        refusal = index.refusal or refusal_to_write(index.folder / "catalog.sqlite")
     problem = str(refusal) if refusal else ""
     return Coverage(files, expected, is_indexing=is_indexing, is_whole=is_whole, pending=pending, problem=problem)
 

@@ -90,7 +90,10 @@ def start_run(root: Path, how: str | None = None, what: str = "project") -> Inde
     # -P keeps the working directory, which may be an untrusted project, out of the import path.
     command = [sys.executable, "-P", "-m", "dowse.keeping.indexing_worker", *options, str(root)]
     pipe = subprocess.PIPE
-    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT)  # noqa: S603 - our own program
+    try:
+        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT)  # noqa: S603 - our own program
+    except OSError as error:
+        raise Failed(f"The indexing process cannot be started: {error.strerror}.") from error
     run = IndexingRun(process)
     threading.Thread(target=run.listen, daemon=True, name=f"listen to {root.name}").start()
     return run

@@ -17,7 +17,7 @@ from typing import Any
 from dowse.errors import DowseError, Failed
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.indexing_run import DOCUMENTS, REBUILD, VERIFY
-from dowse.platform import interrupt_on_terminate, lower_priority
+from dowse.platform import interrupt_on_terminate, lower_priority, writing_error
 
 PROGRESS_SECONDS = 0.1
 """Time between two progress messages."""
@@ -41,7 +41,8 @@ def main(arguments: list[str]) -> int:
     except BrokenPipeError:
         return Failed.exit_code
     except OSError as error:
-        _send({"code": Failed.code, "error": f"{error.strerror or error} ({error.filename})."})
+        failure = writing_error(error) or Failed(f"{error.strerror} ({error.filename}).")
+        _send({"code": failure.code, "error": str(failure)})
         return Failed.exit_code
     return 0
 

@@ -37,6 +37,7 @@ from dowse.mcp.error_replies import error_reply
 from dowse.mcp.reply_budget import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
 from dowse.mcp.resources import Announcer, Resources, ResourceServer, serve_resources
 from dowse.mcp.tools import ProseReply, Schema, Tool, ToolProvider
+from dowse.platform import writing_error
 
 SERVER_NAME = "dowse"
 
@@ -122,6 +123,8 @@ async def _call_tool(tool: Tool, call: "_Call", params: CallToolRequestParams) -
     except DowseError as error:
         return _error_result(tool, error)
     except Exception as error:
+        if isinstance(error, OSError) and (refusal := writing_error(error)):
+            return _error_result(tool, refusal)
         _log.exception("%s failed", tool.name)
         return _error_result(tool, CatalogError("UNEXPECTED", detail=f"{type(error).__name__}: {error}"))
 

@@ -140,8 +140,13 @@ class LexicalFollower:
             raise
         self._catalog.set_fact("lexical", rebuilt.folder.name)
         self._index = rebuilt
+        self.remove_unused()
+
+    def remove_unused(self) -> None:
+        """Remove all indexes but the one that the catalog names: older ones, and those of processes that were killed."""
+        current = self._catalog.fact("lexical")
         for folder in self._folder.glob(f"{FOLDER_PREFIX}*"):
-            if folder != rebuilt.folder:
+            if folder.name != current:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _marker(self, sequence: int) -> Marker:

@@ -292,6 +292,12 @@ class LocalStore:
                 self._lexical.rebuild()
             self._matrices.repair()
 
+    def remove_leftovers(self) -> None:
+        """Remove what killed writers left: half-written matrices, and lexical indexes that are not in use."""
+        with self._lock.held(WRITE_WAIT_SECONDS):
+            self._lexical.remove_unused()
+            self._matrices.remove_unfinished()
+
     def is_in_place(self) -> bool:
         """Return whether the open catalog is the one in the folder: another process may have removed or rebuilt it."""
         try:
@@ -318,6 +324,11 @@ def set_catalog_aside(folder: Path) -> Path:
         file.replace(folder / file.name.replace(_CATALOG, backup.name))
     _remove_derived(folder)
     return backup
+
+
+def store_files(folder: Path) -> list[Path]:
+    """Return the files and folders of a store; other files in the folder are not part of it."""
+    return [*_catalog_files(folder), *folder.glob(f"{FOLDER_PREFIX}*"), *matrix_files(folder)]
 
 
 def remove_store(folder: Path) -> None:

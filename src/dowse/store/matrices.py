@@ -67,6 +67,11 @@ class Matrices:
             if self._problems_of(file):
                 file.unlink()
 
+    def remove_unfinished(self) -> None:
+        """Remove matrices that a killed process did not finish."""
+        for file in matrix.unfinished_files(self._folder):
+            file.unlink(missing_ok=True)
+
     def _problems_of(self, file: Path) -> list[str]:
         header = matrix.read_header(file)
         if header is None:

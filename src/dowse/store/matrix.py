@@ -29,6 +29,7 @@ FORMAT = 3
 _HEADER_BYTES = 512
 _HEADER_FRAME = struct.Struct("<8sII")
 _MAGIC = b"dowse-mx"
+_UNFINISHED = ".tmp"
 ROW_PREFIX = struct.Struct("<qqB3x")
 """Precedes each vector: the ids of its chunk and document, and its kind."""
 ROW_HEAD_BYTES = ROW_PREFIX.size + SCALE.size
@@ -94,6 +95,11 @@ def read_header(file: Path) -> MatrixHeader | None:
         return None
 
 
+def unfinished_files(folder: Path) -> list[Path]:
+    """Return the files that a writer makes before it replaces a matrix."""
+    return list(folder.glob(f"vectors-*{_UNFINISHED}"))
+
+
 def open_matrix(file: Path) -> OpenMatrix | None:
     """Map a matrix into memory; None when it has no rows or is damaged.
 
@@ -131,7 +137,7 @@ def _read_header(stream: IO[bytes]) -> MatrixHeader | None:
 
 def write_matrix(file: Path, header: MatrixHeader, rows: Iterable[VectorRow]) -> MatrixHeader:
     """Write a new matrix beside the old one, and replace the old one when it is complete."""
-    temporary = file.with_suffix(".tmp")
+    temporary = file.with_suffix(_UNFINISHED)
     with disk_errors(file):
         with temporary.open("wb") as stream:
             stream.write(bytes(_HEADER_BYTES))

@@ -8,6 +8,7 @@ import shutil
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from dowse import __version__
@@ -21,6 +22,8 @@ DOCUMENTS_FOLDER = "documents"
 
 _FILE_SUFFIXES = (".json", ".lock", ".matrix", ".sqlite", ".sqlite-shm", ".sqlite-wal")
 """How the names of the files of an index end. Its folders have no suffix."""
+_FORGOTTEN = ".forgotten-"
+"""Part of the name of a folder that is about to be removed."""
 
 _FINGERPRINTS: dict[Kind, str] = {"code": "fingerprints.json", "docs": "docs-fingerprints.json"}
 
@@ -116,8 +119,19 @@ def list_projects() -> list[Project]:
     """Return all indexed projects and folders of documents, sorted by path."""
     indexes = storage_root() / "indexes"
     folders = sorted(indexes.iterdir()) if indexes.is_dir() else []
-    found = (_read_folder(folder) for folder in folders if folder.is_dir())
+    found = (_read_folder(folder) for folder in folders if folder.is_dir() and _FORGOTTEN not in folder.name)
     return sorted((project for project in found if project), key=lambda project: project.root)
+
+
+def set_forgotten(folder: Path) -> None:
+    """Take the folder of an index away in one step, so that no process finds half of it."""
+    folder.rename(folder.with_name(f"{folder.name}{_FORGOTTEN}{token_hex(4)}"))
+
+
+def remove_forgotten_folders() -> None:
+    """Remove the folders that were taken away, also by processes that were killed."""
+    for folder in (storage_root() / "indexes").glob(f"*{_FORGOTTEN}*"):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _read_folder(folder: Path) -> Project | None:

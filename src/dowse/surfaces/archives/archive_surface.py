@@ -30,6 +30,7 @@ from dowse.indexes.masking_setting import masks_secrets
 from dowse.mcp.reply_budget import wire_characters
 from dowse.mcp.schemas import FLAG, NUMBER, SCREENING, TEXT, TEXTS, describe, item, reply
 from dowse.mcp.tools import Call, ProseReply, Schema, Tool
+from dowse.platform import refusal_to_write
 from dowse.surfaces.archives.archive_reply_fitting import fit_search_reply
 
 FAILURE = "Failed to search local archives: "
@@ -69,7 +70,8 @@ class ArchiveSurface:
                 # -P keeps the working directory, which may be an untrusted project, out of the import path.
                 command = [sys.executable, "-P", "-m", "dowse.archives.archive_worker", *map(str, paths)]
                 nothing = subprocess.DEVNULL
-                self._worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=nothing, stderr=nothing)  # noqa: S603 - our own program
+                with contextlib.suppress(OSError):  # no process can be started now; the next call tries again
+                    self._worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=nothing, stderr=nothing)  # noqa: S603 - our own program
 
     def close(self) -> None:
         """Stop indexing and close the database."""
@@ -94,6 +96,12 @@ class ArchiveSurface:
             return run_lock(self.locations).is_taken()
         except OSError:
             return False
+
+    def warnings(self) -> list[str]:
+        """Return why changes of the archives may be missing: the database cannot be written."""
+        if not self._keeps_fresh or (refusal := refusal_to_write(self.locations.database)) is None:
+            return []
+        return [f"The archives could not be checked for changes: {_PUBLIC_MESSAGES[refusal.code]}"]
 
     def database(self) -> ArchiveDatabase:
         """Return the database, after the first indexing where necessary. Raise NotIndexed where there is nothing to index."""
@@ -142,6 +150,8 @@ class ArchiveSurface:
         )
         if self.is_indexing():
             found["metadata"]["indexing"] = True
+        if warnings := self.warnings():
+            found["metadata"]["warnings"] = warnings
         return fit_search_reply(screen_reply(found, masks=masks), budget, wire_characters)
 
     async def answer(self, call: Call, graph_query: GraphQuery) -> dict[str, Any]:

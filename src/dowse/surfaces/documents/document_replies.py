@@ -70,6 +70,8 @@ def documents_reply(
     content: dict[str, Any] = {"totalMatches": total, "results": [result for _, result in shown]}
     if coverages:
         content["coverage"] = coverage_reply(coverages)
+        if warnings := _warnings(coverages):
+            content["warnings"] = warnings
     if len(shown) < len(results):
         cut = f"Only {len(shown)} are shown, for the reply would be too long. Ask for something more specific."
         content["truncated"] = cut
@@ -90,12 +92,16 @@ def _lines(number: int, result: Reply) -> str:
     )
 
 
+def _warnings(coverages: list[Coverage]) -> list[str]:
+    return list(dict.fromkeys(warning for coverage in coverages for warning in coverage_warnings(coverage)))
+
+
 def _coverage_notes(coverages: list[Coverage]) -> list[str]:
     covered = coverage_reply(coverages)
     if covered["complete"]:
         return []
-    if unsearched := [warning for coverage in coverages for warning in coverage_warnings(coverage)]:
-        return list(dict.fromkeys(unsearched))
+    if warnings := _warnings(coverages):
+        return warnings
     if covered["indexedFiles"] < covered["expectedFiles"]:
         count, expected = covered["indexedFiles"], covered["expectedFiles"]
         return [f"Searched {count} of {expected} documents so far; the rest is being indexed."]

@@ -1,0 +1,49 @@
+"""Replacing a whole store: the old one is kept until the new one is built."""
+
+import contextlib
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from secrets import token_hex
+
+from dowse.platform import make_private_folder
+from dowse.store.local import remove_store, store_files
+from dowse.store.storage_layout import remove_forgotten_folders
+
+_FOLDER_PREFIX = "replaced-"
+
+
+@contextlib.contextmanager
+def replaced_store(folder: Path) -> Iterator[None]:
+    """Build a new store in a block. If that fails, for example because the disk is full, the old one comes back."""
+    kept = folder / f"{_FOLDER_PREFIX}{token_hex(4)}"
+    make_private_folder(kept)
+    _link(folder.glob("*.json"), kept)
+    _move(store_files(folder), kept)
+    try:
+        yield
+    except BaseException:
+        remove_store(folder)
+        _move(kept.iterdir(), folder)
+        shutil.rmtree(kept, ignore_errors=True)
+        raise
+    shutil.rmtree(kept, ignore_errors=True)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the stores that killed processes were about to remove; only the caller may replace a store of `folder`."""
+    for kept in folder.glob(f"{_FOLDER_PREFIX}*"):
+        shutil.rmtree(kept, ignore_errors=True)
+    remove_forgotten_folders()
+
+
+def _link(files: Iterable[Path], target: Path) -> None:
+    """Link files that the new store replaces; where there are no links, the next update renews them."""
+    for file in files:
+        with contextlib.suppress(OSError):
+            (target / file.name).hardlink_to(file)
+
+
+def _move(files: Iterable[Path], target: Path) -> None:
+    for file in files:
+        file.replace(target / file.name)
