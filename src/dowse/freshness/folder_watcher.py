@@ -21,7 +21,7 @@ class FolderWatcher:
     is_exact = True
 
     def __init__(self, root: Path) -> None:
-        self._root = root
+        self._root = os.fsencode(root)
         self._lock = threading.Lock()
         self._folders: dict[int, str] = {}
         """The path of each watched folder, by the number of its watch."""
@@ -39,7 +39,7 @@ class FolderWatcher:
         has_new = False
         with self._opened():
             for folder in (folder.rstrip("/") for folder in folders):
-                number = self._inotify.add(os.fsencode(self._root / folder))
+                number = self._inotify.add(self._root + b"/" + os.fsencode(folder))
                 if number is not None:
                     has_new |= number not in self._folders
                     self._folders[number] = folder  # a folder that was moved keeps its number

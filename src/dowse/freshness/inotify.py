@@ -53,6 +53,7 @@ class Inotify:
 
     def __init__(self) -> None:
         self._library = ctypes.CDLL(None, use_errno=True)
+        self._library.inotify_add_watch.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_uint32)
         self._descriptor = self._library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self._descriptor < 0:
             number = ctypes.get_errno()
