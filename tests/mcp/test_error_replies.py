@@ -14,11 +14,12 @@ import pytest
 from mcp.client.stdio import StdioServerParameters
 
 from dowse.error_catalog import CATALOG
-from dowse.errors import error_with
+from dowse.errors import UsageError, error_with
 from dowse.indexes import project_search
-from dowse.mcp.error_replies import error_reply
-from dowse.platform import Lock
+from dowse.mcp.error_replies import error_reply, without_storage_root
+from dowse.platform import Lock, writing_error
 from dowse.store import storage_layout
+from dowse.surfaces.notes.notes_handlers import error_of
 from tests.repository import REPOSITORY
 from tests.sample_data import write_tree
 from tests.surfaces.project.conftest import INDEXED, index
@@ -267,3 +268,15 @@ def test_every_message_can_be_made_of_what_is_always_known() -> None:
         error = error_reply(error_with(code, "the cause"))
         assert error["userMessage"]
         assert error["developerMessage"].startswith(f"{error['code']}: ")
+
+
+def test_a_message_for_a_user_names_no_place_of_the_storage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An error of the notes once named the whole path of the storage root."""
+    monkeypatch.setenv("DOWSE_HOME", str(tmp_path))
+    refusal = writing_error(OSError(errno.EROFS, "Read-only file system"), tmp_path / "notes" / "index-n1.db")
+    assert refusal is not None
+    assert str(tmp_path) in str(refusal), "a person at the terminal has to know the place"
+    assert error_of(refusal)["error"].startswith("notes/index-n1.db cannot be written: its file system is read-only.")
+    assert str(tmp_path) not in error_reply(refusal)["userMessage"]
+    assert str(tmp_path) not in error_reply(UsageError(f"{tmp_path / 'x'} is no file."))["userMessage"]
+    assert without_storage_root(f"{tmp_path} is gone") == "the storage root is gone"
