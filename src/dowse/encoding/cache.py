@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from dowse.encoding.packing import pack_vectors, unpack_vector
+from dowse.errors import NotWritable
 from dowse.platform import make_private_folder
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class VectorCache:
                 return otherwise
             except (sqlite3.DatabaseError, TypeError, ValueError):
                 self._set_aside()
-            except OSError:
+            except (NotWritable, OSError):
                 return otherwise
         return otherwise
 

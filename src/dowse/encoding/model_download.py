@@ -13,7 +13,7 @@ from typing import IO, Any
 from urllib.parse import urlsplit
 
 from dowse.encoding.model_locations import REPOSITORIES, REVISION, sha256, snapshot_folder
-from dowse.errors import ModelMissing, StoreBusy
+from dowse.errors import ModelMissing, NotWritable, StoreBusy
 from dowse.platform import Lock, write_atomically
 
 STARTED_MESSAGE = "Downloading embedding model... (one-time, ~90MB)"
@@ -68,6 +68,8 @@ def download_model(say: Callable[[str], object], files: tuple[ModelFile, ...] = 
                 say(DONE_MESSAGE)
     except StoreBusy as error:
         raise ModelMissing("Another process has been downloading the model for an hour.") from error
+    except NotWritable as error:
+        raise ModelMissing(str(error)) from error
     except OSError as error:
         raise ModelMissing(f"{folder} cannot be written ({error.strerror or error}).") from error
     return folder
