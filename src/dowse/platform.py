@@ -278,8 +278,12 @@ class Lock:
             descriptor = _open_lock_file(self.path)
         try:
             _lock_descriptor(descriptor)
-        except OSError:
+        except OSError as error:
             os.close(descriptor)
+            if error.errno in (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP):  # waiting would never end
+                raise NotWritable(
+                    f"Files cannot be locked in {self.path.parent}. Set DOWSE_HOME to a local disk."
+                ) from error
             return False
         with contextlib.suppress(OSError):  # the name is for messages only; the lock is held without it
             os.ftruncate(descriptor, 0)
