@@ -1,0 +1,56 @@
+"""Processes that are suspended for a while, as by a debugger, a closed laptop or a busy machine."""
+
+import os
+import random
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.storm.index_comparison import assert_equal_to_a_new_index
+from tests.end_to_end.storm.servers import Server, eventually
+from tests.fuzzing.parser_costs import descendants
+from tests.mcp.stdio.stdio_client import is_alive
+from tests.sample_data import write_tree
+
+
+def suspend(processes: list[int], seconds: float) -> None:
+    """Suspend processes, and resume those that are still there."""
+    for number, act in ((signal.SIGSTOP, processes), (signal.SIGCONT, processes)):
+        for process in act:
+            if is_alive(process):
+                os.kill(process, number)
+        if number == signal.SIGSTOP:
+            time.sleep(seconds)
+
+
+def survive_suspensions(tmp_path: Path, root: Path, times: int, seconds: float, seed: int) -> None:
+    """Suspend the server, or its encoding, indexing and parser processes, while files change."""
+    dice = random.Random(seed)
+    with Server(root) as server:
+        eventually(server.is_watching, server.status)
+        for age in range(times):
+            count = dice.choice((1, 20, 300))
+            write_tree(root, {f"src/more{age}/{n}.py": f"def word{seed}x{age}y{n}(): ...\n" for n in range(count)})
+            time.sleep(dice.uniform(0, 0.3))
+            children = descendants(server.process.pid)
+            kind = dice.choice(("server", "children", "all"))
+            chosen = {"server": [server.process.pid], "children": children, "all": [server.process.pid, *children]}
+            suspend(chosen[kind], dice.uniform(0, seconds))
+            last = f"word{seed}x{age}y{count - 1}"
+            eventually(lambda last=last: server.find(last), server.status)  # type: ignore[misc]
+        eventually(server.is_settled, server.status)
+    assert "Traceback" not in server.final_stderr
+    assert_equal_to_a_new_index(root, tmp_path / "scratch")
+
+
+def test_suspended_processes_go_on(tmp_path: Path, indexed: Path) -> None:
+    survive_suspensions(tmp_path, indexed, times=2, seconds=0.5, seed=1)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("seed", range(3))
+def test_processes_that_are_suspended_again_and_again_go_on(tmp_path: Path, indexed: Path, seed: int) -> None:
+    survive_suspensions(tmp_path, indexed, times=40, seconds=6.0, seed=10 + seed)
