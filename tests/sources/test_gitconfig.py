@@ -48,3 +48,11 @@ def test_a_repository_cannot_point_us_at_a_file(tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GIT_DIR", str(tmp_path / ".git"))
     assert global_excludes_file() == Path(os.environ["XDG_CONFIG_HOME"]) / "git" / "ignore"
+
+
+def test_no_file_makes_the_search_for_submodules_slow() -> None:
+    """A value of a megabyte took half a minute."""
+    for value in ("a" * 1_000_000, "\\n" * 500_000, '"' * 1_000_001, '"' + "#" * 1_000_000, "\\" * 1_000_000):
+        submodule_paths(f"[submodule]\npath = {value}")
+    for text in ('[submodule "' * 80_000, "[" * 1_000_000, "[a" + " " * 1_000_000, "\\\n" * 500_000):
+        submodule_paths(text)

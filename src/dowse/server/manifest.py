@@ -19,6 +19,10 @@ from dowse.small_files import read_named_file, read_small_file
 MANIFEST_FILE = "dowse.toml"
 MAX_MANIFEST_BYTES = 1 << 20
 MIN_BUDGET_TOKENS = 1000
+_REMEDIES = {
+    errno.EFBIG: " Make it smaller, or ignore it with --no-config.",
+    errno.ELOOP: " Name the file that it leads to with --config, or ignore it with --no-config.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +67,8 @@ def _parse(file: Path, *, is_trusted: bool) -> dict[str, Any]:
     try:
         return tomllib.loads(read(file, MAX_MANIFEST_BYTES).decode("utf-8-sig"))
     except OSError as error:
-        if error.errno == errno.EFBIG:
-            remedy = "Make it smaller"
-        elif error.errno == errno.ELOOP:
-            remedy = "Name the file that it leads to with --config"
-        else:
-            remedy = "Correct that"
-        raise SettingsError(
-            f"{file} cannot be read ({error.strerror}). {remedy}, or ignore it with --no-config."
-        ) from error
+        remedy = _REMEDIES.get(error.errno or 0, "")
+        raise SettingsError(f"{file} cannot be read ({error.strerror}).{remedy}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SettingsError(
             f"{file} is not valid TOML ({error}). Correct it, or ignore it with --no-config."

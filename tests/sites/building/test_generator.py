@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dowse.sites.building.builder import BuiltSite, build
-from dowse.sites.building.generator_detection import detect_generator
+from dowse.sites.building.generator_detection import detect_generator, make_generator
 from dowse.sites.building.generator_settings import GeneratorSettings
 from dowse.sites.building.source_tree import SourceTree
 from dowse.sites.inspection import inspect_bytes
@@ -369,3 +369,10 @@ def test_mkdocs_with_pages_of_html(tmp_path: Path) -> None:
 )
 def test_a_generator_is_known_by_its_files(tmp_path: Path, files: dict[str, str], name: str) -> None:
     assert detect_generator(SourceTree(write_tree(tmp_path / "site", files))) == name
+
+
+@pytest.mark.parametrize("text", ["\n", "/* ", "docs: {", "title: '", "  //", "docs: {{a}"], ids=repr)
+def test_no_settings_in_javascript_are_slow_to_read(tmp_path: Path, text: str) -> None:
+    """Blank lines and open comments took a time that grew with the square of their number."""
+    write_tree(tmp_path, {"docusaurus.config.js": text * (1_000_000 // len(text)), "docs/a.md": "Words."})
+    assert make_generator(SourceTree(tmp_path), "docusaurus").name == "docusaurus"

@@ -8,6 +8,7 @@ from typing import Any
 from dowse.errors import UsageError
 from dowse.reading.front_matter import parse_yaml
 
+_COMMENTS = re.compile(r"^[^\S\n]*//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL | re.MULTILINE)
 _PROGRAM_SETTING = re.compile(
     r"""\b(title|tagline|description|url|baseUrl|site|base)\s*:\s*(['"`])((?:(?!\2)[^\\\n])*)\2"""
 )
@@ -36,7 +37,7 @@ def parse_settings(file: str, text: str) -> dict[str, Any]:
 
 def _parse_program(text: str) -> dict[str, Any]:
     """Return the literal values of settings written in JavaScript. The program is searched, never run."""
-    text = re.sub(r"^\s*//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = _COMMENTS.sub("", text)
     settings: dict[str, Any] = {}
     for match in _PROGRAM_SETTING.finditer(text):
         settings.setdefault(match[1], match[3])
