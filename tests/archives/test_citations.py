@@ -1,11 +1,22 @@
 """Citations in every form people write them, and links that are not citations."""
 
+import contextlib
+import sqlite3
 from pathlib import Path
 
 import pytest
 
+from dowse.archives.archive_database import open_database
 from dowse.archives.bibtex import parse_bibtex
-from tests.archives.sample_archives import captured_page, citation_at, cited_titles, document_titled, make_database
+from dowse.errors import StoreDamaged
+from tests.archives.sample_archives import (
+    captured_page,
+    citation_at,
+    cited_titles,
+    document_titled,
+    locations_in,
+    make_database,
+)
 
 PAGE = {"p": captured_page("https://example.com/page", "The page", "# The page\n\nWords.\n")}
 
@@ -62,6 +73,15 @@ def test_a_page_that_is_not_archived_has_an_address_and_no_target(tmp_path: Path
     database = make_database(tmp_path, {"note.md": "See [it](https://elsewhere.org/x)."})
     found = citation_at(database, "note")
     assert (found.target_id, found.target_url, found.confidence) == (None, "https://elsewhere.org/x", 1.0)
+
+
+def test_a_citation_of_a_document_that_the_database_lacks_is_damage(tmp_path: Path) -> None:
+    make_database(tmp_path, {"note.md": "See [it](https://example.com/page)."}, PAGE).close()
+    file = locations_in(tmp_path).database
+    with contextlib.closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE citations SET target = 999")
+    with pytest.raises(StoreDamaged, match="remove it and run: dowse archive index"):
+        citation_at(open_database(file), "note")
 
 
 def test_two_links_to_one_page_are_two_citations(tmp_path: Path) -> None:

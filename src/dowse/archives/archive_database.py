@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from dowse.archives.archive_schema import APPLICATION_ID, STEPS
 from dowse.archives.archive_types import INFERRED, Citation, StoredArchiveDocument
-from dowse.errors import ArchivedDocumentNotFound, NotIndexed, UsageError
+from dowse.errors import ArchivedDocumentNotFound, NotIndexed, StoreDamaged, UsageError
 from dowse.platform import make_private_folder
 from dowse.store.catalog_database import CatalogDatabase
 
@@ -202,9 +202,11 @@ def _require_no_folder(file: Path) -> None:
 def citation_from_row(row: Row, ids: dict[int, str]) -> Citation:
     """Return the citation in a row of the `citations` table."""
     source, target, url, context, confidence, kind, line, fault = row
-    return Citation(
-        ids[source], ids[target] if target is not None else None, url, context, confidence, kind, line, fault
-    )
+    try:
+        source_id, target_id = ids[source], ids[target] if target is not None else None
+    except KeyError as error:
+        raise StoreDamaged(f"The archives' database is damaged: it cites a document that it lacks. {REMEDY}") from error
+    return Citation(source_id, target_id, url, context, confidence, kind, line, fault)
 
 
 def _document_from_row(row: Row, names: dict[str, str]) -> StoredArchiveDocument:
