@@ -173,7 +173,7 @@ def scramble_header(file: Path) -> None:
 
 def scramble_a_row(file: Path) -> None:
     data = bytearray(file.read_bytes())
-    data[-1] ^= 0x0F
+    data[-2] ^= 0x0F  # the first dimension of the last vector
     file.write_bytes(data)
 
 

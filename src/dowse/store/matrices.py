@@ -86,12 +86,13 @@ class Matrices:
     # Following the catalog
 
     def _current_rows(self, encoder: str) -> vector_search.MatrixRows | None:
-        """Return the rows that a search reads, cached while the header of the matrix stays the same."""
+        """Return the rows that a search reads, cached while the matrix and its header stay the same."""
         header, known = self._current_header(encoder), self._rows.get(encoder)
         if header is None or not header.rows:
             return None
-        if known is None or known.header != header:
-            known = vector_search.load_rows(matrix.matrix_file(self._folder, encoder), known)
+        file = matrix.matrix_file(self._folder, encoder)
+        if known is None or known.header != header or known.inode != matrix.inode_of(file):
+            known = vector_search.load_rows(file, known)
             if known is None or known.header[:2] != (self._catalog.id, encoder):  # another process has just replaced it
                 self._rows.pop(encoder, None)
                 return None

@@ -100,6 +100,14 @@ def unfinished_files(folder: Path) -> list[Path]:
     return list(folder.glob(f"vectors-*{_UNFINISHED}"))
 
 
+def inode_of(file: Path) -> int | None:
+    """Return the identity of a file; None when it is missing."""
+    try:
+        return file.stat().st_ino
+    except OSError:
+        return None
+
+
 def open_matrix(file: Path) -> OpenMatrix | None:
     """Map a matrix into memory; None when it has no rows or is damaged.
 

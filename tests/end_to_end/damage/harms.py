@@ -51,6 +51,15 @@ def scramble_the_middle(file: Path, _older: Path) -> bool:
     return bool(third)
 
 
+def scramble_the_head(file: Path, _older: Path) -> bool:
+    """Change every byte of the first third."""
+    data = bytearray(file.read_bytes())
+    third = len(data) // 3
+    data[:third] = bytes(byte ^ 0xA5 for byte in data[:third])
+    file.write_bytes(data)
+    return bool(third)
+
+
 def flip_a_bit(file: Path, _older: Path) -> bool:
     """Change one bit near the beginning."""
     data = bytearray(file.read_bytes())
@@ -126,6 +135,6 @@ def raise_the_version(file: Path, _older: Path) -> bool:
 
 
 HARMS: list[Harm] = [
-    halve, empty, zero, scramble, scramble_the_middle, flip_a_bit, remove, replace_by_a_folder, make_unreadable,
+    halve, empty, zero, scramble, scramble_the_head, scramble_the_middle, flip_a_bit, remove, replace_by_a_folder, make_unreadable,
     take_the_older, raise_the_version,
 ]  # fmt: skip
