@@ -1,5 +1,8 @@
-"""PDF files are read page by page in a separate process, and hostile files do no harm."""
+"""PDF files are read page by page, and hostile files do no harm."""
 
+import hashlib
+import re
+import signal
 import sys
 import zlib
 from importlib.util import find_spec
@@ -10,8 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dowse.errors import FormatNotReadable
+from dowse.parsing.document_parsing import ParsedDocument, start_parsing
 from dowse.reading import pdf, read_document
-from dowse.types import Link, Reading
+from dowse.reading.pdf import page_text
+from dowse.settings import Settings
+from dowse.sources.document_files import DocumentFiles
+from dowse.types import FileContent, Link, Reading, Stat
 
 has_parser = pytest.mark.skipif(find_spec("pypdfium2") is None, reason="needs the extra `documents`")
 
@@ -45,6 +52,23 @@ def assemble_pdf(objects: dict[int, str], trailer: str = "") -> bytes:
     return (
         f"{body}xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}trailer\n<< {size} >>\nstartxref\n{len(body)}\n%%EOF"
     ).encode("latin-1")
+
+
+def repeat_page(content: bytes, count: int, filters: str = "/FlateDecode") -> bytes:
+    """Return a PDF with many pages of the same compressed content."""
+    page = (
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents 4 0 R >>"
+    )
+    kids = " ".join(f"{number} 0 R" for number in range(5, 5 + count))
+    objects = {
+        1: "<< /Type /Catalog /Pages 2 0 R >>",
+        2: f"<< /Type /Pages /Kids [{kids}] /Count {count} >>",
+        3: "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        4: f"<< /Length {len(content)} /Filter {filters} >>\nstream\n{content.decode('latin-1')}\nendstream",
+        **dict.fromkeys(range(5, 5 + count), page),
+        5 + count: "<< >>",
+    }
+    return assemble_pdf(objects)
 
 
 def read(data: bytes) -> Reading:
@@ -161,20 +185,18 @@ def test_any_bytes_are_a_document(data: bytes) -> None:
     assert read(make_pdf("words").replace(b"/Kids", data[:8])).title
 
 
-def test_pages_that_were_told_before_the_parser_hung_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = tmp_path / "hangs.py"
-    program.write_text(
-        "import time\n"
-        """print('{"title": "T", "subject": "", "keywords": "", "pages": 3}')\n"""
-        """print('{"page": 1, "text": "kept"}', flush=True)\n"""
-        """print('{"page": 2, "te', end="", flush=True)\n"""
-        "time.sleep(600)\n",
-        encoding="utf-8",
-    )
-    monkeypatch.setattr(pdf, "_PROGRAM", program)
-    monkeypatch.setattr(pdf, "_KILL_SECONDS", 3)
-    monkeypatch.setattr(pdf, "find_spec", lambda name: sys)
-    assert read(b"%PDF-1.4").text == "## Page 1\n\nkept\n\n*(Pages 2 to 3 were not read.)*\n"
+@has_parser
+def test_pages_after_the_time_is_used_up_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter([1.0, 0.9, 0.0])
+    monkeypatch.setattr(page_text, "_start_clock", lambda: lambda: next(seconds))
+    text = read(make_pdf("one", "two", "three", "four")).text
+    assert text == "## Page 1\n\none\n\n## Page 2\n\ntwo\n\n*(Pages 3 to 4 were not read.)*\n"
+
+
+@has_parser
+def test_a_broken_property_is_left_out() -> None:
+    reading = read(make_pdf("Words", info="/Title <FEFFD800> /Subject (About)"))
+    assert (reading.text, reading.description) == ("Words\n", "About")
 
 
 def test_without_the_parser_the_reason_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,10 +205,36 @@ def test_without_the_parser_the_reason_says_what_to_install(monkeypatch: pytest.
         read(b"%PDF-1.4")
 
 
-def test_a_parser_that_cannot_be_loaded_is_as_good_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = tmp_path / "cannot.py"
-    program.write_text("raise SystemExit(3)\n", encoding="utf-8")
-    monkeypatch.setattr(pdf, "_PROGRAM", program)
+def test_a_parser_that_cannot_be_loaded_is_as_good_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pypdfium2", None)
     monkeypatch.setattr(pdf, "find_spec", lambda name: sys)
     with pytest.raises(FormatNotReadable):
         read(b"%PDF-1.4")
+
+
+def content_of(data: bytes) -> FileContent:
+    stat, digest = Stat(len(data), 1, 1, 1), hashlib.sha256(data).digest()
+    return FileContent("a.pdf", "docs", "markdown", stat, digest, data, is_converted=True)
+
+
+@has_parser
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a limit on processor time")
+def test_a_long_file_is_read_as_far_as_the_time_of_its_process_allows(tmp_path: Path) -> None:
+    packed = zlib.compress(b"BT /F1 12 Tf 72 720 Td " + b"(words of a page) Tj 0 -14 Td " * 4000 + b"ET")
+    parsed = start_parsing(DocumentFiles(tmp_path, Settings()), content_of(repeat_page(packed, 4000)))()
+    assert isinstance(parsed, ParsedDocument)
+    assert parsed.problem == ""
+    assert parsed.document.reading.text.startswith("## Page 1\n\nwords of a page\n")
+    assert re.search(r"\*\(Pages \d+ to 4000 were not read\.\)\*\n$", parsed.document.reading.text)
+
+
+@has_parser
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a limit on processor time")
+def test_a_page_that_never_ends_costs_the_file_its_text(tmp_path: Path) -> None:
+    packed = zlib.compress(zlib.compress(b"BT /F1 12 Tf " + b"(a) Tj " * 9_000_000, 9), 9)
+    parsed = start_parsing(
+        DocumentFiles(tmp_path, Settings()), content_of(repeat_page(packed, 1, "[/FlateDecode /FlateDecode]"))
+    )()
+    assert isinstance(parsed, ParsedDocument)
+    assert parsed.problem in ("takes more than 1.5 s to parse", "takes more than 100 MB to parse")
+    assert (parsed.document.reading.title, parsed.document.reading.text) == ("a", "")
