@@ -6,7 +6,6 @@ folder or on the network. A file that the user names with `--config` may.
 
 import difflib
 import errno
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any, cast, get_args
 
 from dowse.errors import SettingsError
 from dowse.mcp.tools import SURFACES, Level, Surface
-from dowse.small_files import read_named_file, read_small_file
+from dowse.small_files import parse_toml, read_named_file, read_small_file
 
 MANIFEST_FILE = "dowse.toml"
 MAX_MANIFEST_BYTES = 1 << 20
@@ -65,11 +64,11 @@ def read_manifest(file: Path, *, is_trusted: bool) -> Manifest:
 def _parse(file: Path, *, is_trusted: bool) -> dict[str, Any]:
     read = read_named_file if is_trusted else read_small_file  # a link could lead to a file that is never read
     try:
-        return tomllib.loads(read(file, MAX_MANIFEST_BYTES).decode("utf-8-sig"))
+        return parse_toml(read(file, MAX_MANIFEST_BYTES).decode("utf-8-sig"))
     except OSError as error:
         remedy = _REMEDIES.get(error.errno or 0, "")
         raise SettingsError(f"{file} cannot be read ({error.strerror}).{remedy}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise SettingsError(
             f"{file} is not valid TOML ({error}). Correct it, or ignore it with --no-config."
         ) from error

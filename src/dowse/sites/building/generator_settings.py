@@ -1,6 +1,5 @@
 """The settings of a build: command line, environment, `dowse-site.toml` and the generator's own settings."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -11,7 +10,7 @@ from dowse.errors import SettingsError, UsageError
 from dowse.sites.building.generator import SiteFacts
 from dowse.sites.building.generator_detection import GENERATOR_NAMES
 from dowse.sites.building.source_tree import MAX_SETTINGS_BYTES
-from dowse.small_files import read_small_file
+from dowse.small_files import parse_toml, read_small_file
 
 SETTINGS_FILE = "dowse-site.toml"
 VARIABLE_PREFIX = "DOWSE_SITE_"
@@ -69,7 +68,7 @@ def _read_settings_file(source: Path) -> dict[str, Any]:
     if file is None:
         return {}
     try:
-        stated = tomllib.loads(read_small_file(file, MAX_SETTINGS_BYTES).decode("utf-8-sig"))
+        stated = parse_toml(read_small_file(file, MAX_SETTINGS_BYTES).decode("utf-8-sig"))
     except OSError as error:
         raise SettingsError(f"{file} cannot be read: {error.strerror}. Correct it or remove it.") from error
     except (ValueError, RecursionError) as error:

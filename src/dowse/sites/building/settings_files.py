@@ -2,11 +2,11 @@
 
 import json
 import re
-import tomllib
 from typing import Any
 
 from dowse.errors import UsageError
 from dowse.reading.front_matter import parse_yaml
+from dowse.small_files import parse_toml
 
 _COMMENTS = re.compile(r"^[^\S\n]*//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL | re.MULTILINE)
 _PROGRAM_SETTING = re.compile(
@@ -21,7 +21,7 @@ def parse_settings(file: str, text: str) -> dict[str, Any]:
         return _parse_program(text)
     try:
         if file.endswith(".toml"):
-            return tomllib.loads(text)
+            return parse_toml(text)
         if file.endswith(".json"):
             value = json.loads(text)
             return value if isinstance(value, dict) else {}
