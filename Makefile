@@ -39,7 +39,9 @@ test: .venv/node/installed ## install, check style and types, run every test
 	$(RUN) -m mypy
 	$(RUN) -m pytest -m "not soak" --numprocesses 2 --dist loadfile
 
-soak: .venv/installed ## many kills, long storms, many examples, and the programs that measure (minutes)
+# FUZZ_INPUTS, FUZZ_SECONDS, BOMBS, KILLS and LIFE_SECONDS make it longer or shorter; FUZZ_SEED, BOMB_SEED, KILL_SEED and
+# LIFE_SEED make it another one. An input that fails is kept in tests/fuzzing/seeds.
+soak: .venv/installed ## fuzzing, bombs, kills, storms, a day of a server, and the programs that measure (hours)
 	SOAK=1 $(RUN) -m pytest -m "soak or property" --timeout 3600
 
 bench: .venv/installed ## measure; CORPORA, EVAL, CODE_SEARCH name folders of data (docs/benchmarks.md)

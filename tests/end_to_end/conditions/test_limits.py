@@ -12,10 +12,7 @@ from tests.end_to_end.storm.servers import Server, eventually
 from tests.sample_data import write_tree
 
 
-@pytest.mark.parametrize(
-    "watches", [pytest.param(0, marks=pytest.mark.soak), 1, pytest.param(3, marks=pytest.mark.soak)]
-)
-def test_a_server_without_watches_polls_and_says_so(indexed: Path, library: str, watches: int) -> None:
+def serve_with_few_watches(indexed: Path, library: str, watches: int) -> None:
     write_tree(indexed, {f"src/deep{number}/a.py": f"def deep{number}(): ...\n" for number in range(5)})
     with Server(indexed, LD_PRELOAD=library, WATCHES=str(watches)) as server:
         eventually(lambda: server.find("deep4"), server.status)
@@ -23,6 +20,16 @@ def test_a_server_without_watches_polls_and_says_so(indexed: Path, library: str,
         eventually(lambda: server.find("written_late") == ["src/late.py"], server.status)
         assert "poll" in server.status()["watcher"] or "search" in server.status()["watcher"], server.status()
     assert "Traceback" not in server.final_stderr
+
+
+def test_a_server_without_watches_polls_and_says_so(indexed: Path, library: str) -> None:
+    serve_with_few_watches(indexed, library, 1)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("watches", [0, 2, 3, 5])
+def test_a_server_with_any_number_of_watches_finds_what_changes(indexed: Path, library: str, watches: int) -> None:
+    serve_with_few_watches(indexed, library, watches)
 
 
 @pytest.mark.parametrize(

@@ -20,13 +20,21 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("below", [pytest.param("project", marks=pytest.mark.soak), "storage"])
-def test_short_reads_lose_nothing(tmp_path: Path, root: Path, library: str, below: str) -> None:
+def read_little_at_a_time(tmp_path: Path, root: Path, library: str, below: str) -> None:
     folder = root if below == "project" else os.environ["DOWSE_HOME"]
     environment = {"LD_PRELOAD": library, "BELOW": str(folder), "READ_MOST": "5"}
     assert run_command("index", root, **environment).code == 0
     assert found_paths("peel_apple", root, **environment) == ["src/apple.py"]
     assert_equal_to_a_new_index(root, tmp_path / "scratch")
+
+
+def test_short_reads_lose_nothing(tmp_path: Path, root: Path, library: str) -> None:
+    read_little_at_a_time(tmp_path, root, library, "storage")
+
+
+@pytest.mark.soak
+def test_short_reads_of_the_project_lose_nothing(tmp_path: Path, root: Path, library: str) -> None:
+    read_little_at_a_time(tmp_path, root, library, "project")
 
 
 @pytest.mark.soak
@@ -43,13 +51,8 @@ def fail_reads(indexed: Path, library: str, below: str, at: int, error: int, com
     run_command(first, *rest, indexed, **environment)
 
 
-@pytest.mark.parametrize(
-    "command", [pytest.param("index", marks=pytest.mark.soak), "search", pytest.param("fix", marks=pytest.mark.soak)]
-)
-def test_reads_that_fail_end_in_a_line_and_leave_a_whole_index(
-    tmp_path: Path, indexed: Path, library: str, command: str
-) -> None:
-    fail_reads(indexed, library, "storage", 3, errno.EIO, command)
+def test_reads_that_fail_end_in_a_line_and_leave_a_whole_index(indexed: Path, library: str) -> None:
+    fail_reads(indexed, library, "storage", 3, errno.EIO, "search")
     assert run_command("doctor", "--fix", indexed).code in (0, 1)
     assert found_paths("peel_apple", indexed) == ["src/apple.py"]
 
