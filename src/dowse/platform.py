@@ -338,15 +338,10 @@ class Lock:
 
 def _open_lock_file(path: Path) -> int:
     """Open the file of a lock for writing. A folder or a broken link in its place is moved aside: it is nobody's data."""
-    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
-    try:
-        return os.open(path, flags, 0o600)
-    except OSError as error:
-        if error.errno not in (errno.EISDIR, errno.ELOOP):
-            raise
-        with contextlib.suppress(FileNotFoundError):  # another process has moved it
+    with contextlib.suppress(FileNotFoundError):  # there is none yet, or another process has moved it
+        if not stat.S_ISREG(os.lstat(path).st_mode) and not path.is_file():
             path.rename(f"{path}.{time.time_ns()}.bak")
-        return os.open(path, flags, 0o600)
+    return os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
 
 
 if sys.platform == "win32":
