@@ -210,13 +210,11 @@ def disk_errors(where: Path) -> Iterator[None]:
 
 def writing_error(error: OSError, where: Path | None = None) -> NotWritable | None:
     """Return the error that says why something cannot be written; None if the cause may be another one."""
-    if where is None and isinstance(error, PermissionError):
-        return None  # perhaps it was read
-    where = where or Path(error.filename or "this file")
+    place = where or Path(error.filename or "this file")
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return disk_full_error(where)
-    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-        return _not_writable(where, is_read_only=error.errno == errno.EROFS)
+        return disk_full_error(place)
+    if error.errno == errno.EROFS or (where and isinstance(error, PermissionError)):  # else it may have been read
+        return _not_writable(place, is_read_only=error.errno == errno.EROFS)
     return None
 
 
@@ -227,9 +225,8 @@ def refusal_to_write(path: Path) -> NotWritable | None:
         is_read_only = hasattr(os, "statvfs") and bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
         return _not_writable(path, is_read_only=is_read_only)
     with contextlib.suppress(OSError):
-        if shutil.disk_usage(folder).free < _MIN_FREE_BYTES:
-            return disk_full_error(path)
-        if hasattr(os, "statvfs") and (usage := os.statvfs(folder)).f_files and not usage.f_favail:
+        has_no_inode = hasattr(os, "statvfs") and (usage := os.statvfs(folder)).f_files and not usage.f_favail
+        if has_no_inode or shutil.disk_usage(folder).free < _MIN_FREE_BYTES:
             return disk_full_error(path)
     return None
 
