@@ -194,7 +194,11 @@ class Scenario:
 
 
 def mount(kind: str, target: Path, options: str) -> None:
-    subprocess.run(["mount", "-t", kind, "-o", options, "none", target], check=True)
+    """Mount or remount; a process that is about to end may still write to a disk that is to become read-only."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while subprocess.run(["mount", "-t", kind, "-o", options, "none", target], check=False).returncode:
+        assert time.monotonic() < deadline, f"{target} cannot be mounted with {options}"
+        time.sleep(0.1)
 
 
 async def check_servers(scenario: Scenario) -> None:
