@@ -95,15 +95,14 @@ def make_unreadable(file: Path, _older: Path) -> bool:
 
 def take_the_older(file: Path, older: Path) -> bool:
     """Put an older copy there, or an older file of the same kind where names change."""
-    if not older.is_file():
+    alike = [older]
+    if not older.is_file() and file.suffix:
         alike = sorted(found for found in older.parents[1].rglob(f"*{file.suffix}") if found.is_file())
-        if not alike or not file.suffix:
-            return False
-        older = alike[0]
-    if older.read_bytes() == file.read_bytes():
-        return False
-    shutil.copyfile(older, file)
-    return True
+    for candidate in alike:
+        if candidate.is_file() and candidate.read_bytes() != file.read_bytes():
+            shutil.copyfile(candidate, file)
+            return True
+    return False
 
 
 def raise_the_version(file: Path, _older: Path) -> bool:

@@ -156,6 +156,12 @@ def results(outcome: Outcome) -> list[tuple[Any, ...]]:
     return [tuple(hit.get(key) for key in keys) for hit in found]
 
 
+def is_incomplete(outcome: Outcome) -> bool:
+    """Return whether a search says that it has not searched everything yet."""
+    coverage = json.loads(outcome.out).get("coverage") if outcome.out.startswith("{") else None
+    return bool(coverage) and not coverage["is_complete"]
+
+
 @contextlib.contextmanager
 def native_output(file: Path) -> Iterator[None]:
     """Write everything that native code prints to stderr into a file."""

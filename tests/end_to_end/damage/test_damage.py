@@ -1,5 +1,6 @@
 """Every file of the storage root may be damaged in every way: a search answers or says what to do, and a repair helps."""
 
+import itertools
 import os
 import random
 import re
@@ -23,7 +24,16 @@ from tests.end_to_end.damage.harms import (
     take_the_older,
     zero,
 )
-from tests.end_to_end.damage.storage import Outcome, Storage, kind_of, make_storage, native_output, results, run
+from tests.end_to_end.damage.storage import (
+    Outcome,
+    Storage,
+    is_incomplete,
+    kind_of,
+    make_storage,
+    native_output,
+    results,
+    run,
+)
 from tests.end_to_end.storm.servers import Server
 from tests.mcp.stdio.stdio_client import wait_until
 
@@ -51,41 +61,54 @@ def home(storage: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 
 class Witness:
-    """Asks whole and damaged storage the same questions."""
+    """Asks damaged storage what it was asked while it was whole."""
 
-    def __init__(self, storage: Storage, home: Path, native: Path) -> None:
-        self._storage, self._home, self._native = storage, home, native
-        self._expected = storage.expected
+    def __init__(self, storage: Storage, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._storage, self._folder, self._monkeypatch = storage, folder, monkeypatch
+        self._numbers = itertools.count()
 
     def assert_survives(self, file: str, harm: Harm) -> bool:
         """Damage a file; assert what the next search says, and the one after a repair. Return whether it could be damaged."""
         kind = kind_of(file)
-        self._storage.copy_to(self._home)
-        if not harm(self._home / file, self._storage.older / file):
+        home = self._use_a_copy(self._storage.home)
+        if not harm(home / file, self._storage.older / file):
             return False
-        damaged = self._home.with_name("damaged")
-        shutil.rmtree(damaged, ignore_errors=True)
-        shutil.copytree(self._home, damaged, symlinks=True)
+        self._use_a_copy(home)
         self._assert_answer(self._ask(kind), kind, is_older=harm is take_the_older)
-        shutil.rmtree(self._home)
-        damaged.rename(self._home)
+        self._use_a_copy(home)
         self._assert_repaired(self._run(*self._storage.repair(kind)), kind)
         return True
 
     def assert_no_raw_error(self, file: str, data: bytes) -> None:
         """Replace a database by other bytes; assert that a search and a repair say nothing raw."""
-        self._storage.copy_to(self._home)
+        home = self._use_a_copy(self._storage.home)
         for journal in ("-wal", "-shm"):
-            (self._home / f"{file}{journal}").unlink(missing_ok=True)
-        (self._home / file).write_bytes(data)
+            (home / f"{file}{journal}").unlink(missing_ok=True)
+        (home / file).write_bytes(data)
+        self._use_a_copy(home)
         self._ask(kind_of(file))
+        self._use_a_copy(home)
         self._assert_repaired(self._run(*self._storage.repair(kind_of(file))), kind_of(file))
 
+    def _use_a_copy(self, home: Path) -> Path:
+        """Use a copy of a storage root from now on. A process in the background may still use the last one."""
+        number = next(self._numbers)
+        for older in self._folder.glob("home*"):
+            if older != home:
+                shutil.rmtree(older, ignore_errors=True)
+        copy = self._folder / f"home{number}"
+        shutil.copytree(home, copy, symlinks=True)
+        self._monkeypatch.setenv("DOWSE_HOME", str(copy))
+        self._monkeypatch.setenv("SEARCH_DB_PATH", str(copy / "search.db"))
+        return copy
+
     def _assert_answer(self, outcome: Outcome, kind: str, *, is_older: bool) -> None:
+        if is_incomplete(outcome):  # it says so; a process builds the index anew in the background
+            outcome = self._run(*self._storage.questions()[kind], "--wait")
         if outcome.code:
             assert REMEDY.search(outcome.err), outcome
         elif not is_older or kind in ("project", "documents"):  # an older archive or named index is whole
-            assert sorted(results(outcome)) == sorted(self._expected[kind]), outcome
+            assert sorted(results(outcome)) == sorted(self._storage.expected[kind]), outcome
 
     def _assert_repaired(self, repair: Outcome, kind: str) -> None:
         if kind in ("project", "documents") and repair.code == 0:
@@ -94,10 +117,10 @@ class Witness:
                 assert index.check() == []
                 index.close()
             answer = self._ask(kind)
-            if results(answer) != self._expected[kind]:  # the model's vectors are encoded later
+            if results(answer) != self._storage.expected[kind]:  # the model's vectors are encoded later
                 self._run("index", "--wait", self._storage.root)
                 answer = self._ask(kind)
-            assert (answer.code, results(answer)) == (0, self._expected[kind]), answer
+            assert (answer.code, results(answer)) == (0, self._storage.expected[kind]), answer
         elif repair.code:
             assert REMEDY.search(repair.err), repair
 
@@ -105,17 +128,17 @@ class Witness:
         return self._run(*self._storage.questions()[kind])
 
     def _run(self, *arguments: object) -> Outcome:
-        with native_output(self._native):
+        with native_output(self._folder / "native"):
             outcome = run(*arguments)
-        printed = outcome.out + outcome.err + self._native.read_text(errors="replace")
+        printed = outcome.out + outcome.err + (self._folder / "native").read_text(errors="replace")
         assert not RAW.search(printed), (arguments, printed)
         assert outcome.code in (0, 1, 2, 3), outcome
         return outcome
 
 
 @pytest.fixture
-def witness(storage: Storage, home: Path, tmp_path: Path) -> Witness:
-    return Witness(storage, home, tmp_path / "native")
+def witness(storage: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Witness:
+    return Witness(storage, tmp_path, monkeypatch)
 
 
 SOME_CASES: dict[str, Harm] = {
@@ -126,7 +149,7 @@ SOME_CASES: dict[str, Harm] = {
     "indexes/*/index.lock": make_unreadable,
     "indexes/*/vectors-*.matrix": scramble_the_middle,
     "indexes/*/lexical-*/*.term": scramble_the_head,
-    "indexes/*/lexical-*/*.fast": take_the_older,
+    "indexes/*/lexical-*/*.idx": take_the_older,
     "indexes/*/documents/catalog.sqlite": scramble_the_middle,
     "indexes/*/documents/lexical-*/*.fieldnorm": scramble_the_middle,
     "notes/.lock": replace_by_a_folder,
@@ -143,7 +166,7 @@ def test_a_damaged_file_is_survived(pattern: str, harm: Harm, storage: Storage, 
 
 
 @pytest.mark.parametrize("part", ["catalog.sqlite", "documents/catalog.sqlite"])
-def test_a_folder_in_place_of_a_catalog_is_repaired(part: str, storage: Storage, home: Path, witness: Witness) -> None:
+def test_a_folder_in_place_of_a_catalog_is_repaired(part: str, storage: Storage, home: Path) -> None:
     """It once ended every command, and `doctor --fix` as well."""
     (file,) = home.glob(f"indexes/*/{part}")
     file.unlink()
@@ -151,7 +174,8 @@ def test_a_folder_in_place_of_a_catalog_is_repaired(part: str, storage: Storage,
     repair = run("doctor", "--fix", storage.root)
     assert repair.code == 0
     assert "set aside as catalog.sqlite.bak" in repair.err
-    witness._assert_repaired(repair, kind_of(str(file)))
+    assert run("doctor", storage.root).code == 0
+    assert file.is_file()
 
 
 def test_a_later_version_is_refused_and_left_alone(storage: Storage, home: Path) -> None:
