@@ -158,8 +158,8 @@ def results(outcome: Outcome) -> list[tuple[Any, ...]]:
 
 def is_incomplete(outcome: Outcome) -> bool:
     """Return whether a search says that it has not searched everything yet."""
-    coverage = json.loads(outcome.out).get("coverage") if outcome.out.startswith("{") else None
-    return bool(coverage) and not coverage["is_complete"]
+    coverage = json.loads(outcome.out).get("coverage", {}) if outcome.out.startswith("{") else {}
+    return not coverage.get("is_complete", True)
 
 
 @contextlib.contextmanager
