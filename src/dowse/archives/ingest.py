@@ -106,7 +106,7 @@ class ArchiveIngest:
             SeenFile(self.archive, entry.path, None, stat, now, hashlib.sha256(data).digest())
             for entry, (data, stat) in zip(group.entries, read, strict=True)
         ]
-        if known and [file.hash for file in known] == [file.hash for file in files] and not known[0].refusal:
+        if known and [file.hash for file in known] == [file.hash for file in files]:
             return lambda: self._keep(group, known[0], files), 0
         contents = {entry.path: data for entry, (data, _) in zip(group.entries, read, strict=True)}
         wait = start_reading(group, contents, self.archive)
@@ -136,7 +136,7 @@ class ArchiveIngest:
     def _keep(self, group: FileGroup, known: _KnownFile, files: list[SeenFile]) -> None:
         """Record that files have another stat and the same content."""
         self._count_unchanged(group, known)
-        self._put_files(files, known.document)
+        self._put_files(files, known.document, known.refusal.removeprefix(_PROBLEM))
 
     def _write(self, group: FileGroup, parsed: ParsedFileGroup | Verdict, files: list[SeenFile]) -> None:
         """Write the document or the bibliography of a group."""

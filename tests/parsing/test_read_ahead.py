@@ -1,0 +1,24 @@
+"""Reading ahead: in order, and never more than a few files or bytes."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from dowse.parsing.read_ahead import READ_AHEAD_BYTES, READ_AHEAD_FILES, read_ahead
+
+
+@pytest.mark.parametrize(("size", "most"), [(1, READ_AHEAD_FILES + 1), (READ_AHEAD_BYTES // 4, 5), (10**9, 1)])
+def test_results_come_in_order_and_few_jobs_are_started_ahead(size: int, most: int) -> None:
+    started = list[int]()
+
+    def jobs() -> Iterator[tuple[Callable[[], int], int]]:
+        for number in range(40):
+            started.append(number)
+            yield (lambda number=number: number), size
+
+    ahead = []
+    for done, result in enumerate(read_ahead(jobs())):
+        assert result == done
+        ahead.append(len(started) - done)
+    assert len(ahead) == 40
+    assert max(ahead) == most
