@@ -1,9 +1,11 @@
 """Programs that run with an audit hook, which records what they do."""
 
+import ast
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from tests.repository import REPOSITORY
@@ -15,13 +17,14 @@ SOURCE = REPOSITORY / "src"
 class AuditedProcesses:
     """Starts programs and returns the audit events that they recorded."""
 
-    def __init__(self, folder: Path, *names: str) -> None:
+    def __init__(self, folder: Path, *names: str, modules: Iterable[str] = ()) -> None:
         self._file = folder / "events"
         self._file.touch()
         self.environment = {
             "PYTHONPATH": os.pathsep.join([str(GUARD), str(SOURCE)]),
             "DOWSE_GUARD": str(self._file),
             "DOWSE_GUARD_NAMES": "|".join(names),
+            "DOWSE_GUARD_MODULES": "|".join(modules),
         }
 
     def run(self, *arguments: object, cwd: Path | None = None) -> str:
@@ -57,3 +60,7 @@ class AuditedProcesses:
     def started_programs(self) -> list[str]:
         """Return the programs that were started."""
         return [details for event, details in self.events() if event == "subprocess.Popen"]
+
+    def imports(self) -> list[tuple[str, ...]]:
+        """Return the audited modules that were imported, each with the command of the process."""
+        return [ast.literal_eval(details) for event, details in self.events() if event == "import"]

@@ -1,4 +1,4 @@
-"""An audit hook that records network access, started programs and opened files of a Python process."""
+"""An audit hook that records network access, started programs, opened files and imports of a Python process."""
 
 import json
 import os
@@ -15,8 +15,16 @@ _NAMES = tuple(filter(None, os.environ.get("DOWSE_GUARD_NAMES", "").split("|")))
 """Files whose opening is recorded, by the end of their path."""
 
 
+_MODULES = frozenset(filter(None, os.environ.get("DOWSE_GUARD_MODULES", "").split("|")))
+"""Modules whose import is recorded, with the command of the process."""
+
+
 def _record(event: str, details: tuple[object, ...]) -> None:
-    if event == "open" and _NAMES and isinstance(details[0], str | bytes):
+    if event == "import":
+        if details[0] not in _MODULES:
+            return
+        details = (details[0], *sys.orig_argv)
+    elif event == "open" and _NAMES and isinstance(details[0], str | bytes):
         if not os.fsdecode(details[0]).casefold().endswith(_NAMES):
             return
     elif event not in _WATCHED:
