@@ -8,7 +8,7 @@ from dowse.archives.archive_database import create_database
 from dowse.archives.archive_documents import read_file_group
 from dowse.archives.archive_indexing import update_database
 from dowse.archives.archive_parsing import ParsedFileGroup, start_reading
-from dowse.archives.file_groups import FileGroup
+from dowse.archives.file_groups import FileGroup, Form
 from dowse.types import Entry, Stat
 from tests.archives.sample_archives import captured_page, make_archives
 from tests.end_to_end.security.fake_secrets import private_key
@@ -17,23 +17,20 @@ from tests.reading.test_docx import archive, paragraph, part
 PAGE = captured_page(
     "https://e.com/a", "Apples", "---\nquestion: Why?\n---\n\n# Apples\n\nSee [b](/b) and doi:10.1000/182.\n"
 )
-GROUPS: dict[str, tuple[FileGroup, dict[str, bytes]]] = {
-    name: (
-        FileGroup(form, tuple(Entry(path, "docs", Stat(0, 0, 0, 0)) for path in files), ("p/original.html",)),
-        {path: data.encode("utf-8", "surrogatepass") for path, data in files.items()},
-    )
-    for name, form, files in (
-        ("capture", "capture", {f"p/{name}": text for name, text in PAGE.items()}),
-        ("query", "query", {"q/result.json": '{"answer": "# Grüße\\n\\nSee https://e.com \\ud800."}'}),
-        ("proposal", "text", {"pep-0008.rst": "PEP: 8\nTitle: Style\nRequires: 7\nCreated: 05-Jul-2001\n\nSee :pep:`257`.\n"}),
-        ("report", "text", {"2025-01-31/r.md": "---\nreferences: [https://e.com]\naliases: x\n---\n\n# R\n\n@smith and PEP 20.\n"}),
-    )
-}  # fmt: skip
+FILES: dict[Form, list[dict[str, str]]] = {
+    "capture": [{f"p/{name}": text for name, text in PAGE.items()}],
+    "query": [{"q/result.json": '{"answer": "# Grüße\\n\\nSee https://e.com \\ud800."}'}],
+    "text": [
+        {"pep-0008.rst": "PEP: 8\nTitle: Style\nRequires: 7\nCreated: 05-Jul-2001\n\nSee :pep:`257`.\n"},
+        {"2025-01-31/r.md": "---\nreferences: [https://e.com]\naliases: x\n---\n\n# R\n\n@smith and PEP 20.\n"},
+    ],
+}
 
 
-@pytest.mark.parametrize("name", GROUPS)
-def test_a_document_is_what_its_reader_makes_of_it(name: str) -> None:
-    group, files = GROUPS[name]
+@pytest.mark.parametrize(("form", "texts"), [(form, texts) for form in FILES for texts in FILES[form]])
+def test_a_document_is_what_its_reader_makes_of_it(form: Form, texts: dict[str, str]) -> None:
+    files = {path: text.encode() for path, text in texts.items()}
+    group = FileGroup(form, tuple(Entry(path, "docs", Stat(0, 0, 0, 0)) for path in files), ("p/original.html",))
     found = start_reading(group, files, "research")()
     assert found == ParsedFileGroup(read_file_group(group, files, "research"))
 

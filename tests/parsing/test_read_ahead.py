@@ -1,6 +1,7 @@
 """Reading ahead: in order, and never more than a few files or bytes."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 
@@ -14,7 +15,7 @@ def test_results_come_in_order_and_few_jobs_are_started_ahead(size: int, most: i
     def jobs() -> Iterator[tuple[Callable[[], int], int]]:
         for number in range(40):
             started.append(number)
-            yield (lambda number=number: number), size
+            yield partial(int, number), size
 
     ahead = []
     for done, result in enumerate(read_ahead(jobs())):
