@@ -26,21 +26,31 @@ def memory_of(process: int) -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
+def parsers_of(process: int) -> list[int]:
+    """Return the ids of the parser processes of a process."""
+    found = []
+    for child in children_of(process):
+        with contextlib.suppress(OSError):
+            if b"dowse.parsing.parser_worker" in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.append(child)
+    return found
+
+
 class ChildMemory:
-    """The most memory that the children of a process held together."""
+    """The most memory that the parser processes of a process held together."""
 
     def __init__(self) -> None:
         self.most_bytes = 0
 
 
 @contextlib.contextmanager
-def child_memory_watched(process: int) -> Iterator[ChildMemory]:
-    """Watch the memory of all children of a process."""
+def parser_memory_watched(process: int) -> Iterator[ChildMemory]:
+    """Watch the memory of all parser processes of a process."""
     watched, ended = ChildMemory(), threading.Event()
 
     def watch() -> None:
         while not ended.is_set():
-            watched.most_bytes = max(watched.most_bytes, sum(map(memory_of, children_of(process))))
+            watched.most_bytes = max(watched.most_bytes, sum(map(memory_of, parsers_of(process))))
             time.sleep(0.005)
 
     thread = threading.Thread(target=watch, daemon=True)

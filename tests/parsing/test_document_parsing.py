@@ -15,7 +15,7 @@ from dowse.settings import Settings
 from dowse.sources.document_files import DocumentFiles
 from dowse.sources.project_files import ProjectFiles
 from dowse.types import FileContent, Kind, Reason, Stat, Verdict
-from tests.parsing.child_processes import child_memory_watched
+from tests.parsing.child_processes import parser_memory_watched
 from tests.reading.test_docx import archive, paragraph, part
 
 POOL_BYTES = 300_000_000
@@ -114,7 +114,7 @@ def test_a_file_that_its_parser_cannot_cope_with_is_read_as_plain_text(source: P
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux limits and tells memory")
 def test_all_processes_together_stay_below_their_limit(source: ProjectFiles) -> None:
-    with child_memory_watched(os.getpid()) as watched:
+    with parser_memory_watched(os.getpid()) as watched:
         waiting = [start_parsing(source, content_of("arrows.c", BOMBS["arrows.c"])) for _ in range(4)]
         assert all(isinstance(found, ParsedDocument) and found.problem for found in (wait() for wait in waiting))
     assert 0.5 * MEMORY_BYTES < watched.most_bytes < POOL_BYTES

@@ -14,7 +14,7 @@ from dowse.errors import Failed
 from dowse.parsing import parser_process
 from dowse.parsing.parser_pool import ParserPool, shared_pool
 from dowse.parsing.parser_process import ParserRequest
-from tests.parsing.child_processes import children_of
+from tests.parsing.child_processes import parsers_of
 
 PATIENCE_SECONDS = 30.0
 needs_proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="only Linux tells child processes")
@@ -46,12 +46,12 @@ def eventually(is_so: Callable[[], bool]) -> bool:
 
 
 def own_children(before: set[int]) -> list[int]:
-    return [child for child in children_of(os.getpid()) if child not in before]
+    return [child for child in parsers_of(os.getpid()) if child not in before]
 
 
 @needs_proc
 def test_a_process_that_was_killed_is_replaced(pool: ParserPool) -> None:
-    before = set(children_of(os.getpid()))
+    before = set(parsers_of(os.getpid()))
     assert heading(pool) == "Heading 1"
     (first,) = own_children(before)
     os.kill(first, signal.SIGKILL)
@@ -64,7 +64,7 @@ def test_a_process_that_does_not_answer_is_killed_and_the_file_tried_again(
     pool: ParserPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parser_process, "WALL_SECONDS", 0.0)
-    before = set(children_of(os.getpid()))
+    before = set(parsers_of(os.getpid()))
     heading(pool)
     (first,) = own_children(before)
     os.kill(first, signal.SIGSTOP)
@@ -74,7 +74,7 @@ def test_a_process_that_does_not_answer_is_killed_and_the_file_tried_again(
 
 @needs_proc
 def test_an_idle_process_ends_and_another_starts_when_it_is_needed() -> None:
-    before, pool = set(children_of(os.getpid())), ParserPool(2, idle_seconds=0.2)
+    before, pool = set(parsers_of(os.getpid())), ParserPool(2, idle_seconds=0.2)
     assert heading(pool) == "Heading 1"
     assert eventually(lambda: not own_children(before))
     assert heading(pool) == "Heading 1"
@@ -83,7 +83,7 @@ def test_an_idle_process_ends_and_another_starts_when_it_is_needed() -> None:
 
 @needs_proc
 def test_a_closed_pool_has_no_process_left_and_takes_no_job() -> None:
-    before, pool = set(children_of(os.getpid())), ParserPool(2)
+    before, pool = set(parsers_of(os.getpid())), ParserPool(2)
     pool.expect(1000)
     assert heading(pool) == "Heading 1"
     assert len(own_children(before)) == 2
@@ -95,7 +95,7 @@ def test_a_closed_pool_has_no_process_left_and_takes_no_job() -> None:
 
 @needs_proc
 def test_a_pool_is_closed_at_once_while_a_file_is_parsed() -> None:
-    before, pool = set(children_of(os.getpid())), ParserPool(1)
+    before, pool = set(parsers_of(os.getpid())), ParserPool(1)
     waiting = [pool.submit(ParserRequest(outline().fields, b">" * 900_000)) for _ in range(3)]
     assert eventually(waiting[0].running)
     pool.close()

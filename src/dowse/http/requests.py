@@ -3,7 +3,6 @@
 import logging
 import time
 from collections.abc import Mapping
-from http import HTTPStatus
 from urllib.parse import quote
 
 from anyio import CancelScope
@@ -15,6 +14,7 @@ REQUEST_KEY = "dowse.exchange"
 LOGGED_PATH_CHARACTERS = 200
 
 _SESSION_HEADER = b"mcp-session-id"
+_FIRST_ERROR_STATUS = 400
 _log = logging.getLogger("dowse.access")
 
 
@@ -37,7 +37,7 @@ class Request:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             headers = message.get("headers", ())
-            if self.status >= HTTPStatus.BAD_REQUEST:  # the SDK names a session even when it has opened none
+            if self.status >= _FIRST_ERROR_STATUS:  # the SDK names a session even when it has opened none
                 headers = [(name, value) for name, value in headers if name.lower() != _SESSION_HEADER]
             message = {**message, "headers": [*headers, *self._headers]}
         await self._send(message)

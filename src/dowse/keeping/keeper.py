@@ -80,7 +80,8 @@ class Keeper:
         session = self._started_session(project)
         if session is None:
             status = read_watch_status(project)
-            if self._leads or (status.mode == "off" and project.exists and self.root.is_dir()):
+            is_starting = status.mode == "off" and self._last_error is None and project.exists and self.root.is_dir()
+            if self._leads or is_starting:
                 status = replace(status, mode="watching", why="the first scan has not ended")
             return replace(status, last_error=self._last_error or status.last_error)
         if not session.leads:
