@@ -19,14 +19,8 @@ def jump(clock: Path, seconds: int) -> None:
     new.replace(clock)
 
 
-@pytest.mark.parametrize(
-    "jumps",
-    [
-        (0, -86_400),
-        pytest.param((86_400, 0), marks=pytest.mark.soak),
-        pytest.param((-3_600, 3_600), marks=pytest.mark.soak),
-    ],
-)
+@pytest.mark.soak
+@pytest.mark.parametrize("jumps", [(0, -86_400), (86_400, 0), (-3_600, 3_600)])
 def test_commands_index_what_changed_between_two_jumps(
     tmp_path: Path, root: Path, library: str, jumps: tuple[int, int]
 ) -> None:

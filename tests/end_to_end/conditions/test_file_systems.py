@@ -33,6 +33,7 @@ def folding(library: str, storage: Path) -> dict[str, str]:
     return {"LD_PRELOAD": library, "BELOW": str(storage), "FOLD_CASE": "1"}
 
 
+@pytest.mark.soak
 def test_a_home_is_the_same_in_any_spelling(folding: dict[str, str], storage: Path) -> None:
     home = str(storage.with_name(storage.name.upper()))
     assert run_command("notes", "create", "Fruit", **folding, DOWSE_HOME=home).code == 0

@@ -101,7 +101,7 @@ def live(tmp_path: Path, seconds: float) -> list[int]:
     with Server(life.root) as server:
         eventually(server.is_watching, server.status)
         deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline or len(measured) < 2:
+        while time.monotonic() < deadline or not measured:
             life.hour(server)
             measured.append(memory_of(server))
     assert "Traceback" not in server.final_stderr
@@ -109,8 +109,8 @@ def live(tmp_path: Path, seconds: float) -> list[int]:
     return measured
 
 
-def test_some_hours_of_a_server(tmp_path: Path) -> None:
-    assert len(live(tmp_path, 0)) == 2
+def test_an_hour_of_a_server(tmp_path: Path) -> None:
+    assert len(live(tmp_path, 0)) == 1
 
 
 @pytest.mark.soak

@@ -40,7 +40,7 @@ def fail_once(writer: Writer, library: Path, call: str, place: int, error: int, 
         assert found == after != before, (arguments, failed.err, again.err)
 
 
-@pytest.mark.parametrize("name", ["archive", "import", "site"])
+@pytest.mark.parametrize("name", ["import"])
 def test_a_failing_disk_leaves_the_state_before_or_after(
     tmp_path: Path,
     failing_calls: Path,

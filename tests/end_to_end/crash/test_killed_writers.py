@@ -79,9 +79,9 @@ def assert_whole(writer: Writer, before: object, found: object, arguments: list[
         assert found == after != before, arguments
 
 
-@pytest.mark.parametrize("name", [name for name in WRITERS if name not in ("index", "vectors")])
+@pytest.mark.parametrize("name", ["archive", "import", "names", "site"])
 def test_a_killed_writer_has_done_all_or_nothing(tmp_path: Path, name: str) -> None:
-    survive_kills(WRITERS[name](tmp_path), kills=2, seed=name)
+    survive_kills(WRITERS[name](tmp_path), kills=1, seed=name)
 
 
 @pytest.mark.soak
