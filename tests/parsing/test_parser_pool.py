@@ -1,5 +1,6 @@
 """The pool of parser processes: what happens when processes are killed, stopped, idle or cannot be started."""
 
+import contextlib
 import os
 import signal
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import Failed
-from dowse.parsing import parser_process
+from dowse.parsing import parser_pool, parser_process
 from dowse.parsing.parser_pool import ParserPool, shared_pool
 from dowse.parsing.parser_process import ParserRequest
 from tests.parsing.child_processes import parsers_of
@@ -70,6 +71,25 @@ def test_a_process_that_does_not_answer_is_killed_and_the_file_tried_again(
     os.kill(first, signal.SIGSTOP)
     assert heading(pool) == "Heading 1"
     assert first not in own_children(before)
+
+
+@needs_proc
+def test_a_process_that_a_busy_machine_seldom_lets_run_is_not_killed(
+    pool: ParserPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parser_process, "WALL_SECONDS", 0.3)
+    monkeypatch.setattr(parser_process, "cpu_seconds", lambda _size: 0.0)
+    monkeypatch.setattr(parser_pool, "WATCH_SECONDS", 0.1)
+    before = set(parsers_of(os.getpid()))
+    heading(pool)
+    (parser,) = own_children(before)
+    bomb = pool.submit(ParserRequest(outline().fields, b">" * 900_000))
+    while not bomb.done():  # it runs half of the time
+        for number, seconds in ((signal.SIGSTOP, 0.05), (signal.SIGCONT, 0.05)):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(parser, number)
+            time.sleep(seconds)
+    assert bomb.result().problem == "takes more than 0.0 s to parse"
 
 
 @needs_proc

@@ -71,7 +71,7 @@ class ParserPool:
                 future.cancel()
             self._jobs.clear()
             threads = list(self._threads)
-            for process in self._busy:
+            for process in list(self._busy):  # the threads change it meanwhile
                 process.kill()
         for thread in threads:
             thread.join(CLOSE_SECONDS)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any, cast
 
 from dowse.errors import Failed, ParserEnded
@@ -58,6 +59,8 @@ class ParserProcess:
         self._is_ready = False
         self._deadline: float | None = None
         self._was_killed = False
+        self._ticks = 0
+        """The processor time that it had taken when it was last overdue; 0 where the system does not tell."""
         self.is_usable = True
 
     def run(self, request: ParserRequest) -> ParserReply:
@@ -65,7 +68,7 @@ class ParserProcess:
         self._deadline = time.monotonic() + WALL_SECONDS + cpu_seconds(len(request.data))
         try:
             message = self._exchange(request)
-        except (OSError, ValueError, TypeError):
+        except (OSError, ValueError, TypeError, RecursionError):
             message = None
         finally:
             self._deadline = None
@@ -79,9 +82,15 @@ class ParserProcess:
         return ParserReply(fields, data, f"cannot be parsed ({problem})" if problem else "")
 
     def kill_if_overdue(self, now: float) -> None:
-        """Kill the process if it has worked on a file for too long."""
+        """Kill the process if it has not gone on with a file for too long.
+
+        A process that a busy machine lets run now and then goes on: its processor time is limited by the system.
+        """
         if self._deadline is not None and now > self._deadline:
-            self.kill()
+            ticks = _processor_ticks(self._process.pid)
+            if ticks == self._ticks:
+                self.kill()
+            self._ticks, self._deadline = ticks, now + WALL_SECONDS
 
     def kill(self) -> None:
         """Kill the process, whatever it does; its file is not the reason."""
@@ -135,6 +144,14 @@ class ParserProcess:
             return self._process.wait(), 0
         self._process.returncode = os.waitstatus_to_exitcode(status)
         return self._process.returncode, usage.ru_maxrss * 1024
+
+
+def _processor_ticks(process: int) -> int:
+    """Return the processor time that a process has taken; 0 where the system does not tell."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        fields = Path(f"/proc/{process}/stat").read_bytes().rpartition(b") ")[2].split()
+        return int(fields[11]) + int(fields[12])
+    return 0
 
 
 def _signal_name(code: int) -> str:
