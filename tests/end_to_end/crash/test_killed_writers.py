@@ -3,6 +3,7 @@
 `KILLS` is the number of kills over all writers in `make soak`, and `KILL_SEED` chooses other moments.
 """
 
+import contextlib
 import os
 import random
 import signal
@@ -36,9 +37,9 @@ def kill(command: Process, how: str) -> bool:
     was_running = command.poll() is None
     children = descendants(command.pid)
     if was_running and how == "group":
-        os.killpg(command.pid, signal.SIGKILL)
-    elif was_running:
-        command.kill()
+        with contextlib.suppress(ProcessLookupError):  # it has ended, or it has no group of its own yet
+            os.killpg(command.pid, signal.SIGKILL)
+    command.kill()
     command.wait(60)
     wait_until(lambda: not any(is_alive(child) for child in children))
     return was_running

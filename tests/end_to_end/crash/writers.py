@@ -74,7 +74,7 @@ class Vectors(Writer):
         try:
             if not project.exists:
                 return {}
-            assert project.check() == []
+            assert project.store.check() == []
             return {version: project.store.vector_counts(version) for version in project.store.encoders()}
         finally:
             project.close()
