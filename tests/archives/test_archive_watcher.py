@@ -35,7 +35,7 @@ def wait_until(condition: Callable[[], bool], seconds: float = 30) -> None:
 
 
 def titles(locations: ArchiveLocations) -> set[str]:
-    if not locations.database.is_file():
+    if not locations.database.is_file() or not locations.database.stat().st_size:
         return set()
     database = open_database(locations.database)
     try:
