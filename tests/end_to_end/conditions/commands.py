@@ -20,8 +20,17 @@ class Ran(NamedTuple):
     err: str
 
 
-def run_command(*arguments: object, limit: Callable[[], None] | None = None, **environment: str) -> Ran:
+def run_command(*arguments: object, **environment: str) -> Ran:
     """Run a command in an interpreter of its own; it must not end in a traceback."""
+    return _run(arguments, environment, None)
+
+
+def run_limited(limit: Callable[[], None], *arguments: object) -> Ran:
+    """Run a command in a process that has called a function first, which limits it."""
+    return _run(arguments, {}, limit)
+
+
+def _run(arguments: tuple[object, ...], environment: dict[str, str], limit: Callable[[], None] | None) -> Ran:
     done = subprocess.run(
         [sys.executable, "-m", "dowse", *map(str, arguments)],
         env=os.environ | environment, capture_output=True, text=True, timeout=WAIT_SECONDS, check=False, preexec_fn=limit,

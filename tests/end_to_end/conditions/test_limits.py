@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dowse.indexes.index import ProjectIndex
-from tests.end_to_end.conditions.commands import few_descriptors, found_paths, run_command
+from tests.end_to_end.conditions.commands import few_descriptors, found_paths, run_command, run_limited
 from tests.end_to_end.storm.servers import Server, eventually
 from tests.sample_data import write_tree
 
@@ -36,7 +36,7 @@ def test_a_server_with_any_number_of_watches_finds_what_changes(indexed: Path, l
 def test_commands_with_few_open_files_answer_or_say_why(indexed: Path, count: int) -> None:
     (indexed / "src" / "pear.py").write_text("def peel_pear(): ...\n", encoding="utf-8")
     for command in (("index",), ("search", "apple"), ("status",)):
-        ran = run_command(*command, indexed, limit=few_descriptors(count))
+        ran = run_limited(few_descriptors(count), *command, indexed)
         assert ran.code == 0 or ran.err.startswith("dowse: "), ran.err
     assert run_command("index", indexed).code == 0
     assert found_paths("peel_pear", indexed) == ["src/pear.py"]
@@ -50,7 +50,7 @@ def test_commands_with_any_number_of_open_files_leave_a_whole_index(indexed: Pat
     (indexed / "src" / "pear.py").write_text("def peel_pear(): ...\n", encoding="utf-8")
     for command in (("index",), ("search", "apple"), ("doctor", "--fix")):
         try:
-            run_command(*command, indexed, limit=few_descriptors(count))
+            run_limited(few_descriptors(count), *command, indexed)
         except AssertionError:
             if count > 12:
                 raise

@@ -97,7 +97,7 @@ def live(tmp_path: Path, seconds: float) -> list[int]:
     project = ProjectIndex(life.root)
     project.update()
     project.close()
-    measured = []
+    measured: list[int] = []
     with Server(life.root) as server:
         eventually(server.is_watching, server.status)
         deadline = time.monotonic() + seconds
