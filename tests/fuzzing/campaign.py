@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.fuzzing.targets import TARGETS
+from tests.fuzzing.targets import FOLDER, TARGETS
 
 SEEDS = Path(__file__).with_name("seeds")
 WAIT_SECONDS = 60.0
@@ -46,6 +46,7 @@ class Child:
     def __init__(self, target: str, priority: int = 10) -> None:
         self._target, self._priority = target, priority
         self._place = tempfile.NamedTemporaryFile(prefix="fuzz")  # noqa: SIM115 - as long as the child
+        self._scratch = tempfile.TemporaryDirectory(prefix="fuzz", dir=FOLDER)
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the child
         self._place.write(bytes(8))
         self._place.flush()
@@ -59,6 +60,7 @@ class Child:
         self._end()
         self._place.close()
         self._stderr.close()
+        self._scratch.cleanup()
 
     def try_data(self, data: bytes) -> str:
         """Run one input; return how it failed, or an empty text."""
@@ -112,7 +114,7 @@ class Child:
             self._process = subprocess.Popen(
                 ["nice", "-n", str(self._priority), sys.executable, "-m", "tests.fuzzing.child", self._target],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr, text=True,
-                env=os.environ | {"FUZZ_PLACE": self._place.name}, cwd=Path(__file__).parents[2],
+                env=os.environ | {"FUZZ_PLACE": self._place.name, "FUZZ_SCRATCH": self._scratch.name}, cwd=Path(__file__).parents[2],
             )  # fmt: skip
             if "ready" not in self._read_line(self._process):
                 os.lseek(self._stderr.fileno(), 0, os.SEEK_SET)

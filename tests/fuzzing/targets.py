@@ -1,5 +1,6 @@
 """The targets: every parser of untrusted bytes, with its samples and the errors that it is allowed to raise."""
 
+import atexit
 import contextlib
 import io
 import json
@@ -45,7 +46,9 @@ class Target:
 
 @cache
 def _scratch() -> Path:
-    return Path(tempfile.mkdtemp(prefix="fuzz-scratch", dir=FOLDER))
+    folder = Path(tempfile.mkdtemp(prefix="fuzz-scratch", dir=os.environ.get("FUZZ_SCRATCH", FOLDER)))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _text(data: bytes) -> str:
