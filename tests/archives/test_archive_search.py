@@ -1,13 +1,16 @@
 """Searching: typos, the order of results, snippets, and hostile queries."""
 
+import contextlib
 import re
+import sqlite3
 from pathlib import Path
 
 import pytest
 
-from dowse.archives.archive_database import ArchiveDatabase
+from dowse.archives.archive_database import ArchiveDatabase, open_database
 from dowse.archives.archive_search import search_archives
-from tests.archives.sample_archives import HOSTILE, make_database
+from dowse.errors import StoreDamaged
+from tests.archives.sample_archives import HOSTILE, locations_in, make_database
 
 FRUIT = {
     "ml.md": "# Introduction to Machine Learning\n\nMachine learning is a subset of artificial intelligence.\n",
@@ -131,3 +134,15 @@ def test_the_limit_is_kept(tmp_path: Path) -> None:
 def test_one_page_per_document_however_long(tmp_path: Path) -> None:
     database = make_database(tmp_path, {"a.md": "apple " * 200_000})
     assert len(search_archives(database, "apple", 10)) == 1
+
+
+def test_a_document_without_text_is_damage(tmp_path: Path) -> None:
+    make_database(tmp_path, {"note.md": "# Note\n\nGradient descent.\n"}).close()
+    file = locations_in(tmp_path).database
+    with contextlib.closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_schema SET sql = replace(sql, 'text TEXT NOT NULL', 'text TEXT')")
+    with contextlib.closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE content SET text = NULL")
+    with pytest.raises(StoreDamaged, match="remove it and run: dowse archive index"):
+        search_archives(open_database(file), "gradient", 5)

@@ -10,7 +10,7 @@ import semble_grammars  # type: ignore[import-untyped]
 from tree_sitter import Parser
 
 from dowse.chunking import grammar_libraries
-from dowse.chunking.grammar_libraries import find_bundle, load_language, unpack_libraries
+from dowse.chunking.grammar_libraries import GrammarBundle, find_bundle, load_language, unpack_libraries
 
 
 @pytest.fixture
@@ -44,9 +44,12 @@ def test_a_grammar_is_the_one_that_the_package_would_load(folder: Path) -> None:
 def test_several_are_unpacked_in_one_pass(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     passes: list[set[str]] = []
     unpack = grammar_libraries._unpack
-    monkeypatch.setattr(
-        grammar_libraries, "_unpack", lambda bundle, missing: (passes.append(set(missing)), unpack(bundle, missing))
-    )
+
+    def count(bundle: GrammarBundle, missing: dict[str, str]) -> None:
+        passes.append(set(missing))
+        unpack(bundle, missing)
+
+    monkeypatch.setattr(grammar_libraries, "_unpack", count)
     unpack_libraries(["python", "json", "nonsense"])
     assert len(libraries(folder)) == 2
     unpack_libraries(["python", "json"])
