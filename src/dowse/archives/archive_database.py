@@ -130,7 +130,7 @@ class ArchiveDatabase:
 
     def texts(self, numbers: Iterable[int]) -> dict[int, tuple[str, int]]:
         """Return the text of each document, and the character at which the text begins after its front matter."""
-        rows = self.rows_in("SELECT document, text, body FROM content WHERE document IN", numbers)
+        rows = list(self.rows_in("SELECT document, text, body FROM content WHERE document IN", numbers))
         if not all(isinstance(text, str) and isinstance(body, int) for _, text, body in rows):
             raise StoreDamaged(f"The archives' database is damaged: it has a document without text. {REMEDY}")
         return {number: (text, body) for number, text, body in rows}
