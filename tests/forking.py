@@ -296,15 +296,20 @@ def start(
 
 
 def run(
-    *arguments: object, given: bytes = b"", env: Mapping[str, str] | None = None, cwd: str | None = None
+    *arguments: object,
+    given: bytes = b"",
+    env: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+    constants: Mapping[str, object] | None = None,
 ) -> tuple[int, bytes, bytes]:
-    """Run `dowse` with an input to its end; return its exit code, stdout and stderr."""
+    """Run `dowse` with an input to its end; return its exit code, stdout and stderr. `constants` are as for `start`."""
     with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         stdin.write(given)
         stdin.seek(0)
         with start(
-            *arguments, stdin=stdin.fileno(), stdout=out.fileno(), stderr=err.fileno(), env=env, cwd=cwd
-        ) as command:
+            *arguments, stdin=stdin.fileno(), stdout=out.fileno(), stderr=err.fileno(),
+            env=env, cwd=cwd, constants=constants,
+        ) as command:  # fmt: skip
             try:
                 code = command.wait(PATIENCE_SECONDS)
             except BaseException:

@@ -265,7 +265,8 @@ def test_a_part_that_fails_is_started_again(
     assert eventually(lambda: not failures and keeper.watch_status(project).mode == "watching")
     write_tree(root, {"src/fig.py": "def fig(): ...\n"})
     assert eventually(lambda: "src/fig.py" in paths())
-    assert "crashed" in (project.folder / "logs/dowse.log").read_text(encoding="utf-8")
+    log = project.folder / "logs/dowse.log"
+    assert eventually(lambda: log.exists() and "crashed" in log.read_text(encoding="utf-8"))
 
 
 def test_the_integrity_check_finds_what_no_stat_shows(root: Path, project: ProjectIndex, keep: Keep) -> None:

@@ -27,6 +27,10 @@ _NUMBERS = itertools.count(1)
 CLIENT = {"name": "recording", "version": "1"}
 
 
+ONE_BATCH = {"dowse.freshness.indexer.FIRST_BATCH_SECONDS": 600.0}
+"""A busy machine must not index in more batches than a quiet one: each one changes the statistics of words a little."""
+
+
 class Commands:
     """A shell in one folder that runs commands one after the other and records their output."""
 
@@ -51,7 +55,7 @@ class Commands:
         """Run a command without recording it; return its exit code, stdout and stderr."""
         environment = {**self.place.environment, **more}
         code, out, err = forking.run(
-            *arguments, given=stdin.encode(), env=environment, cwd=str(self.place.folder / cwd)
+            *arguments, given=stdin.encode(), env=environment, cwd=str(self.place.folder / cwd), constants=ONE_BATCH
         )
         return code, out.decode(), err.decode()
 
