@@ -142,8 +142,8 @@ class NotesRegistry:
         except OSError as error:
             self._close_on_disk(name)
             raise Failed(
-                f"The index {index_file(name).name} cannot be read ({error.strerror}). Check the disk and the permissions "
-                "of the storage root."
+                f"The index {index_file(name).name} cannot be read. Check the disk, the permissions of the storage root, "
+                "and whether the file is a link that leads nowhere."
             ) from error
         identity = (stat.st_dev, stat.st_ino)
         known = self._disk.get(name)

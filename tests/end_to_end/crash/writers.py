@@ -57,7 +57,13 @@ class Index(Writer):
     def is_between(self, before: object, found: object, after: object) -> bool:
         """A batch is a transaction: every document is as it was or as it will be."""
         hashes = [state["documents"] for state in (before, found, after)]  # type: ignore[index]
-        return all(hashes[1].get(path) in (hashes[0].get(path), hashes[2].get(path)) for path in set().union(*hashes))
+        strange = [
+            (path, *(one.get(path) for one in hashes))
+            for path in set().union(*hashes)
+            if hashes[1].get(path) not in (hashes[0].get(path), hashes[2].get(path))
+        ]
+        assert not strange, strange
+        return True
 
 
 class Vectors(Writer):
