@@ -201,6 +201,31 @@ def test_the_matrix_of_another_catalog_is_not_used(folder: Path, world: World, t
     assert len(store.nearest("e", EAST, 10)) == 3
 
 
+def test_the_matrix_of_a_newer_catalog_is_not_used_by_an_older_copy(folder: Path, world: World) -> None:
+    """The older copy gives the ids of the newer chunks to others."""
+    older = shutil.copytree(folder, folder.with_name("older"))
+    north = np.array([0, 1], dtype=np.float32)
+
+    def add(name: str, vector: "np.ndarray[tuple[int], np.dtype[np.float32]]") -> int:
+        with contextlib.closing(LocalStore(folder, world.read_text)) as store:
+            store.apply(Batch(puts=[world.put(name, f"fruit {name}")]))
+            (chunk_id,) = store.chunks_without_vectors("e", 10)
+            store.put_vectors("e", [(chunk_id, vector)])
+            return chunk_id
+
+    newer = add("date.py", north)
+    with contextlib.closing(LocalStore(folder, world.read_text)) as store:
+        assert [hit.id for hit in store.nearest("e", north, 1)] == [newer]
+    for file in folder.glob("catalog.sqlite*"):
+        file.unlink()
+    for file in older.glob("catalog.sqlite*"):
+        shutil.copy2(file, folder)
+    assert add("elder.py", EAST) == newer
+    with contextlib.closing(LocalStore(folder, world.read_text)) as store:
+        assert [round(hit.score, 3) for hit in store.nearest("e", north, 9)] == [0, 0, 0, 0]
+        assert store.check() == []
+
+
 def test_a_matrix_that_another_process_replaces_while_it_is_opened_is_read(
     folder: Path, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -81,6 +81,12 @@ def record_encoded_up_to(store: IndexFacts, version: str, chunk: int) -> None:
         store.set_fact(f"{_ENCODED_FACT}{version}", str(chunk))
 
 
+def forget_encoded_chunks(store: LocalStore) -> None:
+    """Have all chunks examined again for missing vectors."""
+    for version in store.encoders():
+        store.set_fact(f"{_ENCODED_FACT}{version}", None)
+
+
 def record_substitute(store: IndexFacts, version: str, substitute: str) -> None:
     """Record the substitute of an encoder whose model could not be loaded; its vectors are made from now on."""
     store.set_fact(f"{_SUBSTITUTE_FACT}{version}", substitute)

@@ -22,6 +22,7 @@ from dowse.freshness.indexer import (
 from dowse.freshness.integrity import check_index
 from dowse.freshness.overtaken_paths import comparing
 from dowse.freshness.scan import Drift
+from dowse.indexes.encoder_state import forget_encoded_chunks
 from dowse.indexes.encoding_progress import EncodingProgress, read_encoding_progress
 from dowse.indexes.index_log import open_log
 from dowse.indexes.index_status import IndexStatus, describe_index
@@ -150,10 +151,6 @@ class ProjectIndex:
         """Return the number of files to index, judged by their names alone."""
         return sum(isinstance(found, Entry) for found in self.source.entries())
 
-    def text_bytes(self) -> int:
-        """Return the number of bytes to index."""
-        return sum(found.stat.size for found in self.source.entries() if isinstance(found, Entry))
-
     def drift_at(self, paths: Iterable[str], on_folder: FolderCallback | None = None) -> Drift:
         """Return how the files at some paths differ from the index."""
         return find_drift_at(self.source, self.store, paths, on_folder)
@@ -281,11 +278,13 @@ class ProjectIndex:
                 self._start_over(StoreDamaged(f"The catalog of {self.root} is damaged."))
         else:
             self.store.repair()
-        report = self.update(
-            progress, drift=find_drift(self.source, self._open_store(), distrust_before_ns=time.time_ns())
-        )
+        drift = find_drift(self.source, self._open_store(), distrust_before_ns=time.time_ns())
+        report = self.update(progress, drift=drift)
         if not report.is_complete:
             raise KeyboardInterrupt
+        if report.changed_anything:
+            self.store.rebuild_words()  # removed entries would still count in the statistics
+            forget_encoded_chunks(self.store)  # an older catalog gives their ids to others
         write_sidecar_files(self.folder, self.root, self.store, is_full=False)
         return [*self.store.check(), *check_sidecar_files(self.folder, self.root, self.store)]
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dowse.error_catalog import CATALOG
 from dowse.errors import CatalogError, DiskFull, DowseError, UsageError
+from dowse.types import Entry
 
 if TYPE_CHECKING:
     from dowse.indexes.index import ProjectIndex
@@ -33,7 +34,8 @@ def shown_folder(folder: Path) -> str:
 
 def _needed_mb(project: "ProjectIndex") -> int:
     try:
-        return max(1, round(project.text_bytes() * INDEX_SHARE / 10**6))
+        size = sum(found.stat.size for found in project.source.entries() if isinstance(found, Entry))
+        return max(1, round(size * INDEX_SHARE / 10**6))
     except DowseError:
         return 1
 

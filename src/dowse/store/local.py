@@ -67,6 +67,7 @@ class LocalStore:
         self._work_start = WorkStart()
         self._lost: list[str] = []
         self._matrices = Matrices(folder, self._catalog, self._lock)
+        self._matrices.remove_unknown()
 
     # Reading from the catalog
 
@@ -288,9 +289,14 @@ class LocalStore:
     def repair(self) -> None:
         """Rebuild the derived parts that are wrong."""
         with self._lock.held(WRITE_WAIT_SECONDS):
+            self._matrices.repair()  # first: a rebuild drops documents that changed, and then a matrix cannot be compared
             if self._lexical.problems():
                 self._lexical.rebuild()
-            self._matrices.repair()
+
+    def rebuild_words(self) -> None:
+        """Build the lexical index anew, with the statistics of a fresh one."""
+        with self._lock.held(WRITE_WAIT_SECONDS):
+            self._lexical.rebuild()
 
     def remove_leftovers(self) -> None:
         """Remove what killed writers left: half-written matrices, and lexical indexes that are not in use."""

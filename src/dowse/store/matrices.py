@@ -1,5 +1,6 @@
 """The vector matrices of one store. Each follows the catalog when it is next used; loaded rows are cached for searches."""
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,6 +67,18 @@ class Matrices:
         for file in matrix.matrix_files(self._folder):
             if self._problems_of(file):
                 file.unlink()
+
+    def remove_unknown(self) -> None:
+        """Remove matrices of transactions that the catalog does not know.
+
+        An older copy of the catalog gives the same ids to other chunks. It must not reach the number of such a
+        matrix, which would then count as its own.
+        """
+        for file in matrix.matrix_files(self._folder):
+            header = matrix.read_header(file)  # before the catalog, whose number only grows
+            if header and header.catalog == self._catalog.id and header.sequence > self._catalog.sequence():
+                with contextlib.suppress(OSError):  # where nothing can be written, no transaction can follow
+                    file.unlink()
 
     def remove_unfinished(self) -> None:
         """Remove matrices that a killed process did not finish."""

@@ -88,7 +88,8 @@ class Witness:
         self._use_a_copy(home)
         self._ask(kind_of(file))
         self._use_a_copy(home)
-        self._assert_repaired(self._run(*self._storage.repair(kind_of(file))), kind_of(file))
+        # SQLite has no checksums: a byte that changes within a vector changes the order, which nothing can notice.
+        self._assert_repaired(self._run(*self._storage.repair(kind_of(file))), kind_of(file), is_in_order=False)
 
     def _use_a_copy(self, home: Path) -> Path:
         """Use a copy of a storage root from now on. A process in the background may still use the last one."""
@@ -110,7 +111,7 @@ class Witness:
         elif not is_older or kind in ("project", "documents"):  # an older archive or named index is whole
             assert sorted(results(outcome)) == sorted(self._storage.expected[kind]), outcome
 
-    def _assert_repaired(self, repair: Outcome, kind: str) -> None:
+    def _assert_repaired(self, repair: Outcome, kind: str, *, is_in_order: bool = True) -> None:
         if kind in ("project", "documents") and repair.code == 0:
             for what in ("project", "documents"):
                 index = ProjectIndex(self._storage.root, what)
@@ -120,7 +121,9 @@ class Witness:
             if results(answer) != self._storage.expected[kind]:  # the model's vectors are encoded later
                 self._run("index", "--wait", self._storage.root)
                 answer = self._ask(kind)
-            assert (answer.code, results(answer)) == (0, self._storage.expected[kind]), answer
+            found, expected = results(answer), self._storage.expected[kind]
+            assert answer.code == 0, answer
+            assert (found if is_in_order else sorted(found)) == (expected if is_in_order else sorted(expected)), answer
         elif repair.code:
             assert REMEDY.search(repair.err), repair
 
