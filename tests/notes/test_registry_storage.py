@@ -199,6 +199,20 @@ def test_a_file_that_is_no_index_is_told_and_left_alone(library: NotesRegistry) 
     library.close()
 
 
+@pytest.mark.parametrize(
+    "change",
+    ["DELETE FROM facts WHERE key = 'tokenizer'", "UPDATE facts SET value = '{' WHERE key = 'tokenizer'"],
+)
+def test_an_index_without_its_settings_is_damaged(library: NotesRegistry, change: str) -> None:
+    library.create("bare", "disk")
+    library.close()
+    with sqlite3.connect(index_file("bare")) as connection:
+        connection.execute(change)
+    connection.close()
+    with pytest.raises(StoreDamaged, match="Restore the file from a backup, or delete the index"):
+        found(NotesRegistry(), "bare", "x")
+
+
 def test_an_index_of_a_later_version_is_refused_with_both_versions(library: NotesRegistry) -> None:
     library.create("late", "disk")
     library.close()

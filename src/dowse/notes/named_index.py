@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dowse.errors import DowseError, NotFound
+from dowse.errors import DowseError, NotFound, StoreDamaged, UsageError
 from dowse.notes import segments
 from dowse.notes.filters import Filter
 from dowse.notes.limits import BULK_TOKENS, DEFAULT_K, MAX_TAIL_TOKENS
@@ -60,8 +60,14 @@ class NamedIndex:
         with database.reading() as connection:
             read_state(connection)
             facts = dict(connection.execute("SELECT key, value FROM facts").fetchall())
-        self._created = facts["created"]
-        self.tokenizer = parse_tokenizer_config(json.loads(facts["tokenizer"]))
+        try:
+            self._created = facts["created"]
+            self.tokenizer = parse_tokenizer_config(json.loads(facts["tokenizer"]))
+        except (KeyError, ValueError, TypeError, UsageError) as error:
+            raise StoreDamaged(
+                f"The index {name} is damaged: its settings cannot be read. Restore the file from a backup, or delete "
+                "the index."
+            ) from error
         self._snapshots = SnapshotCache(self.tokenizer)
         self._tidying = threading.Lock()
         self.is_tidy = True
