@@ -52,6 +52,13 @@ _apps: list[_App] = []
 def answer(data: bytes) -> int:
     """Answer a request of the form `METHOD TARGET`, headers, an empty line, body; return the status."""
     logging.disable(logging.CRITICAL)
+    try:
+        return _answer(data)
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def _answer(data: bytes) -> int:
     if _apps and _apps[0].count >= REQUESTS_PER_APP:
         _apps.pop().stop()
     if not _apps:

@@ -164,8 +164,8 @@ SOME_CASES: dict[str, Harm] = {
 
 @pytest.mark.parametrize(("pattern", "harm"), SOME_CASES.items(), ids=SOME_CASES)
 def test_a_damaged_file_is_survived(pattern: str, harm: Harm, storage: Storage, witness: Witness) -> None:
-    file = sorted(storage.home.glob(pattern))[-1]
-    assert witness.assert_survives(str(file.relative_to(storage.home)), harm)
+    files = sorted(storage.home.glob(pattern), reverse=True)
+    assert any(witness.assert_survives(str(file.relative_to(storage.home)), harm) for file in files)
 
 
 @pytest.mark.parametrize("part", ["catalog.sqlite", "documents/catalog.sqlite"])
