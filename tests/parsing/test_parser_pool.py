@@ -74,6 +74,21 @@ def test_a_process_that_does_not_answer_is_killed_and_the_file_tried_again(
 
 
 @needs_proc
+def test_without_a_timer_of_the_system_real_time_is_the_limit(
+    pool: ParserPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows has none. A file that takes too long must not end the indexing of the others."""
+    monkeypatch.setattr(parser_process, "HAS_TIMER", False)
+    monkeypatch.setattr(parser_process, "WALL_SECONDS", 0.0)
+    monkeypatch.setattr(parser_process, "cpu_seconds", lambda _size: 0.2)
+    monkeypatch.setattr(parser_pool, "WATCH_SECONDS", 0.1)
+    bomb = pool.run(ParserRequest(outline().fields, b">" * 900_000))
+    assert bomb.problem == "takes more than 0.2 s to parse"
+    monkeypatch.undo()
+    assert heading(pool) == "Heading 1"
+
+
+@needs_proc
 def test_a_process_that_a_busy_machine_seldom_lets_run_is_not_killed(
     pool: ParserPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

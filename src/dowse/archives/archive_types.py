@@ -167,7 +167,7 @@ class ArchiveReport:
     skipped: dict[str, int] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     problems: dict[str, str] = field(default_factory=dict)
-    """What the parser could not do with a file that was read as plain text, by its path."""
+    """The files that were read as plain text, each path with the problem of its parser."""
 
     @property
     def changed_anything(self) -> bool:

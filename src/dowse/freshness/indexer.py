@@ -1,8 +1,8 @@
 """Indexing: bring the store up to date with the files, in batches that each leave a usable index."""
 
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -10,6 +10,7 @@ from dowse import chunking, reading, sources
 from dowse.encoding.inputs import encoder_input
 from dowse.freshness.scan import Drift, scan, scan_paths
 from dowse.parsing.document_parsing import ParsedDocument, expect, parse, start_parsing
+from dowse.parsing.read_ahead import read_ahead
 from dowse.protocols import DocumentReader, Encoder, FileSource, ReadText, Store
 from dowse.store.analysis import terms_of
 from dowse.types import (
@@ -37,10 +38,6 @@ BATCH_FILES = 2000
 BATCH_CHARACTERS = 16_000_000
 """A batch is one transaction and one commit of the lexical index. Each batch is larger than the one
 before: eight commits of the same size are merged, which took a seventh of the run on 5,600 files."""
-
-READ_AHEAD_FILES = 16
-READ_AHEAD_BYTES = 8_000_000
-"""Files, and their bytes, that are read and parsed while earlier ones are stored."""
 
 MAX_MOVED_FILES = 5000
 """The number of files of a moved folder that are not chunked again; the rest is."""
@@ -139,8 +136,10 @@ def apply_drift(
     known = {entry.path for entry in drift.changed}
     total = len(drift.new) + len(drift.changed)
     try:
-        for done, add in enumerate(_read_ahead(source, (*drift.new, *drift.changed), known, pending), 1):
-            add()
+        started = (
+            _start_entry(source, entry, pending, is_known=entry.path in known) for entry in (*drift.new, *drift.changed)
+        )
+        for done, _ in enumerate(read_ahead(started), 1):
             pending.flush_if_full()
             if progress:
                 progress(done, total)
@@ -174,33 +173,15 @@ def _make_put_like(document: Document, twin: StoredDocument, chunks: Iterable[St
     return Put(document, cut, twin.is_truncated, RECIPE)
 
 
-def _read_ahead(
-    source: FileSource, entries: Iterable[Entry], known: set[str], pending: "_PendingBatch"
-) -> Iterator[Callable[[], None]]:
-    """Read files and have them parsed ahead; yield, in order, a function for each that adds it to the batch."""
-    started = deque[tuple[Callable[[], None], int]]()
-    total = 0
-    for entry in entries:
-        read = source.read(entry)
-        size = 0 if isinstance(read, Verdict) else len(read.data)
-        started.append((_start_entry(source, entry, read, pending, is_known=entry.path in known), size))
-        total += size
-        while len(started) > READ_AHEAD_FILES or total > READ_AHEAD_BYTES:
-            add, size = started.popleft()
-            total -= size
-            yield add
-    for add, _ in started:
-        yield add
-
-
 def _start_entry(
-    source: FileSource, entry: Entry, read: FileContent | Verdict, pending: "_PendingBatch", *, is_known: bool
-) -> Callable[[], None]:
-    """Have one file parsed, if it must be; return a function that adds the result to the batch."""
+    source: FileSource, entry: Entry, pending: "_PendingBatch", *, is_known: bool
+) -> tuple[Callable[[], None], int]:
+    """Read one file and have it parsed, if it must be; return a function that adds it to the batch, and its size."""
+    read = source.read(entry)
     if isinstance(read, Verdict):
-        return lambda: pending.skip(entry, read, is_known=is_known)
+        return (lambda: pending.skip(entry, read, is_known=is_known)), 0
     if is_known and pending.has_same(read):
-        return lambda: pending.touch(entry.path, read.stat)
+        return (lambda: pending.touch(entry.path, read.stat)), 0
     twin = pending.find_duplicate(read)
     wait = start_parsing(source, read, is_cut=twin is None)
 
@@ -213,7 +194,7 @@ def _start_entry(
         else:
             pending.put(make_put(parsed), is_known=is_known)
 
-    return add
+    return add, len(read.data)
 
 
 def make_put(parsed: ParsedDocument) -> Put:

@@ -39,7 +39,7 @@ def expect(entries: Sequence[Entry]) -> None:
     pool = shared_pool()
     pool.expect(len(entries))
     languages = {detect_language(entry.path, b"") for entry in entries if entry.kind == "code"}
-    if languages:
+    if len(languages) > 1:  # a file unpacks its own grammar
         pool.submit(ParserRequest({"job": "prepare", "languages": sorted(languages)}, b""))
 
 

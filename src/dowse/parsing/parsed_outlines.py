@@ -1,7 +1,7 @@
 """Outlines of texts, made by the parser processes."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dowse.parsing.parser_pool import shared_pool
 from dowse.parsing.parser_process import ParserRequest
@@ -13,11 +13,11 @@ class ParsedOutline:
     """The headings of a text, and the sections that their anchors and some others lead to."""
 
     headings: tuple[Heading, ...] = ()
-    sections: dict[str, Section] | None = None
+    sections: dict[str, Section] = field(default_factory=dict)
 
     def section(self, anchor: str) -> Section | None:
         """Return the section of a heading's anchor, or of one that was asked for."""
-        return (self.sections or {}).get(anchor)
+        return self.sections.get(anchor)
 
 
 def outline(text: str, anchors: Iterable[str] = ()) -> ParsedOutline:

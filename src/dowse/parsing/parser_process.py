@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from dowse.errors import Failed, ParserEnded
-from dowse.parsing.parser_limits import WALL_SECONDS, cpu_seconds, memory_bytes
+from dowse.parsing.parser_limits import HAS_TIMER, WALL_SECONDS, cpu_seconds, memory_bytes
 from dowse.parsing.parser_messages import read_message, write_message
 
 # -P keeps the working directory, which may be an untrusted project, out of the import path.
@@ -40,7 +40,7 @@ class ParserReply:
     fields: dict[str, Any]
     data: bytes = b""
     problem: str = ""
-    """What the parser did with this file, such as `takes more than 1.5 s to parse`; empty if there is a result."""
+    """The reason why there is no result, as the end of a sentence about the file: `takes more than 1.5 s to parse`."""
 
 
 class ParserProcess:
@@ -58,7 +58,7 @@ class ParserProcess:
         self._stdin, self._stdout = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
         self._is_ready = False
         self._deadline: float | None = None
-        self._was_killed = False
+        self._is_overdue = self._was_killed = False
         self._ticks = 0
         """The processor time that it had taken when it was last overdue; 0 where the system does not tell."""
         self.is_usable = True
@@ -87,8 +87,9 @@ class ParserProcess:
         A process that a busy machine lets run now and then goes on: its processor time is limited by the system.
         """
         if self._deadline is not None and now > self._deadline:
-            ticks = _processor_ticks(self._process.pid)
+            ticks = _processor_ticks(self._process.pid) if HAS_TIMER else self._ticks
             if ticks == self._ticks:
+                self._is_overdue = True
                 self.kill()
             self._ticks, self._deadline = ticks, now + WALL_SECONDS
 
@@ -122,11 +123,11 @@ class ParserProcess:
         code, most_bytes = self._kill()
         if not self._is_ready:
             raise ParserEnded(f"The parser process ended with code {code} before it read anything.")
+        name = _signal_name(code)
+        if name == "SIGPROF" or (self._is_overdue and not HAS_TIMER):
+            return ParserReply({}, problem=f"takes more than {cpu_seconds(len(request.data)):.1f} s to parse")
         if self._was_killed:
             raise ParserEnded("The parser process did not answer.")
-        name = _signal_name(code)
-        if name == "SIGPROF":
-            return ParserReply({}, problem=f"takes more than {cpu_seconds(len(request.data)):.1f} s to parse")
         if name in _CRASHES:  # the libraries of the parsers crash when memory is refused
             has_memory = most_bytes < MEMORY_SHARE * memory_bytes(len(request.data))
             return ParserReply({}, problem="crashes its parser" if has_memory else _too_much_memory(request))

@@ -35,7 +35,7 @@ class CatalogDatabase:
     ) -> None:
         self.file = file
         self.remedy = remedy
-        """What to do about a damaged file."""
+        """The advice in messages about a damaged file."""
         self._steps = steps
         self._application_id = application_id
         self._local = threading.local()

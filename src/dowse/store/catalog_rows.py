@@ -15,7 +15,7 @@ DOCUMENT_COLUMNS = (
     "content_hash, encoding, text_start, is_verbatim, is_truncated, chunk_count, recipe, problem"
 )
 INVALID_VALUES = (ValueError, TypeError, LookupError, zlib.error)
-"""What the conversion of a damaged row raises."""
+"""The errors that the conversion of a damaged row raises."""
 CHUNK_COLUMNS = "id, document_id, ordinal, start_byte, end_byte, start_line, end_line, text_hash, symbols, headings"
 
 
@@ -112,7 +112,7 @@ def chunk_from_row(row: tuple[Any, ...]) -> StoredChunk:
 
 
 def damaged_row(error: Exception) -> StoreDamaged:
-    """Return the error of a row whose values nobody has written."""
+    """Return the error for a row with values that dowse never writes."""
     return StoreDamaged(f"The catalog has a damaged row ({error}). Run: dowse doctor --fix")
 
 
