@@ -206,16 +206,16 @@ def wrong_usage(place: Place) -> str:
     return shell.text
 
 
+def _make_every_source(shell: Commands) -> None:
+    """Index a project, a folder of documents and an archive, and create a named index."""
+    for words in (["index", "shop"], ["docs", "list", "handbook"], ["archive", "index"], ["notes", "create", "ideas"]):
+        shell.run_quietly(*words)
+
+
 def federated_status(place: Place) -> str:
     """Record `dowse status --all` and valid and invalid settings in a dowse.toml."""
     shell = Commands(place)
-    for words in (
-        ["index", "shop"],
-        ["docs", "list", "handbook"],
-        ["archive", "index"],
-        ["notes", "create", "ideas"],
-    ):
-        shell.run_quietly(*words)
+    _make_every_source(shell)
     shell.run("status", "--all", cwd="shop")
     shell.run("status", "--all", "--json", cwd="shop")
     for name, text in MANIFESTS.items():
@@ -277,13 +277,7 @@ def damage(place: Place) -> str:
 def disk(place: Place) -> str:
     """Record the names of all files that indexing writes, and the contents of the JSON files."""
     shell = Commands(place)
-    for words in (
-        ["index", "shop"],
-        ["docs", "list", "handbook"],
-        ["archive", "index"],
-        ["notes", "create", "ideas"],
-    ):
-        shell.run_quietly(*words)
+    _make_every_source(shell)
     hashes = {path.name: f"<HASH of {_project_of(path)}>" for path in (place.home / "indexes").iterdir()}
     listed: dict[str, str] = {}
     for path in files_below(place.home):
