@@ -27,6 +27,7 @@ class Reason(StrEnum):
     EXCLUDED = "excluded"
     DOWSEIGNORED = "dowseignored"
     GITIGNORED = "gitignored"
+    HIDDEN = "hidden"
     NESTED_REPOSITORY = "nested repository"
     SYMLINK = "symlink"
     SPECIAL = "not a regular file"

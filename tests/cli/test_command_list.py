@@ -177,6 +177,20 @@ def test_why_names_the_rule_of_a_folder_too(run: Run, root: Path, monkeypatch: p
     )
 
 
+def test_why_tells_documents_from_the_project(run: Run, root: Path) -> None:
+    write_tree(root, {".obsidian/note.md": "# Note\n"})
+    ran = run("why", root / ".obsidian/note.md")
+    assert ran.code == 0
+    assert ran.out.endswith(
+        "As a document, it is not served: hidden\n"
+        "  rule: .*  (built-in rule for documents)\n"
+        "  because of its folder .obsidian/\n"
+    )
+    assert run("why", root / ".obsidian/note.md", "--json").json["document"]["reason"] == "hidden"
+    assert run("why", root / "docs/guide.md", "--json").json["document"]["allowed"] is True
+    assert run("why", root / "src/apple.py", "--json").json["document"] is None
+
+
 def test_the_help_of_why_tells_its_exit_codes_as_they_are(run: Run, root: Path) -> None:
     message = " ".join(run("why", "--help").out.split())
     assert "Exit code 0: PATH is or may be indexed. Exit code 1: a rule excludes PATH, PATH does not exist" in message

@@ -12,6 +12,7 @@ from dowse.errors import ProjectNotDetected
 if TYPE_CHECKING:
     from dowse.indexes.index import Explanation, ProjectIndex
     from dowse.searching.explain import RankExplanation
+    from dowse.types import Verdict
 
 
 @click.command()
@@ -27,7 +28,7 @@ def why(arguments: tuple[str, ...], *, as_json: bool) -> int | CommandReply:
     Exit code 0: PATH is or may be indexed. Exit code 1: a rule excludes PATH, PATH does not
     exist, or QUERY does not find it.
     """
-    from dowse.indexes.project_search import explain_rank
+    from dowse.indexes.project_search import document_verdict, explain_rank
     from dowse.indexes.query_vectors import InProcessEncoder
 
     if len(arguments) > 2:
@@ -38,7 +39,7 @@ def why(arguments: tuple[str, ...], *, as_json: bool) -> int | CommandReply:
     try:
         found = project.explain(str(path))
         if len(arguments) == 1 or not found.verdict.is_allowed:
-            return _reply_with_rule(found, as_json=as_json)
+            return _reply_with_rule(found, document_verdict(project, str(path)), as_json=as_json)
         say_if_locked(project)
         return _reply_with_rank(
             explain_rank(project, arguments[0], str(path), InProcessEncoder(project.settings)), as_json=as_json
@@ -62,12 +63,20 @@ def _project_of(path: Path) -> "ProjectIndex":
     return find_project(path)
 
 
-def _reply_with_rule(found: "Explanation", *, as_json: bool) -> int | CommandReply:
+def _reply_with_rule(found: "Explanation", document: "Verdict | None", *, as_json: bool) -> int | CommandReply:
     exit_code = 0 if found.verdict.is_allowed else 1
     if as_json:
-        return CommandReply(_explanation_as_json(found), exit_code)
-    for line in _explanation_lines(found):
+        as_document = _verdict_as_json(document) if document else None
+        return CommandReply({**_explanation_as_json(found), "document": as_document}, exit_code)
+    show(_describe_state(found))
+    for line in _rule_lines(found.verdict):
         show(line)
+    if document and document.reason != found.verdict.reason:
+        show(
+            f"As a document, it is not served: {document.reason}" if document.reason else "As a document, it is served"
+        )
+        for line in _rule_lines(document):
+            show(line)
     return exit_code
 
 
@@ -94,13 +103,12 @@ def _show_placement(found: "RankExplanation") -> None:
     show("  words by weight: " + ", ".join(f"{term} {weight:.1f}" for term, weight in rarest))
 
 
-def _explanation_lines(found: "Explanation") -> list[str]:
-    verdict = found.verdict
-    lines = [_describe_state(found)]
+def _rule_lines(verdict: "Verdict") -> list[str]:
+    lines = []
     if verdict.rule:
         where = verdict.rule.origin + (f", line {verdict.rule.line}" if verdict.rule.line else "")
         lines.append(f"  rule: {verdict.rule.pattern}  ({where})")
-    if verdict.detail and not _is_folder(found):
+    if verdict.detail and not _is_folder(verdict):
         lines.append(f"  {verdict.detail}")
     return lines
 
@@ -109,7 +117,7 @@ def _describe_state(found: "Explanation") -> str:
     path = found.verdict.path
     if not found.verdict.is_allowed:
         return f"{path} is not indexed: {found.verdict.reason}"
-    if _is_folder(found):
+    if _is_folder(found.verdict):
         return f"{path or found.root} is a folder; the files in it that no rule excludes are indexed"
     if found.stored:
         line = f"{path} is indexed: {found.stored.language}, {pluralize(found.stored.chunk_count, 'chunk')}"
@@ -118,17 +126,23 @@ def _describe_state(found: "Explanation") -> str:
     return f"{path} {state}: run dowse index {found.root}"
 
 
-def _is_folder(found: "Explanation") -> bool:
-    return found.verdict.is_allowed and (not found.verdict.path or found.verdict.path.endswith("/"))
+def _is_folder(verdict: "Verdict") -> bool:
+    return verdict.is_allowed and (not verdict.path or verdict.path.endswith("/"))
 
 
 def _explanation_as_json(found: "Explanation") -> dict[str, Any]:
-    verdict, rule = found.verdict, found.verdict.rule
     return {
-        "path": verdict.path,
+        "path": found.verdict.path,
         "projectPath": str(found.root),
-        "allowed": verdict.is_allowed,
         "indexed": found.stored is not None,
+        **_verdict_as_json(found.verdict),
+    }
+
+
+def _verdict_as_json(verdict: "Verdict") -> dict[str, Any]:
+    rule = verdict.rule
+    return {
+        "allowed": verdict.is_allowed,
         "reason": verdict.reason,
         "rule": {"pattern": rule.pattern, "origin": rule.origin, "line": rule.line} if rule else None,
         "detail": verdict.detail or None,

@@ -16,7 +16,7 @@ from dowse.searching.exact_search import DEFAULT_SECONDS, Occurrences, exact_mat
 from dowse.searching.explain import RankExplanation, explain_ranking
 from dowse.searching.query_terms import SearchQuery, parse_search_query
 from dowse.searching.search import Answer, SearchOptions, search_store
-from dowse.types import KINDS, Coverage, Progress
+from dowse.types import KINDS, Coverage, Progress, Verdict
 
 AT_ONCE_FILES = 200
 """Up to this many changed files are indexed before an answer; with more, the answer comes first and says so."""
@@ -93,6 +93,13 @@ def explain_rank(index: ProjectIndex, text: str, path: str, encoder: QueryEncode
     index.store.refresh()
     query = parse_search_query(text)
     return explain_ranking(index.store, query, verdict.path, encode_query(index, query, "hybrid", encoder).vectors)
+
+
+def document_verdict(index: ProjectIndex, path: str) -> Verdict | None:
+    """Return the decision about a file as a document of its root; None if it is not a document by its extension."""
+    from dowse.sources.document_files import DocumentFiles, is_document  # imports readers that a search does not need
+
+    return DocumentFiles(index.root, index.settings).verdict(path) if is_document(path) else None
 
 
 def update_if_quick(index: ProjectIndex, first: str, *, waits: bool, progress: Progress | None = None) -> int:

@@ -14,11 +14,16 @@ MAX_CONVERTED_BYTES = 20 * 1024 * 1024
 
 
 class DocumentPolicy(Policy):
-    """The policy of a folder of documents: it allows documents only, and PDF and Word files among them."""
+    """The policy of a folder of documents: it allows documents only, and PDF and Word files among them.
+
+    It leaves out hidden files and folders: those of a vault hold deleted notes, templates and settings.
+    """
+
+    skips_hidden = True
 
     def kind_of(self, path: str, size: int) -> Kind | Verdict:
         """Return the kind of a document, which is always `docs`, or the verdict against the file."""
-        if suffix_of(path) not in DOCUMENT_EXTENSIONS:
+        if not is_document(path):
             return Verdict(
                 path,
                 Reason.NOT_INCLUDED,
@@ -63,6 +68,11 @@ class DocumentFiles(ProjectFiles):
         """Return the verdict against a file that was converted to this text, or None."""
         is_binary = path.lower().endswith(BINARY_EXTENSIONS)
         return self._policy.key_refusal(path, text.encode("utf-8", "replace")) if is_binary else None
+
+
+def is_document(path: str) -> bool:
+    """Return whether a file is a document by its extension."""
+    return suffix_of(path) in DOCUMENT_EXTENSIONS
 
 
 def suffix_of(path: str) -> str:

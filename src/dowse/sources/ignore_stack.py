@@ -1,7 +1,8 @@
 """The ignore rules in force in a folder: those of git, and those of `.dowseignore`.
 
 `.dowseignore` takes precedence. It can re-include paths that git ignores, even a single file in an
-ignored folder: `!generated/api.py` re-includes that file and nothing else of `generated/`.
+ignored folder: `!generated/api.py` re-includes that file and nothing else of `generated/`. The same
+holds for the hidden files and folders that a source leaves out, which git cannot re-include.
 """
 
 from collections.abc import Sequence
@@ -12,6 +13,8 @@ from dowse.types import Reason, Rule
 
 GITIGNORE_FILE = ".gitignore"
 DOWSEIGNORE_FILE = ".dowseignore"
+
+HIDDEN_RULE = Rule(".*", "built-in rule for documents")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +71,18 @@ class IgnoreStack:
 
     git: tuple[PlacedRules, ...] = ()
     dowse: tuple[PlacedRules, ...] = ()
+    skips_hidden: bool = False
     folder: Ignored | None = None
-    """Set when git ignores the folder itself; only paths that `.dowseignore` re-includes are visible in it."""
+    """Set when the folder itself is hidden or git ignores it; only paths that `.dowseignore` re-includes are visible in it."""
 
     def find_ignored(self, path: bytes, name: bytes, *, is_folder: bool) -> Ignored | None:
         """Return why a path is ignored. None also for a folder in which a path may be re-included."""
         if self.dowse and (decided := _find_deciding_rule(self.dowse, path, name, is_folder=is_folder)):
             return _to_ignored(Reason.DOWSEIGNORED, *decided)
-        by_git = self.folder or self._find_ignored_by_git(path, name, is_folder=is_folder)
-        if by_git and is_folder and any(placed.reaches_below(path) for placed in self.dowse):
+        ignored = self.folder or self._find_weakly_ignored(path, name, is_folder=is_folder)
+        if ignored and is_folder and any(placed.reaches_below(path) for placed in self.dowse):
             return None
-        return by_git
+        return ignored
 
     def find_reinclusion(self, path: bytes, name: bytes, *, is_folder: bool) -> Reinclusion | None:
         """Return the rule that re-includes a path and the rule that it overrules, for explanations."""
@@ -88,8 +92,8 @@ class IgnoreStack:
             return None
         overruled = _find_overruled_rule(self.dowse if by_own else self.git, decided, path, name, is_folder=is_folder)
         if by_own and overruled is None:
-            by_git = self.folder or self._find_ignored_by_git(path, name, is_folder=is_folder)
-            overruled = by_git.rule if by_git else None
+            ignored = self.folder or self._find_weakly_ignored(path, name, is_folder=is_folder)
+            overruled = ignored.rule if ignored else None
         return Reinclusion(decided[0].to_rule(decided[1]), overruled) if overruled else None
 
     def enter_folder(self, path: bytes, name: bytes, shown: str) -> "IgnoreStack":
@@ -98,10 +102,13 @@ class IgnoreStack:
             return self
         if _find_deciding_rule(self.dowse, path, name, is_folder=True):
             return replace(self, folder=None)
-        by_git = self.folder or self._find_ignored_by_git(path, name, is_folder=True)
-        return replace(self, folder=by_git and replace(by_git, folder=by_git.folder or shown))
+        ignored = self.folder or self._find_weakly_ignored(path, name, is_folder=True)
+        return replace(self, folder=ignored and replace(ignored, folder=ignored.folder or shown))
 
-    def _find_ignored_by_git(self, path: bytes, name: bytes, *, is_folder: bool) -> Ignored | None:
+    def _find_weakly_ignored(self, path: bytes, name: bytes, *, is_folder: bool) -> Ignored | None:
+        """Return why a path is ignored by a rule that `.dowseignore` can overrule."""
+        if self.skips_hidden and name.startswith(b"."):
+            return Ignored(Reason.HIDDEN, HIDDEN_RULE)
         decided = _find_deciding_rule(self.git, path, name, is_folder=is_folder)
         return _to_ignored(Reason.GITIGNORED, *decided) if decided else None
 

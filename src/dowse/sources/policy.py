@@ -57,6 +57,9 @@ class Folder:
 class Policy:
     """The rules for the files of one root, under its settings."""
 
+    skips_hidden = False
+    """Whether files and folders whose name begins with a dot are left out, unless `.dowseignore` re-includes them."""
+
     def __init__(self, root: Path, settings: Settings, deny_categories: Collection[str] | None = None) -> None:
         require_allowed_root(root)
         self.root = root.resolve()
@@ -71,7 +74,8 @@ class Policy:
         """Return the root as a folder; `names` are the `RULE_NAMES` that it contains."""
         repository = repository_around(self.root)
         try:
-            ignores = self._files.add_folder_rules(self._files.read_above_root(repository), "", names)
+            above = replace(self._files.read_above_root(repository), skips_hidden=self.skips_hidden)
+            ignores = self._files.add_folder_rules(above, "", names)
         except TooManyRules as error:
             raise Failed(f"{printable_path(str(self.root))}: {error}. Shorten that file, and try again.") from error
         return Folder("", b"", 0, ignores, repository)

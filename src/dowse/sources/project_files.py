@@ -137,4 +137,4 @@ class ProjectFiles:
 
 
 def _describe_rule(rule: Rule) -> str:
-    return f"{rule.pattern} ({rule.origin}, line {rule.line})"
+    return f"{rule.pattern} ({rule.origin}{f', line {rule.line}' if rule.line else ''})"

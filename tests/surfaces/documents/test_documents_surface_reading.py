@@ -127,6 +127,7 @@ NAMES = [
 @pytest.mark.skipif(sys.platform == "win32", reason="such names cannot be written there")
 def test_every_address_that_is_listed_can_be_read_whatever_the_name(tmp_path: Path, mode: str) -> None:
     root = write_tree(tmp_path / "odd", {name: f"This is {name!r}.\n" for name in NAMES})
+    write_tree(root, {".dowseignore": "!..hidden.md\n"})
 
     async def conversation(reader: Reader) -> None:
         listed = await reader.list_all()
