@@ -10,7 +10,7 @@ from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_types import ArchiveHit, Highlight, StoredArchiveDocument
 from dowse.archives.archive_vocabulary import QueryWord, match_exactly, match_fuzzily
 from dowse.archives.archive_words import split_words
-from dowse.archives.snippets import Snippet, make_snippets, mark_words
+from dowse.archives.snippets import Snippet, WordFinder, make_snippets, mark_words
 from dowse.searching.query_terms import stop_words
 
 MAX_QUERY_WORDS = 32
@@ -76,11 +76,9 @@ def search_archives(
             ((score, document) for score, document in scored if score >= MIN_SCORE),
             key=lambda hit: (-hit[0], hit[1].path, hit[1].archive),
         )[:limit]
-        texts = database.texts(document.number for _, document in best)
+        texts, highlighter = database.texts(document.number for _, document in best), _Highlighter(parsed, masks=masks)
         return [
-            ArchiveHit(
-                document, score, _make_highlights(parsed, document, *texts.get(document.number, ("", 0)), masks=masks)
-            )
+            ArchiveHit(document, score, highlighter.highlights(document, *texts.get(document.number, ("", 0))))
             for score, document in best
         ]
 
@@ -118,24 +116,45 @@ def _find_candidates(database: ArchiveDatabase, query: _ArchiveQuery, limit: int
     if not query.selective or (not fuzzy and len(query.words) > sum(bool(word.matches) for word in query.words)):
         return {}
     if not fuzzy:
-        return _rank(database, " AND ".join(map(_match_any, query.words)), "10.0, 5.0, 1.0")
-    candidates = _rank(database, " AND ".join(map(_match_any, query.selective)), "10.0, 5.0, 1.0")
-    either = " OR ".join(map(_match_any, query.selective))
-    if len(candidates) < limit and len(query.selective) > 1:
-        candidates = _rank(database, either, "10.0, 5.0, 1.0") | candidates
-    for field in ("title", "question"):
-        for number in _rank(database, f"{field} : ({either})", "1.0, 1.0, 0.0"):
-            candidates.setdefault(number, 0.0)
-    return candidates
+        return _relative(_rank(database, " AND ".join(map(_match_any, query.words)), "10.0, 5.0, 1.0"))
+    every, either = (operator.join(map(_match_any, query.selective)) for operator in (" AND ", " OR "))
+    with_every = _matching(database, every, MAX_CANDIDATES) if len(query.selective) > 1 else set()
+    if len(with_every) < limit:
+        ranked = _rank(database, either, "10.0, 5.0, 1.0")
+        # A rank counts all words of an expression, whether AND or OR is between them.
+        best = ranked if with_every <= ranked.keys() else _rank(database, every, "10.0, 5.0, 1.0")
+        candidates = _relative(ranked) | _relative({number: best[number] for number in with_every})
+    else:
+        candidates = _relative(_rank(database, every, "10.0, 5.0, 1.0"))
+    named = _matching(database, f"{{title question}} : ({either})", MAX_CANDIDATES + 1)
+    if len(named) > MAX_CANDIDATES:
+        named = {
+            number
+            for field in ("title", "question")
+            for number in _rank(database, f"{field} : ({either})", "1.0, 1.0, 0.0")
+        }
+    return dict.fromkeys(named, 0.0) | candidates
+
+
+def _matching(database: ArchiveDatabase, expression: str, limit: int) -> set[int]:
+    """Return documents that match an expression, in no order; finding them takes half the time of ranking them."""
+    rows = database.rows("SELECT rowid FROM texts WHERE texts MATCH ? LIMIT ?", (expression, limit))
+    return {number for (number,) in rows}
 
 
 def _rank(database: ArchiveDatabase, expression: str, weights: str) -> dict[int, float]:
+    """Return the best documents for an expression with their BM25 ranks."""
     rows = database.rows(
         f"SELECT rowid, -bm25(texts, {weights}) FROM texts WHERE texts MATCH ? ORDER BY 2 DESC LIMIT ?",  # noqa: S608 - numbers
         (expression, MAX_CANDIDATES),
     )
-    best = max((score for _, score in rows), default=0.0)
-    return {number: max(0.0, score / best) if best > 0 else 0.0 for number, score in rows}
+    return dict(rows)
+
+
+def _relative(ranks: Mapping[int, float]) -> dict[int, float]:
+    """Return ranks relative to the best of them."""
+    best = max(ranks.values(), default=0.0)
+    return {number: max(0.0, rank / best) if best > 0 else 0.0 for number, rank in ranks.items()}
 
 
 def _match_any(word: QueryWord) -> str:
@@ -223,23 +242,26 @@ def _contains_phrase(query: _ArchiveQuery, title: str) -> bool:
     )
 
 
-def _make_highlights(
-    query: _ArchiveQuery, document: StoredArchiveDocument, text: str, body_start: int, *, masks: bool
-) -> tuple[Highlight, ...]:
-    groups = query.groups
-    selective_groups = {
-        word: group for word, group in groups.items() if query.words[group] in query.selective
-    } or groups
-    weights = dict(enumerate(query.weights))
-    found = list[Highlight]()
-    if title := mark_words(document.title, groups, masks=masks):
-        found.append(_make_highlight("title", title))
-    if question := mark_words(document.question, groups, masks=masks):
-        found.append(_make_highlight("question", question))
-    snippets_of = partial(make_snippets, text, selective_groups, weights, masks=masks)
-    if content := snippets_of(document.title, body_start) or snippets_of():
-        found.append(_make_highlight("content", *content))
-    return tuple(found)
+class _Highlighter:
+    """Marks the words of a query in the documents that it finds."""
+
+    def __init__(self, query: _ArchiveQuery, *, masks: bool) -> None:
+        groups = query.groups
+        selective = {word: group for word, group in groups.items() if query.words[group] in query.selective}
+        self._all, self._selective = WordFinder(groups), WordFinder(selective or groups)
+        self._weights, self._masks = dict(enumerate(query.weights)), masks
+
+    def highlights(self, document: StoredArchiveDocument, text: str, body_start: int) -> tuple[Highlight, ...]:
+        """Return the marked title, question and passages of a document."""
+        found = list[Highlight]()
+        if title := mark_words(document.title, self._all, masks=self._masks):
+            found.append(_make_highlight("title", title))
+        if question := mark_words(document.question, self._all, masks=self._masks):
+            found.append(_make_highlight("question", question))
+        snippets_of = partial(make_snippets, text, self._selective, self._weights, masks=self._masks)
+        if content := snippets_of(document.title, body_start) or snippets_of():
+            found.append(_make_highlight("content", *content))
+        return tuple(found)
 
 
 def _make_highlight(field: Literal["title", "question", "content"], *snippets: Snippet) -> Highlight:

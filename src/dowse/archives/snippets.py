@@ -2,11 +2,13 @@
 
 import html
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from dowse.archives.archive_words import normalize_word, word_spans
 from dowse.screening.instructions import find_flags
+from dowse.screening.keyword_matcher import KeywordMatcher
 from dowse.screening.masking import find_hidden, mask_label, surroundings
 
 CHARACTERS_BEFORE, CHARACTERS_AFTER = 60, 140
@@ -18,8 +20,9 @@ _MAX_PLACES_PER_WORD = 25
 _MAX_WINDOWS = 50
 """Further places in a text are not considered for snippets: in a long document they add only time."""
 _WORD_BREAK_CHARACTERS = 15
-_SHARED_PREFIX_CHARACTERS = 4
-"""Words that share this many first letters are taken as forms of one word."""
+_PART_CHARACTERS = 4_000
+"""Characters of a text that are searched for words at a time."""
+_ASCII_WORD_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _SPACE = re.compile(r"\s+")
 _BETWEEN = re.compile(r"[\s-]{1,3}")
@@ -46,17 +49,49 @@ class Snippet(NamedTuple):
     flags: tuple[str, ...] = ()
 
 
-def mark_words(text: str, groups: Groups, *, masks: bool = True) -> Snippet | None:
+class WordFinder:
+    """Finds the words of a query in texts."""
+
+    def __init__(self, groups: Groups) -> None:
+        self._groups, self._matcher = groups, KeywordMatcher(groups)
+
+    def places_in(self, text: str) -> Iterator[FoundWord]:
+        """Yield the places of the words in a text, in order.
+
+        The text is read a part at a time: the beginning of a long text usually has as many places as are looked at.
+        """
+        counts, end = Counter[str](), 0
+        while end < len(text):
+            start, end = end, text.find(" ", end + _PART_CHARACTERS)
+            end = end if end >= 0 else len(text)
+            for first, last, word in self._words_in_part(text[start:end]):
+                counts[word] += 1
+                if counts[word] <= _MAX_PLACES_PER_WORD:
+                    yield FoundWord(start + first, start + last, self._groups[word])
+
+    def _words_in_part(self, part: str) -> Iterator[tuple[int, int, str]]:
+        lowered = part.lower()
+        if len(lowered) == len(part) and (part.isascii() or _is_composed(part)):
+            for last, word in self._matcher.places_in(lowered):
+                if _is_word(lowered, last - len(word), last):
+                    yield last - len(word), last, word
+        else:
+            for first, last in word_spans(part):
+                if (word := normalize_word(part[first:last])) in self._groups:
+                    yield first, last, word
+
+
+def mark_words(text: str, finder: WordFinder, *, masks: bool = True) -> Snippet | None:
     """Return a short text as a whole, with its words marked; None where it has none of them."""
-    places = find_words(text, groups)
+    places = list(finder.places_in(text))
     return _render(text, 0, len(text), places, masks=masks) if places else None
 
 
 def make_snippets(
-    text: str, groups: Groups, weights: Mapping[int, float], title: str = "", start: int = 0, *, masks: bool = True
+    text: str, finder: WordFinder, weights: Mapping[int, float], title: str = "", start: int = 0, *, masks: bool = True
 ) -> tuple[Snippet, ...]:
     """Return the best few passages of a text from a character on. Headings come after other passages."""
-    places = [place for place in find_words(text, groups) if place.start >= start]
+    places = _first_places(finder.places_in(text), start)
     windows = [_window(text, place) for place in places[:_MAX_WINDOWS]]
     weighted = [
         _window_weight(window, places, at, weights) * _heading_factor(text, window, title)
@@ -74,30 +109,15 @@ def make_snippets(
     return tuple(_render(text, first, last, places, masks=masks) for first, last in chosen)
 
 
-def find_words(text: str, groups: Groups) -> list[FoundWord]:
-    """Return the places of words in a text, in order."""
-    lowered = text.lower()
-    if len(lowered) != len(text) or not (text.isascii() or _is_composed(text)):
-        return _find_words_in_spans(text, groups)
-    places, starts = list[FoundWord](), dict[str, int]()
-    for word, group in groups.items():
-        # Words with the same beginning are forms of one word: a text without the beginning has none of them.
-        if (prefix := word[:_SHARED_PREFIX_CHARACTERS]) not in starts:
-            starts[prefix] = lowered.find(prefix)
-        first, count = starts[prefix], 0
-        at = lowered.find(word, first) if first >= 0 else -1
-        while at >= 0 and count < _MAX_PLACES_PER_WORD:
-            end = at + len(word)
-            if _is_word(lowered, at, end):
-                places.append(FoundWord(at, end, group))
-                count += 1
-            at = lowered.find(word, end)
-    return sorted(places)
-
-
-def _find_words_in_spans(text: str, groups: Groups) -> list[FoundWord]:
-    found = ((start, end, groups.get(normalize_word(text[start:end]))) for start, end in word_spans(text))
-    return [FoundWord(start, end, group) for start, end, group in found if group is not None]
+def _first_places(found: Iterator[FoundWord], start: int) -> list[FoundWord]:
+    """Return the places that snippets are made for, and the others that may be within these snippets."""
+    places = list[FoundWord]()
+    for place in found:
+        if len(places) >= _MAX_WINDOWS and place.start >= places[_MAX_WINDOWS - 1].end + CHARACTERS_AFTER:
+            break
+        if place.start >= start:
+            places.append(place)
+    return places
 
 
 def _is_composed(text: str) -> bool:
@@ -108,10 +128,12 @@ def _is_composed(text: str) -> bool:
 
 def _is_word(text: str, start: int, end: int) -> bool:
     """Return whether a match is a whole word; in scripts without spaces each character is one."""
-    around = text[max(0, start - 1) : end + 1]
-    if around.isascii():
-        before, after = text[start - 1] if start else " ", text[end] if end < len(text) else " "
-        return not (before.isalnum() or before == "_" or after.isalnum() or after == "_")
+    before, after = text[start - 1] if start else " ", text[end] if end < len(text) else " "
+    if text[start:end].isascii():
+        if before in _ASCII_WORD_CHARACTERS or after in _ASCII_WORD_CHARACTERS:
+            return False
+        if before.isascii() and after.isascii():
+            return True
     first = max(0, start - 64)
     return (start - first, end - first) in word_spans(text[first : end + 64])
 
