@@ -22,6 +22,11 @@ def test_the_nearest_folder_with_a_marker_is_the_root(tmp_path: Path, marker: st
     assert (found.path, found.marker) == (tmp_path / "inner", marker)
 
 
+def test_a_folder_with_the_name_of_a_manifest_is_no_marker(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"go.mod": "", "inner/package.json/a.json": "", "inner/pyproject.toml/b.txt": ""})
+    assert detect_root(tmp_path / "inner").path == tmp_path
+
+
 def test_of_several_markers_the_first_is_named(tmp_path: Path) -> None:
     write_tree(tmp_path, {"go.mod": "", "package.json": "", ".git": "gitdir: elsewhere"})
     assert detect_root(tmp_path).marker == ".git"

@@ -30,7 +30,7 @@ def detect_root(start: Path) -> DetectedRoot:
     for folder in (here, *here.parents):
         if folder in (home, folder.parent):
             break
-        if marker := next((name for name in MARKERS if os.path.lexists(folder / name)), None):
+        if marker := next((name for name in MARKERS if _is_marker(folder / name)), None):
             return DetectedRoot(folder, marker)
     if is_too_wide(here):
         raise ProjectNotDetected(
@@ -38,6 +38,11 @@ def detect_root(start: Path) -> DetectedRoot:
             "home directory or a whole disk is only searched when you name it. Please choose a directory."
         )
     return DetectedRoot(here, None)
+
+
+def _is_marker(path: Path) -> bool:
+    """Return whether a path is a marker: `.git` may be a file or a folder, a manifest has to be a file."""
+    return (os.path.lexists if path.name == ".git" else os.path.isfile)(path)  # False where the system refuses access
 
 
 def is_too_wide(folder: Path) -> bool:
