@@ -81,6 +81,18 @@ def test_documentation_is_told_from_code(tmp_path: Path) -> None:
     assert kinds == {"a.py": "code", "c.rst": "code", "docs/b.md": "docs"}
 
 
+def test_documentation_is_told_in_any_letter_case(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"A.MD": "", "b.Txt": "", "C.PY": ""})
+    kinds = {item.path: item.kind for item in source(tmp_path).entries() if isinstance(item, Entry)}
+    assert kinds == {"A.MD": "docs", "C.PY": "code", "b.Txt": "docs"}
+
+
+def test_include_and_exclude_keep_their_letter_case(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"A.MD": "", "b.md": ""})
+    assert visible_files(source(tmp_path, include=("*.md",))) == ["b.md"]
+    assert visible_files(source(tmp_path, exclude=("*.md",))) == ["A.MD"]
+
+
 def test_documentation_can_be_left_out(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.md": ""})
     verdict = refusal(source(tmp_path, index_docs=False), "a.md")

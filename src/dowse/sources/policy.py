@@ -67,7 +67,7 @@ class Policy:
         self.deny = DenyList(deny_categories, root=self.root, storage=resolve_storage())
         self._exclude = PatternList(settings.exclude, "exclude")
         self._include = PatternList(settings.include, "include")
-        self._docs = PatternList(settings.doc_patterns, "docPatterns")
+        self._docs = PatternList(settings.doc_patterns, "docPatterns", folds_case=True)
         self._files = RuleFiles(self.root, respects_git=settings.respect_gitignore)
 
     def open_root(self, names: Collection[str]) -> Folder:

@@ -9,12 +9,16 @@ _MATCH_ALL_PATTERNS = ("**", "**/*", "*")
 
 
 class PatternList:
-    """The list of patterns under one key of the settings."""
+    """The list of patterns under one key of the settings.
 
-    def __init__(self, patterns: tuple[str, ...], key: str) -> None:
+    With `folds_case` a pattern matches in any letter case: `**/*.md` also matches `README.MD`.
+    """
+
+    def __init__(self, patterns: tuple[str, ...], key: str, *, folds_case: bool = False) -> None:
         self._origin = f"config.json ({key})"
         self._patterns = patterns
-        self._files = [(pattern, _compile_for_files(pattern)) for pattern in patterns]
+        flags = re.IGNORECASE if folds_case else re.NOFLAG
+        self._files = [(pattern, _compile_for_files(pattern, flags)) for pattern in patterns]
         self._folders = [(pattern, compile_glob(to_path_glob(pattern).removesuffix("/**"))) for pattern in patterns]
         self.is_everything = any(pattern in _MATCH_ALL_PATTERNS for pattern in patterns)
 
@@ -37,6 +41,7 @@ class PatternList:
         return None
 
 
-def _compile_for_files(pattern: str) -> re.Pattern[str]:
+def _compile_for_files(pattern: str, flags: int) -> re.Pattern[str]:
     """Compile a pattern for files; one that ends in a slash matches the files in such a folder."""
-    return compile_glob(f"{to_path_glob(pattern)}/**" if pattern.endswith("/") else to_path_glob(pattern))
+    glob = compile_glob(f"{to_path_glob(pattern)}/**" if pattern.endswith("/") else to_path_glob(pattern))
+    return re.compile(glob.pattern, glob.flags | flags)
