@@ -11,7 +11,7 @@ CODE_SEARCH ?= .bench/code-search
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/'
 
-.venv/installed: requirements.txt pyproject.toml
+.venv/installed: requirements.txt pyproject.toml hatch_build.py
 	@$(PYTHON) -c 'import sys; sys.exit("dowse needs Python 3.11 or newer; this is %d.%d. Try: make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
 	@rm -rf .venv
 	$(PYTHON) -m venv .venv

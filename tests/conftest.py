@@ -8,6 +8,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import hatch_build
 import pytest
 from hypothesis import settings
 
@@ -68,6 +69,13 @@ def _grammars(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("grammars")
     os.environ["SEMBLE_GRAMMARS_CACHE_DIR"] = str(folder)
     unpack_grammars(folder)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _secret_rules() -> None:
+    """Generate the rules for secrets where the checkout was installed before they were generated."""
+    if not hatch_build.OUTPUT.exists():
+        hatch_build.write_rules()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -4,7 +4,9 @@ import hashlib
 import json
 import re
 import uuid
+from pathlib import Path
 
+import hatch_build
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -140,7 +142,7 @@ def _shares(text: str, secret: str, length: int) -> bool:
     )
 
 
-# The rules and their package
+# The rules
 
 
 def test_there_are_rules_for_the_keys_of_many_services() -> None:
@@ -158,21 +160,27 @@ def test_every_rule_can_be_compiled() -> None:
                 secrets._compile(expression)
 
 
-def test_without_rules_nothing_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("content", [None, b"", b"[]", b'{"rules": [{}], "allowed": []}'])
+def test_without_rules_nothing_is_shown(content: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "rules.json"
+    if content is not None:
+        file.write_bytes(content)
     load_secret_rules.cache_clear()
-    monkeypatch.setattr(rules_module, "RULES_PACKAGE", "there_is_no_such_package")
+    monkeypatch.setattr(rules_module, "RULES_FILE", file)
     with pytest.raises(Failed, match="rules for secrets cannot be read"):
         screen_text("anything")
     load_secret_rules.cache_clear()
 
 
-def test_the_code_of_the_package_that_brings_the_rules_does_not_run() -> None:
-    import subprocess
-    import sys
+def test_the_rules_are_those_of_the_pinned_package() -> None:
+    generated = hatch_build.generate_rules(hatch_build.find_rules())
+    assert json.loads(rules_module.RULES_FILE.read_bytes()) == generated
 
-    program = "import sys; from dowse.screening.masking import screen_text; screen_text('key'); print('maskerlogger' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
+
+def test_rules_of_another_version_are_not_built_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hatch_build, "RULES_SHA256", "0" * 64)
+    with pytest.raises(RuntimeError, match="Install the version in pyproject"):
+        hatch_build.find_rules()
 
 
 HANGING = [

@@ -1,26 +1,17 @@
-"""The rules that detect secrets: gitleaks' default rules, from an installed package.
+"""The rules that detect secrets: gitleaks' default rules, which the build of the package generates (`hatch_build.py`)."""
 
-The package is MaskerLogger, which follows gitleaks' default rules to mask logs. dowse reads only
-its data file and runs none of its code.
-"""
-
+import json
 import math
 from collections import Counter
 from collections.abc import Mapping
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from dowse.errors import Failed
 from dowse.screening.keyword_matcher import KeywordMatcher
 
-RULES_PACKAGE, RULES_FILE = "maskerlogger", "config/gitleaks.toml"
-
-_NAME_PREFIX = r"[\w.-]{0,50}?"
-"""The beginning of many rules: it matches the characters before the name of a service, from every position.
-
-Without it the rules find the same secrets in a tenth of the time. `secrets` checks these characters after a match."""
+RULES_FILE = Path(__file__).with_suffix(".json")
 
 
 class Allowlist(NamedTuple):
@@ -59,19 +50,16 @@ class SecretRules(NamedTuple):
 @cache
 def load_secret_rules() -> SecretRules:
     """Return the rules, read on first use. Raise Failed when they are missing: nothing would be masked."""
-    import tomli  # it comes with the rules, is compiled, and reads them in a third of the time of tomllib
-
     try:
-        content = tomli.loads(_find_rules_file().read_text(encoding="utf-8"))
-        rules = tuple(_parse_rule(entry) for entry in content["rules"] if "regex" in entry)
+        content = json.loads(RULES_FILE.read_bytes())
+        rules = tuple(map(_parse_rule, content["rules"]))
+        allowed = _parse_allowlists(content["allowed"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise Failed(f"The rules for secrets cannot be read ({error}). Reinstall dowse.") from error
     by_keyword: dict[str, list[SecretRule]] = {}
     for rule in rules:
         for keyword in rule.keywords:
             by_keyword.setdefault(keyword, []).append(rule)
-    general = content.get("allowlist")
-    allowed = (_parse_allowlist(general),) if general else ()
     return SecretRules(
         rules, allowed, {keyword: tuple(found) for keyword, found in by_keyword.items()}, KeywordMatcher(by_keyword)
     )
@@ -82,32 +70,10 @@ def entropy(text: str) -> float:
     return -sum(count / len(text) * math.log2(count / len(text)) for count in Counter(text).values())
 
 
-def _find_rules_file() -> Path:
-    package = find_spec(RULES_PACKAGE)  # this does not import the package
-    if package is None or not package.submodule_search_locations:
-        raise OSError(f"{RULES_PACKAGE} is not installed")
-    return Path(package.submodule_search_locations[0]) / RULES_FILE
-
-
 def _parse_rule(entry: Mapping[str, Any]) -> SecretRule:
-    expression: str = entry["regex"]
-    return SecretRule(
-        kind=entry["id"],
-        expression=expression.replace(_NAME_PREFIX, "", 1),
-        has_name_prefix=expression.removeprefix("(?i)").startswith(_NAME_PREFIX),
-        keywords=tuple(keyword.lower() for keyword in entry["keywords"]),
-        min_entropy=float(entry.get("entropy", 0)),
-        group=int(entry.get("secretGroup", 0)),
-        path=entry.get("path", ""),
-        # Exceptions for certain files only are left out: a hit may be a page without a path.
-        allowed=tuple(
-            _parse_allowlist(allowlist)
-            for allowlist in entry.get("allowlists", ())
-            if allowlist.get("condition") != "AND"
-        ),
-    )
+    lists = {"keywords": tuple(entry["keywords"]), "allowed": _parse_allowlists(entry["allowed"])}
+    return SecretRule(**{**entry, **lists})
 
 
-def _parse_allowlist(entry: Mapping[str, Any]) -> Allowlist:
-    words = tuple(word.lower() for word in entry.get("stopwords", ()))
-    return Allowlist(entry.get("regexTarget", "secret"), tuple(entry.get("regexes", ())), words)
+def _parse_allowlists(entries: list[dict[str, Any]]) -> tuple[Allowlist, ...]:
+    return tuple(Allowlist(entry["target"], tuple(entry["expressions"]), tuple(entry["words"])) for entry in entries)

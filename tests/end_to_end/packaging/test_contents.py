@@ -16,6 +16,7 @@ PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-
 PACKAGE = REPOSITORY / "src"
 NEEDED = {
     "dowse/py.typed",
+    "dowse/screening/secret_rules.json",
     "dowse/searching/stopwords.txt",
     "dowse/sources/deny.toml",
     "dowse/chunking/languages.toml",
@@ -23,7 +24,18 @@ NEEDED = {
     "dowse/archives/graph_pictures/graph_page.html",
 }
 """Some of the data files that the package needs."""
-TOP_OF_SDIST = {"src", "docs", "README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", "PKG-INFO", ".gitignore"}
+GENERATED = {"dowse/screening/secret_rules.json"}
+TOP_OF_SDIST = {
+    "src",
+    "docs",
+    "hatch_build.py",
+    "README.md",
+    "CHANGELOG.md",
+    "LICENSE",
+    "pyproject.toml",
+    "PKG-INFO",
+    ".gitignore",
+}
 
 
 def package_files() -> set[str]:
@@ -98,8 +110,8 @@ def test_the_sdist_has_what_builds_the_package_and_its_documentation_and_nothing
     names = set(sdist_contents(sdist))
     allowed = TOP_OF_SDIST | set(PROJECT["license-files"])
     assert {name.split("/")[0] for name in names} <= allowed
-    assert {f"src/{name}" for name in package_files()} <= names
-    assert {"docs/tools.md", "README.md", "LICENSE", "pyproject.toml"} <= names
+    assert {name.removeprefix("src/") for name in names if name.startswith("src/")} == package_files() - GENERATED
+    assert {"docs/tools.md", "README.md", "LICENSE", "NOTICE", "pyproject.toml"} <= names
 
 
 def test_the_wheel_of_the_sdist_is_the_wheel_of_the_tree(wheel: Path, sdist: Path, tmp_path: Path) -> None:

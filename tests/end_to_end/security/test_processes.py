@@ -103,7 +103,7 @@ def test_a_folder_of_a_stranger_is_not_where_programs_are_imported_from(audited:
     trap = "open('hacked', 'w').close()\n"
     names = (
         "regex",
-        "tomli",
+        "ahocorasick",
         "click",
         "yaml",
         "tantivy",
@@ -112,7 +112,6 @@ def test_a_folder_of_a_stranger_is_not_where_programs_are_imported_from(audited:
         "mcp",
         "dowse",
         "sitecustomize",
-        "maskerlogger",
     )
     write_tree(root, {f"{name}.py": trap for name in names})
     audited.run("search", "peel apple", "--wait", cwd=root)
