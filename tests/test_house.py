@@ -27,6 +27,8 @@ GROUND: dict[str, set[str]] = {
     "protocols": {"types"},
     "platform": {"errors", "types"},
     "power": set(),
+    "sqlite_connection": {"errors", "platform"},
+    "sqlite_database": {"errors", "platform", "sqlite_connection"},
     "globs": {"errors"},
     "small_files": {"platform"},
     "settings": {"errors", "globs", "platform", "small_files"},

@@ -136,8 +136,18 @@ def test_a_file_that_is_damaged_while_it_is_used_is_set_aside(file: Path) -> Non
     assert file.with_name(f"{file.name}.bak").exists()
 
 
+def test_the_vectors_of_the_first_format_are_kept(file: Path) -> None:
+    cache = VectorCache(file, LARGE)
+    cache.put("one", ["before"], vectors(1))
+    cache.close()
+    with sqlite3.connect(file) as old:
+        old.executescript("DROP TABLE facts; PRAGMA user_version = 1;")
+    old.close()
+    assert known(VectorCache(file, LARGE), ["before"]) == ["before"]
+
+
 def test_nobody_waits_for_a_file_that_is_locked(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dowse.encoding.cache.BUSY_TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr("dowse.encoding.cache._CacheDatabase.busy_seconds", 0.05)
     cache = VectorCache(file, LARGE)
     cache.put("one", ["before"], vectors(1))
     other = sqlite3.connect(file, isolation_level=None)

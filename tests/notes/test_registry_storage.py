@@ -51,7 +51,7 @@ def test_a_kill_after_any_reply_loses_nothing(library: NotesRegistry) -> None:
         assert total >= sure + 1
         for number in {0, sure // 2, sure}:
             assert found(library, "kept", f"number{number}") == 1
-        with library.use("kept", lambda index: index).database.reading() as connection:
+        with library.use("kept", lambda index: index).database.snapshot() as connection:
             assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 

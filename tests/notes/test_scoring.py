@@ -130,7 +130,7 @@ def test_adding_the_same_again_changes_no_bit(make: Make, library: NotesRegistry
     before = [found(index, query) for query in TABLE]
 
     def dump() -> list[str]:
-        with index.database.reading() as connection:
+        with index.database.snapshot() as connection:
             return list(connection.iterdump())
 
     kept = dump()

@@ -289,7 +289,7 @@ def test_somebody_elses_database_is_refused(folder: Path, world: World) -> None:
     with sqlite3.connect(folder / "catalog.sqlite") as connection:
         connection.execute("CREATE TABLE theirs (x)")
     connection.close()
-    with pytest.raises(StoreDamaged, match="not a catalog"):
+    with pytest.raises(StoreDamaged, match="not made by dowse"):
         LocalStore(folder, world.read_text)
 
 

@@ -1,8 +1,7 @@
 """The database of the archives: opening it, and reading documents and citations from it."""
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,9 +9,8 @@ from dowse.archives.archive_schema import APPLICATION_ID, STEPS
 from dowse.archives.archive_types import INFERRED, Citation, StoredArchiveDocument
 from dowse.errors import ArchivedDocumentNotFound, NotIndexed, StoreDamaged, UsageError
 from dowse.platform import make_private_folder
-from dowse.store.catalog_database import CatalogDatabase
+from dowse.sqlite_database import SqliteDatabase, SqlRow
 
-Row = tuple[Any, ...]
 Derived = TypeVar("Derived")
 
 _DOCUMENT_COLUMNS = "number, id, title, path, source, type, date, question, url, archive"
@@ -25,34 +23,16 @@ EXPLICIT_ONLY = " AND kind NOT IN ({})".format(", ".join(f"'{kind}'" for kind in
 REMEDY = "If it is the database of your archives, remove it and run: dowse archive index"
 
 
-class ArchiveDatabase:
+class ArchiveDatabase(SqliteDatabase):
     """An open database of archives. Values derived from its documents are cached until the documents change."""
 
+    application_id = APPLICATION_ID
+    remedy = REMEDY
+
     def __init__(self, file: Path) -> None:
-        self.file = file
-        self._database = CatalogDatabase(file, STEPS, APPLICATION_ID, REMEDY)
-        self._lock = threading.Lock()
+        super().__init__(file, STEPS)
+        self._making = threading.Lock()
         self._derived: dict[str, tuple[int, Any]] = {}
-
-    def rows(self, query: str, values: Sequence[object] = ()) -> list[Row]:
-        """Return all rows of a query."""
-        return self._database.rows(query, values)
-
-    def rows_in(self, query: str, values: Iterable[Any], before: Sequence[object] = ()) -> Iterator[Row]:
-        """Return all rows of a query that ends in `IN`."""
-        return self._database.rows_in(query, values, before)
-
-    def snapshot(self) -> AbstractContextManager[None]:
-        """Return a context in which all reads see the same state."""
-        return self._database.snapshot()
-
-    def transaction(self) -> AbstractContextManager[Any]:
-        """Return a context that commits all its writes, or none."""
-        return self._database.transaction()
-
-    def close(self) -> None:
-        """Close every thread's connection."""
-        self._database.close()
 
     def sequence(self) -> int:
         """Return the number of the last run that changed anything."""
@@ -68,7 +48,7 @@ class ArchiveDatabase:
         sequence = self.sequence()
         cached = self._derived.get(name)
         if cached is None or cached[0] != sequence:
-            with self._lock:
+            with self._making:
                 cached = self._derived.get(name)
                 if cached is None or cached[0] != sequence:
                     cached = self._derived[name] = (sequence, make())
@@ -79,7 +59,7 @@ class ArchiveDatabase:
         """Return the documents with these numbers, or all documents, by number."""
         query = f"SELECT {_DOCUMENT_COLUMNS} FROM documents"  # noqa: S608 - the columns are a constant
         if numbers is None:
-            rows: Iterable[Row] = self.rows(f"{query} ORDER BY archive, path")
+            rows: Iterable[SqlRow] = self.rows(f"{query} ORDER BY archive, path")
         else:
             rows = self.rows_in(f"{query} WHERE number IN", numbers)
         names = self._folder_names()
@@ -201,7 +181,7 @@ def _require_no_folder(file: Path) -> None:
         raise UsageError(f"{file} is a folder, not a database. Name a file with --db or SEARCH_DB_PATH.")
 
 
-def citation_from_row(row: Row, ids: dict[int, str]) -> Citation:
+def citation_from_row(row: SqlRow, ids: dict[int, str]) -> Citation:
     """Return the citation in a row of the `citations` table."""
     source, target, url, context, confidence, kind, line, fault = row
     try:
@@ -211,7 +191,7 @@ def citation_from_row(row: Row, ids: dict[int, str]) -> Citation:
     return Citation(source_id, target_id, url, context, confidence, kind, line, fault)
 
 
-def _document_from_row(row: Row, names: dict[str, str]) -> StoredArchiveDocument:
+def _document_from_row(row: SqlRow, names: dict[str, str]) -> StoredArchiveDocument:
     number, id_, title, path, source, type_, date, question, url, archive = row
     shown = f"{names.get(archive, archive)}/{path}"
     return StoredArchiveDocument(number, id_, title, shown, source, type_, date, question, url, archive, path)

@@ -6,7 +6,6 @@ and a locked or full one is not used.
 
 import contextlib
 import hashlib
-import os
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
@@ -14,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from dowse.encoding.packing import pack_vectors, unpack_vector
-from dowse.errors import NotWritable
+from dowse.errors import DowseError, StoreDamaged
 from dowse.platform import make_private_folder
+from dowse.sqlite_database import SqliteDatabase, make_private_file
 
 if TYPE_CHECKING:
     from dowse.types import Vectors
@@ -27,25 +27,31 @@ FILE_SIZE_FACTOR = 1.45
 KEPT_SHARE = 0.9
 """The share of the maximum size that is kept when the cache is full. The oldest tenth is removed at once, so that not
 every new vector removes another."""
-BUSY_TIMEOUT_SECONDS = 1.0
-"""How long to wait for another process; computing a vector again takes less than 25 ms."""
 USE_INTERVAL_SECONDS = 3600
 """The resolution of the time of the last use, so that a vector in frequent use is not written each time."""
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS vectors (
-    key BLOB PRIMARY KEY,
-    vector BLOB NOT NULL,
-    used INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS vectors_by_use ON vectors (used);
-CREATE TABLE IF NOT EXISTS size (bytes INTEGER NOT NULL);
-INSERT INTO size SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM size);
-PRAGMA user_version = 1;
-"""
+_STEPS = (
+    """
+    CREATE TABLE vectors (
+        key BLOB PRIMARY KEY,
+        vector BLOB NOT NULL,
+        used INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX vectors_by_use ON vectors (used);
+    CREATE TABLE size (bytes INTEGER NOT NULL);
+    INSERT INTO size VALUES (0);
+    """,
+    "CREATE TABLE facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;",
+)
 _SIZE = f"sum(length(vector) + {ROW_OVERHEAD_BYTES})"
 
 _Result = TypeVar("_Result")
+
+
+class _CacheDatabase(SqliteDatabase):
+    application_id = 0
+    remedy = "Delete it: it holds nothing that cannot be computed again."
+    busy_seconds = 1.0  # computing a vector again takes less than 25 ms
 
 
 class VectorCache:
@@ -55,47 +61,43 @@ class VectorCache:
         self._file = file
         self._max_bytes = int(max_bytes / FILE_SIZE_FACTOR)
         self._clock = clock
-        self._connection: sqlite3.Connection | None = None
+        self._database: _CacheDatabase | None = None
         self._inode = 0
 
     def get(self, version: str, texts: Sequence[str]) -> "list[Vectors | None]":
         """Return the vector of each text, or None where it is not cached. Recently used vectors are kept longest."""
         keys = [_key(version, text) for text in texts]
         nothing: dict[bytes, Vectors] = {}
-        found = self._try(lambda connection: self._find(connection, keys), nothing)
+        found = self._try(lambda database: self._find(database, keys), nothing)
         return [found.get(key) for key in keys]
 
     def put(self, version: str, texts: Sequence[str], vectors: "Vectors") -> None:
         """Store vectors with eight bits for each number."""
         now = self._now()
         rows = [(_key(version, text), vector, now) for text, vector in zip(texts, pack_vectors(vectors), strict=True)]
-        self._try(lambda connection: self._add(connection, rows), None)
+        self._try(lambda database: self._add(database, rows), None)
 
     def close(self) -> None:
         """Close the file."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            with contextlib.suppress(sqlite3.Error):
-                connection.close()
+        database, self._database = self._database, None
+        if database is not None:
+            database.close()
 
-    def _find(self, connection: sqlite3.Connection, keys: Sequence[bytes]) -> "dict[bytes, Vectors]":
+    def _find(self, database: _CacheDatabase, keys: Sequence[bytes]) -> "dict[bytes, Vectors]":
         found, now = dict[bytes, "Vectors"](), self._now()
         stale = list[tuple[int, bytes]]()
         for key in dict.fromkeys(keys):
-            row = connection.execute("SELECT vector, used FROM vectors WHERE key = ?", (key,)).fetchone()
-            if row is not None:
-                found[key] = unpack_vector(row[0])
-                if row[1] < now:
+            for vector, used in database.rows("SELECT vector, used FROM vectors WHERE key = ?", (key,)):
+                found[key] = unpack_vector(vector)
+                if used < now:
                     stale.append((now, key))
         if stale:
-            with contextlib.suppress(sqlite3.OperationalError):  # another process writes; the vectors are valid
-                _in_transaction(
-                    connection, lambda: connection.executemany("UPDATE vectors SET used = ? WHERE key = ?", stale)
-                )
+            with contextlib.suppress(DowseError), database.transaction() as connection:  # the vectors are valid
+                connection.executemany("UPDATE vectors SET used = ? WHERE key = ?", stale)
         return found
 
-    def _add(self, connection: sqlite3.Connection, rows: Sequence[tuple[bytes, bytes, int]]) -> None:
-        def add() -> None:
+    def _add(self, database: _CacheDatabase, rows: Sequence[tuple[bytes, bytes, int]]) -> None:
+        with database.transaction() as connection:
             grown = 0
             for row in rows:
                 if connection.execute("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", row).rowcount:
@@ -103,8 +105,6 @@ class VectorCache:
             connection.execute("UPDATE size SET bytes = bytes + ?", (grown,))
             if self._stored_bytes(connection) > self._max_bytes:
                 self._forget_oldest(connection)
-
-        _in_transaction(connection, add)
 
     def _forget_oldest(self, connection: sqlite3.Connection) -> None:
         """Remove the vectors that were not used for the longest time, a tenth at a time because their sizes differ."""
@@ -124,46 +124,33 @@ class VectorCache:
 
     # Opening the file, and handling its errors
 
-    def _try(self, work: Callable[[sqlite3.Connection], _Result], otherwise: _Result) -> _Result:
+    def _try(self, work: Callable[[_CacheDatabase], _Result], otherwise: _Result) -> _Result:
         """Run `work` on the file, or on a new file if it is damaged. Return `otherwise` if that fails, too."""
         for _ in range(2):
             try:
                 return work(self._open())
-            except sqlite3.OperationalError:  # locked, full or read-only; the next call may succeed
-                return otherwise
-            except (sqlite3.DatabaseError, TypeError, ValueError):
+            except (StoreDamaged, LookupError, TypeError, ValueError):
                 self._set_aside()
-            except (NotWritable, OSError):
+            except (DowseError, OSError):  # locked, full or read-only; the next call may succeed
                 return otherwise
         return otherwise
 
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is None:
+    def _open(self) -> _CacheDatabase:
+        if self._database is None:
             make_private_folder(self._file.parent)
-            os.close(os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite's other files get the same mode
+            make_private_file(self._file)
             self._inode = self._file.stat().st_ino
-            connection = sqlite3.connect(self._file, timeout=BUSY_TIMEOUT_SECONDS, isolation_level=None)
-            try:
-                self._prepare(connection)
-            except BaseException:
-                connection.close()
-                raise
-            self._connection = connection
-        return self._connection
+            self._database = _CacheDatabase(self._file, _STEPS)
+            self._shrink(self._database)
+        return self._database
 
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        connection.execute("PRAGMA synchronous = NORMAL")
-        if not connection.execute("PRAGMA user_version").fetchone()[0]:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.executescript(_SCHEMA)
-        self._shrink(connection)
-
-    def _shrink(self, connection: sqlite3.Connection) -> None:
+    def _shrink(self, database: _CacheDatabase) -> None:
         """Shrink the file if the limit was lowered."""
-        if self._stored_bytes(connection) > self._max_bytes:
-            _in_transaction(connection, lambda: self._forget_oldest(connection))
-            with contextlib.suppress(sqlite3.OperationalError):
-                connection.execute("VACUUM")
+        if database.rows("SELECT bytes FROM size")[0][0] > self._max_bytes:
+            with database.transaction() as connection:
+                self._forget_oldest(connection)
+            with contextlib.suppress(DowseError):
+                database.rows("VACUUM")
 
     def _set_aside(self) -> None:
         """Rename a damaged file so that the next call creates a new one, unless another process has done so."""
@@ -173,17 +160,6 @@ class VectorCache:
                 for suffix in ("-wal", "-shm"):
                     Path(f"{self._file}{suffix}").unlink(missing_ok=True)
                 self._file.replace(f"{self._file}.bak")
-
-
-def _in_transaction(connection: sqlite3.Connection, work: Callable[[], object]) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        work()
-        connection.execute("COMMIT")
-    except BaseException:
-        with contextlib.suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
 
 
 def _key(version: str, text: str) -> bytes:

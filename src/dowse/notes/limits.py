@@ -52,8 +52,6 @@ BUSY_SECONDS = 60.0
 """How long a writer waits for other writers; adding many documents takes a second or two."""
 CACHE_KB = 8000
 """The page cache of each connection: it keeps the postings of words that are searched for often."""
-MAX_IDLE_CONNECTIONS = 2
-"""Connections to one index that stay open for the next query."""
 MAX_OPEN_INDEXES = 8
 """Disk indexes that stay open after a query: each takes some MB of memory and three files."""
 

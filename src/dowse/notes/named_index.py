@@ -57,7 +57,7 @@ class NamedIndex:
         self.name = name
         self.backend = backend
         self.database = database
-        with database.reading() as connection:
+        with database.snapshot() as connection:
             read_state(connection)
             facts = dict(connection.execute("SELECT key, value FROM facts").fetchall())
         try:
@@ -79,7 +79,7 @@ class NamedIndex:
         """Add or replace documents, all or none. On return they are durable and visible to every process."""
         unique = {note.doc_id: note for note in notes}
         tokens = {doc_id: self.tokenizer.tokens(note.content) for doc_id, note in unique.items()}
-        with self.database.writing() as connection:
+        with self.database.transaction() as connection:
             state = read_state(connection)
             writer = NotesWriter(connection, state)
             existing, known = writer.put([(note, tokens[note.doc_id]) for note in unique.values()])
@@ -92,7 +92,7 @@ class NamedIndex:
 
     def delete(self, doc_id: str) -> None:
         """Delete a document."""
-        with self.database.writing() as connection:
+        with self.database.transaction() as connection:
             writer = NotesWriter(connection, read_state(connection))
             if not writer.delete(doc_id):
                 raise NotFound(f"Document not found: {doc_id}")
@@ -114,13 +114,13 @@ class NamedIndex:
 
     def _merge_once(self) -> bool:
         """Merge some segments; return whether anything was merged."""
-        with self.database.reading() as connection:
+        with self.database.snapshot() as connection:
             segment_set = self._snapshots.segment_set(connection)
             chosen = segments.choose_merge(segment_set.sizes())
             if not chosen:
                 return False
             merge = segments.prepare_merge(connection, chosen, segment_set.dead)
-        with self.database.writing() as connection:
+        with self.database.transaction() as connection:
             state = read_state(connection)
             is_applied = segments.apply_merge(connection, merge)
             if is_applied:
@@ -131,7 +131,7 @@ class NamedIndex:
 
     def mark_deleted(self) -> None:
         """Mark the index as deleted, for every process that has it open."""
-        with self.database.writing() as connection:
+        with self.database.transaction() as connection:
             read_state(connection)
             connection.execute("UPDATE state SET is_deleted = 1")
 
@@ -148,7 +148,7 @@ class NamedIndex:
         fits: Fits = lambda _: True,
     ) -> NotesAnswer:
         """Return the documents that match a query, best first, as many as fit."""
-        with self.database.reading() as connection:
+        with self.database.snapshot() as connection:
             snapshot = self._snapshots.current(connection)
             return search_notes(
                 connection,
@@ -162,7 +162,7 @@ class NamedIndex:
     def document(self, doc_id: str) -> StoredNote:
         """Return a document as it was added."""
         find = "SELECT doc_id, text, metadata, tokens FROM documents JOIN contents USING (id) WHERE doc_id = ?"
-        with self.database.reading() as connection:
+        with self.database.snapshot() as connection:
             read_state(connection)
             row = connection.execute(find, (doc_id,)).fetchone()
         if row is None:
@@ -175,7 +175,7 @@ class NamedIndex:
             "SELECT doc_id, text, metadata, tokens FROM documents JOIN contents USING (id) "
             "WHERE doc_id > ? ORDER BY doc_id LIMIT ?"
         )
-        with self.database.reading() as connection:
+        with self.database.snapshot() as connection:
             read_state(connection)
             after = ""
             while rows := connection.execute(find, (after, _EXPORT_PAGE_DOCUMENTS)).fetchall():
@@ -184,7 +184,7 @@ class NamedIndex:
 
     def info(self) -> IndexInfo:
         """Return the name, configuration and size of the index."""
-        with self.database.reading() as connection:
+        with self.database.snapshot() as connection:
             state = read_state(connection)
         return IndexInfo(
             self.name, self.backend, self.tokenizer, state.documents, state.tokens, state.text_bytes,
@@ -194,7 +194,7 @@ class NamedIndex:
     def release(self) -> None:
         """Release memory and files that the next query can load again."""
         self._snapshots.clear()
-        self.database.release()
+        self.database.release_memory()
 
     def close(self) -> None:
         """Close the index. An index in memory is lost."""

@@ -11,7 +11,6 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import quote
 
 from dowse.errors import DowseError, Failed, LimitReached, NotFound, SnapshotGone, UsageError
 from dowse.notes.limits import (
@@ -26,6 +25,7 @@ from dowse.notes.named_index import IndexInfo, NamedIndex
 from dowse.notes.notes_database import DiskDatabase, MemoryDatabase, make_tables
 from dowse.notes.notes_tokens import NotesTokenizer, parse_tokenizer_config
 from dowse.platform import Lock, disk_errors, make_private_folder, refusal_to_write, sync_folder
+from dowse.sqlite_connection import open_connection
 from dowse.store import storage_layout
 
 T = TypeVar("T")
@@ -238,7 +238,7 @@ def _is_marked_deleted(file: Path) -> bool:
     if not file.exists():
         return False
     try:
-        with contextlib.closing(sqlite3.connect(f"file:{quote(str(file))}?mode=rw", uri=True)) as connection:
+        with contextlib.closing(open_connection(file, mode="rw").connection) as connection:
             return bool(connection.execute("SELECT is_deleted FROM state").fetchone()[0])
     except (sqlite3.Error, UnicodeDecodeError, TypeError):
         return False

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from dowse import sqlite_database
 from dowse.errors import DiskFull, NotWritable
 from dowse.platform import disk_full_error
-from dowse.store import catalog_database
+from dowse.sqlite_connection import open_connection
 from dowse.store.catalog_database import CatalogDatabase, is_current_format
 from dowse.store.catalog_schema import STEPS
-from dowse.store.sqlite_connection import open_connection
 
 
 def refuse_files_beside(file: Path) -> None:
@@ -43,7 +43,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_a_database_that_cannot_be_written_is_read(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refuse_files_beside(file)
-    monkeypatch.setattr(catalog_database, "refusal_to_write", disk_full_error)
+    monkeypatch.setattr(sqlite_database, "refusal_to_write", disk_full_error)
     assert is_current_format(file)
     with closing(CatalogDatabase(file)) as database:
         assert value_of(database) == "old"
@@ -89,6 +89,6 @@ def test_an_older_database_that_cannot_be_written_is_refused_with_the_reason(
     CatalogDatabase(file, STEPS[:1]).close()
     refuse_files_beside(file)
     refusal = NotWritable("It cannot be written.")
-    monkeypatch.setattr(catalog_database, "refusal_to_write", lambda _: refusal)
+    monkeypatch.setattr(sqlite_database, "refusal_to_write", lambda _: refusal)
     with pytest.raises(NotWritable, match="cannot be written"):
         CatalogDatabase(file)
