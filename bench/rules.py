@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dowse.federation import federated_ranking
 from dowse.federation.federation_types import Item
 from dowse.searching.query_terms import parse_search_query
-from dowse.store.analysis import terms_of
+from dowse.text.analysis import terms_of
 
 Sources = Mapping[str, Sequence[Item]]
 Rule = Callable[[str, Sources], list[Item]]

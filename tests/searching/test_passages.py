@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from dowse.line_numbers import line_starts
 from dowse.searching.passages import MAX_LINES, Passage, holds_phrase, match_spans, merge_passages, select_passage
-from dowse.store.analysis import terms_of
+from dowse.text.analysis import terms_of
 from dowse.types import StoredChunk, Symbol
 
 

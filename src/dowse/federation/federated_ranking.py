@@ -18,7 +18,7 @@ from typing import NamedTuple
 from dowse.federation.federation_types import Item
 from dowse.searching.passages import terms_in
 from dowse.searching.query_terms import SearchQuery
-from dowse.store.analysis import terms_of
+from dowse.text.analysis import terms_of
 
 OWN_WEIGHT = 0.5
 """Weight of the source's own relevance. nDCG@10 is 0.745 with 0.3 and 0.740 with 0.7; with 0, which loses misspelled

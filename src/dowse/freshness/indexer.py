@@ -12,7 +12,7 @@ from dowse.freshness.scan import Drift, scan, scan_paths
 from dowse.parsing.document_parsing import ParsedDocument, expect, parse, start_parsing
 from dowse.parsing.read_ahead import read_ahead
 from dowse.protocols import DocumentReader, Encoder, FileSource, ReadText, Store
-from dowse.store.analysis import terms_of
+from dowse.text.analysis import terms_of
 from dowse.types import (
     Batch,
     Chunk,

@@ -9,7 +9,7 @@ from dowse.protocols import Store, TextSearcher, VectorStore
 from dowse.searching import ranking_constants
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, Leg, rarity
-from dowse.store.analysis import restore_underscores, terms_of, whole_terms_of
+from dowse.text.analysis import restore_underscores, terms_of, whole_terms_of
 from dowse.types import Kind, Scored, TextQuery
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from dowse.searching.passages import holds_phrase
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.title_index import TitleIndex
 from dowse.searching.verification import Current, ReadBytes, verify
-from dowse.store.analysis import terms_of
+from dowse.text.analysis import terms_of
 
 MatchPlace = Literal["title", "content", "both"]
 

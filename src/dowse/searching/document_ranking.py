@@ -14,7 +14,7 @@ from dowse.searching.ranking_constants import CHUNK_CANDIDATES, CHUNK_WEIGHTS, C
 from dowse.searching.search import Answer, SearchHit
 from dowse.searching.title_index import FollowableStore, TitleIndex
 from dowse.searching.verification import Current, ReadBytes, verify
-from dowse.store.analysis import terms_of
+from dowse.text.analysis import terms_of
 from dowse.types import StoredDocument, TextQuery
 
 __all__ = ["DocumentMatches", "DocumentSearch", "MatchPlace", "RankedDocument", "SearchTexts", "rank_documents"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 
-from dowse.store.analysis import terms_of
+from dowse.text.analysis import terms_of
 from dowse.types import StoredChunk
 
 MAX_LINES = 10

@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from dowse.store.analysis import terms_of
+from dowse.text.analysis import terms_of
 
 _KINDS: dict[str, re.Pattern[str]] = {
     "test": re.compile(

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Set
 from typing import NamedTuple, Protocol
 
 from dowse.protocols import Store, TextSearcher
-from dowse.store.analysis import terms_of
+from dowse.text.analysis import terms_of
 from dowse.types import StoredDocument
 
 FREQUENT_TITLES = 300

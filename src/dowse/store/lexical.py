@@ -16,7 +16,9 @@ import tantivy
 
 from dowse.errors import LexicalDamaged
 from dowse.platform import disk_errors, make_private_folder, refusal_to_write
-from dowse.store.analysis import (
+from dowse.store.lexical_links import can_lock, linked_folder
+from dowse.store.segment_files import SegmentFiles
+from dowse.text.analysis import (
     PARTS_ANALYZER,
     WHOLE_ANALYZER,
     keep_identifiers,
@@ -25,8 +27,6 @@ from dowse.store.analysis import (
     terms_of,
     whole_terms_of,
 )
-from dowse.store.lexical_links import can_lock, linked_folder
-from dowse.store.segment_files import SegmentFiles
 from dowse.types import Kind, Scored, TextQuery
 
 FORMAT = 1
