@@ -70,6 +70,21 @@ def test_people_get_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert out.startswith("research-archive/2025-05-20/intro.md:3: gone.md  (no such document)")
 
 
+def test_an_archive_that_is_named_and_missing_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warning = (
+        f"The url-content archive {tmp_path / 'pages'} does not exist. "
+        "Create the folder, or correct URL_CONTENT_ARCHIVE_PATH or dowse.toml."
+    )
+    monkeypatch.setenv("URL_CONTENT_ARCHIVE_PATH", "pages")
+    assert answer(capsys, "index")["warnings"] == [warning]
+    assert warning in run_and_capture(capsys, "search", "nothing")[1]
+    monkeypatch.delenv("URL_CONTENT_ARCHIVE_PATH")
+    (tmp_path / "url-content-archive").rename(tmp_path / "elsewhere")
+    assert answer(capsys, "index")["warnings"] == [], "a default location may be absent"
+
+
 def test_nothing_found_is_a_no(capsys: pytest.CaptureFixture[str]) -> None:
     run_and_capture(capsys, "index")
     _, err = run_and_capture(capsys, "search", "xylophone", code=1)

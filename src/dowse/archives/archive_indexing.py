@@ -92,7 +92,7 @@ def _remove_missing_documents(
     prunes: bool,
 ) -> None:
     """Remove the documents whose files no longer exist, or may no longer be read."""
-    ingest_by_archive = {ingest.archive: ingest for ingest in ingests}
+    ingest_by_archive, missing = {ingest.archive: ingest for ingest in ingests}, locations.missing()
     for archive, root in locations.roots.items():
         rows = database.rows(
             "SELECT number, path, EXISTS (SELECT 1 FROM files WHERE document = number AND files.path = documents.path) "
@@ -108,6 +108,8 @@ def _remove_missing_documents(
                 report.warnings.append(
                     f"{root} does not exist; its {len(rows):,} documents are kept. --prune removes them."
                 )
+            elif archive in missing:
+                report.warnings.append(missing[archive])
         for number in removed:
             writer.remove(number)
         report.removed += len(removed)

@@ -12,6 +12,7 @@ RESEARCH = "RESEARCH_ARCHIVE_PATH"
 URL_CONTENT = "URL_CONTENT_ARCHIVE_PATH"
 DATABASE = "SEARCH_DB_PATH"
 
+_VARIABLES: dict[Archive, str] = {"research": RESEARCH, "url-content": URL_CONTENT}
 _DEFAULTS = {RESEARCH: "research-archive", URL_CONTENT: "url-content-archive", DATABASE: "data/search.db"}
 
 
@@ -22,6 +23,8 @@ class ArchiveLocations:
     research: Path
     url_content: Path
     database: Path
+    named: frozenset[Archive] = frozenset()
+    """The archives that an argument, a variable or a manifest names; the others are at their default location."""
 
     @property
     def roots(self) -> dict[Archive, Path]:
@@ -32,6 +35,16 @@ class ArchiveLocations:
     def present(self) -> dict[Archive, Path]:
         """The folders of the archives that exist."""
         return {archive: root for archive, root in self.roots.items() if root.is_dir()}
+
+    def missing(self, *, shows_paths: bool = True) -> dict[Archive, str]:
+        """Return a warning for each archive that was named and is not there. A default location may be absent."""
+        return {
+            archive: f"The {archive} archive {root if shows_paths else 'that is named'} "
+            f"{'is not a folder' if os.path.lexists(root) else 'does not exist'}. "
+            f"Create the folder, or correct {_VARIABLES[archive]} or dowse.toml."
+            for archive, root in self.roots.items()
+            if archive in self.named and archive not in self.present
+        }
 
 
 def find_locations(
@@ -49,7 +62,13 @@ def find_locations(
         chosen = named or Path(environment.get(variable) or _DEFAULTS[variable]).expanduser()
         return Path(os.path.normpath(here / chosen))
 
-    return ArchiveLocations(locate(research, RESEARCH), locate(url_content, URL_CONTENT), locate(database, DATABASE))
+    given: dict[Archive, Path | None] = {"research": research, "url-content": url_content}
+    return ArchiveLocations(
+        locate(research, RESEARCH),
+        locate(url_content, URL_CONTENT),
+        locate(database, DATABASE),
+        frozenset(archive for archive, path in given.items() if path or environment.get(_VARIABLES[archive])),
+    )
 
 
 def has_archives(locations: ArchiveLocations, environment: Mapping[str, str] = os.environ) -> bool:

@@ -16,7 +16,8 @@ def main(arguments: list[str]) -> int:
     lower_priority()
     stop = threading.Event()
     threading.Thread(target=_stop_with_parent, args=(stop,), daemon=True).start()
-    keep_indexed(ArchiveLocations(*map(Path, arguments)), stop, lambda _result: None)
+    research, url_content, database = map(Path, arguments)
+    keep_indexed(ArchiveLocations(research, url_content, database), stop, lambda _result: None)
     return 0
 
 

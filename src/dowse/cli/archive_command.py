@@ -179,7 +179,9 @@ class open_archives:  # noqa: N801 - used like a function
     def __enter__(self) -> "ArchiveDatabase":
         from dowse.archives.archive_database import open_database
 
-        self._database = open_database(_find_locations(None, None, self._path).database)
+        locations = _find_locations(None, None, self._path)
+        show_warnings([*locations.missing().values()])
+        self._database = open_database(locations.database)
         return self._database
 
     def __exit__(self, *_: object) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dowse.cli.common_arguments import parse_path
+from dowse.cli.output import show_warnings
 from dowse.errors import UsageError
 from dowse.mcp.reply_budget import BUDGET_TOKENS
 from dowse.mcp.tools import SURFACES, Level, Surface, searchable_surfaces
@@ -87,9 +88,12 @@ def compose_server(options: ServeOptions, *, is_public: bool = False, is_over_ht
         sites = loading.result()
     offer = Offer(options.surfaces, options.level, options.budget, is_public)
     service, library = open_services(options, is_over_http=is_over_http)
-    return ComposedServer(
-        service, Path.cwd(), offer, sites, documents_service=library, locations=find_archives(options)
-    )
+    locations = find_archives(options)
+    if "archive" in searchable_surfaces(options.surfaces) and not is_public:
+        from dowse.archives.archive_locations import find_locations
+
+        show_warnings([*(locations or find_locations()).missing().values()])
+    return ComposedServer(service, Path.cwd(), offer, sites, documents_service=library, locations=locations)
 
 
 def open_services(options: ServeOptions, *, is_over_http: bool = False) -> "tuple[Service | None, Service | None]":

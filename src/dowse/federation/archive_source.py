@@ -137,17 +137,20 @@ class ArchiveSearchSource:
 
     def _status(self) -> SourceStatus:
         """Return the status from the database alone, so that the indexing process is not started."""
+        missing = " ".join(self._surface.locations.missing(shows_paths=False).values())
         try:
             with contextlib.closing(open_database(self._surface.locations.database)) as database:
                 ((documents,),) = database.rows("SELECT COUNT(*) FROM documents")
         except NotIndexed:
-            return SourceStatus(self.kind, self.name, "not_found", problem="The first search will index them.")
+            return SourceStatus(
+                self.kind, self.name, "not_found", problem=missing or "The first search will index them."
+            )
         except DowseError as error:
             return SourceStatus(
                 self.kind, self.name, "failed", problem=str(failure_reply(error).content["userMessage"])
             )
         state = "indexing" if self._surface.is_indexing() else "ready"
-        return SourceStatus(self.kind, self.name, state, {"documents": documents})
+        return SourceStatus(self.kind, self.name, state, {"documents": documents}, problem=missing or None)
 
 
 def plain_snippet(snippet: str) -> str:

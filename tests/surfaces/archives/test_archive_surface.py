@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -262,3 +263,14 @@ def test_a_server_indexes_by_itself_and_sees_changes(tmp_path: Path) -> None:
         await wait_until(is_found)
 
     run_conversation("auto", locations, conversation, keeps_fresh=True)
+
+
+def test_an_archive_that_is_named_and_missing_is_said_without_its_path(tmp_path: Path, mode: str) -> None:
+    found = make_archives(tmp_path, RESEARCH)
+    index_archives(found).close()
+    named = replace(found, named=frozenset({"url-content"}))
+    result = call(mode, named, "searchLocalArchives", {"query": "machine"})
+    assert result.structured_content is not None
+    (warning,) = result.structured_content["metadata"]["warnings"]
+    assert warning.startswith("The url-content archive that is named does not exist. Create the folder, or correct")
+    assert str(tmp_path) not in json.dumps(result.structured_content)

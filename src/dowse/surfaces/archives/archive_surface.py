@@ -98,10 +98,11 @@ class ArchiveSurface:
             return False
 
     def warnings(self) -> list[str]:
-        """Return why changes of the archives may be missing: the database cannot be written."""
-        if not self._keeps_fresh or (refusal := refusal_to_write(self.locations.database)) is None:
-            return []
-        return [f"The archives could not be checked for changes: {_PUBLIC_MESSAGES[refusal.code]}"]
+        """Return why documents may be missing: an archive does not exist, or the database cannot be written."""
+        warnings = [*self.locations.missing(shows_paths=False).values()]
+        if self._keeps_fresh and (refusal := refusal_to_write(self.locations.database)):
+            warnings.append(f"The archives could not be checked for changes: {_PUBLIC_MESSAGES[refusal.code]}")
+        return warnings
 
     def database(self) -> ArchiveDatabase:
         """Return the database, after the first indexing where necessary. Raise NotIndexed where there is nothing to index."""
