@@ -283,6 +283,35 @@ def test_a_wiki_link_may_lead_to_no_page(target: str, resolved: Resolved) -> Non
     assert resolve_link(target, "a/My Page.md", VAULT) == resolved
 
 
+PUBLISHED = LinkTargets(
+    ["README.md", "content/index.md", "content/posts/Now.md", "content/Thoughts/My Idea.md", "content/Thoughts/b/c.md"]
+)
+"""A vault as Quartz and Hugo publish it: the notes lie in `content/`, which is the root of their links."""
+
+
+@pytest.mark.parametrize("source", ["content/index.md", "content/posts/Now.md", "content/Thoughts/b/c.md"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "Thoughts/My%20Idea.md#why",
+        "Thoughts/My%20Idea#why",
+        "thoughts/my%20idea.md#why",
+        "/Thoughts/My%20Idea#why",
+        "/thoughts/my%20idea/#why",
+        "[[Thoughts/My Idea#why]]",
+        "[[thoughts/my-idea#why]]",
+        "[[My Idea#why]]",
+    ],
+)
+def test_links_of_a_vault_may_be_relative_to_the_folder_that_is_published(source: str, target: str) -> None:
+    assert resolve_link(target, source, PUBLISHED) == Internal("content/Thoughts/My Idea.md", "why")
+
+
+@pytest.mark.parametrize("target", ["index.md", "./posts/Now.md", "../posts/Now.md", "nowhere/Now.md"])
+def test_other_relative_links_are_relative_to_their_document_only(target: str) -> None:
+    assert isinstance(resolve_link(target, "content/Thoughts/b/c.md", PUBLISHED), Broken)
+
+
 def test_only_a_wiki_link_is_looked_for_elsewhere() -> None:
     assert resolve_link("Note", "Home.md", VAULT) == Broken(Fault.MISSING, "Note")
 

@@ -142,6 +142,9 @@ def _candidate_paths(path: str, source_path: str, prefixes: tuple[str, ...]) -> 
     if not _EXTENSION.search(path) or _HTML_EXTENSION.search(path):
         # A site may show `guide/install.md` as `/guide/install/`; links in it are then relative to that.
         yield _join_path(_EXTENSION.sub("", source_path), path)
+    if "/" in path and not path.startswith("."):
+        # A vault may write links from its own root, which is a folder around the document: `content/` for Quartz.
+        yield from _candidate_root_paths(f"/{path}", source_path, prefixes)
 
 
 def _candidate_root_paths(path: str, source_path: str, prefixes: tuple[str, ...]) -> Iterator[str | None]:
