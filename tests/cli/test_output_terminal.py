@@ -78,7 +78,9 @@ def test_a_project_may_be_called_like_markup(tmp_path: Path) -> None:
     odd = write_tree(tmp_path / "[red] :smile: x", {"a.py": "x = 1\n"})
     screen = in_terminal("index", odd, columns=200)
     assert screen.code == 0
-    assert "Indexing [red] :smile: x" in screen.raw
+    _, shown, after = screen.raw.rpartition("Indexing [red] :smile: x")
+    assert shown
+    assert "\x1b[2K" in after  # the bar does not stay on the screen
 
 
 def test_tabs_stay_in_code_and_are_escaped_in_names() -> None:

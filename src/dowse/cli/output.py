@@ -124,15 +124,8 @@ class _Bar:
         self._worked_since: float | None = None
 
     def start(self) -> None:
-        # Imported here, since rich.progress takes 0.17 s to import.
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        label = TextColumn("{task.description}", markup=False)
-        columns = (label, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        self._bar.start()
-        self._task = self._bar.add_task(self._label, total=None)
+        self._bar = click.progressbar(label=self._label, length=0, show_pos=True, width=0, file=sys.stderr)
+        self._bar.render_progress()
 
     def advance(self, done: int, total: int) -> None:
         if self._bar is None:
@@ -140,11 +133,13 @@ class _Bar:
             if time.monotonic() - self._worked_since < _BAR_DELAY_SECONDS:
                 return
             self.start()
-        self._bar.update(self._task, completed=done, total=total)
+        self._bar.length = total
+        self._bar.update(done - self._bar.pos)
 
     def stop(self) -> None:
         if self._bar is not None:
-            self._bar.stop()
+            self._bar.render_finish()
+            click.echo("\x1b[A\x1b[2K", err=True, nl=False)  # the finished bar does not stay on the screen
 
 
 def _join_parts(parts: tuple[str, ...]) -> str:

@@ -1,17 +1,17 @@
-"""Layout of a graph: the position of each document in a picture, computed by rustworkx."""
+"""Layout of a graph: the position of each document in a picture."""
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
-
-from dowse.errors import Failed
 
 Point = tuple[float, float]
+Edge = tuple[int, int]
 
-SEED = 8
-"""A fixed seed, so that the same graph gives the same picture."""
 ROUNDS, MANY_NODES, FEW_ROUNDS = 300, 500, 90
 """Rounds of the spring layout, fewer for many nodes. A round takes quadratic time; 90 rounds of 2,000 nodes take 3 s."""
+SPRING_LENGTH, FIRST_STEP = 2.2, 0.1
+"""Length of a spring for one document, and the longest move in the first round, where the picture has the width 1."""
+GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
 GAP_SHARE = 0.12
 """Gap between unconnected groups, as a share of the size of a group."""
 
@@ -24,34 +24,67 @@ def lay_out(ids: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, P
     """
     if not ids:
         return {}
-    rustworkx = _import_rustworkx()
-    graph = rustworkx.PyGraph(multigraph=False)
-    numbers = dict(zip(ids, graph.add_nodes_from(list(ids)), strict=True))
-    graph.add_edges_from_no_data([(numbers[source], numbers[target]) for source, target in edges if source != target])
-    groups = sorted(rustworkx.connected_components(graph), key=lambda group: (-len(group), min(group)))
-    blocks = [_spring_layout(rustworkx, graph, group) for group in groups if len(group) > 1]
-    alone = [min(group) for group in groups if len(group) == 1]
+    numbers = {id_: number for number, id_ in enumerate(ids)}
+    groups = _connected_groups(len(ids), [(numbers[source], numbers[target]) for source, target in edges])
+    blocks = [_spring_layout(members, inner) for members, inner in groups if len(members) > 1]
+    alone = [members[0] for members, _ in groups if len(members) == 1]
     if alone:
         blocks.append(_row_layout(alone))
     return _scale_to_unit_square({ids[number]: position for number, position in _pack_blocks(blocks).items()})
 
 
-def _spring_layout(rustworkx: Any, graph: Any, group: set[int]) -> dict[int, Point]:
-    """Return a spring layout of a group, in a square whose side grows with the square root of its size."""
-    members = sorted(group)
-    subgraph = graph.subgraph(members)
-    rounds = ROUNDS if len(members) <= MANY_NODES else FEW_ROUNDS
-    positions = rustworkx.spring_layout(subgraph, num_iter=rounds, seed=SEED, k=2.2 / math.sqrt(len(members)))
-    side = math.sqrt(len(members))
-    low_x, low_y = (min(position[axis] for position in positions.values()) for axis in (0, 1))
-    span = (
-        max(max(position[axis] for position in positions.values()) - low for axis, low in ((0, low_x), (1, low_y)))
-        or 1.0
-    )
-    return {
-        members[number]: ((position[0] - low_x) / span * side, (position[1] - low_y) / span * side)
-        for number, position in positions.items()
-    }
+def _connected_groups(count: int, edges: list[Edge]) -> list[tuple[list[int], set[Edge]]]:
+    """Return the members of each connected group and the edges between them, the largest group first."""
+    first = list(range(count))
+    """A node of the same group that has a lower number, or the node itself."""
+
+    def find_first(node: int) -> int:
+        while first[node] != node:
+            first[node] = node = first[first[node]]
+        return node
+
+    for source, target in edges:
+        low, high = sorted((find_first(source), find_first(target)))
+        first[high] = low
+    members, inner = defaultdict[int, list[int]](list), defaultdict[int, set[Edge]](set)
+    for node in range(count):
+        members[find_first(node)].append(node)
+    for source, target in edges:
+        if source != target:
+            inner[find_first(source)].add((min(source, target), max(source, target)))
+    return [(members[at], inner[at]) for at in sorted(members, key=lambda at: (-len(members[at]), at))]
+
+
+def _spring_layout(members: list[int], edges: set[Edge]) -> dict[int, Point]:
+    """Return the layout of a group by Fruchterman and Reingold, in a square whose side grows with the root of its size.
+
+    Documents repel each other, and citations pull together; the steps get shorter with each round.
+    """
+    import numpy as np  # only pictures need it here
+
+    count = len(members)
+    numbers = {member: number for number, member in enumerate(members)}
+    ends = np.array([(numbers[source], numbers[target]) for source, target in sorted(edges)]).T
+    spiral = np.arange(count)
+    radius, angle = np.sqrt((spiral + 0.5) / count) / 2, spiral * GOLDEN_ANGLE
+    positions = np.stack((radius * np.cos(angle), radius * np.sin(angle)), 1, dtype=np.float32, casting="same_kind")
+    length = SPRING_LENGTH / math.sqrt(count)
+    rounds = ROUNDS if count <= MANY_NODES else FEW_ROUNDS
+    for step in np.linspace(FIRST_STEP, 0, rounds, endpoint=False, dtype=np.float32):
+        squares = (positions**2).sum(1)
+        distances = np.maximum(squares[:, None] + squares - 2 * positions @ positions.T, 1e-6)
+        repulsion = length**3 / (distances * np.sqrt(distances))
+        np.fill_diagonal(repulsion, 0)
+        forces = positions * repulsion.sum(1)[:, None] - repulsion @ positions
+        spans = positions[ends[0]] - positions[ends[1]]
+        pulls = spans * np.linalg.norm(spans, axis=1)[:, None] / length
+        np.subtract.at(forces, ends[0], pulls)
+        np.add.at(forces, ends[1], pulls)
+        norms = np.linalg.norm(forces, axis=1)[:, None]
+        positions = positions + forces * np.minimum(step / np.maximum(norms, 1e-9), 1)
+    positions -= positions.min(0)
+    positions *= math.sqrt(count) / (positions.max() or 1.0)
+    return {member: (float(x), float(y)) for member, (x, y) in zip(members, positions, strict=True)}
 
 
 def _row_layout(members: list[int]) -> dict[int, Point]:
@@ -86,14 +119,3 @@ def _scale_to_unit_square(positions: dict[str, Point]) -> dict[str, Point]:
         id_: (round(0.5 + (x - middle[0]) / span, 5), round(0.5 + (y - middle[1]) / span, 5))
         for id_, (x, y) in positions.items()
     }
-
-
-def _import_rustworkx() -> Any:
-    try:
-        import rustworkx  # takes 20 ms, and only pictures need it
-    except ImportError as error:
-        raise Failed(
-            "Pictures need rustworkx, which is not installed. Run: pip install rustworkx; "
-            "or choose --format json, graphml, dot or mermaid."
-        ) from error
-    return rustworkx
