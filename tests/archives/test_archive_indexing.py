@@ -16,6 +16,7 @@ from dowse.archives.archive_indexing import update_database
 from dowse.archives.archive_locations import ArchiveLocations, find_locations
 from dowse.archives.archive_search import search_archives
 from dowse.archives.archive_watcher import run_lock
+from dowse.archives.archive_writer import MAX_SEGMENTS
 from dowse.errors import DowseError, NotIndexed, StoreBusy, StoreDamaged, StoreTooNew, UsageError
 from dowse.sources.archive_files import ArchiveFiles
 from tests.archives.sample_archives import (
@@ -241,6 +242,19 @@ def test_others_search_while_one_indexes(tmp_path: Path) -> None:
     update_database(database, locations, look)
     assert seen == [2, 2, 2]
     assert len(search_archives(reader, "cherries", 5)) == 1
+
+
+def test_many_small_runs_leave_few_segments_to_search(tmp_path: Path) -> None:
+    locations = make_archives(tmp_path, TWO)
+    database = index_archives(locations)
+    with database.transaction() as connection:
+        connection.execute("INSERT INTO texts (texts, rank) VALUES ('automerge', 0)")  # as a large archive has them
+    for number in range(MAX_SEGMENTS + 2):
+        make_archives(tmp_path, {f"{number}.md": f"# Pear {number}\n\nNumber {number} is ripe.\n"})
+        update_database(database, locations)
+        ((segments,),) = database.rows("SELECT COUNT(DISTINCT segid) FROM texts_idx")
+        assert segments <= MAX_SEGMENTS
+    assert len(search_archives(database, "ripe pear", 20)) == MAX_SEGMENTS + 2
 
 
 def test_a_second_indexer_says_whom_it_waits_for(tmp_path: Path) -> None:

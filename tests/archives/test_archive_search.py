@@ -126,6 +126,13 @@ def test_a_query_without_words_finds_nothing(database: ArchiveDatabase, query: s
     assert search_archives(database, query, 10) == []
 
 
+def test_passages_far_into_a_long_text_are_found(tmp_path: Path) -> None:
+    text = "# Orchard\n\n" + "filler Naïve\u0301 " * 2000 + "a ripe pear beside\u00a0an apple\n\n" + "filler " * 3000
+    (hit,) = search_archives(make_database(tmp_path, {"long.md": text}), "pear apple", 5)
+    (snippet,) = hit.highlights[0].snippets
+    assert "<mark>pear</mark> beside\u00a0an <mark>apple</mark>".replace("\u00a0", " ") in snippet
+
+
 def test_the_limit_is_kept(tmp_path: Path) -> None:
     database = make_database(tmp_path, {f"{n}.md": f"# Apple {n}\n" for n in range(30)})
     assert len(search_archives(database, "apple", 7)) == 7

@@ -57,6 +57,7 @@ def update_database(
             resolve_citations(connection, roots, other_files, None if writer.has_changed_names else writer.changed)
             writer.finish()
         _update_quotations(database, connection, writer, quotes, is_changed=report.changed_anything)
+        writer.merge_segments()
         (report.citations,) = connection.execute("SELECT COUNT(*) FROM citations WHERE is_citation").fetchone()
     report.warnings += _describe_problems(report.problems)
     report.seconds = time.perf_counter() - started

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
@@ -10,7 +10,7 @@ from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_types import ArchiveHit, Highlight, StoredArchiveDocument
 from dowse.archives.archive_vocabulary import QueryWord, match_exactly, match_fuzzily
 from dowse.archives.archive_words import split_words
-from dowse.archives.snippets import Snippet, WordFinder, make_snippets, mark_words
+from dowse.archives.snippets import Snippet, make_snippets, mark_words
 from dowse.searching.query_terms import stop_words
 
 MAX_QUERY_WORDS = 32
@@ -49,11 +49,18 @@ class _ArchiveQuery:
     """The numbers of the other words that have matches; every candidate counts as having them."""
     groups: dict[str, int]
     """For each matching word, the number of the query word that it matches best."""
+    total_weight: float
+    """The sum of the weights of all words."""
 
-    @property
-    def total_weight(self) -> float:
-        """The sum of the weights of all words."""
-        return sum(self.weights)
+
+@dataclass(frozen=True, slots=True)
+class _ContentMatches:
+    """The matches of a query in the content of one document."""
+
+    qualities: dict[int, float] = field(default_factory=dict)
+    """The match quality of each query word, by its number."""
+    words: set[str] = field(default_factory=set)
+    """The words of the document that match."""
 
 
 def search_archives(
@@ -67,18 +74,28 @@ def search_archives(
         parsed = _build_query(database, words, fuzzy=fuzzy)
         ranks = _find_candidates(database, parsed, limit, fuzzy=fuzzy)
         documents = database.documents(ranks)
-        in_content = _match_content(database, parsed, ranks)
+        matches = _match_content(database, parsed, ranks)
         scored = [
-            (_score(parsed, document, in_content.get(number, {}), ranks[number]), document)
+            (_score(parsed, document, matches[number].qualities, ranks[number]), document)
             for number, document in documents.items()
         ]
         best = sorted(
             ((score, document) for score, document in scored if score >= MIN_SCORE),
             key=lambda hit: (-hit[0], hit[1].path, hit[1].archive),
         )[:limit]
-        texts, highlighter = database.texts(document.number for _, document in best), _Highlighter(parsed, masks=masks)
+        texts = database.texts(document.number for _, document in best)
         return [
-            ArchiveHit(document, score, highlighter.highlights(document, *texts.get(document.number, ("", 0))))
+            ArchiveHit(
+                document,
+                score,
+                _make_highlights(
+                    parsed,
+                    document,
+                    matches[document.number].words,
+                    *texts.get(document.number, ("", 0)),
+                    masks=masks,
+                ),
+            )
             for score, document in best
         ]
 
@@ -100,7 +117,7 @@ def _build_query(database: ArchiveDatabase, words: list[str], *, fuzzy: bool) ->
     uncommon = [word for word in found if word.documents <= COMMON_WORD_SHARE * total and word.word not in stop_words()]
     selective = tuple(uncommon or found)
     common = {number: 1.0 for number, word in enumerate(query_words) if word.matches and word not in selective}
-    return _ArchiveQuery(query_words, tuple(weights), selective, common, _group_by_match(query_words))
+    return _ArchiveQuery(query_words, tuple(weights), selective, common, _group_by_match(query_words), sum(weights))
 
 
 def _group_by_match(words: tuple[QueryWord, ...]) -> dict[str, int]:
@@ -130,8 +147,8 @@ def _find_candidates(database: ArchiveDatabase, query: _ArchiveQuery, limit: int
     if len(named) > MAX_CANDIDATES:
         named = {
             number
-            for field in ("title", "question")
-            for number in _rank(database, f"{field} : ({either})", "1.0, 1.0, 0.0")
+            for name in ("title", "question")
+            for number in _rank(database, f"{name} : ({either})", "1.0, 1.0, 0.0")
         }
     return dict.fromkeys(named, 0.0) | candidates
 
@@ -168,18 +185,20 @@ def _quote(word: str) -> str:
 
 def _match_content(
     database: ArchiveDatabase, query: _ArchiveQuery, numbers: Iterable[int]
-) -> dict[int, dict[int, float]]:
-    """Return, for each document, the match quality of each selective word in its content."""
-    wanted, qualities = set(numbers), dict[int, dict[int, float]]()
+) -> dict[int, _ContentMatches]:
+    """Return the matches of the selective words in the content of each document."""
+    found = {number: _ContentMatches() for number in numbers}
     for group, query_word in enumerate(query.words):
         if query_word not in query.selective:
             continue
         for quality, words in _group_by_quality(query_word):
-            expression = "content : ({})".format(" OR ".join(map(_quote, words)))
-            for (number,) in database.rows("SELECT rowid FROM texts WHERE texts MATCH ?", (expression,)):
-                if number in wanted:
-                    qualities.setdefault(number, {}).setdefault(group, quality)
-    return qualities
+            for word in words:
+                expression = f"content : {_quote(word)}"
+                for (number,) in database.rows("SELECT rowid FROM texts WHERE texts MATCH ?", (expression,)):
+                    if number in found:
+                        found[number].qualities.setdefault(group, quality)
+                        found[number].words.add(word)
+    return found
 
 
 def _group_by_quality(query_word: QueryWord) -> list[tuple[float, list[str]]]:
@@ -242,26 +261,21 @@ def _contains_phrase(query: _ArchiveQuery, title: str) -> bool:
     )
 
 
-class _Highlighter:
-    """Marks the words of a query in the documents that it finds."""
-
-    def __init__(self, query: _ArchiveQuery, *, masks: bool) -> None:
-        groups = query.groups
-        selective = {word: group for word, group in groups.items() if query.words[group] in query.selective}
-        self._all, self._selective = WordFinder(groups), WordFinder(selective or groups)
-        self._weights, self._masks = dict(enumerate(query.weights)), masks
-
-    def highlights(self, document: StoredArchiveDocument, text: str, body_start: int) -> tuple[Highlight, ...]:
-        """Return the marked title, question and passages of a document."""
-        found = list[Highlight]()
-        if title := mark_words(document.title, self._all, masks=self._masks):
-            found.append(_make_highlight("title", title))
-        if question := mark_words(document.question, self._all, masks=self._masks):
-            found.append(_make_highlight("question", question))
-        snippets_of = partial(make_snippets, text, self._selective, self._weights, masks=self._masks)
-        if content := snippets_of(document.title, body_start) or snippets_of():
-            found.append(_make_highlight("content", *content))
-        return tuple(found)
+def _make_highlights(
+    query: _ArchiveQuery, document: StoredArchiveDocument, words: set[str], text: str, body_start: int, *, masks: bool
+) -> tuple[Highlight, ...]:
+    """Return the marked title, question and passages of a document, whose content has these words of the query."""
+    groups, weights = query.groups, dict(enumerate(query.weights))
+    in_content = {word: groups[word] for word in words if query.words[groups[word]] in query.selective}
+    found = list[Highlight]()
+    if title := mark_words(document.title, groups, masks=masks):
+        found.append(_make_highlight("title", title))
+    if question := mark_words(document.question, groups, masks=masks):
+        found.append(_make_highlight("question", question))
+    snippets_of = partial(make_snippets, text, in_content, weights, masks=masks)
+    if content := snippets_of(document.title, body_start) or snippets_of():
+        found.append(_make_highlight("content", *content))
+    return tuple(found)
 
 
 def _make_highlight(field: Literal["title", "question", "content"], *snippets: Snippet) -> Highlight:

@@ -2,13 +2,11 @@
 
 import html
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from dowse.archives.archive_words import normalize_word, word_spans
 from dowse.screening.instructions import find_flags
-from dowse.screening.keyword_matcher import KeywordMatcher
 from dowse.screening.masking import find_hidden, mask_label, surroundings
 
 CHARACTERS_BEFORE, CHARACTERS_AFTER = 60, 140
@@ -19,10 +17,9 @@ _MAX_PLACES_PER_WORD = 25
 """Further places of the same word are ignored."""
 _MAX_WINDOWS = 50
 """Further places in a text are not considered for snippets: in a long document they add only time."""
-_WORD_BREAK_CHARACTERS = 15
-_PART_CHARACTERS = 4_000
+_PART_CHARACTERS = 8_000
 """Characters of a text that are searched for words at a time."""
-_ASCII_WORD_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
+_WORD_BREAK_CHARACTERS = 15
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _SPACE = re.compile(r"\s+")
 _BETWEEN = re.compile(r"[\s-]{1,3}")
@@ -49,49 +46,17 @@ class Snippet(NamedTuple):
     flags: tuple[str, ...] = ()
 
 
-class WordFinder:
-    """Finds the words of a query in texts."""
-
-    def __init__(self, groups: Groups) -> None:
-        self._groups, self._matcher = groups, KeywordMatcher(groups)
-
-    def places_in(self, text: str) -> Iterator[FoundWord]:
-        """Yield the places of the words in a text, in order.
-
-        The text is read a part at a time: the beginning of a long text usually has as many places as are looked at.
-        """
-        counts, end = Counter[str](), 0
-        while end < len(text):
-            start, end = end, text.find(" ", end + _PART_CHARACTERS)
-            end = end if end >= 0 else len(text)
-            for first, last, word in self._words_in_part(text[start:end]):
-                counts[word] += 1
-                if counts[word] <= _MAX_PLACES_PER_WORD:
-                    yield FoundWord(start + first, start + last, self._groups[word])
-
-    def _words_in_part(self, part: str) -> Iterator[tuple[int, int, str]]:
-        lowered = part.lower()
-        if len(lowered) == len(part) and (part.isascii() or _is_composed(part)):
-            for last, word in self._matcher.places_in(lowered):
-                if _is_word(lowered, last - len(word), last):
-                    yield last - len(word), last, word
-        else:
-            for first, last in word_spans(part):
-                if (word := normalize_word(part[first:last])) in self._groups:
-                    yield first, last, word
-
-
-def mark_words(text: str, finder: WordFinder, *, masks: bool = True) -> Snippet | None:
+def mark_words(text: str, groups: Groups, *, masks: bool = True) -> Snippet | None:
     """Return a short text as a whole, with its words marked; None where it has none of them."""
-    places = list(finder.places_in(text))
+    places = list(find_words(text, groups))
     return _render(text, 0, len(text), places, masks=masks) if places else None
 
 
 def make_snippets(
-    text: str, finder: WordFinder, weights: Mapping[int, float], title: str = "", start: int = 0, *, masks: bool = True
+    text: str, groups: Groups, weights: Mapping[int, float], title: str = "", start: int = 0, *, masks: bool = True
 ) -> tuple[Snippet, ...]:
     """Return the best few passages of a text from a character on. Headings come after other passages."""
-    places = _first_places(finder.places_in(text), start)
+    places = _first_places(find_words(text, groups), start)
     windows = [_window(text, place) for place in places[:_MAX_WINDOWS]]
     weighted = [
         _window_weight(window, places, at, weights) * _heading_factor(text, window, title)
@@ -109,8 +74,8 @@ def make_snippets(
     return tuple(_render(text, first, last, places, masks=masks) for first, last in chosen)
 
 
-def _first_places(found: Iterator[FoundWord], start: int) -> list[FoundWord]:
-    """Return the places that snippets are made for, and the others that may be within these snippets."""
+def _first_places(found: Iterable[FoundWord], start: int) -> list[FoundWord]:
+    """Return the places that snippets are made for, and those behind them that the same snippets may show."""
     places = list[FoundWord]()
     for place in found:
         if len(places) >= _MAX_WINDOWS and place.start >= places[_MAX_WINDOWS - 1].end + CHARACTERS_AFTER:
@@ -118,6 +83,38 @@ def _first_places(found: Iterator[FoundWord], start: int) -> list[FoundWord]:
         if place.start >= start:
             places.append(place)
     return places
+
+
+def find_words(text: str, groups: Groups) -> Iterator[FoundWord]:
+    """Yield the places of words in a text, in order.
+
+    The text is read a part at a time: the beginning of a long text usually has as many places as are looked at.
+    """
+    left, end = dict.fromkeys(groups, _MAX_PLACES_PER_WORD), 0
+    while left and end < len(text):
+        start, end = end, text.find(" ", end + _PART_CHARACTERS)
+        end = end if end >= 0 else len(text)
+        for first, last, word in sorted(_find_in_part(text[start:end], left)):
+            yield FoundWord(start + first, start + last, groups[word])
+            left[word] -= 1
+        left = {word: places for word, places in left.items() if places > 0}
+
+
+def _find_in_part(part: str, left: Mapping[str, int]) -> Iterator[tuple[int, int, str]]:
+    """Yield the first places of each word, as many as are left."""
+    lowered = part.lower()
+    if len(lowered) != len(part) or not (part.isascii() or _is_composed(part)):
+        spans = ((start, end, normalize_word(part[start:end])) for start, end in word_spans(part))
+        yield from (span for span in spans if span[2] in left)
+        return
+    for word, most in left.items():
+        at, count = lowered.find(word), 0
+        while at >= 0 and count < most:
+            end = at + len(word)
+            if _is_word(lowered, at, end):
+                yield at, end, word
+                count += 1
+            at = lowered.find(word, end)
 
 
 def _is_composed(text: str) -> bool:
@@ -128,12 +125,10 @@ def _is_composed(text: str) -> bool:
 
 def _is_word(text: str, start: int, end: int) -> bool:
     """Return whether a match is a whole word; in scripts without spaces each character is one."""
-    before, after = text[start - 1] if start else " ", text[end] if end < len(text) else " "
-    if text[start:end].isascii():
-        if before in _ASCII_WORD_CHARACTERS or after in _ASCII_WORD_CHARACTERS:
-            return False
-        if before.isascii() and after.isascii():
-            return True
+    around = text[max(0, start - 1) : end + 1]
+    if around.isascii():
+        before, after = text[start - 1] if start else " ", text[end] if end < len(text) else " "
+        return not (before.isalnum() or before == "_" or after.isalnum() or after == "_")
     first = max(0, start - 64)
     return (start - first, end - first) in word_spans(text[first : end + 64])
 
