@@ -11,7 +11,8 @@ ROUNDS, MANY_NODES, FEW_ROUNDS = 300, 500, 90
 """Rounds of the spring layout, fewer for many nodes. A round takes quadratic time; 90 rounds of 2,000 nodes take 3 s."""
 SPRING_LENGTH, FIRST_STEP = 2.2, 0.1
 """Length of a spring for one document, and the longest move in the first round, where the picture has the width 1."""
-GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
+SPREAD = (0.7548776662466927, 0.5698402909980532)
+"""Multiples of these two numbers, without their integer part, are evenly spread over a square (the sequence R2)."""
 GAP_SHARE = 0.12
 """Gap between unconnected groups, as a share of the size of a group."""
 
@@ -58,33 +59,31 @@ def _connected_groups(count: int, edges: list[Edge]) -> list[tuple[list[int], se
 def _spring_layout(members: list[int], edges: set[Edge]) -> dict[int, Point]:
     """Return the layout of a group by Fruchterman and Reingold, in a square whose side grows with the root of its size.
 
-    Documents repel each other, and citations pull together; the steps get shorter with each round.
+    Documents repel each other, and citations pull together; the steps get shorter with each round. The operations are
+    those that IEEE 754 defines exactly, without BLAS, so that a graph gives the same picture on every machine.
     """
     import numpy as np  # only pictures need it here
 
     count = len(members)
+    rounds, precision = (ROUNDS, np.float64) if count <= MANY_NODES else (FEW_ROUNDS, np.float32)
     numbers = {member: number for number, member in enumerate(members)}
     ends = np.array([(numbers[source], numbers[target]) for source, target in sorted(edges)]).T
-    spiral = np.arange(count)
-    radius, angle = np.sqrt((spiral + 0.5) / count) / 2, spiral * GOLDEN_ANGLE
-    positions = np.stack((radius * np.cos(angle), radius * np.sin(angle)), 1, dtype=np.float32, casting="same_kind")
+    positions = (np.arange(count) * np.array(SPREAD)[:, None] % 1).astype(precision)
     length = SPRING_LENGTH / math.sqrt(count)
-    rounds = ROUNDS if count <= MANY_NODES else FEW_ROUNDS
-    for step in np.linspace(FIRST_STEP, 0, rounds, endpoint=False, dtype=np.float32):
-        squares = (positions**2).sum(1)
-        distances = np.maximum(squares[:, None] + squares - 2 * positions @ positions.T, 1e-6)
-        repulsion = length**3 / (distances * np.sqrt(distances))
-        np.fill_diagonal(repulsion, 0)
-        forces = positions * repulsion.sum(1)[:, None] - repulsion @ positions
-        spans = positions[ends[0]] - positions[ends[1]]
-        pulls = spans * np.linalg.norm(spans, axis=1)[:, None] / length
-        np.subtract.at(forces, ends[0], pulls)
-        np.add.at(forces, ends[1], pulls)
-        norms = np.linalg.norm(forces, axis=1)[:, None]
+    for step in np.linspace(FIRST_STEP, 0, rounds, endpoint=False, dtype=precision):
+        spans = positions[:, None] - positions[:, :, None]
+        distances = np.maximum(spans[0] * spans[0] + spans[1] * spans[1], 1e-6)
+        np.fill_diagonal(distances, np.inf)
+        forces = (spans * (length**3 / (distances * np.sqrt(distances)))).sum(1)
+        spans = positions[:, ends[0]] - positions[:, ends[1]]
+        pulls = spans * np.sqrt(spans[0] * spans[0] + spans[1] * spans[1]) / length
+        np.subtract.at(forces, (slice(None), ends[0]), pulls)
+        np.add.at(forces, (slice(None), ends[1]), pulls)
+        norms = np.sqrt(forces[0] * forces[0] + forces[1] * forces[1])
         positions = positions + forces * np.minimum(step / np.maximum(norms, 1e-9), 1)
-    positions -= positions.min(0)
+    positions -= positions.min(1)[:, None]
     positions *= math.sqrt(count) / (positions.max() or 1.0)
-    return {member: (float(x), float(y)) for member, (x, y) in zip(members, positions, strict=True)}
+    return {member: (float(x), float(y)) for member, x, y in zip(members, *positions, strict=True)}
 
 
 def _row_layout(members: list[int]) -> dict[int, Point]:
