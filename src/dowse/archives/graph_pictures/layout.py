@@ -77,8 +77,8 @@ def _spring_layout(members: list[int], edges: set[Edge]) -> dict[int, Point]:
         forces = (spans * (length**3 / (distances * np.sqrt(distances)))).sum(1)
         spans = positions[:, ends[0]] - positions[:, ends[1]]
         pulls = spans * np.sqrt(spans[0] * spans[0] + spans[1] * spans[1]) / length
-        np.subtract.at(forces, (slice(None), ends[0]), pulls)
-        np.add.at(forces, (slice(None), ends[1]), pulls)
+        np.subtract.at(forces.T, ends[0], pulls.T)
+        np.add.at(forces.T, ends[1], pulls.T)
         norms = np.sqrt(forces[0] * forces[0] + forces[1] * forces[1])
         positions = positions + forces * np.minimum(step / np.maximum(norms, 1e-9), 1)
     positions -= positions.min(1)[:, None]
