@@ -216,14 +216,15 @@ def transaction(connection: sqlite3.Connection, begin: str = "BEGIN IMMEDIATE", 
         raise
 
 
-def run_steps(connection: sqlite3.Connection, steps: Sequence[str], application_id: int) -> None:
-    """Run the steps that a database lacks, and record its format and who wrote it."""
+def run_steps(connection: sqlite3.Connection, steps: Sequence[str], application_id: int, **facts: str) -> None:
+    """Run the steps that a database lacks, and record its format, who wrote it, and other facts."""
     with transaction(connection):
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         for step in steps[version:]:
             for statement in _split_statements(step):
                 connection.execute(statement)
-        connection.execute("INSERT OR REPLACE INTO facts VALUES ('written_by', ?)", (__version__,))
+        recorded = {**facts, "written_by": __version__}.items()
+        connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", recorded)
         connection.execute(f"PRAGMA application_id = {application_id}")
         connection.execute(f"PRAGMA user_version = {len(steps)}")
 

@@ -278,7 +278,7 @@ def test_another_database_is_not_touched(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "other.db") as connection:
         connection.execute("CREATE TABLE mine (x)")
     connection.close()
-    with pytest.raises(StoreDamaged, match="not a catalog"):
+    with pytest.raises(StoreDamaged, match="not made by dowse"):
         create_database(tmp_path / "other.db")
 
 

@@ -165,5 +165,4 @@ def _find_damage(connection: sqlite3.Connection) -> str | None:
 
 def make_tables(connection: sqlite3.Connection, facts: dict[str, str]) -> None:
     """Create the tables of a new, empty index."""
-    run_steps(connection, STEPS, APPLICATION_ID)
-    connection.executemany("INSERT INTO facts VALUES (?, ?)", facts.items())
+    run_steps(connection, STEPS, APPLICATION_ID, **facts)

@@ -204,6 +204,8 @@ def create_on_disk(name: str, tokenizer: NotesTokenizer) -> None:
                 connection.execute("PRAGMA page_size = 8192")
                 connection.execute("PRAGMA journal_mode = WAL")
                 make_tables(connection, _make_facts(name, tokenizer))
+                # Closing would do it, too, but would not say that it failed.
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except sqlite3.Error as error:
             raise refusal_to_write(file) or Failed(f"The index {name} cannot be created ({error}).") from error
         new.rename(file)
