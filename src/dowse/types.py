@@ -8,7 +8,7 @@ imports no other module of dowse.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal
+from typing import NamedTuple, TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -264,9 +264,8 @@ class TextQuery:
     """Search these documents only."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """A chunk or document that matches, with its score; higher is better."""
+class Scored(NamedTuple):
+    """A chunk or document that matches, with its score; higher is better. A search makes a thousand of them."""
 
     id: int
     document_id: int

@@ -17,7 +17,9 @@ NAME_PREFIX_CHARACTERS = 50
 """How far before a match the exceptions of a rule may reach, as in `foreign_key`."""
 GENERIC_KIND = "generic-api-key"
 """The kind of a random-looking value beside a word such as `secret`."""
-_RUN, _DIGIT = re.compile(r"[\w.=+/-]{10,}", re.ASCII), re.compile("[0-9]")
+_RANDOM_KINDS = (GENERIC_KIND, "vault-service-token")
+"""The two rules whose keywords are in most code."""
+_RUN, _DIGITS = re.compile(r"[\w.=+/-]{10}", re.ASCII), re.compile("[0-9]+")
 """The minimum of a generic value and of a Vault token: ten characters, one of them a digit."""
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 
@@ -37,16 +39,23 @@ def find_secrets(text: str, path: str = "") -> list[Secret]:
     """
     rules = load_secret_rules()
     candidates = {rule.kind: rule for keyword in rules.keywords.find_in(text) for rule in rules.by_keyword[keyword]}
+    if any(kind in candidates for kind in _RANDOM_KINDS) and not _may_have_random_value(text):
+        candidates = {kind: rule for kind, rule in candidates.items() if kind not in _RANDOM_KINDS}
     found = sorted(
-        secret for rule in candidates.values() if _may_match(rule, text, path) for secret in _find_by_rule(rule, text)
+        secret for rule in candidates.values() if _may_match(rule, path) for secret in _find_by_rule(rule, text)
     )
     return list(_merge_overlapping(found))
 
 
-def _may_match(rule: SecretRule, text: str, path: str) -> bool:
-    """Return whether a rule may match. For the two rules whose keywords are in most code, the answer is mostly no."""
-    if rule.kind in (GENERIC_KIND, "vault-service-token") and not any(map(_DIGIT.search, _RUN.findall(text))):
-        return False
+def _may_have_random_value(text: str) -> bool:
+    """Return whether a text has a run of ten characters with a digit; mostly, it does not."""
+    return any(
+        _RUN.search(text, max(0, digits.start() - 9), digits.end() + 9) is not None for digits in _DIGITS.finditer(text)
+    )
+
+
+def _may_match(rule: SecretRule, path: str) -> bool:
+    """Return whether a rule applies to the file at a path."""
     return not rule.path or (bool(path) and _compile(rule.path).search(path) is not None)
 
 

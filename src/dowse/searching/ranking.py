@@ -133,9 +133,11 @@ def _word_scores(leg: Leg) -> dict[int, tuple[float, float]]:
 
 def _near_scores(leg: Leg) -> dict[int, tuple[float, float]]:
     lowest = _nearness_baseline(leg)
-    above = _scores_by_document([Scored(hit.id, hit.document_id, hit.score - lowest) for hit in leg.hits])
     share = ranking_constants.MEANING_TOP_THREE
-    parts = {document: ((1 - share) * found[0], share * sum(found[:3]) / 3) for document, found in above.items()}
+    above = {
+        document: [score - lowest for score in found[:3]] for document, found in _scores_by_document(leg.hits).items()
+    }
+    parts = {document: ((1 - share) * found[0], share * sum(found) / 3) for document, found in above.items()}
     highest = max(map(sum, parts.values()), default=0.0) or 1.0
     return {document: (best / highest, three / highest) for document, (best, three) in parts.items()}
 

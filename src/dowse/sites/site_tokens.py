@@ -13,8 +13,8 @@ Hashes = NDArray[np.uint64]
 Offsets = NDArray[np.int64]
 
 _FACTOR = 0x9E3779B97F4A7C15 | 1
-_WINDOW_BYTES = 1 << 19
-"""Bytes hashed at once. The powers of the factor for one window take 4 MB."""
+_WINDOW_BYTES = 1 << 16
+"""Bytes hashed at once. The powers of the factor for one window take 0.5 MB."""
 
 
 def _byte_table(*ranges: tuple[int, int]) -> NDArray[np.bool_]:
