@@ -30,6 +30,7 @@ GROUND: dict[str, set[str]] = {
     "sqlite_connection": {"errors", "platform"},
     "sqlite_database": {"errors", "platform", "sqlite_connection"},
     "globs": {"errors"},
+    "https_client": {"errors"},
     "small_files": {"platform"},
     "settings": {"errors", "globs", "platform", "small_files"},
 }

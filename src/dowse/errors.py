@@ -27,6 +27,7 @@ DowseError
     ├── StoreBusy                    another process holds the index
     ├── StoreDamaged                 the catalog itself cannot be read
     ├── LimitReached                 no more of this can be kept
+    ├── DownloadFailed               a server cannot be reached, or its reply is cut
     ├── ModelMissing                 an encoder's model cannot be had
     ├── NotWritable                  nothing can be written there
     │   └── DiskFull                 no space is left
@@ -199,6 +200,10 @@ class LimitReached(Failed):
     """No more of this can be kept."""
 
     code = "LIMIT_REACHED"
+
+
+class DownloadFailed(Failed):
+    """A server cannot be reached, answers too slowly, or its reply ends too early."""
 
 
 class ModelMissing(Failed):

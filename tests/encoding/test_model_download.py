@@ -88,8 +88,8 @@ def test_a_busy_server_is_asked_again(hub: Hub) -> None:
         (lambda hub: hub.files.update({BEFORE + "onnx/model.onnx": b"x" * 1_024_000}), "not the expected file"),
         (lambda hub: hub.files.update({BEFORE + "onnx/model.onnx": b"x" * 9_000_000}), "not the expected file"),
         (lambda hub: hub.cut_after.extend([0] * 9), "ended too early"),
-        (lambda hub: setattr(hub, "redirect", "http://192.0.2.1"), "not encrypted"),
-        (lambda hub: setattr(hub, "redirect", "file:///etc"), "not allowed"),
+        (lambda hub: setattr(hub, "redirect", "http://192.0.2.1"), "only https"),
+        (lambda hub: setattr(hub, "redirect", "file:///etc"), "only https"),
     ],
 )  # fmt: skip
 def test_what_stands_in_the_way_is_told_in_the_words_of_the_catalogue(hub: Hub, break_it: object, words: str) -> None:

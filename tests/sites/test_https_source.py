@@ -19,7 +19,6 @@ from cryptography.x509.oid import NameOID
 
 from dowse.errors import DowseError, Failed, UsageError
 from dowse.sites import https_source
-from dowse.sites.https_source import is_public
 from dowse.sites.index_source import FetchedIndex
 from dowse.sites.index_sources import open_index_source
 from dowse.sites.served_site import ServedSite
@@ -275,31 +274,3 @@ def test_an_error_of_the_server_is_told(site: Site) -> None:
 def test_an_address_that_is_none_is_refused(place: str) -> None:
     with pytest.raises(UsageError):
         open_index_source(place)
-
-
-@pytest.mark.parametrize(
-    ("ip", "expected"),
-    [
-        ("93.184.216.34", True),
-        ("2606:4700::1111", True),
-        ("127.0.0.1", False),
-        ("10.1.2.3", False),
-        ("172.16.0.1", False),
-        ("192.168.1.1", False),
-        ("169.254.169.254", False),
-        ("100.64.0.1", False),
-        ("0.0.0.0", False),
-        ("224.0.0.1", False),
-        ("255.255.255.255", False),
-        ("::1", False),
-        ("::", False),
-        ("fe80::1%eth0", False),
-        ("fd00::1", False),
-        ("::ffff:127.0.0.1", False),
-        ("::ffff:10.0.0.1", False),
-        ("2002:7f00:1::", False),
-        ("64:ff9b::a00:1", False),
-    ],
-)
-def test_which_addresses_are_public(ip: str, expected: bool) -> None:
-    assert is_public(ip) == expected

@@ -1,19 +1,14 @@
 """The download of the unchanged all-MiniLM-L6-v2 into the Hugging Face cache."""
 
-import http.client
 import os
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from ssl import SSLError
-from typing import IO, Any
-from urllib.parse import urlsplit
 
 from dowse.encoding.model_locations import REPOSITORIES, REVISION, sha256, snapshot_folder
-from dowse.errors import ModelMissing, NotWritable, StoreBusy
+from dowse.errors import DownloadFailed, Failed, ModelMissing, NotWritable, StoreBusy, UsageError
+from dowse.https_client import DownloadRules, open_url, parse_url
 from dowse.platform import Lock, write_atomically
 
 STARTED_MESSAGE = "Downloading embedding model... (one-time, ~90MB)"
@@ -22,11 +17,10 @@ ENDPOINT = "https://huggingface.co"
 ATTEMPTS = 3
 PAUSE_SECONDS = 1.0
 """The pause before the second attempt; the pause before the third is twice as long."""
-TIMEOUT_SECONDS = 30
-"""An attempt fails when no byte arrives for this long."""
+RULES = DownloadRules(idle_seconds=30, allows_loopback=True, uses_proxy=True)
+"""An attempt fails when no byte arrives for half a minute; HF_ENDPOINT may name a mirror on this machine."""
 LOCK_WAIT_SECONDS = 3600
 """How long to wait for another process that downloads the model."""
-READ_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +79,14 @@ def _fetch_file(expected: ModelFile, folder: Path, part: Path) -> None:
     for attempt in range(1, ATTEMPTS + 1):
         try:
             _resume_download(url, part, expected)
-        except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError, SSLError) as error:
-            is_final = False
-            if isinstance(error, urllib.error.HTTPError):
-                error.close()
-                is_final = error.code < 500 and error.code != 429
-            if is_final or attempt == ATTEMPTS:
-                raise ModelMissing(f"{url}: {_describe_error(error)}") from error
+        except DownloadFailed as error:
+            if attempt == ATTEMPTS:
+                raise ModelMissing(f"{url}: {error}") from error
             time.sleep(PAUSE_SECONDS * attempt)
+        except ModelMissing:
+            raise
+        except (Failed, UsageError) as error:
+            raise ModelMissing(f"{url}: {error}") from error
         else:
             (folder / expected.path).parent.mkdir(exist_ok=True)
             part.replace(folder / expected.path)
@@ -100,25 +94,35 @@ def _fetch_file(expected: ModelFile, folder: Path, part: Path) -> None:
 
 
 def _resume_download(url: str, part: Path, expected: ModelFile) -> None:
-    """Download the rest of a file, and compare the whole file with the expected hash."""
+    """Download the rest of a file, and compare the whole file with the expected hash.
+
+    Raise DownloadFailed if another attempt may succeed, and ModelMissing if not.
+    """
     downloaded = part.stat().st_size if part.exists() else 0
     if downloaded >= expected.size:
         downloaded = 0
-    request = urllib.request.Request(url, headers={"User-Agent": "dowse"} | _range_header(downloaded))  # noqa: S310 - _is_safe
-    with urllib.request.build_opener(_EncryptedRedirects).open(request, timeout=TIMEOUT_SECONDS) as reply:
-        is_resumed = downloaded > 0 and reply.status == http.HTTPStatus.PARTIAL_CONTENT
+    with open_url(url, _range_header(downloaded), RULES) as reply:
+        if reply.status not in (200, 206):
+            is_final = reply.status < 500 and reply.status != 429
+            message = f"the server answered {reply.status} {reply.reason}"
+            raise ModelMissing(f"{url}: {message}") if is_final else DownloadFailed(message)
+        is_resumed = downloaded > 0 and reply.status == 206
         with part.open("ab" if is_resumed else "wb") as file:
-            while (piece := reply.read(READ_BYTES)) and file.tell() <= expected.size:
-                file.write(piece)
-            file.flush()
-            os.fsync(file.fileno())
+            try:
+                for piece in reply.pieces():
+                    file.write(piece)
+                    if file.tell() > expected.size:
+                        break
+            finally:
+                file.flush()
+                os.fsync(file.fileno())
             arrived = file.tell()
     if arrived < expected.size:
-        raise http.client.IncompleteRead(b"", expected.size - arrived)
+        raise DownloadFailed("the connection ended too early")
     if arrived > expected.size or sha256(part) != expected.sha256:
         part.unlink()
         if is_resumed:  # its beginning may be wrong, so the whole file is downloaded again
-            raise http.client.HTTPException("the file was damaged during the download")
+            raise DownloadFailed("the file was damaged during the download")
         raise ModelMissing(f"{url} is not the expected file.")
 
 
@@ -136,32 +140,8 @@ def _write_revision(folder: Path) -> None:
 
 def _endpoint() -> str:
     endpoint = (os.environ.get("HF_ENDPOINT") or ENDPOINT).rstrip("/")
-    if not _is_safe(endpoint):
-        raise ModelMissing(f"HF_ENDPOINT is {endpoint}, but the model is downloaded over https:// only.")
+    try:
+        parse_url(endpoint, allows_loopback=True)
+    except UsageError as error:
+        raise ModelMissing(f"HF_ENDPOINT is {endpoint}, but the model is downloaded over https:// only.") from error
     return endpoint
-
-
-def _is_safe(url: str) -> bool:
-    """Return whether a URL is encrypted or on this machine."""
-    parts = urlsplit(url)
-    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1", "::1"))
-
-
-class _EncryptedRedirects(urllib.request.HTTPRedirectHandler):
-    """Follow redirects, but never to an unencrypted URL."""
-
-    def redirect_request(  # noqa: PLR0917 - the signature of the library
-        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
-    ) -> urllib.request.Request | None:
-        if not _is_safe(newurl) or (req.full_url.startswith("https:") and not newurl.startswith("https:")):
-            fp.close()
-            raise ModelMissing(f"{req.full_url} redirects to {newurl}, which is not encrypted.")
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
-def _describe_error(error: Exception) -> str:
-    if isinstance(error, urllib.error.HTTPError):
-        return f"the server answered {error.code} {error.reason}"
-    if isinstance(error, http.client.IncompleteRead):
-        return "the connection ended too early"
-    return str(getattr(error, "reason", "")) or str(error) or type(error).__name__

@@ -47,9 +47,8 @@ NETWORK = {
     "boto3",
 }
 MAY_USE_NETWORK = {
-    "sites/https_source.py": "downloads an index from a URL on the command line",
+    "https_client.py": "downloads an index from a URL on the command line, and a model when the user's settings ask for it",
     "sites/s3_source.py": "the same, from a bucket",
-    "encoding/model_download.py": "downloads the original model, when the user's settings ask for it",
     "http/uvicorn_server.py": "listens where --http says",
     "surfaces/root_detection.py": "url2pathname, which converts paths only",
 }
