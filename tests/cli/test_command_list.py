@@ -111,6 +111,32 @@ def test_a_project_whose_folder_is_gone_can_be_forgotten(run: Run, root: Path) -
     assert run("projects", "--json").json["projects"] == []
 
 
+def test_the_indexes_of_missing_folders_are_forgotten_and_others_kept(run: Run, root: Path, tmp_path: Path) -> None:
+    import shutil
+
+    write_tree(tmp_path, {"gone/a.py": "x = 1\n", "disk/project/b.py": "x = 1\n"})
+    for folder in (root, tmp_path / "gone", tmp_path / "disk/project"):
+        run("index", folder)
+    shutil.rmtree(tmp_path / "gone")
+    shutil.rmtree(tmp_path / "disk")
+    listed = run("projects", "--json").json
+    assert {Path(one["projectPath"]).name: one["rootState"] for one in listed["projects"]} == {
+        "gone": "missing", "my project": "present", "project": "unreachable",
+    }  # fmt: skip
+    assert all(0 < one["sizeBytes"] < listed["storage"]["sizeBytes"] for one in listed["projects"])
+    shown = run("projects").out
+    assert "(the folder no longer exists; dowse forget --missing deletes the index)" in shown
+    assert "(the folder cannot be reached now; the index is kept)" in shown
+    forgotten = run("forget", "--missing")
+    assert forgotten.out == f"Deleted the index of {tmp_path / 'gone'}, a folder that no longer exists.\n"
+    assert f"Kept the index of {tmp_path / 'disk/project'}" in forgotten.err
+    again = run("forget", "--missing", "--json").json
+    assert (again["removed"], again["kept"]) == ([], [str(tmp_path / "disk/project")])
+    assert len(run("projects", "--json").json["projects"]) == 2
+    assert run("forget").code == 2
+    assert run("forget", root, "--missing").code == 2
+
+
 def test_why_names_the_rule_and_its_line(run: Run, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     run("index", root)

@@ -45,6 +45,7 @@ def index(folder: str | None, *, yes: bool, wait: bool, first: str | None, as_js
     Exit code 1: no file is indexed, or you declined to index more than maxFiles files.
     """
     from dowse.indexes.project_lookup import open_project
+    from dowse.indexes.storage_limit import enforce_storage_limit
 
     if first is not None:  # a search started this process in the background
         lower_priority()
@@ -58,11 +59,13 @@ def index(folder: str | None, *, yes: bool, wait: bool, first: str | None, as_js
     show_warnings(project.warnings[shown:])
     if wait and report.is_complete:
         wait_for_vectors(project)
+    messages = enforce_storage_limit(project)
+    show_warnings(messages)
     status = project.status()
     project.close()
     exit_code = INTERRUPTED if not report.is_complete else 0 if status.files else 1
     if as_json:
-        return CommandReply(_as_json(report, status), exit_code)
+        return CommandReply({**_as_json(report, status), "warnings": [*project.warnings, *messages]}, exit_code)
     _show(report, status)
     if not report.is_complete:
         say("dowse: Interrupted; the work done so far is kept.")

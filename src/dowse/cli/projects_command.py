@@ -1,5 +1,6 @@
 """`dowse status`, `dowse projects` and `dowse forget`: show, list and remove indexes."""
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -64,19 +65,35 @@ def status(
 @click.command()
 @json_option
 def projects(*, as_json: bool) -> int | CommandReply:
-    """List all indexed projects and folders of documents."""
-    from dowse.indexes.project_lookup import list_projects
+    """List all indexed projects and folders of documents.
 
-    found = list_projects()
+    The size is that of the index on disk. A folder that no longer exists is marked.
+    """
+    from dowse.indexes.project_lookup import list_projects
+    from dowse.indexes.storage_limit import storage_use
+
+    found, use = list_projects(), storage_use()
     if as_json:
-        return CommandReply({"projects": [_project_as_json(project) for project in found]})
+        listed = [_project_as_json(project) for project in found]
+        storage = {"path": str(use.folder), "sizeBytes": use.size_bytes, "limitBytes": use.limit_bytes}
+        return CommandReply({"projects": listed, "storage": storage})
     for project in found:
-        gone = "" if project.exists else "  (the folder no longer exists; dowse forget deletes the index)"
-        size = project.size_bytes + (project.documents.size_bytes if project.documents else 0)
-        show(f"{project.root}  {_format_counts(project)}, {format_size(size)}{gone}")
-    if not found:
+        counts = f"{_format_counts(project)}, {format_size(project.size_bytes)}"
+        show(f"{project.root}  {counts}{_ROOT_STATES[project.root_state]}")
+    if found:
+        say(
+            f"All of dowse's files: {format_size(use.size_bytes)} in {use.folder}, at most {format_size(use.limit_bytes)}"
+        )
+    else:
         say("Nothing is indexed. Start with: dowse index DIR, or dowse docs list DIR")
     return 0
+
+
+_ROOT_STATES = {
+    "present": "",
+    "missing": "  (the folder no longer exists; dowse forget --missing deletes the index)",
+    "unreachable": "  (the folder cannot be reached now; the index is kept)",
+}
 
 
 def _format_counts(project: "Project") -> str:
@@ -89,26 +106,54 @@ def _project_as_json(project: "Project") -> dict[str, Any]:
     return {
         **project.metadata,
         "exists": project.exists,
+        "rootState": project.root_state,
+        "sizeBytes": project.size_bytes,
+        "lastUsed": datetime.fromtimestamp(project.last_used, UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         "isProject": not project.is_documents,
         "totalDocuments": documents.files if documents else None,
     }
 
 
 @click.command()
-@click.argument("folder", metavar="DIR")
+@click.argument("folder", metavar="[DIR]", required=False)
+@click.option("--missing", is_flag=True, help="Delete the index of every folder that no longer exists.")
 @json_option
-def forget(folder: str, *, as_json: bool) -> int | CommandReply:
+def forget(folder: str | None, *, missing: bool, as_json: bool) -> int | CommandReply:
     """Delete the index of DIR; its files stay as they are.
 
-    If DIR has an index of its documents, that is deleted, too.
+    If DIR has an index of its documents, that is deleted, too. --missing keeps the index of a folder
+    that cannot be reached now, for example because its disk is not mounted, and names it.
     """
     from dowse.indexes.project_lookup import forget_project
 
+    if missing == (folder is not None):
+        raise click.UsageError("forget takes a DIR, or --missing.")
+    if folder is None:
+        return _forget_missing(as_json=as_json)
     root = forget_project(parse_path(folder))
     if as_json:
         return CommandReply({"status": "success", "projectPath": str(root), "message": "Index deleted successfully"})
     show(f"Deleted the index of {root}; its files are unchanged.")
     return 0
+
+
+def _forget_missing(*, as_json: bool) -> int | CommandReply:
+    from dowse.indexes.project_lookup import forget_project, list_projects
+
+    found = list_projects()
+    missing = [project for project in found if project.root_state == "missing"]
+    unreachable = [str(project.root) for project in found if project.root_state == "unreachable"]
+    removed = []
+    for project in missing:
+        removed.append({"projectPath": str(project.root), "sizeBytes": project.size_bytes})
+        forget_project(project.root)
+        if not as_json:
+            show(f"Deleted the index of {project.root}, a folder that no longer exists.")
+    for root in unreachable:
+        say(f"Kept the index of {root}, which cannot be reached now. If it is gone: dowse forget {root}")
+    if not missing:
+        say("No indexed folder is missing.")
+    return CommandReply({"status": "success", "removed": removed, "kept": unreachable}) if as_json else 0
 
 
 def _as_json(found: "IndexStatus", watch: "WatchStatus") -> dict[str, Any]:

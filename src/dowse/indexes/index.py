@@ -317,6 +317,7 @@ class ProjectIndex:
                 return read_text(document)
 
             self._store = LocalStore(self.folder, read_if_there)
+            storage_layout.mark_used(self.folder)
         return self._store
 
     def _run(self, progress: Progress | None, drift: Drift | None, first: str, *, is_confirmed: bool) -> IndexReport:

@@ -63,6 +63,10 @@ def format_size(size_bytes: int) -> str:
     return f"{size:.1f}GB"
 
 
+STORAGE_FACT = "storage"
+"""The fact with the messages of the last check of the storage limit."""
+
+
 def describe_index(
     root: Path, folder: Path, open_store: Callable[[], Store], warnings: list[str], *, is_indexing: bool
 ) -> IndexStatus:
@@ -74,9 +78,11 @@ def describe_index(
         expected = int(store.fact("expected") or 0)
         state = _state(store.fact("state"), is_indexing=is_indexing)
         last_check, last_error = store.fact("checked"), store.fact("error")
+        warnings = [*warnings, *(store.fact(STORAGE_FACT) or "").splitlines()]
         findings = [] if is_indexing else store.quick_check()
     except NotIndexed:
-        return IndexStatus("not_found", root, folder, warnings=tuple(warnings))
+        notice = storage_layout.read_eviction_notice(folder)
+        return IndexStatus("not_found", root, folder, warnings=(*warnings, *notice))
     except Failed as error:
         return IndexStatus("failed", root, folder, problem=str(error), last_error=str(error), warnings=tuple(warnings))
     project = storage_layout.read_project(folder)

@@ -16,6 +16,7 @@ from typing import Any
 
 from dowse.errors import DowseError, Failed
 from dowse.indexes.index import ProjectIndex
+from dowse.indexes.storage_limit import enforce_storage_limit
 from dowse.keeping.indexing_run import DOCUMENTS, REBUILD, VERIFY
 from dowse.platform import interrupt_on_terminate, lower_priority, writing_error
 
@@ -59,6 +60,7 @@ def _index(root: Path, how: list[str]) -> None:
 
     work = project.rebuild if REBUILD in how else project.verify if VERIFY in how else project.update
     report = work(progress)
+    project.warnings += enforce_storage_limit(project)
     project.close()
     _send({"is_complete": report.is_complete, "seconds": round(report.seconds, 2), "warnings": project.warnings})
 

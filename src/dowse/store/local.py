@@ -6,7 +6,6 @@ matrix follows when it is next used.
 """
 
 import contextlib
-import os
 import shutil
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -25,6 +24,7 @@ from dowse.store.lock_waits import WRITE_WAIT_SECONDS
 from dowse.store.matrices import Matrices
 from dowse.store.matrix import matrix_files
 from dowse.store.overtaking import WorkStart
+from dowse.store.storage_layout import folder_size
 from dowse.types import (
     KINDS,
     Batch,
@@ -137,12 +137,7 @@ class LocalStore:
 
     def size_bytes(self) -> int:
         """Return the size on disk of everything in the folder."""
-        total = 0
-        for folder, _, names in os.walk(self.folder):
-            for name in names:
-                with contextlib.suppress(FileNotFoundError):  # another process may remove files meanwhile
-                    total += os.lstat(f"{folder}/{name}").st_size
-        return total
+        return folder_size(self.folder)
 
     # Writing
 

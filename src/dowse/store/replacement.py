@@ -8,7 +8,7 @@ from secrets import token_hex
 
 from dowse.platform import make_private_folder
 from dowse.store.local import remove_store, store_files
-from dowse.store.storage_layout import remove_forgotten_folders
+from dowse.store.storage_layout import remove_eviction_notice, remove_forgotten_folders
 
 _FOLDER_PREFIX = "replaced-"
 
@@ -32,6 +32,7 @@ def replaced_store(folder: Path) -> Iterator[None]:
 
 def remove_leftovers(folder: Path) -> None:
     """Remove the stores that killed processes were about to remove; only the caller may replace a store of `folder`."""
+    remove_eviction_notice(folder)
     for kept in folder.glob(f"{_FOLDER_PREFIX}*"):
         shutil.rmtree(kept, ignore_errors=True)
     remove_forgotten_folders()

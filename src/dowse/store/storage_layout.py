@@ -5,11 +5,13 @@ import hashlib
 import json
 import os
 import shutil
+import stat
+import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, Literal
 
 from dowse import __version__
 from dowse.errors import SettingsError
@@ -20,10 +22,19 @@ from dowse.types import Kind, Totals
 DOCUMENTS_FOLDER = "documents"
 """The subfolder, in the folder of a root, with the index of its documents."""
 
+_USED_FILE = "last-used"
+"""An empty file in the folder of an index; its time says when the index was last used."""
+_EVICTED_FILE = "evicted.txt"
+"""In the place of an index that was removed to save space: the message for whoever opens it next."""
+_KEPT_NAMES = ("config.json", "logs", _EVICTED_FILE)
+USE_INTERVAL_SECONDS = 3600
+"""The resolution of the time of the last use, so that an index in frequent use is not touched each time."""
 _FILE_SUFFIXES = (".json", ".lock", ".matrix", ".sqlite", ".sqlite-shm", ".sqlite-wal")
 """How the names of the files of an index end. Its folders have no suffix."""
 _FORGOTTEN = ".forgotten-"
 """Part of the name of a folder that is about to be removed."""
+
+RootState = Literal["present", "missing", "unreachable"]
 
 _FINGERPRINTS: dict[Kind, str] = {"code": "fingerprints.json", "docs": "docs-fingerprints.json"}
 
@@ -46,7 +57,17 @@ class Project:
     @property
     def exists(self) -> bool:
         """Whether the root still exists."""
-        return self.root.is_dir()
+        return self.root_state == "present"
+
+    @property
+    def root_state(self) -> RootState:
+        """Whether the root exists, was removed, or cannot be reached now, for example because its disk is not mounted."""
+        return _find_root_state(self.root, self.last_used)
+
+    @property
+    def last_used(self) -> float:
+        """When the index was last searched or updated, to the hour."""
+        return last_used(self.folder)
 
     @property
     def files(self) -> int:
@@ -60,13 +81,79 @@ class Project:
 
     @property
     def size_bytes(self) -> int:
-        """Size of the index on disk, according to the metadata."""
-        return self._number("stats", "storageSizeBytes") + self._number("docsStats", "docsStorageSizeBytes")
+        """Size of the index on disk."""
+        return folder_size(self.folder)
 
     def _number(self, part: str, key: str) -> int:
         value = self.metadata.get(part)
         number = value.get(key) if isinstance(value, dict) else None
         return number if isinstance(number, int) else 0
+
+
+def _find_root_state(root: Path, used: float) -> RootState:
+    try:
+        return "present" if stat.S_ISDIR(os.stat(root).st_mode) else "missing"  # noqa: PTH116 - Path.is_dir raises
+    except FileNotFoundError:
+        pass
+    except OSError:  # no permission, or a network disk that does not answer
+        return "unreachable"
+    try:
+        above = root.parent.stat()
+        has_others = any(root.parent.iterdir())
+    except OSError:
+        return "unreachable"
+    # The folder below which a disk is mounted is empty without it, and was last changed before the disk was used.
+    return "missing" if has_others or above.st_mtime > used else "unreachable"
+
+
+def folder_size(folder: Path) -> int:
+    """Return the size on disk of everything in a folder."""
+    total = 0
+    for path, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):  # another process may remove files meanwhile
+                total += os.lstat(f"{path}/{name}").st_size
+    return total
+
+
+def mark_used(folder: Path) -> None:
+    """Record that an index is used now, at most once an hour. Where nothing can be written, nothing is recorded."""
+    file = folder / _USED_FILE
+    with contextlib.suppress(OSError):
+        if not file.exists() or time.time() - file.stat().st_mtime >= USE_INTERVAL_SECONDS:
+            file.touch(mode=0o600)
+
+
+def last_used(folder: Path) -> float:
+    """Return when the index in a folder was last used, to the hour; for an index of an older version, last updated."""
+    times = [0.0]
+    for file in (*folder.rglob(_USED_FILE), folder / "metadata.json"):
+        with contextlib.suppress(OSError):
+            times.append(file.stat().st_mtime)
+    return max(times)
+
+
+def evict_index(folder: Path, notice: str) -> None:
+    """Remove an index that can be built again; keep its settings, its log and a notice. The caller holds its lock."""
+    with contextlib.suppress(OSError):  # a full disk
+        (folder / _EVICTED_FILE).write_text(notice, encoding="utf-8")
+    (folder / "catalog.sqlite").unlink(missing_ok=True)  # first: without it there is no index
+    for entry in folder.iterdir():
+        if entry.name not in _KEPT_NAMES and entry.suffix != ".lock":
+            shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+
+
+def read_eviction_notice(folder: Path) -> list[str]:
+    """Return the message of an index that was removed to save space and was not built again yet."""
+    try:
+        return [(folder / _EVICTED_FILE).read_text(encoding="utf-8", errors="replace")]
+    except OSError:
+        return []
+
+
+def remove_eviction_notice(folder: Path) -> None:
+    """Remove the message: the index is built again."""
+    (folder / _EVICTED_FILE).unlink(missing_ok=True)
 
 
 def index_folder(root: Path) -> Path:

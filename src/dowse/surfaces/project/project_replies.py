@@ -249,6 +249,7 @@ def projects_reply(projects: list[Project], budget: int) -> Reply:
             "storageSize": format_size(project.size_bytes),
             "lastUpdated": project.metadata.get("lastIncrementalUpdate"),
             "exists": project.exists,
+            "rootState": project.root_state,
         }
         for project in projects
     )
