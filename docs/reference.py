@@ -72,6 +72,7 @@ KEYS = {
     "problems": "in `search`, the sources that did not answer, why, and what to do",
     "question": "the question that `confirm: true` answers",
     "relevance": "from 0 to 1; at least 0.8 if the title holds all words of the query",
+    "rootState": "`present`, `missing` (the folder no longer exists; `dowse forget --missing` deletes such indexes) or `unreachable` (for example, its disk is not mounted)",
     "searched": "in `search`, the sources that answered",
     "skipped": "the number of files that were left out, by reason; `dowse why PATH` names the rule",
     "source": "the name of a source, as the argument `source` takes it; ids begin with it",
@@ -87,7 +88,7 @@ KEYS = {
     "totalLines": "the number of lines of the document",
     "truncated": "present if the budget cut the reply, with the way to get the rest",
     "userMessage": "the message of an error for the user",
-    "warnings": "messages for the user: settings that cannot be used, a root that was guessed, an index that was repaired, changed files that cannot be indexed",
+    "warnings": "messages for the user: settings that cannot be used, a root that was guessed, an index that was repaired or removed to save space, changed files that cannot be indexed",
     "watcher": "how changes are noticed: `watching`, `polling`, `elsewhere` (by another process) or `off`, and why",
     "within": "the definition or the headings that contain the passage",
 }
