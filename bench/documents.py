@@ -23,7 +23,7 @@ from dowse.reading.link_targets import LinkTarget, LinkTargets
 from dowse.reading.site_prefixes import find_site_prefixes
 from dowse.settings import Settings
 from dowse.sources.document_files import DocumentFiles
-from dowse.types import Entry, StoredDocument
+from dowse.types import Entry, StoredDocument, View
 from mcp import Client
 
 MARKER = "bench documents"
@@ -64,7 +64,7 @@ def _count(root: Path) -> int:
 def _measure(folder: Path, work: Path, options: argparse.Namespace) -> Table:
     runs = [_full_index(folder, work / f"home-{number}") for number in range(options.rounds)]
     os.environ["DOWSE_HOME"] = str(work / f"home-{options.rounds - 1}")
-    project = ProjectIndex(folder, "documents")
+    project = ProjectIndex(folder, View.DOCUMENTS)
     documents = list(project.store.documents())
     links = _links(project, documents)
     project.close()

@@ -56,7 +56,7 @@ def _chunks(roots: list[Path]) -> list[str]:
         entries = [entry for entry in source.entries() if isinstance(entry, Entry)]
         for entry in random.Random(SEED).sample(entries, min(len(entries), FILES // len(roots))):  # noqa: S311
             content = source.read(entry)
-            parsed = content if isinstance(content, Verdict) else start_parsing(source, content)()
+            parsed = content if isinstance(content, Verdict) else start_parsing(source, content[0])()
             if not isinstance(parsed, Verdict):
                 found += [encoder_input(entry.path, piece.text) for piece in parsed.chunks]
     random.Random(SEED).shuffle(found)  # noqa: S311

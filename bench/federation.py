@@ -10,7 +10,6 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import anyio
 
@@ -32,6 +31,7 @@ from dowse.notes.notes_documents import make_note
 from dowse.searching.query_terms import parse_search_query
 from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
+from dowse.types import View
 from mcp import Client
 
 MARKER = "bench federation"
@@ -112,9 +112,9 @@ def _measure_server(
 ) -> Table:
     """Measure a server of some roots and folders of documents, with sites, an archive and notes."""
     for root in roots:
-        _index(root, "project")
+        _index(root, View.PROJECT)
     for folder in documents:
-        _index(folder, "documents")
+        _index(folder, View.DOCUMENTS)
     # With one root speed is measured: one site is enough for five sources.
     sites = judged.sites if len(roots) > 1 else judged.sites[:1]
     sites_surface = open_sites([f"{mixed.site_name(file)}={file}" for file in sites])
@@ -139,8 +139,8 @@ def _measure_server(
         made.close()
 
 
-def _index(root: Path, what: Any) -> None:
-    project = ProjectIndex(root, what)
+def _index(root: Path, view: View) -> None:
+    project = ProjectIndex(root, view)
     project.update()
     project.close()
 

@@ -43,7 +43,7 @@ def apply_change(project: ProjectIndex, path: str) -> tuple[float, float, float]
     if isinstance(content, Verdict):
         return None
     read = time.perf_counter()
-    parsed = start_parsing(project.source, content)()
+    parsed = start_parsing(project.source, content[0])()
     if isinstance(parsed, Verdict):
         return None
     put = make_put(parsed)

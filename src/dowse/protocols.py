@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from dowse.types import (
     Batch,
+    DocumentMatch,
     Entry,
     FileContent,
     Finding,
     FolderCallback,
     Kind,
     Link,
+    MatchedDocuments,
     Scored,
     Stat,
     StoredChunk,
@@ -18,6 +20,7 @@ from dowse.types import (
     TextQuery,
     Totals,
     Verdict,
+    View,
 )
 
 if TYPE_CHECKING:
@@ -43,16 +46,21 @@ class FileSource(Protocol):
         """Return one file like `entry`, but accept only the spelling that the walk uses. The verdict on a folder has no reason."""
         ...
 
-    def read(self, entry: Entry) -> FileContent | Verdict:
-        """Read one file now, or return the verdict against it."""
+    @property
+    def views(self) -> View:
+        """The views for which files are found."""
+        ...
+
+    def read(self, entry: Entry) -> Sequence[FileContent] | Verdict:
+        """Read one file now and return its representations, or return the verdict against it."""
+        ...
+
+    def read_path(self, path: str) -> Sequence[FileContent] | Verdict:
+        """Read one file now by its path, if the whole policy allows it."""
         ...
 
     def text_refusal(self, path: str, text: str) -> Verdict | None:
         """Return the verdict against a file that was converted to this text, or None."""
-        ...
-
-    def read_path(self, path: str) -> FileContent | Verdict:
-        """Read one file now by its path, if the whole policy allows it."""
         ...
 
     def verdict(self, path: str) -> Verdict:
@@ -89,12 +97,20 @@ class DocumentReader(Protocol):
         """Return the document at a path."""
         ...
 
+    def documents_at(self, path: str) -> list[StoredDocument]:
+        """Return the representations of the file at a path, the project's first."""
+        ...
+
     def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
         """Yield all documents, or those below a folder (`src/`) or after a path, sorted by path."""
         ...
 
     def paths(self) -> list[str]:
         """Return the paths of all documents, sorted."""
+        ...
+
+    def ids_by_path(self) -> list[tuple[int, str]]:
+        """Return the ids and the paths of all documents."""
         ...
 
     def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]:
@@ -148,6 +164,10 @@ class TextSearcher(Protocol):
         """Search the fields of documents; best first, ties by id."""
         ...
 
+    def match_documents(self, match: DocumentMatch, limit: int) -> MatchedDocuments:
+        """Select documents by words; return how many there are and the ids of the first, best title first."""
+        ...
+
     def documents_with_word(self, word: str) -> frozenset[int]:
         """Return the documents that contain a word: whole, or all its parts in one chunk."""
         ...
@@ -158,6 +178,10 @@ class TextSearcher(Protocol):
 
     def chunk_frequency(self, term: str) -> int:
         """Return how many chunks contain a term, with identifiers split into parts."""
+        ...
+
+    def title_frequency(self, term: str) -> int:
+        """Return how many titles contain a term."""
         ...
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
@@ -240,6 +264,36 @@ class StoreMaintenance(Protocol):
 
     def close(self) -> None:
         """Close the files of the store."""
+        ...
+
+
+class ChangedDocuments(Protocol):
+    """Documents added to and removed from a store after a transaction."""
+
+    @property
+    def sequence(self) -> int: ...
+
+    @property
+    def added(self) -> Collection[int]: ...
+
+    @property
+    def removed(self) -> Collection[int]: ...
+
+
+class FollowableStore(DocumentReader, Protocol):
+    """A store that reports changes since a transaction."""
+
+    @property
+    def identity(self) -> str:
+        """The id of the index. An index that is built anew has another id, and its sequence starts at 0."""
+        ...
+
+    def sequence(self) -> int:
+        """Return the number of the last transaction."""
+        ...
+
+    def changes_since(self, sequence: int) -> ChangedDocuments | None:
+        """Return the documents added and removed after a transaction; None when the changes are no longer kept."""
         ...
 
 

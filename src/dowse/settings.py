@@ -78,6 +78,11 @@ def write_default_settings(file: Path, global_file: Path | None = None) -> None:
         write_atomically(file, (json.dumps(content, indent=2) + "\n").encode())
 
 
+def differing_keys(one: Settings, other: Settings) -> list[str]:
+    """Return the keys of `config.json` in which two settings differ."""
+    return [key for key, (field, _) in _KEYS.items() if getattr(one, field) != getattr(other, field)]
+
+
 def read_json(file: Path) -> Any:
     """Return the content of one of dowse's JSON files, or raise SettingsError with the problem."""
     try:

@@ -7,8 +7,8 @@ imports no other module of dowse.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import NamedTuple, TYPE_CHECKING, Literal
+from enum import IntFlag, StrEnum
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +18,18 @@ if TYPE_CHECKING:
 
 Kind = Literal["code", "docs"]
 KINDS: tuple[Kind, ...] = ("code", "docs")
+
+
+class View(IntFlag):
+    """The ways in which one index shows the files of its root.
+
+    A project shows every file as it is. Documents show what a reader would see: Markdown and plain text as they are,
+    pages, notebooks, PDF and Word files converted.
+    """
+
+    PROJECT = 1
+    DOCUMENTS = 2
+    BOTH = 3
 
 
 class Reason(StrEnum):
@@ -87,6 +99,17 @@ class Entry:
     path: str
     kind: Kind
     stat: Stat
+    views: View = View.PROJECT
+    """The views that show the file."""
+    is_shared: bool = False
+    """True when both views show the same representation of the file."""
+
+    @property
+    def representations(self) -> tuple[tuple[View, Kind], ...]:
+        """The representations of the file that are stored: the views and the kind of each."""
+        if self.is_shared or self.views is not View.BOTH:
+            return ((self.views, self.kind),)
+        return ((View.PROJECT, self.kind), (View.DOCUMENTS, "docs"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +139,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """The bytes of a file at the time it was read. No parser has seen them yet."""
+    """The bytes of a file at the time it was read, for one representation. No parser has seen them yet."""
 
     path: str
     kind: Kind
@@ -125,8 +148,13 @@ class FileContent:
     content_hash: bytes
     """SHA-256 of the bytes."""
     data: bytes
-    is_converted: bool = False
-    """True when the file is read as a document, which becomes Markdown; false when its own text is kept."""
+    views: View = View.PROJECT
+    """The views that show this representation."""
+
+    @property
+    def is_converted(self) -> bool:
+        """True when the file is read as a document, which becomes Markdown; false when its own text is kept."""
+        return self.views is View.DOCUMENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +169,7 @@ class Document:
     content_hash: bytes
     """SHA-256 of the file's bytes."""
     reading: Reading
+    views: View = View.PROJECT
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,11 +213,13 @@ class Put:
     """One row for each chunk, made by the batch's encoder."""
     problem: str = ""
     """Why the file was read as plain text and not by its parser; empty if it was not."""
+    is_repair: bool = False
+    """True when it replaces a document with the same content, whose chunks are damaged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Changes that become visible together."""
+    """Changes that become visible together. The puts of a path are all its representations."""
 
     puts: Sequence[Put] = ()
     drops: Sequence[str] = ()
@@ -227,6 +258,7 @@ class StoredDocument:
     recipe: str
     problem: str = ""
     """Why the file was read as plain text and not by its parser; empty if it was not."""
+    views: View = View.PROJECT
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +294,31 @@ class TextQuery:
     kind: Kind | None = None
     among: frozenset[int] | None = None
     """Search these documents only."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentMatch:
+    """The documents to select by words: those that have every one of `required` and none of `excluded`.
+
+    Where nothing is required, a document must have one of the `words`.
+    """
+
+    words: tuple[str, ...]
+    required: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    in_titles: bool = True
+    in_texts: bool = True
+    among: frozenset[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedDocuments:
+    """The number of all documents that match, and the ids of the first: those with words in their title, best first."""
+
+    total: int
+    ids: tuple[int, ...] = ()
+    titled: int = 0
+    """How many of the ids have words of the query in their title."""
 
 
 class Scored(NamedTuple):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dowse.types import View
 from tests.cli.conftest import Run, run, start
 from tests.cli.terminal import in_terminal
 from tests.sample_data import write_tree
@@ -226,7 +227,7 @@ def test_what_is_being_indexed_is_not_forgotten_under_the_hands_of_who_does_it(
     from dowse.platform import Lock
 
     run("docs", "list", unindexed)
-    turn = Lock(ProjectIndex(unindexed, "documents").folder / "index.lock")
+    turn = Lock(ProjectIndex(unindexed, View.DOCUMENTS).folder / "index.lock")
     turn.acquire(1)
     ran = run("forget", unindexed)
     assert ran.code == 3

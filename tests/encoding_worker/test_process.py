@@ -17,7 +17,6 @@ from dowse.encoding.inputs import encoder_input
 from dowse.encoding.selection import model_version
 from dowse.encoding.shipped import MINILM_VERSION, MODELS_FOLDER, STATIC_VERSION, open_minilm
 from dowse.encoding_worker import client
-from dowse.encoding_worker.messages import IndexKey
 from dowse.encoding_worker.process import EncodingProcess
 from dowse.encoding_worker.worker_options import WorkerOptions
 from dowse.indexes.encoder_state import serving_version
@@ -41,9 +40,8 @@ SERVER = """
 import sys, time
 from pathlib import Path
 from dowse.encoding_worker.client import EncodingClient
-from dowse.encoding_worker.messages import IndexKey
 encoder = EncodingClient()
-encoder.encode_indexes([IndexKey(Path(sys.argv[1]))])
+encoder.encode_indexes([Path(sys.argv[1])])
 print(encoder.process_id, flush=True)
 time.sleep(600)
 """
@@ -73,7 +71,7 @@ def test_all_chunks_get_their_vectors_and_questions_find_them(
     assert (
         encoder.encode_query(MINILM_VERSION, "fruit", 5.0) is None
     )  # no process runs yet, and the query does not wait for it
-    encoder.encode_indexes([IndexKey(project.root)])
+    encoder.encode_indexes([project.root])
     wait_until(lambda: is_complete(project))
     assert project.store.vector_counts(STATIC_VERSION) == project.store.vector_counts(MINILM_VERSION) == (3, 3)
     assert serving_version(project.store, project.settings) == MINILM_VERSION
@@ -84,7 +82,7 @@ def test_all_chunks_get_their_vectors_and_questions_find_them(
 
 def test_its_vectors_are_those_of_the_encoder(root: Path, indexed: Indexed, start: StartEncoder) -> None:
     project, encoder, ours = indexed(root), start(), open_minilm()
-    encoder.encode_indexes([IndexKey(project.root)])
+    encoder.encode_indexes([project.root])
     wait_until(lambda: is_complete(project))
     assert np.allclose(wait_for_query(encoder, "peel"), ours.encode(["peel"])[0], atol=1e-5)
     apple = ours.encode([encoder_input("apple.py", "def peel_apple(): return 'red'")])[0]
@@ -94,7 +92,7 @@ def test_its_vectors_are_those_of_the_encoder(root: Path, indexed: Indexed, star
 
 def test_a_question_is_answered_in_the_middle_of_the_work(many: Path, indexed: Indexed, start: StartEncoder) -> None:
     project, encoder = indexed(many), start()
-    encoder.encode_indexes([IndexKey(project.root)])
+    encoder.encode_indexes([project.root])
     wait_for_query(encoder, "what is the value")
     assert not is_complete(project)
     wait_until(lambda: count(project) > 0)
@@ -139,7 +137,7 @@ def test_a_kill_in_the_middle_loses_little_and_the_rest_is_done(
 ) -> None:
     monkeypatch.setattr(client, "FIRST_DELAY_SECONDS", 0.01)
     project, encoder = indexed(many), start()
-    encoder.encode_indexes([IndexKey(project.root)])
+    encoder.encode_indexes([project.root])
     wait_until(lambda: 0 < count(project) < MANY)
     killed = encoder.process_id
     assert killed
@@ -170,7 +168,7 @@ def test_it_leaves_when_nothing_is_to_be_done_and_the_next_question_wakes_it(
     root: Path, indexed: Indexed, start: StartEncoder
 ) -> None:
     project, encoder = indexed(root), start(WorkerOptions(idle_seconds=0.5))
-    encoder.encode_indexes([IndexKey(project.root)])
+    encoder.encode_indexes([project.root])
     wait_until(lambda: is_complete(project))
     wait_until(lambda: encoder.process_id is None)
     assert encoder.problem is None
@@ -249,7 +247,7 @@ def test_on_battery_only_questions_are_encoded(
     root: Path, indexed: Indexed, start: StartEncoder, tmp_path: Path
 ) -> None:
     supplies = power(tmp_path / "power", is_discharging=True)
-    project, encoder, place = indexed(root), start(WorkerOptions(supplies=str(supplies))), IndexKey(root)
+    project, encoder, place = indexed(root), start(WorkerOptions(supplies=str(supplies))), root
     encoder.encode_if_needed(project)
     assert encoder.process_id is None
     encoder.encode_indexes([place])
@@ -274,7 +272,7 @@ def test_the_setting_goes_on_on_battery(
 
 
 def test_two_servers_share_the_work_of_one_project(many: Path, indexed: Indexed, start: StartEncoder) -> None:
-    project, first, second, place = indexed(many), start(), start(), IndexKey(many)
+    project, first, second, place = indexed(many), start(), start(), many
     first.encode_indexes([place])
     wait_until(lambda: encoding_lease(project.folder).is_taken())
     second.encode_indexes([place])
@@ -289,7 +287,7 @@ def test_two_servers_share_the_work_of_one_project(many: Path, indexed: Indexed,
 def test_nothing_is_encoded_while_the_project_is_being_indexed(
     root: Path, indexed: Indexed, start: StartEncoder
 ) -> None:
-    project, encoder, place = indexed(root), start(), IndexKey(root)
+    project, encoder, place = indexed(root), start(), root
     project.store.set_fact("state", "running")
     encoder.encode_if_needed(project)
     assert encoder.process_id is None
@@ -302,9 +300,9 @@ def test_nothing_is_encoded_while_the_project_is_being_indexed(
 
 def test_an_index_is_let_go_of(many: Path, indexed: Indexed, start: StartEncoder) -> None:
     project, encoder = indexed(many), start()
-    encoder.encode_indexes([IndexKey(project.root)])
+    encoder.encode_indexes([project.root])
     wait_until(lambda: count(project) > 0)
-    encoder.release(IndexKey(project.root))
+    encoder.release(project.root)
     wait_until(lambda: not encoding_lease(project.folder).is_taken())
     left = count(project)
     assert left < MANY
@@ -316,14 +314,14 @@ def test_a_folder_that_is_gone_disturbs_nobody(
     tmp_path: Path, root: Path, indexed: Indexed, start: StartEncoder
 ) -> None:
     project, encoder = indexed(root), start()
-    encoder.encode_indexes([IndexKey(tmp_path / "nothing"), IndexKey(tmp_path), IndexKey(project.root)])
+    encoder.encode_indexes([tmp_path / "nothing", tmp_path, project.root])
     wait_until(lambda: is_complete(project))
 
 
 def test_files_that_questions_reach_are_encoded_first(many: Path, indexed: Indexed, start: StartEncoder) -> None:
     project, encoder = indexed(many), start()
     encoder.prioritize(project.root, ["file149.py"])
-    encoder.encode_indexes([IndexKey(project.root)])
+    encoder.encode_indexes([project.root])
     document = project.store.document("file149.py")
     assert document
     (chunk,) = project.store.chunks(document.id)
@@ -336,7 +334,7 @@ def test_a_changed_file_is_encoded_when_the_index_has_followed(
     root: Path, indexed: Indexed, start: StartEncoder
 ) -> None:
     project, encoder = indexed(root), start()
-    encoder.encode_indexes([IndexKey(project.root)])
+    encoder.encode_indexes([project.root])
     wait_until(lambda: is_complete(project))
     (root / "kiwi.py").write_text("def peel_kiwi(): return 'green'\n", encoding="utf-8")
     project.update()
@@ -351,7 +349,7 @@ def test_a_changed_file_is_encoded_when_the_index_has_followed(
 
 
 def test_a_changed_encoder_serves_once_it_is_complete(many: Path, indexed: Indexed, start: StartEncoder) -> None:
-    project, encoder, place = indexed(many), start(), IndexKey(many)
+    project, encoder, place = indexed(many), start(), many
     encoder.encode_indexes([place])
     wait_until(lambda: is_complete(project))
     settings = json.loads((project.folder / "config.json").read_text(encoding="utf-8"))

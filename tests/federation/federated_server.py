@@ -9,10 +9,11 @@ import anyio
 
 from dowse.archives.archive_locations import ArchiveLocations, find_locations
 from dowse.archives.archive_watcher import index_once
-from dowse.indexes.index import IndexKind, ProjectIndex
+from dowse.indexes.index import ProjectIndex
 from dowse.keeping.service import Service
 from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
+from dowse.types import View
 from mcp import Client
 from tests.sample_data import write_tree
 from tests.sites.sample_sites import index
@@ -39,10 +40,10 @@ def make_app(folder: Path) -> Path:
     return write_tree(folder / "app", APP)
 
 
-def make_indexes(root: Path, *kinds: IndexKind) -> Path:
+def make_indexes(root: Path, *views: View) -> Path:
     """Index a root in this process and return it."""
-    for kind in kinds or ("project", "documents"):
-        project = ProjectIndex(root, kind)
+    for view in views or (View.PROJECT, View.DOCUMENTS):
+        project = ProjectIndex(root, view)
         project.update()
         project.close()
     return root

@@ -9,6 +9,7 @@ import pytest
 from dowse.federation import federated_search
 from dowse.keeping.service import Service
 from dowse.server.composition import ComposedServer, Offer
+from dowse.types import View
 from tests.federation.federated_server import (
     make_app,
     make_federated_server,
@@ -56,7 +57,7 @@ def test_a_file_that_two_sources_have_is_listed_once(tmp_path: Path, app: Path) 
 
 
 def test_a_file_under_two_roots_is_listed_once(tmp_path: Path, app: Path) -> None:
-    make_indexes(app / "src", "project")
+    make_indexes(app / "src", View.PROJECT)
     server = ComposedServer(Service([app, app / "src"]), app, Offer())
     reply = search(server, query="peel_apple", source="project")
     found = [result for result in reply["results"] if result["path"].endswith("apple.py")]
@@ -240,11 +241,11 @@ def test_without_create_index_another_remedy_is_named(tmp_path: Path) -> None:
 
 
 def test_a_source_that_is_broken_is_named_and_the_others_answer(tmp_path: Path, app: Path, storage: Path) -> None:
-    for catalog in storage.rglob("documents/catalog.sqlite"):
+    for catalog in storage.rglob("catalog.sqlite"):
         catalog.write_bytes(b"not a database" * 1000)
     reply = search(make_federated_server(tmp_path, app), query="quince")
-    assert "project/app" in result_sources(reply)
-    assert "documents/app" in reply["metadata"]["problems"]
+    assert result_sources(reply)
+    assert "project/app" in reply["metadata"]["problems"]
 
 
 def test_a_source_that_takes_too_long_is_named(tmp_path: Path, app: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,7 +278,7 @@ def test_several_roots_are_several_sources(tmp_path: Path, app: Path) -> None:
 
 
 def test_documents_may_lie_elsewhere_than_projects(tmp_path: Path, app: Path) -> None:
-    other = make_indexes(write_tree(tmp_path / "handbook", {"quince.txt": "Quinces, again.\n"}), "documents")
+    other = make_indexes(write_tree(tmp_path / "handbook", {"quince.txt": "Quinces, again.\n"}), View.DOCUMENTS)
     server = make_federated_server(tmp_path, app, library=(other,))
     reply = search(server, query="quinces again", source="handbook")
     assert result_ids(reply) == ["documents/handbook/quince.txt"]

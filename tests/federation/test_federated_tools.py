@@ -111,7 +111,7 @@ def test_the_status_of_a_project_keeps_its_shape_and_tells_of_all_sources(tmp_pa
 
 
 def test_a_broken_source_is_seen_in_the_status(tmp_path: Path, app: Path, storage: Path) -> None:
-    for catalog in storage.rglob("documents/catalog.sqlite"):
+    for catalog in storage.rglob("catalog.sqlite"):
         catalog.write_bytes(b"not a database" * 1000)
     status = run_conversation(
         make_federated_server(tmp_path, app), lambda assistant: assistant.call_tool("get_index_status")

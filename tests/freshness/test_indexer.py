@@ -248,7 +248,7 @@ def test_files_whose_path_has_the_words_come_first(root: Path, source: ProjectFi
     read: list[str] = []
 
     class Watched(ProjectFiles):
-        def read(self, entry: Entry) -> FileContent | Verdict:
+        def read(self, entry: Entry) -> list[FileContent] | Verdict:
             read.append(entry.path)
             return super().read(entry)
 

@@ -11,7 +11,7 @@ from dowse.parsing.parsed_outlines import outline as outline_in_pool
 from dowse.reading import detect_language, read_document
 from dowse.reading.links import find_links
 from dowse.reading.outlines import Outline
-from dowse.types import FileContent, Stat, Verdict
+from dowse.types import FileContent, Stat, Verdict, View
 
 __all__ = ["AnySource", "chunk", "cut_in_pool", "outline", "parse_in_pool", "read_document"]
 
@@ -26,7 +26,7 @@ class AnySource:
 def cut_in_pool(language: str, data: bytes) -> None:
     """Have code cut; each chunk has to be a slice of the file, whatever happened to the parser."""
     stat, digest = Stat(size=len(data), mtime_ns=1, inode=1, ctime_ns=1), hashlib.sha256(data).digest()
-    content = FileContent("a", "code", language, stat, digest, data, is_converted=False)
+    content = FileContent("a", "code", language, stat, digest, data)
     parsed = start_parsing(AnySource(), content)()  # type: ignore[arg-type]
     assert not isinstance(parsed, Verdict)
     text = parsed.document.reading.text.encode()
@@ -38,8 +38,8 @@ def parse_in_pool(path: str, data: bytes) -> None:
     language = detect_language(path, data[:1024])
     stat, digest = Stat(size=len(data), mtime_ns=1, inode=1, ctime_ns=1), hashlib.sha256(data).digest()
     source: AnySource = AnySource()
-    document = FileContent(path, "docs", language, stat, digest, data, is_converted=True)
-    file = FileContent(path, "code", language, stat, digest, data, is_converted=False)
+    document = FileContent(path, "docs", language, stat, digest, data, View.DOCUMENTS)
+    file = FileContent(path, "code", language, stat, digest, data)
     for wait in [start_parsing(source, content) for content in (document, file)]:  # type: ignore[arg-type]
         parsed = wait()
         if not isinstance(parsed, Verdict):

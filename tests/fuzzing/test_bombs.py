@@ -16,7 +16,7 @@ import pytest
 
 from dowse.chunking.grammars import load_grammar
 from dowse.parsing.document_parsing import start_parsing
-from dowse.types import FileContent, Kind, Stat
+from dowse.types import FileContent, Kind, Stat, View
 from tests.fuzzing import bombs, samples
 from tests.fuzzing.bombs import Bomb
 from tests.fuzzing.parser_costs import Cost, CostMeter, descendants, private_bytes
@@ -34,7 +34,8 @@ SEED = os.environ.get("BOMB_SEED", "1")
 def cost_of(path: str, language: str, kind: Kind, data: bytes) -> tuple[Cost, str]:
     """Parse a file as indexing does; return its cost and what its parser could not cope with."""
     stat = Stat(size=len(data), mtime_ns=1, inode=1, ctime_ns=1)
-    content = FileContent(path, kind, language, stat, hashlib.sha256(data).digest(), data, is_converted=kind == "docs")
+    views = View.DOCUMENTS if kind == "docs" else View.PROJECT
+    content = FileContent(path, kind, language, stat, hashlib.sha256(data).digest(), data, views)
     with CostMeter() as meter:
         parsed = start_parsing(AnySource(), content)()  # type: ignore[arg-type]
     return meter.cost, getattr(parsed, "problem", "")

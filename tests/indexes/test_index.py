@@ -75,10 +75,10 @@ def overtake(
     and_then: Callable[[], object] = lambda: None,
 ) -> None:
     """Change files, and have another process index them, between the reading and the writing of the next batch."""
-    really_apply = project.store.apply
+    really_apply = project.whole.apply
 
     def apply(batch: Batch) -> int:
-        monkeypatch.setattr(project.store, "apply", really_apply)
+        monkeypatch.setattr(project.whole, "apply", really_apply)
         time.sleep(0.01)
         change()
         with contextlib.closing(ProjectIndex(project.root)) as faster:
@@ -86,7 +86,7 @@ def overtake(
         and_then()
         return really_apply(batch)
 
-    monkeypatch.setattr(project.store, "apply", apply)
+    monkeypatch.setattr(project.whole, "apply", apply)
 
 
 def test_a_process_that_is_overtaken_does_not_write_an_older_content(

@@ -19,7 +19,7 @@ from dowse.keeping import catch_up, index_updates, lost_events, watched_index
 from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.watch_status import read_watch_status
 from dowse.parsing.document_parsing import ParsedDocument
-from dowse.types import Put
+from dowse.types import Put, View
 from tests.freshness.test_git_head import git
 from tests.keeping.conftest import Keep, Paths, eventually
 from tests.sample_data import write_tree
@@ -88,9 +88,9 @@ def test_very_much_is_left_to_a_process_of_its_own(
     monkeypatch.setattr(index_updates, "AT_ONCE_FILES", 5)
     started: list[Path] = []
 
-    def start(root: Path, *how: str) -> IndexingRun:
+    def start(root: Path, views: View, how: str | None = None) -> IndexingRun:
         started.append(root)
-        return start_run(root, *how)
+        return start_run(root, views, how)
 
     monkeypatch.setattr(index_updates, "start_run", start)
     keep().catch_up(project)

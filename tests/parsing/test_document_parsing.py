@@ -14,7 +14,7 @@ from dowse.reading.languages import detect_language
 from dowse.settings import Settings
 from dowse.sources.document_files import DocumentFiles
 from dowse.sources.project_files import ProjectFiles
-from dowse.types import FileContent, Kind, Reason, Stat, Verdict
+from dowse.types import FileContent, Kind, Reason, Stat, Verdict, View
 from tests.parsing.child_processes import parser_memory_watched
 from tests.reading.test_docx import archive, paragraph, part
 
@@ -29,7 +29,13 @@ def source(tmp_path: Path) -> ProjectFiles:
 def content_of(path: str, data: bytes, kind: Kind = "code", *, is_converted: bool = False) -> FileContent:
     language = "markdown" if is_converted else detect_language(path, data[:1024])
     return FileContent(
-        path, kind, language, Stat(len(data), 1, 1, 1), hashlib.sha256(data).digest(), data, is_converted=is_converted
+        path,
+        kind,
+        language,
+        Stat(len(data), 1, 1, 1),
+        hashlib.sha256(data).digest(),
+        data,
+        View.DOCUMENTS if is_converted else View.PROJECT,
     )
 
 

@@ -18,7 +18,7 @@ from dowse.reading import pdf, read_document
 from dowse.reading.pdf import page_text
 from dowse.settings import Settings
 from dowse.sources.document_files import DocumentFiles
-from dowse.types import FileContent, Link, Reading, Stat
+from dowse.types import FileContent, Link, Reading, Stat, View
 
 has_parser = pytest.mark.skipif(find_spec("pypdfium2") is None, reason="needs the extra `documents`")
 
@@ -214,7 +214,7 @@ def test_a_parser_that_cannot_be_loaded_is_as_good_as_none(monkeypatch: pytest.M
 
 def content_of(data: bytes) -> FileContent:
     stat, digest = Stat(len(data), 1, 1, 1), hashlib.sha256(data).digest()
-    return FileContent("a.pdf", "docs", "markdown", stat, digest, data, is_converted=True)
+    return FileContent("a.pdf", "docs", "markdown", stat, digest, data, View.DOCUMENTS)
 
 
 @has_parser

@@ -12,7 +12,7 @@ from dowse.parsing.document_parsing import parse
 from dowse.settings import Settings
 from dowse.sources.document_files import DocumentFiles
 from dowse.sources.private_keys import find_private_key
-from dowse.types import Entry, FileContent, Reason, Rule, Verdict
+from dowse.types import Entry, Reason, Rule, Verdict
 from tests.reading.test_docx import WORD
 from tests.sample_data import write_tree
 from tests.sources.repositories import decisions, source
@@ -162,8 +162,8 @@ def test_a_word_file_that_holds_a_private_key_is_not_read(tmp_path: Path) -> Non
         )
     files = DocumentFiles(tmp_path, Settings())
     content = files.read_path("key.docx")
-    assert isinstance(content, FileContent)
-    found = parse(files, content)
+    assert isinstance(content, list)
+    found = parse(files, content[0])
     assert isinstance(found, Verdict)
     assert found.reason is Reason.DENIED
 
@@ -173,7 +173,7 @@ def test_what_only_shows_a_key_is_read(tmp_path: Path, name: str) -> None:
     write_tree(tmp_path, {name: SHOWN[name]})
     project = source(tmp_path)
     assert project.verdict(name).is_allowed
-    assert isinstance(project.read_path(name), FileContent)
+    assert isinstance(project.read_path(name), list)
 
 
 @pytest.mark.parametrize("name", ["id_rsa_github", "id_ed25519_work", "deploy_key", "notes.txt", "key.py"])

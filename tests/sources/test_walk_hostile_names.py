@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.types import Entry, FileContent, Verdict
+from dowse.types import Entry, Verdict
 from tests.repository import EVAL
 from tests.sources.repositories import can_make, decisions, source
 
@@ -66,8 +66,8 @@ def test_a_file_of_any_name_is_read_or_refused_with_a_reason(tmp_path: Path) -> 
     assert set(walked) == set(names)
     for name, item in walked.items():
         answer = project.read(item) if isinstance(item, Entry) else item
-        assert isinstance(answer, Verdict) or answer.data == b"text"
-        assert project.verdict(name).is_allowed == isinstance(answer, FileContent)
+        assert isinstance(answer, Verdict) or answer[0].data == b"text"
+        assert project.verdict(name).is_allowed == isinstance(answer, list)
 
 
 @pytest.mark.parametrize("prefix", ["", "src/", "../", "/"])

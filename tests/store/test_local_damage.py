@@ -17,8 +17,9 @@ from dowse.platform import Lock
 from dowse.store import catalog, lexical, matrix
 from dowse.store.catalog import Catalog
 from dowse.store.catalog_schema import APPLICATION_ID, STEPS
-from dowse.store.local import LocalStore, set_catalog_aside
+from dowse.store.local import LocalStore
 from dowse.store.matrices import Matrices
+from dowse.store.store_files import set_catalog_aside
 from dowse.types import Batch, StoredDocument, TextQuery
 from tests.sample_data import World
 from tests.store.test_local_contract import found_paths

@@ -142,11 +142,14 @@ def note_reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_a_file_of_another_segment_is_noticed(folder: Path, world: World) -> None:
     """Its checksum is right, and it is not what was written there."""
+    writer = LocalStore(folder, world.read_text)
+    writer.apply(Batch(puts=[world.put("fruit9.py", "fruit pear")]))
+    writer.close()
     first, second = files_of(folder, "fast")[:2]
     shutil.copyfile(first, second)
     store = LocalStore(folder, world.read_text)
     assert [finding.part for finding in store.check()] == ["lexical index"]
-    assert len(found_paths(store, "fruit")) == 8
+    assert len(found_paths(store, "fruit")) == 9
     assert store.check() == []
 
 

@@ -17,7 +17,7 @@ from dowse.reading import read_as_plain_text, read_document
 from dowse.reading.decoding import decode
 from dowse.reading.front_matter import parse_front_matter
 from dowse.reading.shorten import MAX_TITLE_CHARS, shorten
-from dowse.sources.document_files import suffix_of
+from dowse.sources.document_types import suffix_of
 from dowse.types import Reading
 
 _DATE_KEYS = (

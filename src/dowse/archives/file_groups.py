@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dowse.sources.archive_files import METADATA_FILE, RESULT_FILE
-from dowse.sources.document_files import suffix_of
+from dowse.sources.document_types import suffix_of
 from dowse.types import Entry
 
 Form = Literal["text", "capture", "query", "bibliography"]

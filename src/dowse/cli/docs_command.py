@@ -26,6 +26,7 @@ from dowse.cli.serve_command import budget_option, run_server, tools_option
 from dowse.cli.serve_options import ServeOptions
 from dowse.errors import NoSuchDocument, NotWritable, UsageError
 from dowse.mcp.tools import Level
+from dowse.types import View
 
 if TYPE_CHECKING:
     from dowse.indexes.index import ProjectIndex
@@ -118,8 +119,8 @@ def search_command(
     Exit code 1: nothing was found.
     """
     from dowse.indexes.document_search import DocumentQuery, find_documents
+    from dowse.indexes.query_vectors import InProcessEncoder
     from dowse.searching.query_terms import parse_search_query
-    from dowse.searching.title_index import TitleIndex
     from dowse.surfaces.documents.doc_uris import make_uri, parse_extensions
     from dowse.surfaces.documents.document_replies import document_result
 
@@ -127,7 +128,10 @@ def search_command(
     if not query.strip():
         raise UsageError("The query is empty. Say what to look for.")
     document_query = DocumentQuery(parse_search_query(query), place, limit, parse_extensions(list(types)))
-    found = _ask(_open_index(folder), lambda project: find_documents(project, document_query, TitleIndex()).matches)
+    found = _ask(
+        _open_index(folder),
+        lambda project: find_documents(project, document_query, encoder=InProcessEncoder(project.settings)).matches,
+    )
     results = [
         {**document_result(make_uri(match.document.path), match, found.terms), "path": match.document.path}
         for match in found.found
@@ -147,6 +151,8 @@ def search_command(
     if found.corrected:
         say("corrected: " + ", ".join(f"{known} instead of {word}" for word, known in found.corrected.items()))
     more = f", {len(results)} shown" if found.total > len(results) else ""
+    if results and not found.total:
+        more = f" with these words, {len(results)} near in meaning"
     say(f"{pluralize(found.total, 'document')}{more}" if results else "nothing found")
     return exit_code
 
@@ -166,7 +172,7 @@ def read_command(document: str, folder: str | None, *, section: str | None, as_j
     from dowse.line_numbers import split_lines
     from dowse.surfaces.documents.doc_uris import SCHEME, document_mime_type, make_uri, parse_uri
 
-    project = ProjectIndex(_find_root(folder), "documents")
+    project = ProjectIndex(_find_root(folder), View.DOCUMENTS)
     path, anchor = parse_uri(document) if document.startswith(SCHEME) else (document.removeprefix("./"), "")
     found = read_now(project, path)
     if found is None and not document.startswith(SCHEME) and "#" in path:
@@ -192,7 +198,7 @@ def _open_index(folder: str | None) -> "ProjectIndex":
     """Return the index of a folder's documents."""
     from dowse.indexes.index import ProjectIndex
 
-    return ProjectIndex(_find_root(folder), "documents")
+    return ProjectIndex(_find_root(folder), View.DOCUMENTS)
 
 
 def _ask(project: "ProjectIndex", question: Callable[["ProjectIndex"], Answer]) -> Answer:

@@ -1,16 +1,15 @@
 """`dowse doctor`: compare an index with its files, and its derived parts with the catalog."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from dowse.cli.common_arguments import json_option, parse_folder
 from dowse.cli.output import CommandReply, pluralize, progress_bar, show, show_warnings
-from dowse.types import Finding
 
 if TYPE_CHECKING:
     from dowse.indexes.index import ProjectIndex
+    from dowse.types import Finding
 
 
 @click.command()
@@ -21,22 +20,15 @@ def doctor(folder: str | None, *, fix: bool, as_json: bool) -> int | CommandRepl
     """Check the index of DIR against its files.
 
     DIR defaults to the project around the working directory. This reads every file, and compares
-    every part of the index with the catalog. The index that `dowse docs` made of DIR is checked as well.
+    every part of the index with the catalog.
 
     Exit code 1: there are problems that are not repaired.
     """
-    from dowse.indexes.damage_recovery import was_indexed
-    from dowse.indexes.index import ProjectIndex
     from dowse.indexes.project_lookup import open_or_find
 
     project = open_or_find(parse_folder(folder))
-    documents = ProjectIndex(project.root, "documents")
-    indexes = [index for index in (project, documents) if was_indexed(index)]
-    findings, remaining = list[Finding](), list[Finding]()
-    for index in indexes or [project]:
-        found = _check(index)
-        findings += _name_documents(index, found)
-        remaining += _name_documents(index, _repair(index, found) if fix and found else found)
+    findings = _check(project)
+    remaining = _repair(project, findings) if fix and findings else findings
     repaired = fix and bool(findings)
     exit_code = 1 if remaining else 0
     if as_json:
@@ -69,13 +61,6 @@ def _repair(index: "ProjectIndex", findings: "list[Finding]") -> "list[Finding]"
             return index.repair(findings, progress)
     finally:
         show_warnings(index.warnings)
-
-
-def _name_documents(index: "ProjectIndex", findings: "list[Finding]") -> "list[Finding]":
-    """Return findings that say which of the two indexes of a root they are about."""
-    if index.what == "project":
-        return findings
-    return [replace(finding, part=f"documents, {finding.part}") for finding in findings]
 
 
 def _format_verdict(found: int, remaining: int, *, is_repaired: bool) -> str:

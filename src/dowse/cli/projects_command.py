@@ -10,6 +10,7 @@ from dowse.cli.encoding_output import format_encoding
 from dowse.cli.output import CommandReply, format_unparsed, pluralize, say, show, show_warnings
 from dowse.cli.serve_options import config_options, load_manifest, merge_options
 from dowse.indexes.index_status import format_size
+from dowse.types import View
 
 if TYPE_CHECKING:
     from dowse.indexes.index_status import IndexStatus
@@ -39,26 +40,24 @@ def status(
 
         named = parse_folder(folder)
         return show_sources(merge_options({"roots": (named,) if named else ()}, manifest), as_json=as_json)
-    from dowse.indexes.index import ProjectIndex
     from dowse.indexes.project_lookup import open_or_find
     from dowse.keeping.watch_status import read_watch_status
 
     project = open_or_find(parse_folder(folder))
-    documents = ProjectIndex(project.root, "documents")
+    documents = project.seen_as(View.DOCUMENTS)
     found, watch = project.status(), read_watch_status(project)
-    documents_found, documents_watch = documents.status(), read_watch_status(documents)
+    documents_found = documents.status()
     project.close()
-    documents.close()
     show_warnings(found.warnings)
     unusable_states = ("not_found", "failed")
     exit_code = 1 if found.state in unusable_states and documents_found.state in unusable_states else 0
-    has_documents = documents_found.state != "not_found"
+    has_documents = documents_found.state != "not_found" and found.state != "failed"  # one catalog has both
     if as_json:
-        documents_value = _as_json(documents_found, documents_watch) if has_documents else None
+        documents_value = _as_json(documents_found, watch) if has_documents else None
         return CommandReply({**_as_json(found, watch), "documents": documents_value}, exit_code)
     _show(found, watch)
     if has_documents:
-        _show_documents(documents_found, documents_watch)
+        _show_documents(documents_found)
     return exit_code
 
 
@@ -97,20 +96,21 @@ _ROOT_STATES = {
 
 
 def _format_counts(project: "Project") -> str:
-    files = pluralize(project.files, "document" if project.is_documents else "file")
-    return f"{files} and {pluralize(project.documents.files, 'document')}" if project.documents else files
+    counts = [pluralize(project.files, "file")] if project.views & View.PROJECT else []
+    if project.documents is not None:
+        counts.append(pluralize(project.documents, "document"))
+    return " and ".join(counts)
 
 
 def _project_as_json(project: "Project") -> dict[str, Any]:
-    documents = project if project.is_documents else project.documents
     return {
         **project.metadata,
         "exists": project.exists,
         "rootState": project.root_state,
         "sizeBytes": project.size_bytes,
         "lastUsed": datetime.fromtimestamp(project.last_used, UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-        "isProject": not project.is_documents,
-        "totalDocuments": documents.files if documents else None,
+        "isProject": bool(project.views & View.PROJECT),
+        "totalDocuments": project.documents,
     }
 
 
@@ -187,17 +187,14 @@ def _as_json(found: "IndexStatus", watch: "WatchStatus") -> dict[str, Any]:
     }
 
 
-def _show_documents(found: "IndexStatus", watch: "WatchStatus") -> None:
-    show(
-        f"  documents ({found.state}): {pluralize(found.files, 'document')}, {format_size(found.size_bytes)} in {found.folder}"
-    )
+def _show_documents(found: "IndexStatus") -> None:
+    show(f"  documents ({found.state}): {pluralize(found.files, 'document')}, {pluralize(found.chunks, 'chunk')}")
     if found.problem:
         show(f"    problem: {found.problem}")
     for line in format_unparsed(found.unparsed):
         show(f"    {line}")
     if found.last_error and found.last_error != found.problem:
         show(f"    last error: {found.last_error}")
-    show(f"    {'kept up to date' if watch.mode == 'elsewhere' else 'not kept up to date'}: {watch.why}")
 
 
 def _show(found: "IndexStatus", watch: "WatchStatus") -> None:

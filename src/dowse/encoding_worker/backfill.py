@@ -45,7 +45,7 @@ class BackfillOptions:
 
 def fill_vectors(project: ProjectIndex, encoder: Encoder, options: BackfillOptions) -> BackfillOutcome:
     """Make the missing vectors in the order of the chunks, those of urgent files before all others."""
-    store, version = project.store, encoder.version
+    store, version = project.whole, encoder.version
     backfill = _Backfill(project, encoder, options)
     after = encoded_up_to(store, version)
     while True:
@@ -77,7 +77,7 @@ class _Backfill:
 
     def __init__(self, project: ProjectIndex, encoder: Encoder, options: BackfillOptions) -> None:
         self._project, self._encoder, self._options = project, encoder, options
-        self._read_text = text_reader(project.source)
+        self._read_text = text_reader(project.kept_source)
         self._open_text: tuple[int, bytes | None] = (0, None)
         self._urgent: tuple[str, ...] = ()
         self._done_chunks = set[int]()
@@ -91,8 +91,8 @@ class _Backfill:
         if urgent == self._urgent:
             return True
         self._urgent = urgent
-        store = self._project.store
-        document_ids = [document.id for path in urgent if (document := store.document(path))]
+        store = self._project.whole
+        document_ids = [document.id for path in urgent for document in store.documents_at(path)]
         wanted = [document_id for document_id in document_ids if document_id not in self.skipped]
         chunks = store.chunks_without_vectors(
             self._encoder.version, PAGE_CHUNKS, first=wanted, after=store.newest_chunk_id()
@@ -149,12 +149,12 @@ class _Backfill:
 
     def _save(self, vectors: "dict[int, Vectors]") -> None:
         if vectors:
-            self._project.store.put_vectors(self._encoder.version, list(vectors.items()))
+            self._project.whole.put_vectors(self._encoder.version, list(vectors.items()))
 
     def _texts(self, ids: Sequence[int]) -> Iterator[tuple[int, _ChunkText]]:
         """Yield the text of each chunk that still exists and whose file has not changed."""
-        chunks = self._project.store.chunks_by_id(ids)
-        documents = self._project.store.documents_by_id({chunk.document_id for chunk in chunks.values()})
+        chunks = self._project.whole.chunks_by_id(ids)
+        documents = self._project.whole.documents_by_id({chunk.document_id for chunk in chunks.values()})
         for chunk in (chunks[chunk_id] for chunk_id in ids if chunk_id in chunks):
             document = documents.get(chunk.document_id)
             data = self._text_of(document) if document else None
@@ -167,7 +167,7 @@ class _Backfill:
     def _text_of(self, document: StoredDocument) -> bytes | None:
         """Return the text of a document; it is read once for consecutive chunks."""
         if self._open_text[0] != document.id:
-            converted = self._project.store.converted_text(document.id)
+            converted = self._project.whole.converted_text(document.id)
             text = self._read_text(document) if converted is None else converted
             self._open_text = document.id, None if text is None else text.encode()
         return self._open_text[1]

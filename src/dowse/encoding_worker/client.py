@@ -9,12 +9,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dowse.encoding_worker.messages import QUERY_CHARACTERS, IndexKey, key_from_json, key_to_json, vector_from_text
+from dowse.encoding_worker.messages import QUERY_CHARACTERS, vector_from_text
 from dowse.encoding_worker.process import WORKER_COMMAND, EncodingProcess
 from dowse.encoding_worker.worker_options import WorkerOptions
 from dowse.indexes.encoder_state import record_complete_versions, record_encoding_complete
 from dowse.indexes.encoding_progress import encoding_lease, is_paused, record_problem
-from dowse.indexes.index import IndexKind, ProjectIndex, index_folder_of
+from dowse.indexes.index import ProjectIndex
+from dowse.store.storage_layout import index_folder
 
 if TYPE_CHECKING:
     from dowse.types import Vectors
@@ -70,14 +71,14 @@ class EncodingClient:
         self._cached_vectors = OrderedDict[tuple[str, str], "Vectors"]()
         self._query_numbers = itertools.count(1)
         self._queries = dict[int, _PendingQuery]()
-        self._indexes = dict[IndexKey, float]()
+        self._indexes = dict[Path, float]()
         """The served indexes, and when the process was last asked to encode each."""
-        self._outcomes = dict[IndexKey, tuple[str, str | None]]()
-        self._stuck_at = dict[IndexKey, int]()
+        self._outcomes = dict[Path, tuple[str, str | None]]()
+        self._stuck_at = dict[Path, int]()
         """States of indexes for which nothing more could be done when the process ended."""
-        self._priority_paths = dict[IndexKey, list[str]]()
+        self._priority_paths = dict[Path, list[str]]()
         """Files to encode first, for the process that is not started yet."""
-        self._releases = dict[IndexKey, threading.Event]()
+        self._releases = dict[Path, threading.Event]()
         self._crashes = 0
         self._not_before = 0.0
         self.problem: str | None = None
@@ -106,50 +107,50 @@ class EncodingClient:
         query.answered.wait(seconds)
         return query.vector
 
-    def prioritize(self, root: Path, paths: Iterable[str], what: IndexKind = "project") -> None:
+    def prioritize(self, root: Path, paths: Iterable[str]) -> None:
         """Encode the files that a search found before all others."""
-        key, chosen = IndexKey(root, what), list(itertools.islice(paths, MAX_PRIORITY_PATHS))
+        chosen = list(itertools.islice(paths, MAX_PRIORITY_PATHS))
         with self._lock:
             if chosen and self._has_process():
-                self._send({"front": key_to_json(key), "paths": chosen})
+                self._send({"front": str(root), "paths": chosen})
             elif chosen:
-                self._priority_paths[key] = chosen
+                self._priority_paths[root] = chosen
 
     # Indexes
 
     def encode_if_needed(self, project: ProjectIndex) -> None:
         """Have the missing vectors of an index made; cheap where none is missing."""
-        key, store = IndexKey(project.root, project.what), project.store
-        if time.monotonic() - self._indexes.get(key, -VECTOR_CHECK_SECONDS) < VECTOR_CHECK_SECONDS:
+        root, store = project.root, project.whole
+        if time.monotonic() - self._indexes.get(root, -VECTOR_CHECK_SECONDS) < VECTOR_CHECK_SECONDS:
             return
         if project.is_being_updated() or store.fact("state") != "complete":
             return
         if record_complete_versions(store, project.settings) is None:
             record_encoding_complete(store, project.settings)
-        elif self._has_process() or not (self._is_paused(project) or self._is_pointless(key, project)):
-            self.encode_indexes([key])
+        elif self._has_process() or not (self._is_paused(project) or self._is_pointless(root, project)):
+            self.encode_indexes([root])
 
-    def encode_indexes(self, keys: Iterable[IndexKey]) -> None:
+    def encode_indexes(self, roots: Iterable[Path]) -> None:
         """Have the missing vectors of these indexes made."""
         with self._lock:
-            now, new = time.monotonic(), list(keys)
+            now, new = time.monotonic(), list(roots)
             self._indexes.update(dict.fromkeys(new, now))
             was_running = self._has_process()
             if self._start() and was_running:
-                self._send({"work": [key_to_json(key) for key in new]})
+                self._send({"work": [str(root) for root in new]})
 
-    def release(self, key: IndexKey) -> None:
+    def release(self, root: Path) -> None:
         """Close the files of an index, so that it can be deleted."""
         with self._lock:
-            if self._indexes.pop(key, None) is None or not self._has_process():
+            if self._indexes.pop(root, None) is None or not self._has_process():
                 return
-            released = self._releases.setdefault(key, threading.Event())
-            self._send({"leave": key_to_json(key)})
+            released = self._releases.setdefault(root, threading.Event())
+            self._send({"leave": str(root)})
         released.wait(RELEASE_SECONDS)
 
-    def outcome(self, key: IndexKey) -> tuple[str, str | None]:
+    def outcome(self, root: Path) -> tuple[str, str | None]:
         """Return the last outcome that the process reported for an index, and its problem."""
-        return self._outcomes.get(key, ("", None))
+        return self._outcomes.get(root, ("", None))
 
     @property
     def process_id(self) -> int | None:
@@ -187,9 +188,9 @@ class EncodingClient:
         except OSError as error:
             self._note_crash(f"The encoding process cannot be started: {error.strerror or error}.")
             return False
-        self._send({"work": [key_to_json(key) for key in self._indexes]})
-        for key, paths in self._priority_paths.items():
-            self._send({"front": key_to_json(key), "paths": paths})
+        self._send({"work": [str(root) for root in self._indexes]})
+        for root, paths in self._priority_paths.items():
+            self._send({"front": str(root), "paths": paths})
         self._priority_paths.clear()
         return True
 
@@ -200,11 +201,11 @@ class EncodingClient:
     def _is_paused(self, project: ProjectIndex) -> bool:
         return not self._options.ignores_battery and is_paused(project.settings, Path(self._options.supplies))
 
-    def _is_pointless(self, key: IndexKey, project: ProjectIndex) -> bool:
+    def _is_pointless(self, root: Path, project: ProjectIndex) -> bool:
         """Return whether our process could do nothing: another one encodes, or the rest cannot be encoded yet."""
         lease = encoding_lease(project.folder)
         is_elsewhere = lease.path.exists() and lease.is_taken()
-        return is_elsewhere or self._stuck_at.get(key) == project.store.sequence()
+        return is_elsewhere or self._stuck_at.get(root) == project.whole.sequence()
 
     def _kill_if_hung(self) -> None:
         oldest = min((query.sent_at for query in self._queries.values()), default=time.monotonic())
@@ -216,14 +217,14 @@ class EncodingClient:
         if "answer" in message:
             self._handle_vector(message)
         if "outcome" in message:
-            self._outcomes[key_from_json(message["about"])] = message["outcome"], message.get("problem")
+            self._outcomes[Path(message["about"])] = message["outcome"], message.get("problem")
             self.problem = None
-        if "left" in message and (released := self._releases.pop(key_from_json(message["left"]), None)):
+        if "left" in message and (released := self._releases.pop(Path(message["left"]), None)):
             released.set()
         if "said" in message:
             self._say(message["said"])
         if process.is_leaving:
-            self._stuck_at.update({key_from_json(stuck): stuck[2] for stuck in message.get("leaving", ())})
+            self._stuck_at.update({Path(root): sequence for root, sequence in message.get("leaving", ())})
 
     def _handle_vector(self, message: dict[str, Any]) -> None:
         with self._lock:
@@ -256,5 +257,5 @@ class EncodingClient:
         if self._crashes >= MAX_CRASHES:
             self._crashes = MAX_CRASHES - 1
             self._not_before = time.monotonic() + GIVEN_UP_SECONDS
-            for key in self._indexes:
-                record_problem(index_folder_of(*key), problem)
+            for root in self._indexes:
+                record_problem(index_folder(root), problem)

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 
 from dowse.encoding_worker.client import EncodingClient
-from dowse.encoding_worker.messages import IndexKey
 from dowse.encoding_worker.worker_options import WorkerOptions
 from dowse.errors import Failed
 from dowse.indexes.encoding_progress import EncodingProgress, read_encoding_progress
@@ -21,18 +20,18 @@ def encode_now(project: ProjectIndex, progress: Progress, say: Callable[[str], N
     A process of ours makes them, or one that already does so. The result is incomplete only when files change
     faster than they are indexed. Ctrl-C keeps the vectors made so far.
     """
-    key = IndexKey(project.root, project.what)
+    root = project.root
     client = EncodingClient(WorkerOptions(ignores_battery=True), say=say)
     try:
         while True:
-            status = read_encoding_progress(project.store, project.settings)
-            outcome, problem = client.outcome(key)
+            status = read_encoding_progress(project.whole, project.settings)
+            outcome, problem = client.outcome(root)
             if status.state in ("complete", "off") or outcome == "stuck":
                 return status
             if outcome == "failed" or client.is_given_up:
                 raise Failed(problem or client.problem or "The vectors could not be made.")
             if client.process_id is None or outcome in ("complete", "gone"):
-                client.encode_indexes([key])
+                client.encode_indexes([root])
             progress(status.done, status.total)
             time.sleep(ENCODING_PROGRESS_SECONDS)
     finally:

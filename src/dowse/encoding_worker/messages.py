@@ -2,22 +2,13 @@
 
 import base64
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dowse.indexes.index import IndexKind
     from dowse.types import Vectors
 
 QUERY_CHARACTERS = 2000
 """Only the beginning of a longer query is encoded. No encoder reads more than this."""
-
-
-class IndexKey(NamedTuple):
-    """The identity of an index: its root, and which of the two indexes of that root it is."""
-
-    root: Path
-    what: "IndexKind" = "project"
 
 
 def encode_message(message: dict[str, Any]) -> bytes:
@@ -32,16 +23,6 @@ def parse_message(line: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return message if isinstance(message, dict) else None
-
-
-def key_to_json(key: IndexKey) -> list[str]:
-    """Return an index key as messages contain it."""
-    return [str(key.root), key.what]
-
-
-def key_from_json(value: list[Any]) -> IndexKey:
-    """Return the index key in a message."""
-    return IndexKey(Path(value[0]), "documents" if value[1] == "documents" else "project")
 
 
 def vector_to_text(vector: "Vectors") -> str:

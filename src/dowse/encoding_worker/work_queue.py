@@ -2,9 +2,8 @@
 
 import threading
 import time
+from pathlib import Path
 from typing import Any
-
-from dowse.encoding_worker.messages import IndexKey, key_from_json
 
 MAX_URGENT_PATHS = 200
 """Files of an index that the latest queries found; they are encoded first."""
@@ -22,11 +21,11 @@ class WorkQueue:
         """Set when the server needs this process no more."""
         self._news = threading.Event()
         self._lock = threading.Lock()
-        self._indexes = dict[IndexKey, bool]()
+        self._indexes = dict[Path, bool]()
         """The served indexes, and whether the server has asked to visit each since the last visit."""
-        self._urgent = dict[IndexKey, dict[str, None]]()
+        self._urgent = dict[Path, dict[str, None]]()
         self._versions = dict[str, None]()
-        self._released = list[IndexKey]()
+        self._released = list[Path]()
         self._last_query_at = -MAX_PAUSE_SECONDS
 
     # For the thread that reads messages
@@ -35,16 +34,16 @@ class WorkQueue:
         """Add the work in a message of the server."""
         with self._lock:
             for value in message.get("work", ()):
-                self._indexes[key_from_json(value)] = True
+                self._indexes[Path(value)] = True
             if "front" in message:
-                self._put_in_front(key_from_json(message["front"]), message["paths"])
+                self._put_in_front(Path(message["front"]), message["paths"])
             if "load" in message:
                 self._versions[message["load"]] = None
             if "leave" in message:
-                key = key_from_json(message["leave"])
-                self._indexes.pop(key, None)
-                self._urgent.pop(key, None)
-                self._released.append(key)
+                root = Path(message["leave"])
+                self._indexes.pop(root, None)
+                self._urgent.pop(root, None)
+                self._released.append(root)
         self._news.set()
 
     def note_query(self) -> None:
@@ -56,8 +55,8 @@ class WorkQueue:
         self.is_ended.set()
         self._news.set()
 
-    def _put_in_front(self, key: IndexKey, paths: list[str]) -> None:
-        urgent = self._urgent.setdefault(key, {})
+    def _put_in_front(self, root: Path, paths: list[str]) -> None:
+        urgent = self._urgent.setdefault(root, {})
         for path in reversed(paths):
             urgent.pop(path, None)
             urgent[path] = None
@@ -71,29 +70,29 @@ class WorkQueue:
         """When the last query came."""
         return self._last_query_at
 
-    def indexes(self) -> list[IndexKey]:
+    def indexes(self) -> list[Path]:
         """Return the indexes that the server serves."""
         with self._lock:
             return list(self._indexes)
 
-    def is_served(self, key: IndexKey) -> bool:
+    def is_served(self, root: Path) -> bool:
         """Return whether the server still serves an index."""
-        return key in self._indexes
+        return root in self._indexes
 
-    def must_visit(self, key: IndexKey) -> bool:
+    def must_visit(self, root: Path) -> bool:
         """Return whether the server has asked to visit an index since the last visit."""
-        return self._indexes.get(key, False)
+        return self._indexes.get(root, False)
 
-    def note_visit(self, key: IndexKey) -> None:
+    def note_visit(self, root: Path) -> None:
         """Record that an index is visited now."""
         with self._lock:
-            if key in self._indexes:
-                self._indexes[key] = False
+            if root in self._indexes:
+                self._indexes[root] = False
 
-    def urgent_paths(self, key: IndexKey) -> tuple[str, ...]:
+    def urgent_paths(self, root: Path) -> tuple[str, ...]:
         """Return the files of an index that queries found, the latest first."""
         with self._lock:
-            return tuple(reversed(self._urgent.get(key, {})))
+            return tuple(reversed(self._urgent.get(root, {})))
 
     def take_versions(self) -> list[str]:
         """Return the encoders to load, once."""
@@ -101,7 +100,7 @@ class WorkQueue:
             versions, self._versions = list(self._versions), {}
             return versions
 
-    def take_released(self) -> list[IndexKey]:
+    def take_released(self) -> list[Path]:
         """Return, once, the indexes whose files must be closed."""
         with self._lock:
             released, self._released = self._released, []

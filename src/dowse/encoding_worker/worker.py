@@ -10,7 +10,6 @@ from dowse.encoding.cache import VectorCache
 from dowse.encoding.selection import open_version
 from dowse.encoding.shipped import STATIC_VERSION
 from dowse.encoding_worker.backfill import BackfillOptions, BackfillOutcome, fill_vectors
-from dowse.encoding_worker.messages import IndexKey, key_to_json
 from dowse.encoding_worker.work_queue import WorkQueue
 from dowse.encoding_worker.worker_options import WorkerOptions
 from dowse.errors import DowseError, StoreBusy, StoreDamaged
@@ -81,9 +80,9 @@ class Worker:
         self._queue, self._options, self._send = queue, options, send
         self._encoders = dict[str, Encoder]()
         self._failed_loads = dict[str, float]()
-        self._settings = dict[IndexKey, tuple[Settings, tuple[str | None, ...]]]()
+        self._settings = dict[Path, tuple[Settings, tuple[str | None, ...]]]()
         """The settings of each index, and the encoders that serve it now and later."""
-        self._rests = dict[IndexKey, _Rest]()
+        self._rests = dict[Path, _Rest]()
         self._worked_at = time.monotonic()
 
     def loaded(self, version: str) -> Encoder | None:
@@ -96,40 +95,40 @@ class Worker:
             self._load_requested_encoders()
             for released in self._queue.take_released():
                 self._rests.pop(released, None)
-                self._send({"left": key_to_json(released)})
-            if key := self._next_index():
-                self._visit(key)
+                self._send({"left": str(released)})
+            if root := self._next_index():
+                self._visit(root)
             elif time.monotonic() - max(self._worked_at, self._queue.last_query_at) >= self._options.idle_seconds:
-                stuck = [(key, rest.sequence) for key, rest in self._rests.items() if rest.outcome == "stuck"]
-                self._send({"leaving": [[*key_to_json(key), sequence] for key, sequence in stuck]})
+                stuck = [(root, rest.sequence) for root, rest in self._rests.items() if rest.outcome == "stuck"]
+                self._send({"leaving": [[str(root), sequence] for root, sequence in stuck]})
                 return
             else:
                 self._queue.wait(min(PAUSE_CHECK_SECONDS, self._options.idle_seconds))
 
-    def _next_index(self) -> IndexKey | None:
+    def _next_index(self) -> Path | None:
         """Return the index whose turn it is: of those that are due, the one that rested longest."""
-        due = [key for key in self._queue.indexes() if self._is_due(key)]
-        return min(due, key=lambda key: self._rests[key].until if key in self._rests else 0.0, default=None)
+        due = [root for root in self._queue.indexes() if self._is_due(root)]
+        return min(due, key=lambda root: self._rests[root].until if root in self._rests else 0.0, default=None)
 
-    def _is_due(self, key: IndexKey) -> bool:
-        rest = self._rests.get(key)
+    def _is_due(self, root: Path) -> bool:
+        rest = self._rests.get(root)
         if rest is None or time.monotonic() >= rest.until or rest.has_new_settings:
             return True
-        return rest.outcome in _VISITED_ON_REQUEST and self._queue.must_visit(key)
+        return rest.outcome in _VISITED_ON_REQUEST and self._queue.must_visit(root)
 
     # One index
 
-    def _visit(self, key: IndexKey) -> None:
+    def _visit(self, root: Path) -> None:
         problem: str | None = None
-        self._queue.note_visit(key)
+        self._queue.note_visit(root)
         try:
-            project = ProjectIndex(key.root, key.what)
+            project = ProjectIndex(root)
         except DowseError:
-            self._rests[key] = _Rest("gone", time.monotonic() + REST_SECONDS["gone"], tuple, ())
+            self._rests[root] = _Rest("gone", time.monotonic() + REST_SECONDS["gone"], tuple, ())
             return
         settings_stamp, sequence = project.settings_stamp(), 0
         try:
-            outcome, sequence = self._backfill(project, key)
+            outcome, sequence = self._backfill(project, root)
         except StoreBusy:
             outcome = "indexing"
         except StoreDamaged:
@@ -142,17 +141,17 @@ class Worker:
         finally:
             project.close()
         until = time.monotonic() + REST_SECONDS[outcome]
-        self._rests[key] = _Rest(outcome, until, project.settings_stamp, settings_stamp, sequence)
-        self._send({"about": key_to_json(key), "outcome": outcome, "problem": problem})
+        self._rests[root] = _Rest(outcome, until, project.settings_stamp, settings_stamp, sequence)
+        self._send({"about": str(root), "outcome": outcome, "problem": problem})
 
-    def _backfill(self, project: ProjectIndex, key: IndexKey) -> tuple[Outcome, int]:
+    def _backfill(self, project: ProjectIndex, root: Path) -> tuple[Outcome, int]:
         if not project.exists:
             return "gone", 0
-        if project.is_being_updated() or project.store.fact("state") != "complete":
+        if project.is_being_updated() or project.whole.fact("state") != "complete":
             return "indexing", 0
-        store, settings = project.store, project.settings
+        store, settings = project.whole, project.settings
         sequence = store.sequence()
-        self._settings[key] = settings, (serving_version(store, settings), second_phase_version(store, settings))
+        self._settings[root] = settings, (serving_version(store, settings), second_phase_version(store, settings))
         if record_complete_versions(store, settings) is None:
             record_encoding_complete(store, settings)
             return "complete", sequence
@@ -162,33 +161,31 @@ class Worker:
         if not lease.try_acquire():
             return "elsewhere", sequence
         try:
-            return self._backfill_with_lease(project, key), sequence
+            return self._backfill_with_lease(project, root), sequence
         finally:
             lease.release()
 
-    def _backfill_with_lease(self, project: ProjectIndex, key: IndexKey) -> Outcome:
-        record_encoding_start(project.store, project.settings)
+    def _backfill_with_lease(self, project: ProjectIndex, root: Path) -> Outcome:
+        record_encoding_start(project.whole, project.settings)
         cache = VectorCache(storage_layout.vector_cache_file(), project.settings.vector_cache_bytes)
         try:
-            while version := record_complete_versions(project.store, project.settings):
+            while version := record_complete_versions(project.whole, project.settings):
                 encoder = self._open_encoder(version, project.settings, project.folder)
                 if encoder.version != version:
-                    record_substitute(project.store, version, encoder.version)
+                    record_substitute(project.whole, version, encoder.version)
                     continue
-                options = self._backfill_options(project, key, version, cache)
+                options = self._backfill_options(project, root, version, cache)
                 outcome: BackfillOutcome = fill_vectors(project, encoder, options)
                 record_problem(project.folder, None)
                 if outcome != "complete":
                     return outcome
         finally:
             cache.close()
-        record_encoding_complete(project.store, project.settings)
+        record_encoding_complete(project.whole, project.settings)
         enforce_storage_limit(project)  # vectors can double an index
         return "complete"
 
-    def _backfill_options(
-        self, project: ProjectIndex, key: IndexKey, version: str, cache: VectorCache
-    ) -> BackfillOptions:
+    def _backfill_options(self, project: ProjectIndex, root: Path, version: str, cache: VectorCache) -> BackfillOptions:
         began_at = checked_at = time.monotonic()
         settings_stamp = project.settings_stamp()
 
@@ -196,7 +193,7 @@ class Worker:
             nonlocal checked_at
             self._load_requested_encoders()
             self._queue.pause_for_queries()
-            if self._queue.is_ended.is_set() or not self._queue.is_served(key):
+            if self._queue.is_ended.is_set() or not self._queue.is_served(root):
                 return False
             self._worked_at = now = time.monotonic()
             if now - checked_at < PAUSE_CHECK_SECONDS:
@@ -205,11 +202,11 @@ class Worker:
             if not project.is_in_place() or project.settings_stamp() != settings_stamp or project.is_being_updated():
                 return False
             is_others_turn = now - began_at >= TURN_SECONDS and any(
-                other != key and self._is_due(other) for other in self._queue.indexes()
+                other != root and self._is_due(other) for other in self._queue.indexes()
             )
             return not is_others_turn and not self._is_paused(project.settings)
 
-        urgent_paths = lambda: self._queue.urgent_paths(key)  # noqa: E731
+        urgent_paths = lambda: self._queue.urgent_paths(root)  # noqa: E731
         if version == STATIC_VERSION:
             return BackfillOptions(may_continue, urgent_paths, batch_texts=STATIC_CHUNKS, save_chunks=STATIC_CHUNKS)
         return BackfillOptions(may_continue, urgent_paths, cache, self._options.batch_texts)

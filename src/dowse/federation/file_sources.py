@@ -22,7 +22,7 @@ from dowse.surfaces.documents.document_folders import DocumentFolders
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
 from dowse.surfaces.passage_text import content_warnings, passage_text
 from dowse.surfaces.project.path_search import relative_pattern
-from dowse.types import Document, Stat
+from dowse.types import Document, Stat, View
 from dowse.visible_text import one_line
 
 MAX_LINE_CHARACTERS = 300
@@ -36,6 +36,7 @@ class _FileSource:
     """The common part of both kinds of folders: a root that is read behind its policy."""
 
     kind: SourceKind
+    view = View.PROJECT
 
     def __init__(self, service: Service, served: ServedIndex) -> None:
         self.name = source_name(self.kind, served.name)
@@ -48,7 +49,7 @@ class _FileSource:
         return file_key(f"{self._served.root}/{locator}")
 
     async def fetch(self, locator: str) -> FetchedItem:
-        document = await self._served.ask(lambda index: read_now(index, locator))
+        document = await self._served.ask(lambda index: read_now(index, locator), self.view)
         if document is None:
             raise ItemNotFound(f"{self.name} has no such file that may be read")
         facts: dict[str, Any] = {
@@ -111,7 +112,7 @@ class _FileSource:
         )  # fmt: skip
 
     async def status(self) -> SourceStatus:
-        return await self._served.ask(self._status)
+        return await self._served.ask(self._status, self.view)
 
     def _status(self, index: ProjectIndex) -> SourceStatus:
         found = index.status()
@@ -131,7 +132,7 @@ class ProjectSearchSource(_FileSource):
 
     async def search(self, query: SourceQuery) -> SourceResult:
         self._served.keep_fresh()
-        return await self._served.ask_fresh(lambda index, pending: self._search(index, pending, query))
+        return await self._served.ask_fresh(lambda index, pending: self._search(index, pending, query), self.view)
 
     def _search(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
         if not index.exists and not index.is_being_updated():
@@ -168,6 +169,7 @@ class DocumentsSearchSource(_FileSource):
     """The documents of one folder, by title and content."""
 
     kind: SourceKind = "documents"
+    view = View.DOCUMENTS
 
     def __init__(self, folders: DocumentFolders, folder: DocumentFolder) -> None:
         super().__init__(folders.service, folder.served)
@@ -175,7 +177,7 @@ class DocumentsSearchSource(_FileSource):
 
     async def search(self, query: SourceQuery) -> SourceResult:
         self._folders.open()
-        return await self._served.ask_fresh(lambda index, pending: self._search(index, pending, query))
+        return await self._served.ask_fresh(lambda index, pending: self._search(index, pending, query), self.view)
 
     def _search(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
         if query.path or query.language or query.is_dated:

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -12,6 +12,7 @@ from dowse.freshness.scan import Drift, scan, scan_paths
 from dowse.parsing.document_parsing import ParsedDocument, expect, parse, start_parsing
 from dowse.parsing.read_ahead import read_ahead
 from dowse.protocols import DocumentReader, Encoder, FileSource, ReadText, Store
+from dowse.store.catalog_rows import text_hash
 from dowse.text.analysis import terms_of
 from dowse.types import (
     Batch,
@@ -27,6 +28,7 @@ from dowse.types import (
     StoredChunk,
     StoredDocument,
     Verdict,
+    View,
 )
 
 FIRST_BATCH_FILES = 60
@@ -38,6 +40,9 @@ BATCH_FILES = 2000
 BATCH_CHARACTERS = 16_000_000
 """A batch is one transaction and one commit of the lexical index. Each batch is larger than the one
 before: eight commits of the same size are merged, which took a seventh of the run on 5,600 files."""
+
+EXPECTED_FACTS = {View.PROJECT: "expected", View.DOCUMENTS: "expected documents"}
+"""The facts that say how many files each view will have when the run is complete."""
 
 MAX_MOVED_FILES = 5000
 """The number of files of a moved folder that are not chunked again; the rest is."""
@@ -99,7 +104,8 @@ def update_index(
     store.refresh()
     drift = drift or find_drift(source, store)
     _sort_by_path_words(drift, first)
-    store.set_fact("expected", str(drift.files))
+    for view, files in drift.shown.items():
+        store.set_fact(EXPECTED_FACTS[view], str(files))
     report = IndexReport(unchanged=drift.unchanged, skipped=drift.skipped)
     try:
         apply_drift(source, store, drift, report, progress, encoder=encoder)
@@ -127,6 +133,8 @@ def apply_drift(
     encoder: Encoder | None = None,
 ) -> None:
     """Apply the result of a scan. A file with the same content is not chunked again."""
+    if drift.views is not source.views:  # another process has added a view
+        drift = scan_paths(source, store, RECIPE, drift.paths)
     expect([*drift.new, *drift.changed])
     pending = _PendingBatch(store, report, encoder)
     pending.remember(drift.gone if drift.new else [])
@@ -180,21 +188,39 @@ def _start_entry(
     read = source.read(entry)
     if isinstance(read, Verdict):
         return (lambda: pending.skip(entry, read, is_known=is_known)), 0
-    if is_known and pending.has_same(read):
-        return (lambda: pending.touch(entry.path, read.stat)), 0
-    twin = pending.find_duplicate(read)
-    wait = start_parsing(source, read, is_cut=twin is None)
+    is_same = is_known and pending.has_same(entry.path, read)
+    if is_same and pending.has_whole_chunks(entry.path, read[0].data):
+        return (lambda: pending.touch(entry.path, read[0].stat)), 0
+    started = [_start_representation(source, content, None if is_same else pending) for content in read]
 
     def add() -> None:
+        made = [finish() for finish in started]
+        puts = [replace(put, is_repair=is_same) for put in made if isinstance(put, Put)]
+        if puts:  # a representation that cannot be read leaves the other one
+            pending.put(puts, is_known=is_known)
+        else:
+            pending.skip(entry, next(put for put in made if isinstance(put, Verdict)), is_known=is_known)
+
+    return add, len(read[0].data)
+
+
+def _start_representation(
+    source: FileSource, content: FileContent, pending: "_PendingBatch | None"
+) -> Callable[[], Put | Verdict]:
+    """Have one representation of a file parsed; return a function that waits for the change that it makes.
+
+    It is not chunked again if `pending` knows the chunks of the same content.
+    """
+    twin = pending.find_duplicate(content) if pending else None
+    wait = start_parsing(source, content, is_cut=twin is None)
+
+    def finish() -> Put | Verdict:
         parsed = wait()
         if isinstance(parsed, Verdict):
-            pending.skip(entry, parsed, is_known=is_known)
-        elif twin is not None and not parsed.problem:
-            pending.put(_make_put_like(parsed.document, *twin), is_known=is_known)
-        else:
-            pending.put(make_put(parsed), is_known=is_known)
+            return parsed
+        return _make_put_like(parsed.document, *twin) if twin and not parsed.problem else make_put(parsed)
 
-    return add, len(read.data)
+    return finish
 
 
 def make_put(parsed: ParsedDocument) -> Put:
@@ -210,34 +236,47 @@ class _PendingBatch:
         self._store, self._encoder = store, encoder
         self._limit = FIRST_BATCH_FILES
         self._began = time.monotonic()
-        self._removed: dict[bytes, tuple[StoredDocument, list[StoredChunk]]] = {}
+        self._removed: dict[_ContentKey, tuple[StoredDocument, list[StoredChunk]]] = {}
         self._clear()
 
     def remember(self, paths: Iterable[str]) -> None:
         """Keep the chunks of files that will be removed; a moved file is recognized by its content."""
         for path in islice(paths, MAX_MOVED_FILES):
-            if document := self._store.document(path):
-                self._removed[document.content_hash] = document, self._store.chunks(document.id)
+            for document in self._store.documents_at(path):
+                if document.recipe == RECIPE:
+                    self._removed[_content_key(document)] = document, self._store.chunks(document.id)
 
-    def has_same(self, read: FileContent) -> bool:
-        """Return whether a file would give the same chunks as are stored."""
-        stored = self._store.document(read.path)
-        key = (read.content_hash, read.kind, read.language, RECIPE)
-        return stored is not None and (stored.content_hash, stored.kind, stored.language, stored.recipe) == key
+    def has_same(self, path: str, read: Sequence[FileContent]) -> bool:
+        """Return whether a file would give the same chunks as are stored, in the same views."""
+        stored = self._store.documents_at(path)
+        is_current = all(document.recipe == RECIPE for document in stored)
+        return is_current and {(document.views, *_content_key(document)) for document in stored} == {
+            (content.views, *_content_key(content)) for content in read
+        }
 
-    def find_duplicate(self, read: FileContent) -> tuple[StoredDocument, list[StoredChunk]] | None:
+    def has_whole_chunks(self, path: str, data: bytes) -> bool:
+        """Return whether the stored chunks of a file are slices of its text, as they were when they were stored."""
+        return all(
+            text_hash(data[document.text_start + chunk.start_byte : document.text_start + chunk.end_byte])
+            == chunk.text_hash
+            for document in self._store.documents_at(path)
+            if document.is_verbatim
+            for chunk in self._store.chunks(document.id)
+        )
+
+    def find_duplicate(self, content: FileContent) -> tuple[StoredDocument, list[StoredChunk]] | None:
         """Return a document with the same content, and its chunks."""
-        removed = self._removed.get(read.content_hash)
-        if removed and (removed[0].kind, removed[0].language, removed[0].recipe) == (read.kind, read.language, RECIPE):
+        if removed := self._removed.get(_content_key(content)):
             return removed
-        twin = self._store.find_twin(read, RECIPE)
+        twin = self._store.find_twin(content, RECIPE)
         return (twin, self._store.chunks(twin.id)) if twin else None
 
-    def put(self, put: Put, *, is_known: bool) -> None:
-        self._puts.append(put)
-        self._characters += len(put.document.reading.text)
-        if is_known:
-            self._updated += 1
+    def put(self, puts: Sequence[Put], *, is_known: bool) -> None:
+        """Replace a file by its representations."""
+        self._puts += puts
+        self._characters += sum(len(put.document.reading.text) for put in puts)
+        self._files += 1
+        self._updated += is_known
 
     def skip(self, entry: Entry, verdict: Verdict, *, is_known: bool) -> None:
         """Leave a file out for a reason; what is stored of it is removed."""
@@ -254,7 +293,7 @@ class _PendingBatch:
         self._touches.append((path, stat))
 
     def flush_if_full(self) -> None:
-        waiting = len(self._puts) + len(self._drops) + len(self._touches) + len(self._refusals)
+        waiting = self._files + len(self._drops) + len(self._touches) + len(self._refusals)
         is_first = self._limit == FIRST_BATCH_FILES and time.monotonic() > self._began + FIRST_BATCH_SECONDS
         if waiting >= self._limit or self._characters >= BATCH_CHARACTERS or is_first:
             self.flush()
@@ -266,7 +305,7 @@ class _PendingBatch:
             return
         self._store.apply(_add_vectors(batch, self._encoder) if self._encoder else batch)
         self._limit = min(BATCH_FILES, self._limit * BATCH_GROWTH)
-        self.report.added += len(self._puts) - self._updated
+        self.report.added += self._files - self._updated
         self.report.updated += self._updated
         self.report.removed += len(self._drops)
         self.report.unchanged += len(self._touches)
@@ -277,7 +316,16 @@ class _PendingBatch:
         self._drops: list[str] = []
         self._touches: list[tuple[str, Stat]] = []
         self._refusals: list[tuple[Stat, Verdict]] = []
-        self._characters = self._updated = 0
+        self._characters = self._files = self._updated = 0
+
+
+_ContentKey = tuple[bytes, str, str, bool]
+"""Two representations with equal keys have the same chunks."""
+
+
+def _content_key(content: FileContent | StoredDocument) -> _ContentKey:
+    is_source = bool(content.views & View.PROJECT)
+    return content.content_hash, content.kind, content.language, is_source
 
 
 def _add_vectors(batch: Batch, encoder: Encoder) -> Batch:
@@ -298,11 +346,12 @@ def text_reader(source: FileSource) -> ReadText:
 
     def read_text(document: StoredDocument) -> str | None:
         read = source.read_path(document.path)
-        if isinstance(read, Verdict) or read.content_hash != document.content_hash:
+        content = None if isinstance(read, Verdict) else next((one for one in read if one.views & document.views), None)
+        if content is None or content.content_hash != document.content_hash:
             return None
         if document.is_verbatim:
-            return read.data[document.text_start :].decode()
-        parsed = parse(source, read)
+            return content.data[document.text_start :].decode()
+        parsed = parse(source, content)
         return None if isinstance(parsed, Verdict) else parsed.reading.text
 
     return read_text

@@ -35,10 +35,11 @@ def _check_files(source: FileSource, store: DocumentReader, progress: Progress |
 
 def _differs(source: FileSource, store: DocumentReader, entry: Entry) -> bool:
     """Return whether the index differs from a file's current content."""
-    read, stored = source.read(entry), store.document(entry.path)
+    read, stored = source.read(entry), store.documents_at(entry.path)
     if isinstance(read, Verdict):
-        return stored is not None
-    return stored is None or (read.content_hash, read.kind) != (stored.content_hash, stored.kind)
+        return bool(stored)
+    found = {(document.content_hash, document.kind, document.views) for document in stored}
+    return found != {(content.content_hash, content.kind, content.views) for content in read}
 
 
 def _make_findings(part: str, paths: list[str], problem: str) -> list[Finding]:

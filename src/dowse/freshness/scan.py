@@ -1,12 +1,13 @@
 """Comparison of the files with the store: new, changed and removed files, without reading unchanged ones."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from dowse.platform import IS_WINDOWS
 from dowse.protocols import DocumentReader, FileSource
-from dowse.types import Entry, FolderCallback, Stat, StoredDocument, Verdict
+from dowse.types import Entry, FolderCallback, Stat, StoredDocument, Verdict, View
 
 _FINE_CLOCK_NS = 20_000_000
 _COARSE_CLOCK_NS = 2_000_000_000
@@ -16,17 +17,26 @@ _COARSE_CLOCK_NS = 2_000_000_000
 class Drift:
     """The differences between the files and the store."""
 
+    views: View = View.PROJECT
+    """The views for which the files were compared."""
     new: list[Entry] = field(default_factory=list)
     changed: list[Entry] = field(default_factory=list)
     """Files whose stat differs; their content may be the same."""
     gone: list[str] = field(default_factory=list)
     unchanged: int = 0
+    shown: Counter[View] = field(default_factory=Counter)
+    """The number of files in each view."""
     skipped: list[Verdict] = field(default_factory=list)
 
     @property
     def pending(self) -> int:
         """The number of files that differ from the store."""
         return len(self.new) + len(self.changed) + len(self.gone)
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths of the files that differ from the store."""
+        return [*self.gone, *(entry.path for entry in (*self.changed, *self.new))]
 
     @property
     def files(self) -> int:
@@ -39,6 +49,7 @@ class Drift:
         self.changed += other.changed
         self.gone += other.gone
         self.unchanged += other.unchanged
+        self.shown += other.shown
         self.skipped += other.skipped
 
 
@@ -67,7 +78,7 @@ def scan(
     """
     known = _Documents(store, below)
     refused = {} if distrust_before_ns else store.refusals()
-    drift, trusted = Drift(), _TrustRule(recipe, distrust_before_ns)
+    drift, trusted = Drift(source.views), _TrustRule(recipe, distrust_before_ns)
     for found in source.entries(below, on_folder):
         if isinstance(found, Verdict):
             drift.skipped.append(found)
@@ -85,21 +96,21 @@ class _Documents:
         self._next = next(self._documents, None)
         self._unvisited: list[str] = []
 
-    def at(self, path: str) -> StoredDocument | None:
-        """Return the document at a path. Calls must come in the order of paths."""
+    def at(self, path: str) -> list[StoredDocument]:
+        """Return the representations of the file at a path. Calls must come in the order of paths."""
         while self._next is not None and self._next.path < path:
             self._skip()
-        found = self._next
-        if found is None or found.path != path:
-            return None
-        self._next = next(self._documents, None)
+        found = list[StoredDocument]()
+        while self._next is not None and self._next.path == path:
+            found.append(self._next)
+            self._next = next(self._documents, None)
         return found
 
     def unvisited_paths(self) -> list[str]:
         """Return the paths of the documents that `at` did not return."""
         while self._next is not None:
             self._skip()
-        return self._unvisited
+        return list(dict.fromkeys(self._unvisited))
 
     def _skip(self) -> None:
         if self._next is not None:
@@ -117,23 +128,27 @@ def scan_paths(
     on_folder: FolderCallback | None = None,
 ) -> Drift:
     """Compare some paths: files, folders with everything below them, or paths that no longer exist."""
-    drift, refused = Drift(), store.refusals()
+    drift, refused = Drift(source.views), store.refusals()
     options: Any = {"distrust_before_ns": distrust_before_ns, "on_folder": on_folder}
     for path in _outermost(paths):
         if not path:
             return scan(source, store, recipe, **options)
         found = source.entry_at(path)
-        document = store.document(path)
+        stored = store.documents_at(path)
         if isinstance(found, Entry):
-            _compare(drift, found, document, refused, _TrustRule(recipe, distrust_before_ns))
-            drift.gone += [below.path for below in store.documents(f"{path}/")]  # it was a folder
+            _compare(drift, found, stored, refused, _TrustRule(recipe, distrust_before_ns))
+            drift.gone += _paths_below(store, path)  # it was a folder
         else:
-            drift.gone += [path] if document else []
+            drift.gone += [path] if stored else []
             if found.is_allowed:
                 drift.add(scan(source, store, recipe, below=f"{path}/", **options))
             else:
-                drift.gone += [below.path for below in store.documents(f"{path}/")]
+                drift.gone += _paths_below(store, path)
     return drift
+
+
+def _paths_below(store: DocumentReader, folder: str) -> list[str]:
+    return list(dict.fromkeys(below.path for below in store.documents(f"{folder}/")))
 
 
 def _outermost(paths: Iterable[str]) -> list[str]:
@@ -150,24 +165,26 @@ def _outermost(paths: Iterable[str]) -> list[str]:
 def _compare(
     drift: Drift,
     found: Entry,
-    document: StoredDocument | None,
+    stored: list[StoredDocument],
     refused: Mapping[str, tuple[Stat, Verdict]],
     trusted: _TrustRule,
 ) -> None:
-    if document is None:
+    drift.shown.update(view for view in (View.PROJECT, View.DOCUMENTS) if found.views & view)
+    if not stored:
         stat, verdict = refused.get(found.path, (None, None))
         if verdict is not None and stat == found.stat:
             drift.skipped.append(verdict)
         else:
             drift.new.append(found)
-    elif not trusted.is_trusted(document) or not _is_unchanged(document, found):
+    elif not all(map(trusted.is_trusted, stored)) or not _is_unchanged(stored, found):
         drift.changed.append(found)
     else:
         drift.unchanged += 1
 
 
-def _is_unchanged(document: StoredDocument, entry: Entry) -> bool:
-    return document.stat == entry.stat and document.kind == entry.kind and not _is_racy(document)
+def _is_unchanged(stored: list[StoredDocument], entry: Entry) -> bool:
+    is_same = all(document.stat == entry.stat and not _is_racy(document) for document in stored)
+    return is_same and {(document.views, document.kind) for document in stored} == set(entry.representations)
 
 
 def _is_racy(document: StoredDocument) -> bool:

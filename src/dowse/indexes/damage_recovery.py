@@ -14,12 +14,12 @@ Answer = TypeVar("Answer")
 
 def was_indexed(index: ProjectIndex) -> bool:
     """Return whether there is an index, or the other files of one whose catalog was lost."""
-    return index.exists or read_project(index.folder) is not None
+    return index.has_catalog or read_project(index.folder) is not None
 
 
 def check_whole(index: ProjectIndex, progress: Progress | None = None) -> list[Finding]:
     """Return everything that is wrong with an index, even if its catalog was lost; change nothing."""
-    if not index.exists and was_indexed(index):
+    if not index.has_catalog and was_indexed(index):
         return [Finding("catalog", "catalog.sqlite is missing")]
     return index.check(progress)
 
@@ -54,7 +54,7 @@ def setting_damage_aside(index: ProjectIndex) -> Iterator[None]:
 
 def _find_damage(index: ProjectIndex) -> StoreDamaged | None:
     try:
-        problems = index.store.catalog_problems()
+        problems = index.whole.catalog_problems()
     except StoreDamaged as error:
         return error
     except DowseError:

@@ -1,19 +1,22 @@
 """Searches of a folder of documents by title and content, and the list of its documents."""
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from dowse.errors import NotWritable
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.project_search import coverage, search_now
+from dowse.indexes.project_search import REPAIRED_FILES, coverage, search_now
+from dowse.indexes.query_vectors import QueryEncoder, encode_query
 from dowse.line_numbers import split_lines
 from dowse.parsing.document_parsing import parse
 from dowse.parsing.parsed_outlines import outline
-from dowse.searching.document_matching import MatchPlace
-from dowse.searching.document_ranking import DocumentMatches, DocumentSearch, rank_documents
+from dowse.searching.candidates import Mode
+from dowse.searching.document_ranking import DocumentMatches, DocumentSearch, SearchPlace, rank_documents
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import MAX_LIMIT, Answer, SearchOptions, search_store
-from dowse.searching.title_index import TitleIndex
+from dowse.store.local import LocalStore
 from dowse.types import Coverage, Document, Entry, Verdict
 
 RANKED_FILES = 24
@@ -27,7 +30,7 @@ class DocumentQuery:
     """A query to a folder of documents."""
 
     query: SearchQuery
-    place: MatchPlace = "both"
+    place: SearchPlace = "both"
     limit: int = 10
     extensions: frozenset[str] = frozenset()
     """File extensions in lower case, with their dots; an empty set means all."""
@@ -52,34 +55,43 @@ class ListedDocument:
 
 
 def find_documents(
-    index: ProjectIndex, request: DocumentQuery, titles: TitleIndex, pending: int = 0
+    index: ProjectIndex, request: DocumentQuery, pending: int = 0, encoder: QueryEncoder | None = None
 ) -> DocumentResults:
-    """Find documents in a folder's index as it is now; `titles` are kept for the next search."""
-    is_growing = not index.exists or index.is_being_updated()
-    if is_growing:  # wait for the first documents that are worth showing
+    """Find documents in a root's index as it is now."""
+    if not index.exists or index.is_being_updated():  # wait for the first documents that are worth showing
         search_now(index, request.query, SearchOptions(1, path_glob=_extensions_glob(request.extensions)))
-    else:
-        index.store.refresh()
-    may_reindex = not is_growing
-    masks = index.settings.mask_secrets
+    store, masks = index.store, index.settings.mask_secrets
+    store.refresh()
+    vectors = encode_query(index, request.query, "hybrid", encoder).vectors
+    outdated = list[str]()
 
-    def search(limit: int, among: frozenset[int] | None) -> Answer:
-        nonlocal may_reindex
-        if among is None and request.extensions:
-            allowed = titles.documents_with_endings(tuple(request.extensions))
-            among = allowed if len(allowed) < len(titles.documents) else None
+    def search(limit: int, among: frozenset[int] | None, mode: Mode) -> Answer:
         options = SearchOptions(
-            min(limit, MAX_LIMIT), budget_tokens=NO_BUDGET, among=among,
+            min(limit, MAX_LIMIT), budget_tokens=NO_BUDGET, mode=mode, among=among,
             ranked_files=max(RANKED_FILES, 2 * limit), shown_chunks=1, masks_secrets=masks,
         )  # fmt: skip
-        if may_reindex:  # the first search indexes files again that turn out to have changed
-            may_reindex = False
-            return search_now(index, request.query, options)
-        return search_store(index.store, index.source.read_bytes, request.query, options)
+        answer = search_store(store, index.source.read_bytes, request.query, options, vectors)
+        outdated.extend(answer.outdated)
+        return answer
 
-    asked = DocumentSearch(request.query, request.place, request.limit, tuple(request.extensions), masks)
-    matches = rank_documents(index.store, index.source.read_bytes, titles, asked, search)
-    return DocumentResults(matches, coverage(index, pending))
+    def rank() -> DocumentMatches:
+        among = _documents_with(store, request.extensions) if request.extensions else None
+        asked = DocumentSearch(request.query, request.place, request.limit, among, masks)
+        return rank_documents(store, index.source.read_bytes, asked, search, vectors)
+
+    matches = rank()
+    if outdated:
+        with contextlib.suppress(NotWritable):  # the answer leaves them out
+            index.reindex(outdated[:REPAIRED_FILES])
+            store.refresh()
+            outdated.clear()
+            matches = rank()
+    return DocumentResults(matches, coverage(index, max(pending, len(outdated))))
+
+
+def _documents_with(store: LocalStore, extensions: frozenset[str]) -> frozenset[int]:
+    """Return the documents whose file names have one of the extensions, ignoring case."""
+    return frozenset(number for number, path in store.ids_by_path() if path.lower().endswith(tuple(extensions)))
 
 
 def list_documents(index: ProjectIndex, after: str = "", limit: int | None = None) -> list[ListedDocument]:
@@ -93,14 +105,15 @@ def list_documents(index: ProjectIndex, after: str = "", limit: int | None = Non
 
 
 def read_now(index: ProjectIndex, path: str) -> Document | None:
-    """Read a document as it is now; None if there is none or the policy denies it."""
+    """Read a document as it is now; None if there is none that the view shows or the policy denies it."""
     entry = index.source.entry_at(path) if _is_plain(path) else None
     return _read_document(index, entry) if isinstance(entry, Entry) else None
 
 
 def _read_document(index: ProjectIndex, entry: Entry) -> Document | None:
-    content = index.source.read(entry)
-    document = content if isinstance(content, Verdict) else parse(index.source, content)
+    read = index.source.read(entry) if entry.views & index.view else []
+    contents = [] if isinstance(read, Verdict) else [content for content in read if content.views & index.view]
+    document = parse(index.source, contents[0]) if contents else None
     return None if isinstance(document, Verdict) else document
 
 

@@ -7,16 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Literal
 
-from dowse.errors import DowseError, Failed, NotIndexed, NotWritable, StoreBusy, StoreDamaged, TooManyFiles, UsageError
+from dowse.errors import DowseError, Failed, NotIndexed, NotWritable, StoreBusy, StoreDamaged, TooManyFiles
 from dowse.freshness.indexer import (
     IndexReport,
     apply_drift,
     find_drift,
     find_drift_at,
     reindex,
-    text_reader,
     update_index,
 )
 from dowse.freshness.integrity import check_index
@@ -26,20 +24,19 @@ from dowse.indexes.encoder_state import forget_encoded_chunks
 from dowse.indexes.encoding_progress import EncodingProgress, read_encoding_progress
 from dowse.indexes.index_log import open_log
 from dowse.indexes.index_status import IndexStatus, describe_index
+from dowse.indexes.old_layout import retire_old_documents, views_to_index
+from dowse.indexes.opened_index import OpenedIndex
 from dowse.indexes.sidecar_files import check_sidecar_files, write_sidecar_files
 from dowse.parsing.parser_pool import shared_pool
-from dowse.platform import Lock, make_private_folder
+from dowse.platform import make_private_folder
 from dowse.protocols import Encoder
-from dowse.settings import Settings, load_settings, settings_stamp, write_default_settings
-from dowse.sources.project_files import ProjectFiles
+from dowse.settings import write_default_settings
 from dowse.store import storage_layout
-from dowse.store.local import LocalStore, set_catalog_aside
 from dowse.store.replacement import remove_leftovers, replaced_store
+from dowse.store.store_files import set_catalog_aside
 from dowse.types import Entry, Finding, FolderCallback, Progress, StoredDocument, Verdict
 
 __all__ = ["Explanation", "IndexReport", "ProjectIndex"]
-
-IndexKind = Literal["project", "documents"]
 
 TURN_WAIT_SECONDS = 600.0
 """How long a full run waits for another run on the same project."""
@@ -57,51 +54,8 @@ class Explanation:
     is_indexed_project: bool
 
 
-class ProjectIndex:
-    """The index of one root. It opens its files when they are first needed.
-
-    A root may have two indexes: one of its files as a project, one of its documents as a reader sees them.
-    """
-
-    def __init__(self, root: Path, what: IndexKind = "project") -> None:
-        if not root.is_dir():
-            raise UsageError(f"{root} is not a folder.")
-        self.root = root.resolve()
-        self.what = what
-        self.folder = index_folder_of(self.root, what)
-        self.settings_files = (
-            storage_layout.global_settings_file(),
-            storage_layout.index_folder(self.root) / "config.json",
-        )
-        obstacles = storage_layout.move_obstacles_aside(self.folder)
-        self.settings, self.warnings = load_settings(*self.settings_files)
-        self.warnings += obstacles
-        self.source = _make_source(root, self.settings, what)
-        self.refusal: NotWritable | None = None
-        """Why the last changes could not be stored; None once some could be."""
-        self._store: LocalStore | None = None
-        self._turn = Lock(self.folder / "index.lock")
-
-    @property
-    def exists(self) -> bool:
-        """Whether there is an index, in any state."""
-        return (self.folder / "catalog.sqlite").exists()
-
-    def is_in_place(self) -> bool:
-        """Return whether the index on disk exists and is the one that is open."""
-        return self.exists and (self._store is None or self._store.is_in_place())
-
-    def settings_stamp(self) -> tuple[int, ...]:
-        """Return a fingerprint of the settings files."""
-        return settings_stamp(self.settings_files)
-
-    @property
-    def store(self) -> LocalStore:
-        """The open store; raises NotIndexed if there is none."""
-        if not self.exists:
-            self.close()
-            raise NotIndexed(f"{self.root} is not indexed. Run: dowse index {self.root}")
-        return self._open_store()
+class ProjectIndex(OpenedIndex):
+    """The index of one root, which is updated, described, checked and repaired."""
 
     def update(
         self,
@@ -130,8 +84,12 @@ class ProjectIndex:
     def rebuild(self, progress: Progress | None = None) -> IndexReport:
         """Build the index again from nothing; the settings stay, and the old index if the new one cannot be built."""
         with self._turn.held(TURN_WAIT_SECONDS):
+            views = self.view
+            with contextlib.suppress(NotIndexed, Failed):
+                views |= self.whole.views()
             self.close()
             with replaced_store(self.folder):
+                self._open_store().add_views(views)
                 return self._run(progress, None, "", is_confirmed=True)
 
     def require_size(self, drift: Drift | None = None) -> None:
@@ -153,47 +111,47 @@ class ProjectIndex:
 
     def drift_at(self, paths: Iterable[str], on_folder: FolderCallback | None = None) -> Drift:
         """Return how the files at some paths differ from the index."""
-        return find_drift_at(self.source, self.store, paths, on_folder)
+        return find_drift_at(self.kept_source, self.whole, paths, on_folder)
 
     def apply(self, drift: Drift) -> IndexReport:
         """Apply a drift outside a full run; the caller renews the JSON files later with `settle`."""
         report = IndexReport(unchanged=drift.unchanged, skipped=drift.skipped)
-        with self._storing(), comparing(self.source, self.store, self.table):
-            apply_drift(self.source, self.store, drift, report, encoder=self.table())
+        with self._storing(), comparing(self.kept_source, self.whole, self.table):
+            apply_drift(self.kept_source, self.whole, drift, report, encoder=self.table())
         return report
 
     def settle(self) -> None:
         """Renew the JSON files after single changes."""
-        write_sidecar_files(self.folder, self.root, self.store, is_full=False)
+        write_sidecar_files(self.folder, self.root, self.whole, is_full=False)
         if not self.is_settled():
-            self.store.set_fact("unsettled", None)
+            self.whole.set_fact("unsettled", None)
 
     def mark_unsettled(self) -> None:
         """Record that the JSON files are out of date; the watcher renews them later."""
-        self.store.set_fact("unsettled", "yes")
+        self.whole.set_fact("unsettled", "yes")
 
     def is_settled(self) -> bool:
         """Return whether the JSON files are up to date, as far as is recorded."""
-        return self.store.fact("unsettled") is None
+        return self.whole.fact("unsettled") is None
 
     def verify(self, progress: Progress | None = None) -> IndexReport:
         """Read every file and compare it with the index. An interrupted verification resumes where it stopped."""
-        store = self.store
+        store = self.whole
         began = store.fact("verifying") or str(time.time_ns())
         store.set_fact("verifying", began)
         store.repair()
-        report = self.update(progress, drift=find_drift(self.source, store, distrust_before_ns=int(began)))
+        report = self.update(progress, drift=find_drift(self.kept_source, store, distrust_before_ns=int(began)))
         if report.is_complete:
-            self.store.set_fact("verifying", None)
-            self.store.set_fact("verified", _now())
-            self.store.forget_unused_vectors()  # kept until now in case their files came back
+            self.whole.set_fact("verifying", None)
+            self.whole.set_fact("verified", _now())
+            self.whole.forget_unused_vectors()  # kept until now in case their files came back
         return report
 
     def needs_verification(self) -> bool:
         """Return whether the last full read of all files is older than integrityHours."""
-        if self.store.fact("state") != "complete" or self.is_being_updated():
+        if self.whole.fact("state") != "complete" or self.is_being_updated():
             return False
-        verified = self.store.fact("verified")
+        verified = self.whole.fact("verified")
         if verified is None:
             return True
         age = datetime.now(UTC) - datetime.fromisoformat(verified)
@@ -201,15 +159,11 @@ class ProjectIndex:
 
     def record_check(self) -> None:
         """Record that all files were compared with the index just now."""
-        self.store.set_fact("checked", _now())
+        self.whole.set_fact("checked", _now())
 
     def drift(self) -> Drift:
         """Return how the files differ from the index, by their size and times."""
-        return find_drift(self.source, self.store)
-
-    def is_being_updated(self) -> bool:
-        """Return whether a process is updating the index right now."""
-        return self._turn.path.exists() and self._turn.is_taken()
+        return find_drift(self.kept_source, self.whole)
 
     def explain(self, path: str) -> Explanation:
         """Return the decision of the policy about one path, and the document that the index has of it."""
@@ -221,7 +175,7 @@ class ProjectIndex:
     def status(self) -> IndexStatus:
         """Return the status of the index, without reading the project's files."""
         found = describe_index(
-            self.root, self.folder, lambda: self.store, self.warnings, is_indexing=self.is_being_updated()
+            self.root, self.folder, self.view, lambda: self.store, self.warnings, is_indexing=self.is_being_updated()
         )
         if found.state != "not_found" and not self.root.is_dir():
             return replace(found, state="failed", problem="the project's folder does not exist; its index is kept")
@@ -229,8 +183,6 @@ class ProjectIndex:
 
     def table(self) -> Encoder | None:
         """Return the static encoder, which encodes every chunk during indexing; None if the index has no vectors."""
-        if self.what == "documents":
-            return None
         from dowse.encoding.selection import uses_static
         from dowse.encoding.shipped import static_encoder
 
@@ -243,16 +195,14 @@ class ProjectIndex:
 
     def reindex(self, paths: Iterable[str]) -> IndexReport:
         """Bring a few files up to date now; the JSON files are renewed later."""
-        with self._storing(), comparing(self.source, self.store, self.table):
-            report = reindex(self.source, self.store, paths, self.table())
+        with self._storing(), comparing(self.kept_source, self.whole, self.table):
+            report = reindex(self.kept_source, self.whole, paths, self.table())
             if report.changed_anything:
                 self.mark_unsettled()
         return report
 
     def encoding(self) -> EncodingProgress | None:
-        """Return how many chunks are encoded; None if the index has no vectors."""
-        if self.what == "documents":
-            return None
+        """Return how many chunks are encoded; None if the index cannot be read."""
         with contextlib.suppress(NotIndexed, Failed):
             return read_encoding_progress(self.store, self.settings)
         return None
@@ -265,8 +215,8 @@ class ProjectIndex:
             )
         try:
             return [
-                *check_index(self.source, self.store, progress),
-                *check_sidecar_files(self.folder, self.root, self.store),
+                *check_index(self.kept_source, self.whole, progress),
+                *check_sidecar_files(self.folder, self.root, self.whole),
             ]
         except StoreDamaged as error:
             return [Finding("catalog", str(error))]
@@ -277,22 +227,16 @@ class ProjectIndex:
             with self._turn.held(TURN_WAIT_SECONDS):
                 self._start_over(StoreDamaged(f"The catalog of {self.root} is damaged."))
         else:
-            self.store.repair()
-        drift = find_drift(self.source, self._open_store(), distrust_before_ns=time.time_ns())
+            self.whole.repair()
+        drift = find_drift(self.kept_source, self._open_store(), distrust_before_ns=time.time_ns())
         report = self.update(progress, drift=drift)
         if not report.is_complete:
             raise KeyboardInterrupt
         if report.changed_anything:
-            self.store.rebuild_words()  # removed entries would still count in the statistics
-            forget_encoded_chunks(self.store)  # an older catalog gives their ids to others
-        write_sidecar_files(self.folder, self.root, self.store, is_full=False)
-        return [*self.store.check(), *check_sidecar_files(self.folder, self.root, self.store)]
-
-    def close(self) -> None:
-        """Close the store and its files."""
-        if self._store is not None:
-            self._store.close()
-            self._store = None
+            self.whole.rebuild_words()  # removed entries would still count in the statistics
+            forget_encoded_chunks(self.whole)  # an older catalog gives their ids to others
+        write_sidecar_files(self.folder, self.root, self.whole, is_full=False)
+        return [*self.whole.check(), *check_sidecar_files(self.folder, self.root, self.whole)]
 
     @contextlib.contextmanager
     def _storing(self) -> Iterator[None]:
@@ -304,29 +248,20 @@ class ProjectIndex:
             raise
         self.refusal = None
 
-    def _open_store(self) -> LocalStore:
-        if self._store is not None and not self._store.is_in_place():
-            self.close()
-        if self._store is None:
-            self.warnings += storage_layout.move_obstacles_aside(self.folder)
-            read_text = text_reader(self.source)
-
-            def read_if_there(document: StoredDocument) -> str | None:
-                if not self.root.is_dir():  # the disk may be unmounted: keep the index
-                    raise Failed(f"{self.root} does not exist; its index is kept.")
-                return read_text(document)
-
-            self._store = LocalStore(self.folder, read_if_there)
-            storage_layout.mark_used(self.folder)
-        return self._store
-
     def _run(self, progress: Progress | None, drift: Drift | None, first: str, *, is_confirmed: bool) -> IndexReport:
         store, log = self._open_store(), open_log(self.folder)
         store.remove_leftovers()
+        old_documents = storage_layout.old_documents_folder(self.folder)
+        views = views_to_index(self.folder, self.view, store.views())
+        if views & ~store.views():
+            if store.fact("state"):
+                store.set_fact("state", "running")
+            store.add_views(views)
+            drift = None  # it was about other views
         for warning in self.warnings:
             log.warning(warning)
         shared_pool().expect(0)  # it starts while the files are scanned
-        drift = drift or find_drift(self.source, store)
+        drift = drift or find_drift(self.kept_source, store)
         if not is_confirmed:
             self.require_size(drift)
         before = store.fact("state")
@@ -335,8 +270,8 @@ class ProjectIndex:
         store.set_fact("state", "running")
         try:
             table = self.table() if drift.pending else None  # loading it takes 0.1 s, which a run without changes saves
-            with comparing(self.source, store, self.table):
-                report = update_index(self.source, store, progress, drift=drift, first=first, encoder=table)
+            with comparing(self.kept_source, store, self.table):
+                report = update_index(self.kept_source, store, progress, drift=drift, first=first, encoder=table)
             if not self.root.is_dir():
                 raise Failed(f"{self.root} disappeared while it was indexed.")
         except DowseError as error:
@@ -358,6 +293,8 @@ class ProjectIndex:
         store.set_fact("checked", _now())
         if report.is_complete and before is None:
             store.set_fact("verified", _now())
+        if old_documents and report.is_complete:
+            self.warnings += retire_old_documents(old_documents, self.settings)
         if table:
             store.vector_counts(table.version)  # updates the matrix now, while no search waits for it
         return report
@@ -365,10 +302,10 @@ class ProjectIndex:
     def set_damaged_aside(self, error: StoreDamaged) -> None:
         """Set a damaged catalog aside, unless another process has replaced it; the next update builds the index anew."""
         with contextlib.suppress(StoreBusy, NotWritable, OSError), self._turn.held(ASIDE_WAIT_SECONDS):
-            before = self._store
+            before = self._shared.store
             with contextlib.suppress(StoreDamaged):
                 self._open_store()
-            if self._store is before:
+            if self._shared.store is before:
                 self._start_over(error)
 
     def _start_over(self, error: StoreDamaged) -> None:
@@ -383,17 +320,3 @@ class ProjectIndex:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-def index_folder_of(root: Path, what: IndexKind) -> Path:
-    """Return the folder of an index of a root, whether or not the index exists."""
-    folder = storage_layout.index_folder(root)
-    return folder / storage_layout.DOCUMENTS_FOLDER if what == "documents" else folder
-
-
-def _make_source(root: Path, settings: Settings, what: IndexKind) -> ProjectFiles:
-    if what == "project":
-        return ProjectFiles(root, settings)
-    from dowse.sources.document_files import DocumentFiles  # imports readers that only documents need
-
-    return DocumentFiles(root, settings)

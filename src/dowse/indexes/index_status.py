@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Literal
 
 from dowse.errors import Failed, NotIndexed
+from dowse.freshness.indexer import EXPECTED_FACTS
 from dowse.indexes.encoding_progress import EncodingProgress
 from dowse.protocols import Store
 from dowse.store import storage_layout
-from dowse.types import KINDS, Kind, Totals
+from dowse.types import KINDS, Kind, Totals, View
 
 IndexState = Literal["not_found", "indexing", "ready", "incomplete", "failed"]
 
@@ -68,14 +69,14 @@ STORAGE_FACT = "storage"
 
 
 def describe_index(
-    root: Path, folder: Path, open_store: Callable[[], Store], warnings: list[str], *, is_indexing: bool
+    root: Path, folder: Path, view: View, open_store: Callable[[], Store], warnings: list[str], *, is_indexing: bool
 ) -> IndexStatus:
-    """Return the status of the index in a folder."""
+    """Return the status of one view of the index in a folder."""
     try:
         store = open_store()
         totals = {kind: store.totals(kind) for kind in KINDS}
         skipped = json.loads(store.fact("skipped") or "{}")
-        expected = int(store.fact("expected") or 0)
+        expected = int(store.fact(EXPECTED_FACTS[view]) or 0)
         state = _state(store.fact("state"), is_indexing=is_indexing)
         last_check, last_error = store.fact("checked"), store.fact("error")
         warnings = [*warnings, *(store.fact(STORAGE_FACT) or "").splitlines()]

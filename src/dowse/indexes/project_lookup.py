@@ -1,6 +1,5 @@
 """Finding projects: by a folder, around a path, or all of them."""
 
-import contextlib
 import os
 from pathlib import Path
 
@@ -73,17 +72,16 @@ def forget_project(root: Path) -> Path:
     folder = storage_layout.index_folder(root)
     if not folder.is_dir():
         raise NotIndexed(f"{root} is not indexed; there is nothing to forget.")
-    index_folders = [each for each in (folder, folder / storage_layout.DOCUMENTS_FOLDER) if each.is_dir()]
-    with contextlib.ExitStack() as turns:
-        for index_folder in index_folders:
-            turn = Lock(index_folder / "index.lock")
-            try:
-                turn.acquire(FORGET_WAIT_SECONDS)
-            except StoreBusy as error:
-                raise StoreBusy(f"{root} is being indexed by {turn.owner()}. Stop it, then try again.") from error
-            turns.callback(turn.release)
-            close_log(index_folder)
+    turn = Lock(folder / "index.lock")
+    try:
+        turn.acquire(FORGET_WAIT_SECONDS)
+    except StoreBusy as error:
+        raise StoreBusy(f"{root} is being indexed by {turn.owner()}. Stop it, then try again.") from error
+    try:
+        close_log(folder)
         with disk_errors(folder):
             storage_layout.set_forgotten(folder)
+    finally:
+        turn.release()
     storage_layout.remove_forgotten_folders()
     return root

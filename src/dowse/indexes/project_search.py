@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from dowse.errors import NotWritable, PathRefused, UsageError
+from dowse.freshness.indexer import EXPECTED_FACTS
 from dowse.freshness.scan import Drift
 from dowse.indexes.damage_recovery import answer_or_rebuild
 from dowse.indexes.index import ProjectIndex
@@ -97,7 +98,8 @@ def explain_rank(index: ProjectIndex, text: str, path: str, encoder: QueryEncode
 
 def document_verdict(index: ProjectIndex, path: str) -> Verdict | None:
     """Return the decision about a file as a document of its root; None if it is not a document by its extension."""
-    from dowse.sources.document_files import DocumentFiles, is_document  # imports readers that a search does not need
+    from dowse.sources.document_files import DocumentFiles  # imports readers that a search does not need
+    from dowse.sources.document_types import is_document
 
     return DocumentFiles(index.root, index.settings).verdict(path) if is_document(path) else None
 
@@ -160,7 +162,7 @@ def coverage(index: ProjectIndex, pending: int = 0) -> Coverage:
     store, is_indexing = index.store, index.is_being_updated()
     files = sum(store.totals(kind).documents for kind in KINDS)
     is_whole = not is_indexing and store.fact("state") == "complete"
-    expected = files if is_whole else max(files, int(store.fact("expected") or 0))
+    expected = files if is_whole else max(files, int(store.fact(EXPECTED_FACTS[index.view]) or 0))
     refusal = store.refusal
     if pending and refusal is None:
         refusal = index.refusal or refusal_to_write(index.folder / "catalog.sqlite")

@@ -2,28 +2,39 @@
 
 from pathlib import Path
 
-from dowse.protocols import DocumentReader, Store
+from dowse.protocols import DocumentReader
 from dowse.store import storage_layout
-from dowse.types import KINDS, Finding, Kind
+from dowse.store.local import LocalStore
+from dowse.types import KINDS, Finding, Kind, View
 
 
-def write_sidecar_files(folder: Path, root: Path, store: Store, *, is_full: bool) -> None:
+def write_sidecar_files(folder: Path, root: Path, store: LocalStore, *, is_full: bool) -> None:
     """Write the fingerprints and the metadata from the catalog."""
-    storage_layout.write_fingerprints(folder, _fingerprints(store))
-    totals = {kind: store.totals(kind) for kind in KINDS}
+    storage_layout.write_fingerprints(folder, _fingerprints(_main_view(store)))
+    totals = {view: {kind: store.seen_as(view).totals(kind) for kind in KINDS} for view in _views(store)}
     storage_layout.write_metadata(folder, root, totals, store.size_bytes(), is_full=is_full)
 
 
-def check_sidecar_files(folder: Path, root: Path, store: Store) -> list[Finding]:
+def check_sidecar_files(folder: Path, root: Path, store: LocalStore) -> list[Finding]:
     """Return the differences between the JSON files and the catalog."""
     findings = []
-    if not storage_layout.has_fingerprints(folder, _fingerprints(store)):
+    main = _main_view(store)
+    if not storage_layout.has_fingerprints(folder, _fingerprints(main)):
         findings.append(Finding("fingerprints", "the JSON files are missing or differ from the catalog"))
     project = storage_layout.read_project(folder)
-    files = sum(store.totals(kind).documents for kind in KINDS)
+    files = sum(main.totals(kind).documents for kind in KINDS)
     if project is None or project.root != root or project.files != files:
         findings.append(Finding("metadata", "metadata.json is missing or differs from the catalog"))
     return findings
+
+
+def _views(store: LocalStore) -> list[View]:
+    return [view for view in (View.PROJECT, View.DOCUMENTS) if store.views() & view] or [View.PROJECT]
+
+
+def _main_view(store: LocalStore) -> LocalStore:
+    """Return the view that the files describe: the project's, or the documents' where there is no project."""
+    return store.seen_as(_views(store)[0])
 
 
 def _fingerprints(store: DocumentReader) -> dict[Kind, dict[str, str]]:

@@ -60,15 +60,15 @@ def enforce_storage_limit(index: ProjectIndex) -> list[str]:
     for message in messages:
         open_log(index.folder).warning(message)
     with contextlib.suppress(DowseError):  # nothing can be written; the caller shows the messages
-        if (index.store.fact(STORAGE_FACT) or "") != (text := "\n".join(messages)):
-            index.store.set_fact(STORAGE_FACT, text or None)
+        if (index.whole.fact(STORAGE_FACT) or "") != (text := "\n".join(messages)):
+            index.whole.set_fact(STORAGE_FACT, text or None)
     return messages
 
 
 def _find_evictable(own: Path) -> Iterator[_Evictable]:
     for project in storage_layout.list_projects():
         folder = storage_layout.index_folder(project.root)
-        if folder not in (own, *own.parents):
+        if folder != own:
             remedy = f"dowse index {project.root} builds it again."
             yield _Evictable(f"index of {project.root}", project.size_bytes, project.last_used, remedy, folder)
     with contextlib.suppress(OSError):  # another process has just removed it

@@ -62,7 +62,7 @@ def _scan_if_quick(watched: WatchedIndex, project: ProjectIndex) -> bool:
 def _is_searchable(project: ProjectIndex) -> bool:
     """Return whether the words of all documents can be searched: another process may still be writing some."""
     try:
-        return project.store.refresh()
+        return project.whole.refresh()
     except (DowseError, OSError):  # the search meets the same problem, and reports it
         return False
 

@@ -9,6 +9,7 @@ from dowse.freshness.pending_paths import ChangeTimes
 from dowse.freshness.watcher import EVERYWHERE
 from dowse.keeping.indexing_run import VERIFY, start_run
 from dowse.keeping.watched_index import WatchedIndex
+from dowse.types import View
 
 AT_ONCE_FILES = 200
 """More files are left to a process of their own, which starts in 0.4 s and indexes 350 files a second."""
@@ -28,7 +29,7 @@ class IndexUpdater:
         if project.is_being_updated():  # by another process; files may have changed after it read them
             watched.must_scan = True
             return
-        if project.store.fact("state") != "complete" and not self._may_resume():
+        if project.whole.fact("state") != "complete" and not self._may_resume():
             return
         with watched.working:
             try:
@@ -53,16 +54,16 @@ class IndexUpdater:
     def _compare_and_apply(self, paths: dict[str, ChangeTimes]) -> bool:
         """Apply the differences; return False when a process was started for them instead."""
         watched, project = self._watched, self._watched.project
-        project.store.refresh()
+        project.whole.refresh()
         drift = watched.scan(project, paths)
         if EVERYWHERE in paths:
             watched.must_scan = False
-            if project.store.fact("device") != watched.device:
+            if project.whole.fact("device") != watched.device:
                 with contextlib.suppress(NotWritable):
-                    project.store.set_fact("device", watched.device)
+                    project.whole.set_fact("device", watched.device)
         if drift.pending > AT_ONCE_FILES:
             project.require_size(drift if EVERYWHERE in paths else project.drift())
-        if drift.pending > AT_ONCE_FILES or project.store.fact("state") != "complete":
+        if drift.pending > AT_ONCE_FILES or project.whole.fact("state") != "complete":
             self._start_run(paths)
             return False
         if drift.pending:
@@ -110,4 +111,4 @@ class IndexUpdater:
 
     def _start_run(self, paths: dict[str, ChangeTimes], how: str | None = None) -> None:
         project = self._watched.project
-        self._watched.run, self._run_paths = start_run(project.root, how, project.what), paths
+        self._watched.run, self._run_paths = start_run(project.root, project.whole.views() or View.PROJECT, how), paths

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from dowse.errors import DowseError, Failed, error_with
+from dowse.types import View
 
 REBUILD = "--rebuild"
 VERIFY = "--verify"
-DOCUMENTS = "--documents"
+VIEWS = {View.PROJECT: "--project", View.DOCUMENTS: "--documents"}
+"""The options that name the views to index, beside those that the index has."""
 
 STOP_SECONDS = 1.0
 """How long a run may take to save its work before it is killed."""
@@ -84,9 +86,9 @@ class IndexingRun:
             self.error = error_with(message["code"], message["error"])
 
 
-def start_run(root: Path, how: str | None = None, what: str = "project") -> IndexingRun:
+def start_run(root: Path, views: View, how: str | None = None) -> IndexingRun:
     """Start indexing a root: changed files, all files (REBUILD), or files whose content differs (VERIFY)."""
-    options = [*([how] if how else []), *([DOCUMENTS] if what == "documents" else [])]
+    options = [*([how] if how else []), *(option for view, option in VIEWS.items() if view & views)]
     # -P keeps the working directory, which may be an untrusted project, out of the import path.
     command = [sys.executable, "-P", "-m", "dowse.keeping.indexing_worker", *options, str(root)]
     pipe = subprocess.PIPE

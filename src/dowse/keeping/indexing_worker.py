@@ -11,14 +11,17 @@ import signal
 import sys
 import threading
 import time
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any
 
 from dowse.errors import DowseError, Failed
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.storage_limit import enforce_storage_limit
-from dowse.keeping.indexing_run import DOCUMENTS, REBUILD, VERIFY
+from dowse.keeping.indexing_run import REBUILD, VERIFY, VIEWS
 from dowse.platform import interrupt_on_terminate, lower_priority, writing_error
+from dowse.types import View
 
 PROGRESS_SECONDS = 0.1
 """Time between two progress messages."""
@@ -49,7 +52,8 @@ def main(arguments: list[str]) -> int:
 
 
 def _index(root: Path, how: list[str]) -> None:
-    project = ProjectIndex(root, "documents" if DOCUMENTS in how else "project")
+    views = [view for view, option in VIEWS.items() if option in how]
+    project = ProjectIndex(root, reduce(or_, views, View(0)))
     sent_at = 0.0
 
     def progress(done: int, total: int) -> None:

@@ -12,8 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from dowse.errors import DowseError, NotIndexed, NotWritable
-from dowse.indexes.index import IndexKind, ProjectIndex, index_folder_of
+from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
+from dowse.indexes.opened_index import index_folder
 from dowse.keeping.catch_up import CATCH_UP_SECONDS
 from dowse.keeping.watch_session import SessionCallbacks, WatchSession
 from dowse.keeping.watch_status import WatchStatus, read_watch_status, watch_lease
@@ -33,12 +34,10 @@ class Keeper:
         self,
         root: Path,
         may_resume: Callable[[], bool] = lambda: True,
-        what: IndexKind = "project",
         changed: "IndexCallback | None" = None,
         encode: "IndexCallback | None" = None,
     ) -> None:
         self.root = root
-        self._what = what
         self._changed = changed
         self._encode = encode
         self._may_resume = may_resume
@@ -64,13 +63,13 @@ class Keeper:
         """Apply some pending changes before an answer; return the paths that are left."""
         session = self._started_session(project)
         if session is None:
-            return ["."] if project.exists else []
+            return ["."] if project.has_catalog else []
         return session.catch_up(project)
 
     def _started_session(self, project: ProjectIndex) -> WatchSession | None:
         """Return the session; wait a moment for one that is about to start."""
         deadline = time.monotonic() + CATCH_UP_SECONDS
-        while self._session is None and project.exists and time.monotonic() < deadline:
+        while self._session is None and project.has_catalog and time.monotonic() < deadline:
             self._wake.set()  # the index may just have been created
             time.sleep(0.01)
         return self._session
@@ -80,7 +79,9 @@ class Keeper:
         session = self._started_session(project)
         if session is None:
             status = read_watch_status(project)
-            is_starting = status.mode == "off" and self._last_error is None and project.exists and self.root.is_dir()
+            is_starting = (
+                status.mode == "off" and self._last_error is None and project.has_catalog and self.root.is_dir()
+            )
             if self._leads or is_starting:
                 status = replace(status, mode="watching", why="the first scan has not ended")
             return replace(status, last_error=self._last_error or status.last_error)
@@ -102,13 +103,13 @@ class Keeper:
             self._wake.clear()
 
     def _keep_while_possible(self) -> None:
-        lease = watch_lease(index_folder_of(self.root, self._what))
+        lease = watch_lease(index_folder(self.root))
         if not self.root.is_dir() or not lease.path.parent.is_dir():
             return
         self._leads = _take_lead(lease)
         try:
-            project = ProjectIndex(self.root, self._what)
-            if project.exists:
+            project = ProjectIndex(self.root)
+            if project.has_catalog:
                 callbacks = SessionCallbacks(
                     self._may_resume, self._changed, self._encode, lambda: self._may_continue(lease)
                 )
@@ -133,7 +134,7 @@ class Keeper:
     def _report_and_wait(self, problem: str) -> None:
         self._last_error = problem
         with contextlib.suppress(DowseError, OSError):
-            open_log(index_folder_of(self.root, self._what)).error("keeping fresh: %s", problem)
+            open_log(index_folder(self.root)).error("keeping fresh: %s", problem)
         self._stop.wait(RETRY_SECONDS)
 
 

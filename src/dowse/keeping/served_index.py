@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import TypeVar
 
 from dowse.encoding_worker.client import EncodingClient
-from dowse.encoding_worker.messages import IndexKey
 from dowse.errors import CatalogError, DowseError, StoreDamaged
 from dowse.indexes.damage_recovery import setting_damage_aside
-from dowse.indexes.index import IndexKind, ProjectIndex, index_folder_of
+from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_errors import with_index_facts
+from dowse.indexes.opened_index import index_folder
 from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.keeper import IndexCallback, Keeper
 from dowse.keeping.watch_status import WatchStatus, read_watch_status
 from dowse.platform import release_memory
+from dowse.types import View
 
 Result = TypeVar("Result")
 
@@ -30,40 +31,41 @@ START_SECONDS = 2.5
 class ServedIndex:
     """One index of a server. All work on it runs on one thread of its own, so nothing in it needs a lock."""
 
-    def __init__(
-        self, root: Path, name: str, what: IndexKind = "project", encoder: EncodingClient | None = None
-    ) -> None:
+    def __init__(self, root: Path, name: str, encoder: EncodingClient | None = None) -> None:
         self.root = root
         self.name = name
-        self.what = what
         self.encoder = encoder
         """Makes the vectors of the index, if it gets any."""
         self.run: IndexingRun | None = None
         self.keeper: Keeper | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"answers for {name}")
+        self._listeners: list[IndexCallback] = []
+        """Called after each change of the index."""
+        self._made: tuple[int, View] = (0, View(0))
+        """The inode of the catalog when it was last looked at, and the views that it had."""
         self._index: ProjectIndex | None = None
         self._settings_stamp: tuple[int, ...] = ()
         self._idle_timer: asyncio.TimerHandle | None = None
 
     # Asking the index
 
-    async def ask(self, work: Callable[[ProjectIndex], Result]) -> Result:
+    async def ask(self, work: Callable[[ProjectIndex], Result], view: View = View.PROJECT) -> Result:
         """Do some work on the index's thread. If the index turns out to be damaged, it is built again."""
         loop = asyncio.get_running_loop()
         try:
-            return await loop.run_in_executor(self._thread, self._do, work)
+            return await loop.run_in_executor(self._thread, self._do, work, view)
         except DowseError as error:
             if error.code == StoreDamaged.code:
-                self.start_run()
+                self.start_run(view=view)
             raise
         finally:
             if self._idle_timer:
                 self._idle_timer.cancel()
             self._idle_timer = loop.call_later(IDLE_SECONDS, self._release_when_idle)
 
-    async def ask_fresh(self, work: Callable[[ProjectIndex, list[str]], Result]) -> Result:
+    async def ask_fresh(self, work: Callable[[ProjectIndex, list[str]], Result], view: View = View.PROJECT) -> Result:
         """Index recent changes within a bound, then do some work, which is given the paths that are still pending."""
-        return await self.ask(lambda index: work(index, self.catch_up(index)))
+        return await self.ask(lambda index: work(index, self.catch_up(index)), view)
 
     def catch_up(self, index: ProjectIndex) -> list[str]:
         """Index recent changes within a bound, on the index's thread; return the paths that are still pending."""
@@ -80,19 +82,35 @@ class ServedIndex:
 
     def keep_fresh(self, changed: IndexCallback | None = None) -> None:
         """Keep the index equal to the files from now on; `changed` is called after each change, on another thread."""
+        if changed and changed not in self._listeners:
+            self._listeners.append(changed)
         if self.keeper is None:
             encode = self.encoder.encode_if_needed if self.encoder else None
-            self.keeper = Keeper(self.root, self._may_resume, self.what, changed, encode)
+            self.keeper = Keeper(self.root, self._may_resume, self._tell_listeners, encode)
 
-    def make_index(self) -> None:
-        """Start indexing if there is no index."""
-        if not self.is_running and not (index_folder_of(self.root, self.what) / "catalog.sqlite").exists():
-            self.start_run()
+    def _tell_listeners(self, index: ProjectIndex) -> None:
+        for changed in self._listeners:
+            changed(index)
 
-    def start_run(self, how: str | None = None) -> IndexingRun:
+    def make_index(self, view: View) -> None:
+        """Start indexing if there is no index with a view."""
+        if not self.is_running and not self._has_view(view):
+            self.start_run(view=view)
+
+    def _has_view(self, view: View) -> bool:
+        try:
+            inode = (index_folder(self.root) / "catalog.sqlite").stat().st_ino
+        except OSError:
+            return False
+        if self._made[0] != inode or not self._made[1] & view:
+            with contextlib.closing(ProjectIndex(self.root, view)) as index:
+                self._made = inode, view if index.exists else View(0)
+        return bool(self._made[1] & view)
+
+    def start_run(self, how: str | None = None, view: View = View.PROJECT) -> IndexingRun:
         """Start indexing in a process of its own, unless one runs already."""
         if self.run is None or not self.run.is_running:
-            self.run = start_run(self.root, how, self.what)
+            self.run = start_run(self.root, view, how)
         return self.run
 
     @property
@@ -108,7 +126,7 @@ class ServedIndex:
         if self.run and self.run.is_running:
             await asyncio.to_thread(self.run.stop)
         if self.encoder:
-            await asyncio.to_thread(self.encoder.release, IndexKey(self.root, self.what))
+            await asyncio.to_thread(self.encoder.release, self.root)
 
     def close(self) -> None:
         """Stop everything; no call may follow."""
@@ -124,8 +142,8 @@ class ServedIndex:
 
     # On the index's thread
 
-    def _do(self, work: Callable[[ProjectIndex], Result]) -> Result:
-        index = self._open()
+    def _do(self, work: Callable[[ProjectIndex], Result], view: View) -> Result:
+        index = self._open().seen_as(view)
         try:
             with setting_damage_aside(index):
                 return work(index)
@@ -140,7 +158,7 @@ class ServedIndex:
         if self._index is None:
             if not self.root.is_dir():
                 raise CatalogError("PERMISSION_DENIED", path=self.root)
-            self._index = ProjectIndex(self.root, self.what)
+            self._index = ProjectIndex(self.root)
             self._settings_stamp = self._index.settings_stamp()
         return self._index
 
@@ -151,5 +169,5 @@ class ServedIndex:
     def _release(self) -> None:
         with contextlib.suppress(DowseError):
             if self._index is not None and self._index.is_in_place():
-                self._index.store.release_memory()
+                self._index.whole.release_memory()
         release_memory()

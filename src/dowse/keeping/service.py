@@ -5,9 +5,9 @@ from pathlib import Path
 
 from dowse.encoding_worker.client import EncodingClient
 from dowse.errors import CatalogError, DowseError, UsageError
-from dowse.indexes.index import IndexKind, ProjectIndex
+from dowse.indexes.index import ProjectIndex
 from dowse.keeping.served_index import ServedIndex
-from dowse.types import SourceHealth
+from dowse.types import SourceHealth, View
 
 
 class Service:
@@ -17,7 +17,6 @@ class Service:
         self.projects: list[ServedIndex] = []
         self.encoder = EncodingClient()
         """One encoding process for all projects; it is started when it is needed."""
-        self._documents: list[ServedIndex] = []
         self.warnings: list[str] = []
         for root in roots:
             self.add(root)
@@ -66,20 +65,14 @@ class Service:
         """Return a path as replies show it: with several projects it begins with the project's name."""
         return f"{served.name}/{path}" if self.has_several else path
 
-    def health(self, what: IndexKind = "project") -> list[SourceHealth]:
+    def health(self, view: View = View.PROJECT) -> list[SourceHealth]:
         """Return the problems of all projects, for monitoring."""
-        return [SourceHealth(served.name, _problem(served.root, what)) for served in self.projects]
-
-    def documents(self) -> list[ServedIndex]:
-        """Return the roots of the projects as folders of documents."""
-        for served in self.projects[len(self._documents) :]:
-            self._documents.append(ServedIndex(served.root, served.name, "documents"))
-        return self._documents
+        return [SourceHealth(served.name, _problem(served.root, view)) for served in self.projects]
 
     def close(self) -> None:
         """Stop everything."""
         self.encoder.stop()
-        for served in (*self.projects, *self._documents):
+        for served in self.projects:
             served.close()
 
     def _unique_name(self, root: Path) -> str:
@@ -89,12 +82,12 @@ class Service:
         return next(name for name in names if name not in taken)
 
 
-def _problem(root: Path, what: IndexKind) -> str | None:
+def _problem(root: Path, view: View) -> str | None:
     """Return what keeps a project from being served; a project that is not indexed yet has no problem."""
     if not root.is_dir():
         return "its folder is not there"
     try:
-        with contextlib.closing(ProjectIndex(root, what)) as project:
+        with contextlib.closing(ProjectIndex(root, view)) as project:
             return "its index cannot be used" if project.status().state == "failed" else None
     except DowseError:
         return "it cannot be read"

@@ -137,7 +137,7 @@ class WatchedIndex:
 
     def find_changes(self, project: ProjectIndex) -> None:
         """Scan the whole root and add what differs to the pending paths; the strategy decides when it is indexed."""
-        self.add_paths(changed_paths(self.scan(project, [EVERYWHERE])))
+        self.add_paths(self.scan(project, [EVERYWHERE]).paths)
 
     @contextlib.contextmanager
     def naming_changes(self, paths: Mapping[str, ChangeTimes], drift: Drift) -> Iterator[None]:
@@ -146,7 +146,7 @@ class WatchedIndex:
             yield
         except NotWritable:
             self.pending_paths.remove(paths)
-            self.pending_paths.add(changed_paths(drift), time.monotonic())
+            self.pending_paths.add(drift.paths, time.monotonic())
             raise
 
     def scan(self, project: ProjectIndex, paths: Iterable[str]) -> Drift:
@@ -168,7 +168,7 @@ class WatchedIndex:
     def reopen(self) -> None:
         """Open the index again, with the settings as they are now."""
         self.project.close()
-        self.project = ProjectIndex(self.project.root, self.project.what)
+        self.project = ProjectIndex(self.project.root)
         self._settings_stamp = self.project.settings_stamp()
         self.publish_status()
 
@@ -213,15 +213,10 @@ class WatchedIndex:
         write_watch_status(self.project, self.status)
 
 
-def changed_paths(drift: Drift) -> list[str]:
-    """Return the paths of all files that differ from the index."""
-    return [*drift.gone, *(entry.path for entry in (*drift.changed, *drift.new))]
-
-
 def _is_unmounted(project: ProjectIndex, device: str, drift: Drift) -> bool:
     """Return whether an indexed root is empty and on another device than when it was indexed."""
     is_empty = bool(drift.gone) and not drift.files and not drift.skipped
-    return is_empty and project.store.fact("device") not in (None, device)
+    return is_empty and project.whole.fact("device") not in (None, device)
 
 
 def _identity(root: Path) -> tuple[int, int] | None:

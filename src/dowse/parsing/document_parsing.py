@@ -87,7 +87,9 @@ def _as_plain_text(content: FileContent, problem: str, *, is_cut: bool) -> Parse
 
 
 def _document(content: FileContent, reading: Reading) -> Document:
-    return Document(content.path, content.kind, content.language, content.stat, content.content_hash, reading)
+    return Document(
+        content.path, content.kind, content.language, content.stat, content.content_hash, reading, content.views
+    )
 
 
 def _reading_from_json(found: dict[str, Any], utf8: bytes) -> Reading:

@@ -1,23 +1,28 @@
-"""Ranking of documents by title and content in one order: a title outranks the same words in the text."""
+"""Ranking of documents by title and content in one order: a title outranks the same words in the text.
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Set
+The words decide which documents match and how many do. Meaning orders documents that the words rank as equal, and it
+answers alone where no document has a word of the query.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from heapq import nlargest
+from typing import Literal
 
+from dowse.protocols import Store
 from dowse.screening.masking import screen_text
-from dowse.searching.candidates import corrections
-from dowse.searching.document_matching import DocumentMatcher, MatchPlace
+from dowse.searching.candidates import Mode, QueryVector, corrections
 from dowse.searching.passage_screening import screen_passages
-from dowse.searching.passages import Passage, select_passage
+from dowse.searching.passages import Passage, holds_phrase, select_passage
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking_constants import CHUNK_CANDIDATES, CHUNK_WEIGHTS, CORRECTION_WEIGHT
 from dowse.searching.search import Answer, SearchHit
-from dowse.searching.title_index import FollowableStore, TitleIndex
 from dowse.searching.verification import Current, ReadBytes, verify
 from dowse.text.analysis import terms_of
-from dowse.types import StoredDocument, TextQuery
+from dowse.types import DocumentMatch, StoredDocument, TextQuery
 
-__all__ = ["DocumentMatches", "DocumentSearch", "MatchPlace", "RankedDocument", "SearchTexts", "rank_documents"]
+SearchPlace = Literal["title", "content", "both"]
+MatchPlace = Literal["title", "content", "both", "meaning"]
 
 MIN_TITLE_RELEVANCE = 0.8
 """Relevance of a title with every word of the query; the fewer other words the title has, the closer it gets to 1."""
@@ -29,19 +34,25 @@ SPARE_CANDIDATES = 2
 """Candidates beyond the limit that replace documents which turn out to be gone."""
 EXACT_TITLE_SHARE = 2.0
 """Share of a title that is exactly the query."""
+MORE_DOCUMENTS = 500
+"""Matching documents to search once more where the best passages are all in a few."""
+MIN_MEANING_TERMS = 2
+"""Terms that a query needs to be answered by meaning alone: the meaning of one word that nothing contains is a guess."""
+PHRASE_SECONDS = 0.2
+"""Time limit for reading documents to check phrases. Documents that are not read in time count if they have all words."""
 
-SearchTexts = Callable[[int, frozenset[int] | None], Answer]
-"""Searches the texts: takes a limit, and the documents to search or None for all."""
+SearchTexts = Callable[[int, frozenset[int] | None, Mode], Answer]
+"""Searches the texts: takes a limit, the documents to search or None for all, and the search method."""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentSearch:
-    """A query, where to look for it, and the file endings of the documents to search; without endings, all."""
+    """A query, where to look for it, and the documents to search or None for all."""
 
     query: SearchQuery
-    place: MatchPlace
+    place: SearchPlace
     limit: int
-    endings: tuple[str, ...] = ()
+    among: frozenset[int] | None = None
     masks_secrets: bool = True
 
 
@@ -57,7 +68,7 @@ class RankedDocument:
 
 @dataclass(frozen=True, slots=True)
 class DocumentMatches:
-    """The documents that were found, the number of all matches, and the terms and corrections of the query."""
+    """The documents that were found, the number of all matches by words, and the terms and corrections of the query."""
 
     found: list[RankedDocument]
     total: int
@@ -69,123 +80,225 @@ class DocumentMatches:
 class _Candidate:
     document_id: int
     relevance: float
+    nearness: float
+    """Nearness in meaning; it orders candidates of equal relevance."""
     text_rank: int
-    """Its rank among the texts; it breaks ties of relevance."""
+    """Its rank among the texts; it orders candidates that are as near."""
     passage: Passage | None
 
 
 def rank_documents(
-    store: FollowableStore, read: ReadBytes, titles: TitleIndex, search: DocumentSearch, search_texts: SearchTexts
+    store: Store,
+    read: ReadBytes,
+    search: DocumentSearch,
+    search_texts: SearchTexts,
+    vectors: Sequence[QueryVector] = (),
 ) -> DocumentMatches:
     """Return the best documents by title and content, up to the limit of the search."""
-    titles.follow(store)
-    matches = _find_once(store, read, titles, search, search_texts)
-    # A search indexes changed files again, under new ids. If that happened, search once more.
-    return _find_once(store, read, titles, search, search_texts) if titles.follow(store) else matches
-
-
-def _find_once(
-    store: FollowableStore, read: ReadBytes, titles: TitleIndex, search: DocumentSearch, search_texts: SearchTexts
-) -> DocumentMatches:
     query, corrected = search.query, corrections(store, search.query.positive)
-    matcher = DocumentMatcher(store, read, titles, search.place)
-    among = titles.documents_with_endings(search.endings) if search.endings else None
-    matched, texts = matcher.match(query, tuple(corrected.values()), among)
-    terms = _query_terms(titles, query, corrected)
-    shares = _title_shares(titles, query, terms, matched) if search.place != "content" else {}
-    best_titles = nlargest(search.limit + SPARE_CANDIDATES, shares, key=shares.__getitem__)
-    whole_titles = {document_id for document_id in best_titles if shares[document_id] >= 1}
-    hits = _best_text_hits(titles, search_texts, texts, search.limit, whole_titles)
-    ranks, last = {document_id: rank for rank, document_id in enumerate(hits)}, len(hits)
+    match, terms = _match_of(search, corrected), _query_terms(query, corrected)
+    if not terms:
+        return _titled_exactly(store, read, search)
+    selected = store.match_documents(match, 2 * (search.limit + SPARE_CANDIDATES))
+    total = selected.total
+    if query.phrases or query.not_phrases:
+        match, total = _with_phrases(store, read, search, match)
+        selected = store.match_documents(match, 2 * (search.limit + SPARE_CANDIDATES))
+    if not total:
+        return DocumentMatches(_near_in_meaning(store, search, terms, search_texts, vectors), 0, terms, corrected)
+    titled = store.documents_by_id(selected.ids[: selected.titled])
+    shares = {number: _title_share(query, terms, document.title) for number, document in titled.items()}
+    whole_titles = {number for number, share in shares.items() if share >= 1}
+    hits = _best_text_hits(store, match, search, search_texts, whole_titles)
+    ranks, near = {number: rank for rank, number in enumerate(hits)}, _nearness(store, vectors, {*hits, *shares})
+    paths = {**{number: hit.path for number, hit in hits.items()}, **{one.id: one.path for one in titled.values()}}
     ranked = sorted(
         (
             _make_candidate(
-                document_id, shares.get(document_id, 0.0), ranks.get(document_id, last), hits.get(document_id)
+                number, shares.get(number, 0.0), near.get(number, 0.0), ranks.get(number, len(hits)), hits.get(number)
             )
-            for document_id in {*hits, *best_titles}
+            for number in {*hits, *shares}
         ),
-        key=lambda candidate: (
-            -candidate.relevance,
-            candidate.text_rank,
-            titles.documents[candidate.document_id].path,
-        ),
+        key=lambda one: (-one.relevance, -one.nearness, one.text_rank, paths[one.document_id]),
     )
     verified, gone = _verify_candidates(store, read, ranked, search.limit)
     passages = _find_passages(store, [current for _, _, current in verified if current], search, terms)
+    in_text = _ids_in_texts(store, match, [candidate.document_id for candidate, _, _ in verified])
     found = [
         RankedDocument(
             _mask_secrets(document) if search.masks_secrets else document,
             candidate.relevance,
-            _match_place(shares.get(candidate.document_id), in_text=candidate.document_id in texts),
+            _match_place(shares.get(candidate.document_id), in_text=candidate.document_id in in_text),
             candidate.passage or passages.get(candidate.document_id),
         )
         for candidate, document, _ in verified
     ]
-    return DocumentMatches(found, len(matched) - gone, terms, corrected)
+    return DocumentMatches(found, total - gone, terms, corrected)
 
 
-def _mask_secrets(document: StoredDocument) -> StoredDocument:
-    """Mask secrets in the title and the description, which may be the first lines of the document."""
-    title, description = screen_text(document.title), screen_text(document.description)
-    return replace(document, title=title.text, description=description.text)
+def _match_of(search: DocumentSearch, corrected: Mapping[str, str]) -> DocumentMatch:
+    query = search.query
+    return DocumentMatch(
+        words=(*query.positive, *corrected.values()),
+        required=tuple(
+            word for word in (*query.must, *(word for phrase in query.phrases for word in phrase.split())) if terms_of(word)
+        ),
+        excluded=query.must_not,
+        in_titles=search.place != "content",
+        in_texts=search.place != "title",
+        among=search.among,
+    )  # fmt: skip
 
 
-def _query_terms(titles: TitleIndex, query: SearchQuery, corrected: Mapping[str, str]) -> dict[str, float]:
+def _query_terms(query: SearchQuery, corrected: Mapping[str, str]) -> dict[str, float]:
     """Return the terms of a query with their weights; the correction of a misspelled word counts half."""
     weights: dict[str, float] = {}
     for word in query.positive:
-        terms, correction = terms_of(word), corrected.get(word.lower())
-        if correction and not any(map(titles.is_known, terms)):
+        correction = corrected.get(word.lower())
+        if correction:
             weights |= dict.fromkeys(terms_of(correction), CORRECTION_WEIGHT)
         else:
-            weights |= dict.fromkeys(terms, 1.0)
+            weights |= dict.fromkeys(terms_of(word), 1.0)
     return weights
 
 
-def _title_shares(
-    titles: TitleIndex, query: SearchQuery, terms: Mapping[str, float], matched: Set[int]
-) -> dict[int, float]:
-    """Return the share of the query in the title of each document.
+def _titled_exactly(store: Store, read: ReadBytes, search: DocumentSearch) -> DocumentMatches:
+    """Return the documents whose title is exactly the query, for a query without words."""
+    name, among = search.query.text.strip().casefold(), search.among
+    documents = store.documents() if search.query.terms and search.place != "content" else ()
+    titled = [
+        one
+        for one in documents
+        if one.title.strip().casefold() == name
+        and (among is None or one.id in among)
+        and isinstance(verify(store, read, one), Current)
+    ]
+    found = [RankedDocument(document, 1.0, "title") for document in titled[: search.limit]]
+    return DocumentMatches(found, len(titled), {}, {})
+
+
+def _with_phrases(
+    store: Store, read: ReadBytes, search: DocumentSearch, match: DocumentMatch
+) -> tuple[DocumentMatch, int]:
+    """Leave out documents that lack a phrase or contain an excluded one, as far as the time limit allows.
+
+    Return the match with the documents that are left, and their number.
+    """
+    query, deadline = search.query, time.monotonic() + PHRASE_SECONDS
+    left = set(store.match_documents(match, max(1, store.entry_count())).ids)
+    unchecked = set(left)
+    if not query.phrases:
+        with_words = [replace(match, required=(*match.required, *phrase.split())) for phrase in query.not_phrases]
+        unchecked = {number for one in with_words for number in store.match_documents(one, len(left) + 1).ids}
+    for document in store.documents_by_id(sorted(unchecked)).values():
+        if time.monotonic() > deadline:
+            break
+        if not _has_phrases(store, read, search, document):
+            left.discard(document.id)
+    return replace(match, among=frozenset(left)), len(left)
+
+
+def _has_phrases(store: Store, read: ReadBytes, search: DocumentSearch, document: StoredDocument) -> bool:
+    texts = [document.title] if search.place != "content" else []
+    if search.place != "title":
+        current = verify(store, read, document)
+        if not isinstance(current, Current):
+            return False
+        texts.append(current.data.decode("utf-8", "replace"))
+    holds = lambda phrase: any(holds_phrase(text, phrase) for text in texts)  # noqa: E731 - used twice below
+    return all(map(holds, search.query.phrases)) and not any(map(holds, search.query.not_phrases))
+
+
+def _near_in_meaning(
+    store: Store,
+    search: DocumentSearch,
+    terms: Mapping[str, float],
+    search_texts: SearchTexts,
+    vectors: Sequence[QueryVector],
+) -> list[RankedDocument]:
+    """Return documents near the query in meaning, for a query of several words that no document has."""
+    query = search.query
+    has_operators = query.must or query.must_not or query.phrases or query.not_phrases
+    if not vectors or search.place == "title" or has_operators or len(terms) < MIN_MEANING_TERMS:
+        return []
+    hits = {hit.document_id: hit for hit in search_texts(search.limit, None, "vector").hits}
+    documents = store.documents_by_id(hits)
+    return [
+        RankedDocument(
+            _mask_secrets(documents[number]) if search.masks_secrets else documents[number],
+            round(CONTENT_WEIGHT * hit.relevance, 4),
+            "meaning",
+            hit.passages[0] if hit.passages else None,
+        )
+        for number, hit in hits.items()
+        if number in documents
+    ]
+
+
+def _nearness(store: Store, vectors: Sequence[QueryVector], documents: Iterable[int]) -> dict[int, float]:
+    """Return the nearness of each document's nearest chunk, by the first encoder that takes part."""
+    if not vectors:
+        return {}
+    among, nearness = frozenset(documents), dict[int, float]()
+    for hit in store.nearest(vectors[0].encoder, vectors[0].vector, CHUNK_CANDIDATES, among=among):
+        nearness.setdefault(hit.document_id, round(hit.score, 4))
+    return nearness
+
+
+def _title_share(query: SearchQuery, terms: Mapping[str, float], title: str) -> float:
+    """Return the share of the query in a title.
 
     The share is at most 1 for a part of the query, and between 1 and 2 for all of it: the fewer other words, the higher.
     """
-    if not terms:
-        return dict.fromkeys(matched, EXACT_TITLE_SHARE)  # the exact title matched, and it has no words
+    title_terms = tuple(dict.fromkeys(terms_of(title)))
+    share = sum(terms[term] for term in title_terms if term in terms) / len(terms)
+    if share < 1:
+        return share
     words = frozenset(terms_of(" ".join((*query.terms, *query.must, *query.phrases))))
-    shares: dict[int, float] = {}
-    for document_id, weight in titles.term_weights(terms, matched).items():
-        share, title_terms = weight / len(terms), titles.documents[document_id].terms
-        if share >= 1:
-            is_exact = words.issuperset(title_terms) and len(title_terms) == len(words)
-            share = EXACT_TITLE_SHARE if is_exact else 1 + len(terms) / (len(title_terms) + 1)
-        shares[document_id] = share
-    return shares
+    is_exact = words.issuperset(title_terms) and len(title_terms) == len(words)
+    return EXACT_TITLE_SHARE if is_exact else 1 + len(terms) / (len(title_terms) + 1)
 
 
 def _best_text_hits(
-    titles: TitleIndex, search_texts: SearchTexts, texts: Set[int], limit: int, whole_titles: set[int]
+    store: Store, match: DocumentMatch, search: DocumentSearch, search_texts: SearchTexts, whole_titles: set[int]
 ) -> dict[int, SearchHit]:
     """Return the best texts by document id, as many as fit beside the documents with the whole query in their title."""
-    if not texts or len(whole_titles) >= limit:
+    limit = search.limit
+    if not match.in_texts or len(whole_titles) >= limit:
         return {}
-    hits = _hits_by_id(titles, search_texts(limit - len(whole_titles - texts), None).hits, texts)
-    while (missing := limit - len(hits.keys() | whole_titles)) > 0 and len(hits) < len(texts):
+    hits = _matching_hits(store, match, search_texts(limit, match.among, "lexical").hits)
+    while (missing := limit - len(hits.keys() | whole_titles)) > 0:
         # The best passages were all in a few documents, or in documents that match only by their path.
-        remaining = frozenset(texts - hits.keys())
-        more = _hits_by_id(titles, search_texts(missing, remaining).hits, remaining)
+        texts = store.match_documents(replace(match, in_titles=False), MORE_DOCUMENTS + len(hits)).ids
+        remaining = frozenset(texts) - hits.keys()
+        more = _matching_hits(store, match, search_texts(missing, remaining, "lexical").hits) if remaining else {}
         if not more:
             break
         lowest = min((hit.relevance for hit in hits.values()), default=1.0)
-        hits |= {document_id: replace(hit, relevance=min(hit.relevance, lowest)) for document_id, hit in more.items()}
+        hits |= {number: replace(hit, relevance=min(hit.relevance, lowest)) for number, hit in more.items()}
     return hits
 
 
-def _hits_by_id(titles: TitleIndex, hits: Iterable[SearchHit], among: Collection[int]) -> dict[int, SearchHit]:
-    pairs = ((titles.document_id(hit.path), hit) for hit in hits)
-    return {document_id: hit for document_id, hit in pairs if document_id is not None and document_id in among}
+def _matching_hits(store: Store, match: DocumentMatch, hits: Sequence[SearchHit]) -> dict[int, SearchHit]:
+    """Return the hits that match, and whose text has a word of the query."""
+    ids = [hit.document_id for hit in hits]
+    in_texts = _ids_in_texts(store, match, ids)
+    if match.required or match.excluded:
+        in_texts &= set(store.match_documents(replace(match, among=in_texts), len(ids)).ids)
+    return {hit.document_id: hit for hit in hits if hit.document_id in in_texts}
 
 
-def _make_candidate(document_id: int, share: float, text_rank: int, hit: SearchHit | None) -> _Candidate:
+def _ids_in_texts(store: Store, match: DocumentMatch, ids: Sequence[int]) -> frozenset[int]:
+    """Return those of the documents whose text has a word of the query."""
+    if not ids or not match.in_texts:
+        return frozenset()
+    in_text = DocumentMatch(match.words, in_titles=False, among=frozenset(ids))
+    return frozenset(store.match_documents(in_text, len(ids)).ids)
+
+
+def _make_candidate(
+    document_id: int, share: float, nearness: float, text_rank: int, hit: SearchHit | None
+) -> _Candidate:
     if share >= 1:
         relevance = MIN_TITLE_RELEVANCE + (1 - MIN_TITLE_RELEVANCE) * min(1.0, share - 1)
     elif hit:
@@ -194,11 +307,11 @@ def _make_candidate(document_id: int, share: float, text_rank: int, hit: SearchH
     else:
         relevance = CONTENT_WEIGHT * share
     passage = hit.passages[0] if hit and hit.passages else None
-    return _Candidate(document_id, round(min(relevance, 1.0), 4), text_rank, passage)
+    return _Candidate(document_id, round(min(relevance, 1.0), 4), nearness, text_rank, passage)
 
 
 def _verify_candidates(
-    store: FollowableStore, read: ReadBytes, ranked: list[_Candidate], limit: int
+    store: Store, read: ReadBytes, ranked: list[_Candidate], limit: int
 ) -> tuple[list[tuple[_Candidate, StoredDocument, Current | None]], int]:
     """Return the first candidates that are up to date, and the number of those that are gone or changed.
 
@@ -220,13 +333,12 @@ def _verify_candidates(
 
 
 def _find_passages(
-    store: FollowableStore, documents: list[Current], search: DocumentSearch, terms: Mapping[str, float]
+    store: Store, documents: Sequence[Current], search: DocumentSearch, terms: Mapping[str, float]
 ) -> dict[int, Passage]:
-    """Return the best passage of each document that was found by its title, if its text has any."""
+    """Return the best passage of each document that was found by its title."""
     if not documents:
         return {}
-    ids = frozenset(current.document.id for current in documents)
-    best: dict[int, int] = {}
+    ids, best = frozenset(current.document.id for current in documents), dict[int, int]()
     for scored in store.find_chunks(TextQuery(search.query.positive, CHUNK_WEIGHTS, among=ids), CHUNK_CANDIDATES):
         best.setdefault(scored.document_id, scored.id)
     chunks = store.chunks_by_id(best.values())
@@ -238,6 +350,12 @@ def _find_passages(
             path, masks = current.document.path, search.masks_secrets
             (found[current.document.id],) = screen_passages([passage], current.data, [chunk], path, masks=masks)
     return found
+
+
+def _mask_secrets(document: StoredDocument) -> StoredDocument:
+    """Mask secrets in the title and the description, which may be the first lines of the document."""
+    title, description = screen_text(document.title), screen_text(document.description)
+    return replace(document, title=title.text, description=description.text)
 
 
 def _match_place(share: float | None, *, in_text: bool) -> MatchPlace:

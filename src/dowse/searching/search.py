@@ -54,6 +54,7 @@ class SearchHit:
     relevance: float
     passages: tuple[Passage, ...]
     signals: Mapping[str, float] = field(default_factory=dict)
+    document_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +138,15 @@ def scope_of(store: DocumentReader, options: SearchOptions) -> Scope:
         return Scope(options.kind, options.among)
     expression = compile_glob(options.path_glob) if options.path_glob else None
     language = options.language.lower() if options.language else None
-    among = frozenset(
-        document.id
-        for document in store.documents()
-        if (expression is None or expression.fullmatch(document.path))
-        and language in (None, document.language)
-        and (options.among is None or document.id in options.among)
-    )
-    return Scope(options.kind, among)
+    if language is None:  # reading the documents themselves takes forty times as long
+        among = {number for number, path in store.ids_by_path() if expression is None or expression.fullmatch(path)}
+    else:
+        among = {
+            document.id
+            for document in store.documents()
+            if document.language == language and (expression is None or expression.fullmatch(document.path))
+        }
+    return Scope(options.kind, frozenset(among if options.among is None else among & options.among))
 
 
 class _AnswerBuilder:
@@ -211,7 +213,8 @@ class _AnswerBuilder:
         relevance = min(ceiling, _relevance(document, passages, self._evidence))
         safe = screen_passages(passages, checked.data, chunks, document.path, masks=self._masks)
         title = screen_text(document.title, masks=self._masks).text
-        return SearchHit(document.path, document.kind, document.language, title, relevance, safe, file.signals)
+        signals = file.signals
+        return SearchHit(document.path, document.kind, document.language, title, relevance, safe, signals, document.id)
 
 
 def _chunks_to_show(chunks: list[Scored], max_chunks: int) -> list[int]:

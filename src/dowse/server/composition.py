@@ -16,6 +16,7 @@ from dowse.mcp.protocol import make_server
 from dowse.mcp.reply_budget import BUDGET_TOKENS
 from dowse.mcp.resources import Announcer
 from dowse.mcp.tools import SURFACES, Call, Level, Surface, Tool, searchable_surfaces
+from dowse.types import View
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -145,10 +146,10 @@ class ComposedServer:
         """Return what is served and its problems, for monitoring."""
         found = list(self._sites.health()) if self._sites and "site" in self._parts else []
         if self._service and "code" in self._parts:
-            found += self._service.health("project")
+            found += self._service.health()
         if self._documents_service and "documents" in self._parts:
             known = {source.name for source in found}
-            found += [source for source in self._documents_service.health("documents") if source.name not in known]
+            found += [source for source in self._documents_service.health(View.DOCUMENTS) if source.name not in known]
         return found
 
     def names(self) -> str:

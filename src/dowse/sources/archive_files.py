@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from dowse.settings import Settings
-from dowse.sources.document_files import DocumentFiles, DocumentPolicy, suffix_of
+from dowse.sources.document_files import DocumentFiles, DocumentPolicy
+from dowse.sources.document_types import suffix_of
 from dowse.types import Entry, Kind, Stat, Verdict
 
 METADATA_FILE = "metadata.json"

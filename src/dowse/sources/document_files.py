@@ -1,13 +1,15 @@
-"""The files of a folder of documents: pages and texts, converted by the readers."""
+"""The documents below a root, which the readers convert, alone or together with the files of its project."""
 
-import hashlib
+from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 from dowse.reading.formats import BINARY_EXTENSIONS, DOCUMENT_EXTENSIONS
 from dowse.settings import Settings
-from dowse.sources.policy import Policy
+from dowse.sources.document_types import is_document, shared_language
+from dowse.sources.policy import Folder, Policy, Showing
 from dowse.sources.project_files import ProjectFiles
-from dowse.types import Entry, FileContent, Kind, Reason, Rule, Verdict
+from dowse.types import Kind, Reason, Rule, Verdict, View
 
 MAX_CONVERTED_BYTES = 20 * 1024 * 1024
 """The largest PDF or Word file that is read; most of such a file is pictures, not text."""
@@ -35,6 +37,11 @@ class DocumentPolicy(Policy):
             return Verdict(path, Reason.NOT_INCLUDED, self._include.as_one_rule())
         return "docs"
 
+    def showing(self, folder: Folder, name: str, size: int) -> Showing | Verdict:
+        """Return how a document is shown, or the verdict against the file."""
+        kind = self.kind_of(folder.path + name, size)
+        return kind if isinstance(kind, Verdict) else Showing(kind, View.DOCUMENTS)
+
     def max_bytes_for(self, path: str) -> int:
         """Return the maximum size of a document with this extension."""
         return MAX_CONVERTED_BYTES if path.lower().endswith(BINARY_EXTENSIONS) else self.settings.max_file_bytes
@@ -46,23 +53,48 @@ class DocumentPolicy(Policy):
         return self.too_large_verdict(path, max(size, len(data))) if len(data) > MAX_CONVERTED_BYTES else None
 
 
+class RootPolicy(DocumentPolicy):
+    """The policy of a root that is shown as a project and as documents: a file is read if one of the two allows it."""
+
+    skips_hidden = False
+
+    def open_root(self, names: Collection[str]) -> Folder:
+        """Return the root as a folder."""
+        folder = super().open_root(names)
+        return replace(folder, visible=replace(folder.ignores, skips_hidden=True))
+
+    def _make_folder(self, above: Folder, path: str, name: str, names: Collection[str], *, is_top: bool) -> Folder:
+        folder = super()._make_folder(above, path, name, names, is_top=is_top)
+        hidden = above.visible.enter_folder(folder.encoded[:-1], name.encode(), path).folder if above.visible else None
+        return replace(folder, visible=replace(folder.ignores, skips_hidden=True, folder=hidden))
+
+    def _hides(self, folder: Folder, name: str) -> bool:
+        """Return whether readers of documents do not see a file of a folder, because it or a folder is hidden."""
+        if folder.visible is None or not (name.startswith(".") or folder.visible.folder):
+            return False
+        encoded = name.encode()
+        return folder.visible.find_ignored(folder.encoded + encoded, encoded, is_folder=False) is not None
+
+    def showing(self, folder: Folder, name: str, size: int) -> Showing | Verdict:
+        """Return how the two views show a file, or the verdict against it."""
+        path = folder.path + name
+        kind = Policy.kind_of(self, path, size)
+        is_document = not self._hides(folder, name) and not isinstance(self.kind_of(path, size), Verdict)
+        if isinstance(kind, Verdict):
+            return Showing("docs", View.DOCUMENTS) if is_document else kind
+        if not is_document:
+            return Showing(kind, View.PROJECT)
+        return Showing(kind, View.BOTH, kind == "docs" and shared_language(path) is not None)
+
+
 class DocumentFiles(ProjectFiles):
     """The documents below one root."""
 
-    policy_type = DocumentPolicy
+    policy_type: type[Policy] = DocumentPolicy
+    views = View.DOCUMENTS
 
     def __init__(self, root: Path, settings: Settings) -> None:
         super().__init__(root, settings)
-
-    def read(self, entry: Entry) -> FileContent | Verdict:
-        """Read one document that the walk returned, or return the verdict against it."""
-        content = self._read_allowed(entry.path)
-        if isinstance(content, Verdict):
-            return content
-        data, stat = content
-        language = "text" if suffix_of(entry.path) == ".txt" else "markdown"
-        digest = hashlib.sha256(data).digest()
-        return FileContent(entry.path, "docs", language, stat, digest, data, is_converted=True)
 
     def text_refusal(self, path: str, text: str) -> Verdict | None:
         """Return the verdict against a file that was converted to this text, or None."""
@@ -70,12 +102,8 @@ class DocumentFiles(ProjectFiles):
         return self._policy.key_refusal(path, text.encode("utf-8", "replace")) if is_binary else None
 
 
-def is_document(path: str) -> bool:
-    """Return whether a file is a document by its extension."""
-    return suffix_of(path) in DOCUMENT_EXTENSIONS
+class RootFiles(DocumentFiles):
+    """The files below a root that is shown as a project and as documents."""
 
-
-def suffix_of(path: str) -> str:
-    """Return the extension of a path with its dot, in lower case."""
-    name = path.rpartition("/")[2]
-    return name[name.rfind(".") :].lower() if "." in name[1:] else ""
+    policy_type = RootPolicy
+    views = View.BOTH

@@ -98,7 +98,7 @@ class IgnoreStack:
 
     def enter_folder(self, path: bytes, name: bytes, shown: str) -> "IgnoreStack":
         """Return the rules for a folder, before its own ignore files are read."""
-        if not self.dowse:
+        if not self.dowse and not self.skips_hidden:
             return self
         if _find_deciding_rule(self.dowse, path, name, is_folder=True):
             return replace(self, folder=None)

@@ -95,7 +95,7 @@ class _Descent:
         if seen is None:
             return Verdict(self.folder.path + name, Reason.VANISHED, detail="no such file")
         if form is Form.FILE:
-            return classify_file(self._policy, self.folder.path + name, seen)
+            return classify_file(self._policy, self.folder, name, seen)
         return self._enter_folder(name) or self.folder
 
     def _enter_folder(self, name: str) -> Verdict | None:

@@ -11,6 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from pathlib import Path
+from typing import NamedTuple
 
 from dowse.errors import Failed, TooManyRules
 from dowse.settings import Settings
@@ -22,7 +23,7 @@ from dowse.sources.repository import Repository, is_repository, repository_aroun
 from dowse.sources.roots import require_allowed_root, resolve_storage
 from dowse.sources.rule_files import RuleFiles
 from dowse.sources.setting_patterns import PatternList
-from dowse.types import Kind, Reason, Rule, Verdict
+from dowse.types import Kind, Reason, Rule, Verdict, View
 
 MAX_DEPTH = 20
 """The number of folders below the root that are entered on the way to a file."""
@@ -52,6 +53,17 @@ class Folder:
     depth: int
     ignores: IgnoreStack
     repository: Repository | None
+    visible: IgnoreStack | None = None
+    """The same rules, which also leave out hidden files, where only some of the views show those."""
+
+
+class Showing(NamedTuple):
+    """How the views show a file that may be read."""
+
+    kind: Kind
+    views: View
+    is_shared: bool = False
+    """True when both views show the same representation."""
 
 
 class Policy:
@@ -136,6 +148,11 @@ class Policy:
         if (rule := self._docs.rule_for_file(path)) is None:
             return "code"
         return "docs" if self.settings.index_docs else Verdict(path, Reason.DOCS_OFF, rule, "indexDocs is false")
+
+    def showing(self, folder: Folder, name: str, size: int) -> Showing | Verdict:
+        """Return how a file of a folder is shown, or the verdict against it, without reading it."""
+        kind = self.kind_of(folder.path + name, size)
+        return kind if isinstance(kind, Verdict) else Showing(kind, View.PROJECT)
 
     def content_refusal(self, path: str, data: bytes, size: int) -> Verdict | None:
         """Return the verdict against a file with these bytes, or None."""

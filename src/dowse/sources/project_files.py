@@ -13,7 +13,7 @@ from dowse.sources.open_folders import OpenFolders
 from dowse.sources.path_decision import decide_normalized_path, decide_path, find_reinclusion
 from dowse.sources.policy import Folder, Policy
 from dowse.sources.walk import verdict_for_os_error, walk
-from dowse.types import Entry, FileContent, FolderCallback, Reason, Rule, Stat, Verdict
+from dowse.types import Entry, FileContent, FolderCallback, Kind, Reason, Rule, Stat, Verdict, View
 
 _READ_ATTEMPTS = 4
 """How often a file is read that changes meanwhile. The last attempt is kept with the stat from before it, so the next
@@ -28,6 +28,7 @@ class ProjectFiles:
     """
 
     policy_type = Policy
+    views = View.PROJECT
 
     def __init__(self, root: Path, settings: Settings, deny_categories: Collection[str] | None = None) -> None:
         self._policy = self.policy_type(root, settings, deny_categories)
@@ -78,21 +79,22 @@ class ProjectFiles:
             entry.path, None, reinclusion.rule, f"re-included; ignored by {_describe_rule(reinclusion.overruled)}"
         )
 
-    def read_path(self, path: str) -> FileContent | Verdict:
+    def read_path(self, path: str) -> list[FileContent] | Verdict:
         """Read one file now by its path, if the whole policy allows it."""
         entry = self.entry(path)
         return entry if isinstance(entry, Verdict) else self.read(entry)
 
-    def read(self, entry: Entry) -> FileContent | Verdict:
-        """Read one file that the walk returned, or return the verdict against it."""
-        from dowse.reading.languages import detect_language  # here because a walk does not need it
-
+    def read(self, entry: Entry) -> list[FileContent] | Verdict:
+        """Read one file that the walk returned and return its representations, or the verdict against it."""
         content = self._read_allowed(entry.path)
         if isinstance(content, Verdict):
             return content
         data, stat = content
-        language = detect_language(entry.path, data[:HEAD_BYTES])
-        return FileContent(entry.path, entry.kind, language, stat, hashlib.sha256(data).digest(), data)
+        digest = hashlib.sha256(data).digest()
+        return [
+            FileContent(entry.path, kind, _language(entry.path, views, kind, data), stat, digest, data, views)
+            for views, kind in entry.representations
+        ]
 
     def text_refusal(self, path: str, text: str) -> Verdict | None:  # noqa: ARG002 - other sources convert files
         """Return the verdict against a file that was converted to this text, or None."""
@@ -134,6 +136,17 @@ class ProjectFiles:
             if before == after:
                 break
         return data, before
+
+
+def _language(path: str, views: View, kind: Kind, data: bytes) -> str:
+    """Return the language of a representation. A file that both views can share has the same in each."""
+    from dowse.reading.languages import detect_language  # here because a walk does not need it
+    from dowse.sources.document_types import document_language, shared_language
+
+    if views is View.DOCUMENTS:
+        return document_language(path)
+    shared = shared_language(path) if kind == "docs" else None
+    return shared or detect_language(path, data[:HEAD_BYTES])
 
 
 def _describe_rule(rule: Rule) -> str:

@@ -43,7 +43,7 @@ def _walk(
             if refusal := policy.refusal(folder, item.name, form):
                 yield refusal
             elif form is Form.FILE:
-                yield _check_file(policy, folder.path + item.name, item)
+                yield _check_file(policy, folder, item)
             else:
                 below = _enter(policy, folders, folder, item.name, on_folder)
                 if isinstance(below, Verdict):
@@ -75,10 +75,12 @@ def _enter(
     return entered, iter(items)
 
 
-def classify_file(policy: Policy, path: str, seen: os.stat_result) -> Entry | Verdict:
+def classify_file(policy: Policy, folder: Folder, name: str, seen: os.stat_result) -> Entry | Verdict:
     """Return the entry of a file that is not refused, or the verdict against it by its stat."""
-    kind = policy.kind_of(path, seen.st_size)
-    return kind if isinstance(kind, Verdict) else Entry(path, kind, stat_of(seen))
+    showing = policy.showing(folder, name, seen.st_size)
+    if isinstance(showing, Verdict):
+        return showing
+    return Entry(folder.path + name, showing.kind, stat_of(seen), showing.views, showing.is_shared)
 
 
 def verdict_for_os_error(path: str, error: OSError) -> Verdict:
@@ -86,8 +88,8 @@ def verdict_for_os_error(path: str, error: OSError) -> Verdict:
     return Verdict(path, _REASON_BY_ERRNO.get(error.errno or 0, Reason.UNREADABLE), detail=error.strerror or str(error))
 
 
-def _check_file(policy: Policy, path: str, item: os.DirEntry[str]) -> Entry | Verdict:
+def _check_file(policy: Policy, folder: Folder, item: os.DirEntry[str]) -> Entry | Verdict:
     try:
-        return classify_file(policy, path, item.stat(follow_symlinks=False))
+        return classify_file(policy, folder, item.name, item.stat(follow_symlinks=False))
     except OSError as error:
-        return verdict_for_os_error(path, error)
+        return verdict_for_os_error(folder.path + item.name, error)

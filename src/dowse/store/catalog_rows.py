@@ -8,11 +8,11 @@ from typing import Any
 
 from dowse.encoding.inputs import encoder_input
 from dowse.errors import StoreDamaged
-from dowse.types import Chunk, Put, Stat, StoredChunk, StoredDocument, Symbol
+from dowse.types import Chunk, Put, Stat, StoredChunk, StoredDocument, Symbol, View
 
 DOCUMENT_COLUMNS = (
     "id, path, kind, language, title, description, tags, size, mtime_ns, inode, ctime_ns, checked_ns, "
-    "content_hash, encoding, text_start, is_verbatim, is_truncated, chunk_count, recipe, problem"
+    "content_hash, encoding, text_start, is_verbatim, is_truncated, chunk_count, recipe, problem, views"
 )
 INVALID_VALUES = (ValueError, TypeError, LookupError, zlib.error)
 """The errors that the conversion of a damaged row raises."""
@@ -39,6 +39,7 @@ def document_row(put: Put, now_ns: int) -> tuple[object, ...]:
         len(put.chunks),
         put.recipe,
         put.problem,
+        int(document.views),
     )
 
 
@@ -66,7 +67,7 @@ def chunk_row(document_id: int, path: str, ordinal: int, chunk: Chunk) -> tuple[
 def document_from_row(row: tuple[Any, ...]) -> StoredDocument:
     """Return the document of a row of `DOCUMENT_COLUMNS`."""
     try:
-        tags, stat = _from_json(row[6]), Stat(*row[7:11])
+        tags, stat, views = _from_json(row[6]), Stat(*row[7:11]), View(row[20])
     except INVALID_VALUES as error:
         raise damaged_row(error) from error
     return StoredDocument(
@@ -87,6 +88,7 @@ def document_from_row(row: tuple[Any, ...]) -> StoredDocument:
         chunk_count=row[17],
         recipe=row[18],
         problem=row[19],
+        views=views,
     )
 
 

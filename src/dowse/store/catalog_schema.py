@@ -122,4 +122,87 @@ STEPS: tuple[str, ...] = (
     -- Why a file was read as plain text: its parser took too much time or memory, or failed.
     ALTER TABLE documents ADD COLUMN problem TEXT NOT NULL DEFAULT '';
     """,
+    """
+    -- A file may have two representations, one for each view: its own text, and what a reader of documents sees.
+    -- SQLite cannot change a constraint, so the tables are made anew. The ids stay, and none is used again.
+    ALTER TABLE documents RENAME TO old_documents;
+    CREATE TABLE documents (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        path TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        language TEXT NOT NULL,
+        title TEXT NOT NULL,
+        description TEXT NOT NULL,
+        tags TEXT NOT NULL,
+        size INTEGER NOT NULL,
+        mtime_ns INTEGER NOT NULL,
+        inode INTEGER NOT NULL,
+        ctime_ns INTEGER NOT NULL,
+        checked_ns INTEGER NOT NULL,
+        content_hash BLOB NOT NULL,
+        encoding TEXT NOT NULL,
+        text_start INTEGER NOT NULL,
+        is_verbatim INTEGER NOT NULL,
+        is_truncated INTEGER NOT NULL,
+        chunk_count INTEGER NOT NULL,
+        recipe TEXT NOT NULL,
+        problem TEXT NOT NULL,
+        views INTEGER NOT NULL,
+        UNIQUE (path, views)
+    );
+    INSERT INTO documents SELECT id, path, kind, language, title, description, tags, size, mtime_ns, inode, ctime_ns,
+        checked_ns, content_hash, encoding, text_start, is_verbatim, is_truncated, chunk_count, recipe, problem, 1
+        FROM old_documents;
+    DROP INDEX documents_by_content;
+    CREATE INDEX documents_by_content ON documents (content_hash);
+    DELETE FROM sqlite_sequence WHERE name = 'documents';
+    UPDATE sqlite_sequence SET name = 'documents' WHERE name = 'old_documents';
+
+    ALTER TABLE chunks RENAME TO old_chunks;
+    CREATE TABLE chunks (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+        ordinal INTEGER NOT NULL,
+        start_byte INTEGER NOT NULL,
+        end_byte INTEGER NOT NULL,
+        start_line INTEGER NOT NULL,
+        end_line INTEGER NOT NULL,
+        text_hash BLOB NOT NULL,
+        input_hash BLOB NOT NULL,
+        symbols TEXT NOT NULL,
+        headings TEXT NOT NULL
+    );
+    INSERT INTO chunks SELECT * FROM old_chunks;
+    DELETE FROM sqlite_sequence WHERE name = 'chunks';
+    UPDATE sqlite_sequence SET name = 'chunks' WHERE name = 'old_chunks';
+    DROP TABLE old_chunks;
+    CREATE INDEX chunks_by_document ON chunks (document_id, ordinal);
+    CREATE INDEX chunks_by_input ON chunks (input_hash);
+
+    ALTER TABLE links RENAME TO old_links;
+    CREATE TABLE links (
+        document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+        ordinal INTEGER NOT NULL,
+        target TEXT NOT NULL,
+        text TEXT NOT NULL,
+        line INTEGER NOT NULL,
+        PRIMARY KEY (document_id, ordinal)
+    ) WITHOUT ROWID;
+    INSERT INTO links SELECT * FROM old_links;
+    DROP TABLE old_links;
+
+    ALTER TABLE texts RENAME TO old_texts;
+    CREATE TABLE texts (
+        document_id INTEGER PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
+        text BLOB NOT NULL
+    );
+    INSERT INTO texts SELECT * FROM old_texts;
+    DROP TABLE old_texts;
+    DROP TABLE old_documents;
+
+    -- The views that a change of a document concerns.
+    ALTER TABLE changes ADD COLUMN views INTEGER NOT NULL DEFAULT 1;
+    -- The views that the index has, as the sum of their numbers. Older indexes have the project's.
+    INSERT INTO facts SELECT 'views', '1' WHERE EXISTS (SELECT 1 FROM facts WHERE key = 'note:state');
+    """,
 )

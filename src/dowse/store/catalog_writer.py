@@ -7,36 +7,49 @@ from typing import NamedTuple
 
 from dowse.encoding.packing import pack_vectors
 from dowse.store.catalog_rows import DOCUMENT_COLUMNS, chunk_row, document_row, input_hash, stat_row
-from dowse.types import Batch, Put
+from dowse.types import Batch, Put, View
 
 MAX_KEPT_CHANGES = 100_000
 """Number of changes that are kept. A derived part that is further behind is rebuilt, which costs about the same."""
 
-_ADD_DOCUMENT = f"INSERT INTO documents ({DOCUMENT_COLUMNS}) VALUES (NULL{', ?' * 19})"  # noqa: S608 - constant columns
+_ADD_DOCUMENT = f"INSERT INTO documents ({DOCUMENT_COLUMNS}) VALUES (NULL{', ?' * 20})"  # noqa: S608 - constant columns
 _ADD_CHUNK = "INSERT INTO chunks VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _DOCUMENT_CHANGES = (("added", "horizon"), ("removed", "horizon"))
 _VECTOR_CHANGES = (("encoded", "encoded_horizon"),)
 
 
+class AddedDocument(NamedTuple):
+    """A put with the ids of its document and chunks, and the views to which it was added."""
+
+    put: Put
+    document_id: int
+    chunk_ids: list[int]
+    views: int
+
+
 class AppliedBatch(NamedTuple):
-    """The ids of the documents that a batch removed, and of the document and chunks of each put."""
+    """The documents that a batch added, and the ids of those that it removed, with their views."""
 
     sequence: int
-    removed: list[int]
-    added: list[tuple[int, list[int]]]
+    removed: list[tuple[int, int]]
+    added: list[AddedDocument]
 
 
 def apply_batch(connection: sqlite3.Connection, batch: Batch, now_ns: int) -> AppliedBatch:
     """Write a batch: removed documents, added documents, stats and refusals."""
     sequence = _next_sequence(connection)
-    replaced_paths = (*batch.drops, *(put.document.path for put in batch.puts))
+    replaced_paths = dict.fromkeys((*batch.drops, *(put.document.path for put in batch.puts)))
     connection.executemany("DELETE FROM refusals WHERE path = ?", [(path,) for path in replaced_paths])
     twin_vectors = [_find_twin_vectors(connection, put) for put in batch.puts]
-    removed = [document_id for path in replaced_paths for document_id in _remove_document(connection, path, sequence)]
-    added = [_add_document(connection, put, now_ns, sequence) for put in batch.puts]
-    for put, vectors, (document_id, _) in zip(batch.puts, twin_vectors, added, strict=True):
+    kept = [_keep_document(connection, put, now_ns, sequence) for put in batch.puts]
+    kept_ids = {document.document_id for document in kept if document}
+    removed = [row for path in replaced_paths for row in _remove_documents(connection, path, kept_ids, sequence)]
+    added = list[AddedDocument]()
+    for put, vectors, known in zip(batch.puts, twin_vectors, kept, strict=True):
+        document = known or _add_document(connection, put, now_ns, sequence)
         _add_vectors(connection, put, batch.encoder)
-        _borrow_vectors(connection, document_id, vectors)
+        _borrow_vectors(connection, document.document_id, vectors)
+        added.append(document)
     connection.executemany(
         "UPDATE documents SET size = ?, mtime_ns = ?, inode = ?, ctime_ns = ?, checked_ns = ? WHERE path = ?",
         [(*stat_row(stat), stat.seen_ns or now_ns, path) for path, stat in batch.touches],
@@ -60,7 +73,7 @@ def put_vectors(connection: sqlite3.Connection, encoder: str, rows: Iterable[tup
         if kept:
             # Several chunks may have the same content; all of them have a vector now.
             connection.execute(
-                "INSERT INTO changes SELECT ?, 'encoded', id FROM chunks WHERE input_hash = "
+                "INSERT INTO changes SELECT ?, 'encoded', id, 3 FROM chunks WHERE input_hash = "
                 "(SELECT input_hash FROM chunks WHERE id = ?)",
                 (sequence, chunk_id),
             )
@@ -72,26 +85,58 @@ def _next_sequence(connection: sqlite3.Connection) -> int:
     return int(row[0])
 
 
-def _remove_document(connection: sqlite3.Connection, path: str, sequence: int) -> list[int]:
-    ids = [row[0] for row in connection.execute("DELETE FROM documents WHERE path = ? RETURNING id", (path,))]
-    connection.executemany(
-        "INSERT INTO changes VALUES (?, 'removed', ?)", [(sequence, document_id) for document_id in ids]
+def _keep_document(connection: sqlite3.Connection, put: Put, now_ns: int, sequence: int) -> AddedDocument | None:
+    """Add a view to the document that is the same representation of the file; None if there is none.
+
+    The lexical index of the other view does not change, and so neither do its answers.
+    """
+    document = put.document
+    values = (document.path, document.content_hash, document.kind, document.language, put.recipe, put.problem)
+    query = (
+        "SELECT id, views FROM documents WHERE path = ? AND content_hash = ? AND kind = ? AND language = ? "
+        "AND recipe = ? AND problem = ? AND is_verbatim = ? AND (views = ? OR ? = 3)"
     )
-    return ids
+    views = int(document.views)
+    row = connection.execute(query, (*values, document.reading.is_verbatim, views, views)).fetchone()
+    if row is None:
+        return None
+    query = "SELECT id FROM chunks WHERE document_id = ? ORDER BY ordinal"
+    chunk_ids = [chunk_id for (chunk_id,) in connection.execute(query, row[:1])]
+    if len(chunk_ids) != len(put.chunks) or put.is_repair:
+        return None
+    new_views = views & ~row[1]
+    connection.execute(
+        "UPDATE documents SET size = ?, mtime_ns = ?, inode = ?, ctime_ns = ?, checked_ns = ?, views = ? WHERE id = ?",
+        (*stat_row(document.stat), document.stat.seen_ns or now_ns, views, row[0]),
+    )
+    if new_views:
+        connection.execute("INSERT INTO changes VALUES (?, 'added', ?, ?)", (sequence, row[0], new_views))
+    return AddedDocument(put, row[0], chunk_ids, new_views)
 
 
-def _add_document(connection: sqlite3.Connection, put: Put, now_ns: int, sequence: int) -> tuple[int, list[int]]:
-    reading, path = put.document.reading, put.document.path
+def _remove_documents(
+    connection: sqlite3.Connection, path: str, kept: set[int], sequence: int
+) -> list[tuple[int, int]]:
+    found = connection.execute("SELECT id, views FROM documents WHERE path = ?", (path,)).fetchall()
+    rows = [row for row in found if row[0] not in kept]
+    connection.executemany("DELETE FROM documents WHERE id = ?", [row[:1] for row in rows])
+    connection.executemany("INSERT INTO changes VALUES (?, 'removed', ?, ?)", [(sequence, *row) for row in rows])
+    return rows
+
+
+def _add_document(connection: sqlite3.Connection, put: Put, now_ns: int, sequence: int) -> AddedDocument:
+    reading, path, views = put.document.reading, put.document.path, int(put.document.views)
     document_id = connection.execute(_ADD_DOCUMENT, document_row(put, now_ns)).lastrowid or 0
-    connection.execute("INSERT INTO changes VALUES (?, 'added', ?)", (sequence, document_id))
+    connection.execute("INSERT INTO changes VALUES (?, 'added', ?, ?)", (sequence, document_id, views))
     if not reading.is_verbatim:
         connection.execute("INSERT INTO texts VALUES (?, ?)", (document_id, zlib.compress(reading.text.encode(), 1)))
     links = [(document_id, ordinal, link.target, link.text, link.line) for ordinal, link in enumerate(reading.links)]
     connection.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?)", links)
-    return document_id, [
+    chunk_ids = [
         connection.execute(_ADD_CHUNK, chunk_row(document_id, path, ordinal, chunk)).lastrowid or 0
         for ordinal, chunk in enumerate(put.chunks)
     ]
+    return AddedDocument(put, document_id, chunk_ids, views)
 
 
 def _add_vectors(connection: sqlite3.Connection, put: Put, encoder: str) -> None:
@@ -108,9 +153,12 @@ def _find_twin_vectors(connection: sqlite3.Connection, put: Put) -> list[tuple[s
     """Return the vectors of another document with the same content: encoder, position of the chunk, vector."""
     query = (
         "SELECT encoder, ordinal, vector FROM chunks JOIN vectors ON vectors.input_hash = chunks.input_hash "
-        "WHERE document_id = (SELECT id FROM documents WHERE content_hash = ? AND recipe = ? AND path != ? LIMIT 1)"
+        "WHERE document_id = (SELECT id FROM documents WHERE content_hash = ? AND recipe = ? AND path != ? "
+        "AND views & 1 = ? LIMIT 1)"
     )
-    return connection.execute(query, (put.document.content_hash, put.recipe, put.document.path)).fetchall()
+    document = put.document
+    values = (document.content_hash, put.recipe, document.path, int(document.views & View.PROJECT))
+    return connection.execute(query, values).fetchall()
 
 
 def _borrow_vectors(connection: sqlite3.Connection, document_id: int, vectors: list[tuple[str, int, bytes]]) -> None:

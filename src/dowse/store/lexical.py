@@ -1,35 +1,31 @@
 """The lexical index: a Tantivy index derived from the catalog.
 
-It holds one entry per document path, one per chunk, and one marker that names its catalog and the
-transaction it has reached. Every commit replaces the marker, so the marker always agrees with the entries.
+It holds one entry per document and one per chunk. A marker file beside it names its catalog, the transaction and the
+commit it has reached. After a kill between a commit and its marker, the changes since the marker are replayed.
 """
 
 import contextlib
 import errno
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import tantivy
 
 from dowse.errors import LexicalDamaged
-from dowse.platform import disk_errors, make_private_folder, refusal_to_write
+from dowse.platform import disk_errors, make_private_folder, refusal_to_write, write_atomically
+from dowse.store.lexical_entries import ANALYZERS, DOCUMENT_ENTRY, SCHEMA, LexicalDocument, entries_of
 from dowse.store.lexical_links import can_lock, linked_folder
 from dowse.store.segment_files import SegmentFiles
 from dowse.text.analysis import (
-    PARTS_ANALYZER,
-    WHOLE_ANALYZER,
-    keep_identifiers,
     remove_separators,
-    split_identifiers,
     terms_of,
     whole_terms_of,
 )
-from dowse.types import Kind, Scored, TextQuery
+from dowse.types import DocumentMatch, MatchedDocuments, Scored, TextQuery
 
-FORMAT = 1
+FORMAT = 2
 """Version of the index format. It changes when the same chunk would be indexed differently; an index of another format is
 rebuilt."""
 
@@ -42,26 +38,18 @@ WRITER_THREADS = 1
 MAX_TERMS = 64
 """Number of terms of a query that count; more are noise, and each costs a walk through its postings."""
 
-_MARKER_VALUE = "marker"
+_MARKER_FILE = "reached.json"
+_WHOLE_TITLE_SCORE = 1000.0
+"""More than any sum of word scores."""
 
 
 class Marker(NamedTuple):
-    """The catalog that an index is derived from, and the transaction it has reached."""
+    """The catalog that an index is derived from, and the transaction and the commit it has reached."""
 
     catalog: str
     sequence: int
     format: int
-
-
-@dataclass(frozen=True, slots=True)
-class LexicalDocument:
-    """A document as it is added to the index: its path and its chunks."""
-
-    document_id: int
-    kind: Kind
-    path: str
-    chunks: Sequence[tuple[int, str, Sequence[str], Sequence[str]]]
-    """Of each chunk: its id, its text, the names it defines, the headings above it."""
+    commit: int = 0
 
 
 class LexicalIndex:
@@ -75,13 +63,17 @@ class LexicalIndex:
         """The stamp of `meta.json` if the index was opened through links, which are gone when it is to be reloaded."""
 
     def marker(self) -> Marker | None:
-        """Return the marker of the index on disk; None when the index is missing, damaged or has no marker."""
+        """Return the marker of the index on disk; None when the index is missing or damaged, or older than its marker."""
         try:
-            with self._searching() as searcher:
-                hits = searcher.search(_term_query(self._index, "marker", _MARKER_VALUE), 1).hits
-                return Marker(**json.loads(searcher.doc(hits[0][1]).get_first("note"))) if hits else None
-        except (LexicalDamaged, ValueError, TypeError):
+            marker = Marker(**json.loads((self.folder / _MARKER_FILE).read_bytes()))
+            with self._searching():  # after the marker was read, so that the index is never behind it
+                return marker if marker.commit <= self._files.commit_number() else None
+        except (LexicalDamaged, OSError, ValueError, TypeError):
             return None
+
+    def has_later_commit(self, marker: Marker) -> bool:
+        """Return whether the index has a commit that its marker does not know."""
+        return self._files.commit_number() > marker.commit
 
     def chunk_ids(self) -> set[int]:
         """Return the ids of all chunks in the index."""
@@ -110,8 +102,65 @@ class LexicalIndex:
             hits = searcher.search(unscored, max(1, searcher.num_docs), count=False).hits
             return frozenset(searcher.fast_field_values("document", [address for _, address in hits]))
 
+    def match_documents(self, match: DocumentMatch, limit: int) -> MatchedDocuments:
+        """Select documents by words; return how many there are and the ids of the first, best title first."""
+        with self._searching() as searcher:
+            required = [self._document_has(word, match) for word in match.required]
+            if not required:
+                required = [_any_of([self._document_has(word, match) for word in match.words])]
+            excluded = [self._document_has(word, match) for word in match.excluded]
+            if any(condition is None for condition in required):
+                return MatchedDocuments(0)
+            conditions = [*required, _term_query(self._index, "entry", DOCUMENT_ENTRY)]
+            if match.among is not None:
+                conditions.append(self._among(match.among))
+            titles = [_term_query(self._index, "title", term) for term in self._title_terms(match)]
+            whole = tantivy.Query.boolean_query([(tantivy.Occur.Must, title) for title in titles])
+            if len(titles) > 1:  # a title with all words comes before any other
+                titles.append(tantivy.Query.const_score_query(whole, _WHOLE_TITLE_SCORE))
+            query = tantivy.Query.boolean_query(
+                [
+                    *(
+                        (tantivy.Occur.Must, tantivy.Query.const_score_query(condition, 0.0))
+                        for condition in conditions
+                    ),
+                    *((tantivy.Occur.MustNot, condition) for condition in excluded if condition is not None),
+                    *((tantivy.Occur.Should, title) for title in titles),
+                ]
+            )
+            found = searcher.search(query, max(1, limit), count=True)
+            addresses = [address for _, address in found.hits]
+            titled = sum(score > 0 for score, _ in found.hits)
+            return MatchedDocuments(found.count, tuple(searcher.fast_field_values("document", addresses)), titled)
+
+    def _title_terms(self, match: DocumentMatch) -> list[str]:
+        text = " ".join((*match.words, *match.required)) if match.in_titles else ""
+        return list(dict.fromkeys(terms_of(text)))[:MAX_TERMS]
+
+    def _document_has(self, word: str, match: DocumentMatch) -> Any:
+        """Return the query for documents whose title or text has a word; None when the word has no terms."""
+        terms = terms_of(word)
+        in_title = self._require_all("title", terms) if match.in_titles else None
+        if not match.in_texts or not terms:
+            return in_title
+        # All parts of a word have to be in one chunk, or the word whole.
+        in_text = (
+            _term_query(self._index, "text", terms[0])
+            if len(terms) == 1
+            else self._among(self.documents_with_word(word))
+        )
+        return _any_of([in_title, in_text])
+
+    def _among(self, documents: Iterable[int]) -> Any:
+        return tantivy.Query.term_set_query(self._index.schema, "document", list(documents))
+
+    def title_frequency(self, term: str) -> int:
+        """Return how many titles contain a term."""
+        with self._searching() as searcher:
+            return int(searcher.doc_freq("title", term))
+
     def entry_count(self) -> int:
-        """Return the number of entries, including the marker."""
+        """Return the number of entries."""
         with self._searching() as searcher:
             return int(searcher.num_docs)
 
@@ -155,7 +204,7 @@ class LexicalIndex:
         if query.kind is not None:
             filters.append(_term_query(self._index, "kind", query.kind))
         if query.among is not None:
-            filters.append(tantivy.Query.term_set_query(self._index.schema, "document", list(query.among)))
+            filters.append(self._among(query.among))
         # A boost of 0 keeps a filter out of the score.
         required = [(tantivy.Occur.Must, tantivy.Query.boost_query(condition, 0.0)) for condition in filters]
         return tantivy.Query.boolean_query([(tantivy.Occur.Must, tantivy.Query.boolean_query(term_queries)), *required])
@@ -182,17 +231,20 @@ class LexicalIndex:
                     # term, which no unsigned field contains, and silently deletes nothing.
                     writer.delete_documents_by_query(_term_query(index, "document", document_id))
                 for document in added:
-                    for entry in _entries(document):
+                    for entry in entries_of(document):
                         writer.add_document(entry)
-                writer.delete_documents_by_query(_term_query(index, "marker", _MARKER_VALUE))
-                writer.add_document(_marker_entry(marker))
-                writer.commit()
+                commit = int(writer.commit())
                 finish = self._merge_waiter(writer)
             finally:
                 del writer  # a traceback must not keep it, and its threads, alive after a failure
+            self.set_marker(marker._replace(commit=commit))
             self._files.record()
             index.reload()
         return finish
+
+    def set_marker(self, marker: Marker) -> None:
+        """Record the transaction and the commit that the index has reached."""
+        write_atomically(self.folder / _MARKER_FILE, json.dumps(marker._asdict()).encode())
 
     def _merge_waiter(self, writer: Any) -> Callable[[], None]:
         def finish() -> None:
@@ -255,8 +307,8 @@ class LexicalIndex:
 
 
 def _open_index(folder: Path) -> Any:
-    index = tantivy.Index(_SCHEMA, path=str(folder))
-    for name, analyzer in _ANALYZERS.items():
+    index = tantivy.Index(SCHEMA, path=str(folder))
+    for name, analyzer in ANALYZERS.items():
         index.register_tokenizer(name, analyzer)
     index.config_reader("manual")
     return index
@@ -266,52 +318,10 @@ def _term_query(index: Any, field: str, value: object) -> Any:
     return tantivy.Query.term_query(index.schema, field, value)
 
 
-def _entries(document: LexicalDocument) -> Iterator[Any]:
-    """Yield one entry for the path of a document and one for each chunk."""
-    entry = tantivy.Document()
-    entry.add_unsigned("document", document.document_id)
-    entry.add_text("kind", document.kind)
-    entry.add_text("path", split_identifiers(document.path))
-    entry.add_text("stem", split_identifiers(PurePosixPath(document.path).stem))
-    yield entry
-    for chunk_id, text, symbols, headings in document.chunks:
-        entry = tantivy.Document()
-        entry.add_unsigned("chunk", chunk_id)
-        entry.add_unsigned("document", document.document_id)
-        entry.add_text("kind", document.kind)
-        entry.add_text("words", keep_identifiers(text))
-        entry.add_text("parts", split_identifiers(text))
-        if symbols:
-            entry.add_text("names", keep_identifiers(" ".join(map(remove_separators, symbols))))
-            entry.add_text("symbols", split_identifiers(" ".join(symbols)))
-        if headings:
-            entry.add_text("headings", split_identifiers(" ".join(headings)))
-        yield entry
-
-
-def _marker_entry(marker: Marker) -> Any:
-    entry = tantivy.Document()
-    entry.add_text("marker", _MARKER_VALUE)
-    entry.add_text("note", json.dumps(marker._asdict()))
-    return entry
-
-
-def _build_schema() -> Any:
-    builder = tantivy.SchemaBuilder()
-    builder.add_unsigned_field("chunk", indexed=True, fast=True)
-    builder.add_unsigned_field("document", indexed=True, fast=True)
-    builder.add_text_field("kind", tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("marker", tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("note", stored=True, tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("words", tokenizer_name="whole", index_option="position")
-    builder.add_text_field("names", tokenizer_name="whole", index_option="basic")
-    for field in ("parts", "symbols", "headings", "path", "stem"):
-        builder.add_text_field(field, tokenizer_name="parts", index_option="freq")
-    return builder.build()
-
-
-_SCHEMA = _build_schema()
-_ANALYZERS = {"whole": WHOLE_ANALYZER, "parts": PARTS_ANALYZER}
+def _any_of(queries: Iterable[Any]) -> Any:
+    """Return the query for what one of the queries finds; None without queries."""
+    some = [(tantivy.Occur.Should, query) for query in queries if query is not None]
+    return tantivy.Query.boolean_query(some) if some else None
 
 
 @contextlib.contextmanager

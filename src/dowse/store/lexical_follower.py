@@ -1,10 +1,14 @@
-"""The lexical index of a store, kept in step with the catalog.
+"""The lexical index of one view of a store, kept in step with the catalog.
+
+Each view has an index of its own, because the frequencies of words decide the order of hits: the documents of a root
+leave the searches of its project as they are.
 
 The catalog is committed first and the lexical index follows in the same call. If that is
 interrupted, the next process that opens the store finds the index behind and replays the changes.
 """
 
 import contextlib
+import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -16,13 +20,20 @@ from dowse.platform import Lock
 from dowse.protocols import ReadText
 from dowse.store import lexical
 from dowse.store.catalog import Catalog, Changes
-from dowse.store.catalog_writer import AppliedBatch
-from dowse.store.lexical import LexicalDocument, LexicalIndex, Marker
+from dowse.store.catalog_writer import AddedDocument, AppliedBatch
+from dowse.store.lexical import LexicalIndex, Marker
+from dowse.store.lexical_entries import LexicalDocument
 from dowse.store.lock_waits import READ_WAIT_SECONDS, WRITE_WAIT_SECONDS
-from dowse.types import Batch, Chunk, Document, StoredChunk, StoredDocument
+from dowse.types import Batch, Chunk, Document, StoredChunk, StoredDocument, View
 
 REPLAY_DOCUMENTS = 500
 """Documents read into memory at once while the lexical index is replayed."""
+
+_FACTS = {View.PROJECT: "lexical", View.DOCUMENTS: "lexical_documents"}
+"""The facts of the catalog that name the folders of the indexes."""
+
+_FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*(?:\r\n|\r|\n)(?s:.*?)(?:\r\n|\r|\n)\1[ \t]*(?=[\r\n]|\Z)")
+_TITLE_ENTRY = re.compile(r"^\W?title\W?[ \t]*[:=].*(?:(?:\r\n|\r|\n)[ \t]+.*)*", re.MULTILINE | re.IGNORECASE)
 
 FOLDER_PREFIX = "lexical-"
 """A rebuilt lexical index gets a new folder, so that neither open files of a reader nor the remains
@@ -32,10 +43,11 @@ _Answer = TypeVar("_Answer")
 
 
 class LexicalFollower:
-    """The lexical index of one store, brought up to date from its catalog."""
+    """The lexical index of one view, brought up to date from the catalog of its store."""
 
-    def __init__(self, folder: Path, catalog: Catalog, lock: Lock, read_text: ReadText) -> None:
+    def __init__(self, folder: Path, catalog: Catalog, lock: Lock, read_text: ReadText, view: View) -> None:
         self._folder, self._catalog, self._lock, self._read_text = folder, catalog, lock, read_text
+        self._view = view
         self._index = LexicalIndex(folder / f"{FOLDER_PREFIX}none")
         self._counted: Path | None = None
         """Folder of the index whose number of entries was compared with the catalog."""
@@ -85,7 +97,7 @@ class LexicalFollower:
         self._open_current()
         marker = self._index.marker()
         if marker is None:
-            return ["is missing or damaged"] if self._catalog.document_ids() else []
+            return ["is missing or damaged"] if self._catalog.document_ids(self._view) else []
         if marker.catalog != self._catalog.id or marker.format != lexical.FORMAT:
             return ["belongs to another catalog or version"]
         problems = self._index.problems()
@@ -97,18 +109,15 @@ class LexicalFollower:
 
     # Writing; the caller holds the write lock
 
-    def append(self, batch: Batch, applied: AppliedBatch) -> Callable[[], None]:
+    def append(self, applied: AppliedBatch) -> Callable[[], None]:
         """Add one batch, whose text is at hand; return a function that finishes the write."""
-        added = (
-            _lexical_document(
-                document_id, put.document, zip(chunk_ids, put.chunks, (chunk.text for chunk in put.chunks), strict=True)
-            )
-            for put, (document_id, chunk_ids) in zip(batch.puts, applied.added, strict=True)
-        )
-        if not applied.added and not applied.removed:
+        added = [document for document in applied.added if document.views & self._view]
+        removed = [document_id for document_id, views in applied.removed if views & self._view]
+        if not added and not removed:
             return nothing_to_finish
         try:
-            return self._index.write(self._marker(applied.sequence), applied.removed, added)
+            documents = map(self._added_document, added)
+            return self._index.write(self._marker(applied.sequence), removed, documents)
         except LexicalDamaged:
             self.rebuild()
             return nothing_to_finish
@@ -121,7 +130,8 @@ class LexicalFollower:
         elif changes.added or changes.removed:
             try:
                 self._counted = None
-                self._replay(self._index, changes.sequence, changes.removed, changes.added)
+                # A commit without a marker may have added some of them.
+                self._replay(self._index, changes.sequence, [*changes.removed, *changes.added], changes.added)
                 if not self._counts_agree():
                     self.rebuild()
             except LexicalDamaged:
@@ -132,21 +142,21 @@ class LexicalFollower:
         rebuilt = LexicalIndex(self._folder / f"{FOLDER_PREFIX}{token_hex(4)}")
         try:
             rebuilt.begin()
-            self._replay(rebuilt, self._catalog.sequence(), [], self._catalog.document_ids())
+            self._replay(rebuilt, self._catalog.sequence(), [], self._catalog.document_ids(self._view))
         except BaseException as error:
             shutil.rmtree(rebuilt.folder, ignore_errors=True)  # it would never be used or removed
             if isinstance(error, LexicalDamaged):
                 raise Failed(f"The lexical index cannot be written: {error}. Check the disk and try again.") from error
             raise
-        self._catalog.set_fact("lexical", rebuilt.folder.name)
+        self._catalog.set_fact(_FACTS[self._view], rebuilt.folder.name)
         self._index = rebuilt
         self.remove_unused()
 
     def remove_unused(self) -> None:
-        """Remove all indexes but the one that the catalog names: older ones, and those of processes that were killed."""
-        current = self._catalog.fact("lexical")
+        """Remove all indexes but those that the catalog names: older ones, and those of processes that were killed."""
+        current = [self._catalog.fact(fact) for fact in _FACTS.values()]
         for folder in self._folder.glob(f"{FOLDER_PREFIX}*"):
-            if folder.name != current:
+            if folder.name not in current:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _marker(self, sequence: int) -> Marker:
@@ -154,7 +164,7 @@ class LexicalFollower:
 
     def _open_current(self) -> None:
         """Open the index that the catalog names, with what other processes have committed."""
-        name = self._catalog.fact("lexical")
+        name = self._catalog.fact(_FACTS[self._view])
         if name and name != self._index.folder.name:
             self._index = LexicalIndex(self._folder / name)
         else:
@@ -164,11 +174,12 @@ class LexicalFollower:
         """Return the changes that the index lacks; None when it has to be rebuilt."""
         self._open_current()
         marker = self._index.marker()
-        if marker is None or marker != self._marker(marker.sequence):
+        if marker is None or marker[:3] != self._marker(marker.sequence)[:3]:
             return None
-        changes = self._catalog.changes_since(marker.sequence)
+        changes = self._catalog.changes_since(marker.sequence, self._view)
         is_current = changes is not None and not (changes.added or changes.removed)
-        return None if is_current and not self._counts_agree() else changes
+        is_wrong = is_current and (self._index.has_later_commit(marker) or not self._counts_agree())
+        return None if is_wrong else changes
 
     def _counts_agree(self) -> bool:
         """Return whether an index with a current marker has as many entries as the catalog; checked once per process.
@@ -176,7 +187,7 @@ class LexicalFollower:
         After a commit failed halfway on a broken disk, an index once had a current marker and still held a removed chunk.
         """
         if self._counted != self._index.folder:
-            if self._index.entry_count() != self._catalog.entries() + 1:  # one for the marker
+            if self._index.entry_count() != self._catalog.entries(self._view):
                 return False
             self._counted = self._index.folder
         return True
@@ -190,7 +201,7 @@ class LexicalFollower:
         target.write(self._marker(sequence), removed, self._read_documents(added, changed))()
         if changed:
             applied = self._catalog.apply(Batch(drops=changed))
-            target.write(self._marker(applied.sequence), applied.removed, ())()
+            target.write(self._marker(applied.sequence), [document_id for document_id, _ in applied.removed], ())()
 
     def _read_documents(self, ids: Sequence[int], changed: list[str]) -> Iterator[LexicalDocument]:
         """Yield documents with their text; add the paths of files that have changed to `changed`."""
@@ -201,32 +212,42 @@ class LexicalFollower:
                 if text is None:
                     changed.append(document.path)
                     continue
-                data = text.encode()
-                yield _lexical_document(
-                    document.id,
-                    document,
-                    (
-                        (chunk.id, chunk, data[chunk.start_byte : chunk.end_byte].decode("utf-8", "replace"))
-                        for chunk in self._catalog.chunks(document.id)
-                    ),
-                )
+                data, chunks = text.encode(), self._catalog.chunks(document.id)
+                texts = (data[chunk.start_byte : chunk.end_byte].decode("utf-8", "replace") for chunk in chunks)
+                numbered = zip((chunk.id for chunk in chunks), chunks, texts, strict=True)
+                yield self._lexical_document(document.id, document, document.title, text, numbered)
 
     def _compare_chunks(self, indexed: set[int]) -> list[str]:
-        expected = set(self._catalog.chunk_ids())
+        expected = set(self._catalog.chunk_ids(self._view))
         missing, extra = len(expected - indexed), len(indexed - expected)
         return [f"lacks {missing} chunks and contains {extra} removed ones"] if missing or extra else []
+
+    def _added_document(self, added: AddedDocument) -> LexicalDocument:
+        put, reading = added.put, added.put.document.reading
+        chunks = zip(added.chunk_ids, put.chunks, (chunk.text for chunk in put.chunks), strict=True)
+        return self._lexical_document(added.document_id, put.document, reading.title, reading.text, chunks)
+
+    def _lexical_document(
+        self,
+        document_id: int,
+        document: Document | StoredDocument,
+        title: str,
+        text: str,
+        chunks: Iterable[tuple[int, Chunk | StoredChunk, str]],
+    ) -> LexicalDocument:
+        entries = [
+            (number, part, [symbol.name for symbol in chunk.symbols], chunk.headings) for number, chunk, part in chunks
+        ]
+        if self._view is not View.DOCUMENTS:
+            return LexicalDocument(document_id, document.kind, document.path, entries)
+        return LexicalDocument(document_id, document.kind, document.path, entries, title, _without_title(text))
 
 
 def nothing_to_finish() -> None:
     """Do nothing: no work is left after a write."""
 
 
-def _lexical_document(
-    document_id: int,
-    document: Document | StoredDocument,
-    chunks: Iterable[tuple[int, Chunk | StoredChunk, str]],
-) -> LexicalDocument:
-    entries = [
-        (chunk_id, text, [symbol.name for symbol in chunk.symbols], chunk.headings) for chunk_id, chunk, text in chunks
-    ]
-    return LexicalDocument(document_id, document.kind, document.path, entries)
+def _without_title(text: str) -> str:
+    """Return a text without the title in its front matter, which is not a part of its content."""
+    matter = _FRONT_MATTER.match(text)
+    return _TITLE_ENTRY.sub("", matter[0], count=1) + text[matter.end() :] if matter else text

@@ -1,12 +1,14 @@
 """The default store: a catalog on this machine, and the derived parts that follow it.
 
+A store shows one view of the index, or everything in it. All views of one index share its files and connections.
+
 A batch is durable once its catalog transaction is committed. The lexical index follows in the same
 call; if that is interrupted, the next process that opens the store replays the changes. The vector
 matrix follows when it is next used.
 """
 
 import contextlib
-import shutil
+import copy
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -19,19 +21,21 @@ from dowse.protocols import ReadText
 from dowse.store.catalog import Catalog, Changes
 from dowse.store.catalog_database import is_current_format
 from dowse.store.lexical import LexicalIndex
-from dowse.store.lexical_follower import FOLDER_PREFIX, LexicalFollower, nothing_to_finish
+from dowse.store.lexical_follower import LexicalFollower, nothing_to_finish
 from dowse.store.lock_waits import WRITE_WAIT_SECONDS
 from dowse.store.matrices import Matrices
-from dowse.store.matrix import matrix_files
 from dowse.store.overtaking import WorkStart
 from dowse.store.storage_layout import folder_size
+from dowse.store.store_files import CATALOG_FILE
 from dowse.types import (
     KINDS,
     Batch,
+    DocumentMatch,
     FileContent,
     Finding,
     Kind,
     Link,
+    MatchedDocuments,
     Scored,
     Stat,
     StoredChunk,
@@ -39,6 +43,7 @@ from dowse.types import (
     TextQuery,
     Totals,
     Verdict,
+    View,
 )
 
 if TYPE_CHECKING:
@@ -48,8 +53,6 @@ SMALL_BATCH_DOCUMENTS = 50
 """After a batch of at most this many documents, merging segments (120 to 400 ms after one update in seven) runs in the
 background."""
 
-_CATALOG = "catalog.sqlite"
-
 
 class LocalStore:
     """A `Store` in one folder."""
@@ -58,28 +61,55 @@ class LocalStore:
         make_private_folder(folder)
         self.folder = folder
         self._lock = Lock(folder / "write.lock")
-        file = folder / _CATALOG
+        file = folder / CATALOG_FILE
         with contextlib.nullcontext() if is_current_format(file) else self._lock.held(WRITE_WAIT_SECONDS):
             self._catalog = Catalog(file)
         self._catalog_inode = file.stat().st_ino
-        self._lexical = LexicalFollower(folder, self._catalog, self._lock, read_text)
+        self._view = View.BOTH
+        self._lexical = {
+            view: LexicalFollower(folder, self._catalog, self._lock, read_text, view)
+            for view in (View.PROJECT, View.DOCUMENTS)
+        }
         self._merging: threading.Thread | None = None
         self._work_start = WorkStart()
         self._lost: list[str] = []
         self._matrices = Matrices(folder, self._catalog, self._lock)
         self._matrices.remove_unknown()
 
+    def seen_as(self, view: View) -> "LocalStore":
+        """Return this store with one view of the index."""
+        seen = copy.copy(self)
+        seen._view = view
+        return seen
+
+    def views(self) -> View:
+        """Return the views that the index has."""
+        return self._catalog.views()
+
+    def add_views(self, views: View) -> None:
+        """Add views to the index, whose files are compared with it next; the index is not complete until then."""
+        with self._lock.held(WRITE_WAIT_SECONDS):
+            self._catalog.set_fact("views", str(int(self._catalog.views() | views)))
+
     # Reading from the catalog
 
     def document(self, path: str) -> StoredDocument | None:
-        return self._catalog.document(path)
+        return next(iter(self.documents_at(path)), None)
+
+    def documents_at(self, path: str) -> list[StoredDocument]:
+        """Return the representations of the file at a path, the project's first."""
+        return self._catalog.documents_at(path, self._view)
 
     def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
-        return self._catalog.documents(below, after)
+        return self._catalog.documents(below, after, self._view)
 
     def paths(self) -> list[str]:
         """Return the paths of all documents, sorted."""
-        return self._catalog.paths()
+        return self._catalog.paths(self._view)
+
+    def ids_by_path(self) -> list[tuple[int, str]]:
+        """Return the ids and the paths of all documents."""
+        return self._catalog.ids_by_path(self._view)
 
     def find_twin(self, content: FileContent, recipe: str) -> StoredDocument | None:
         return self._catalog.find_twin(content, recipe)
@@ -106,7 +136,7 @@ class LocalStore:
         return self._catalog.converted_text(document_id)
 
     def totals(self, kind: Kind) -> Totals:
-        return self._catalog.totals(kind)
+        return self._catalog.totals(kind, self._view)
 
     def sequence(self) -> int:
         """Return the number of the last transaction."""
@@ -119,7 +149,7 @@ class LocalStore:
 
     def changes_since(self, sequence: int) -> Changes | None:
         """Return the documents added and removed after a transaction; None when the changes are no longer kept."""
-        return self._catalog.changes_since(sequence)
+        return self._catalog.changes_since(sequence, self._view)
 
     def fact(self, key: str) -> str | None:
         return self._catalog.fact(f"note:{key}")
@@ -153,29 +183,37 @@ class LocalStore:
     def apply(self, batch: Batch) -> int:
         """Make a batch durable and searchable; return the sequence number of the store after it."""
         self._lock.acquire(WRITE_WAIT_SECONDS)
-        finish: Callable[[], None] = nothing_to_finish
+        unfinished = list[Callable[[], None]]()
         try:
-            self._lexical.catch_up()
+            for follower in self._followers():
+                follower.catch_up()
             batch, lost = self._catalog.leave_out_overtaken(batch, self._work_start)
             self._lost += lost
             applied = self._catalog.apply(batch)
-            finish = self._lexical.append(batch, applied)
+            unfinished += [follower.append(applied) for follower in self._followers()]
         finally:
-            self._release_after(finish, in_background=len(batch.puts) <= SMALL_BATCH_DOCUMENTS)
+            left = [finish for finish in unfinished if finish is not nothing_to_finish]
+            self._release_after(left, in_background=len(batch.puts) <= SMALL_BATCH_DOCUMENTS)
         return applied.sequence
 
-    def _release_after(self, finish: Callable[[], None], *, in_background: bool) -> None:
+    def _followers(self) -> list[LexicalFollower]:
+        """Return the lexical indexes of the views that this store shows and the index has."""
+        shown = (self._catalog.views() or View.PROJECT) & self._view
+        return [follower for view, follower in self._lexical.items() if view & shown]
+
+    def _release_after(self, unfinished: Sequence[Callable[[], None]], *, in_background: bool) -> None:
         """Finish the write and release the write lock, in the background after a small batch."""
 
         def finish_and_release() -> None:
             try:
-                # The commit is valid with or without the merge.
-                with contextlib.suppress(LexicalDamaged, NotWritable, OSError):
-                    finish()
+                for finish in unfinished:
+                    # The commit is valid with or without the merge.
+                    with contextlib.suppress(LexicalDamaged, NotWritable, OSError):
+                        finish()
             finally:
                 self._lock.release()
 
-        if in_background and finish is not nothing_to_finish:
+        if in_background and unfinished:
             self._merging = threading.Thread(target=finish_and_release, daemon=True, name="merging")
             self._merging.start()
         else:
@@ -207,40 +245,53 @@ class LocalStore:
         with self._lock.held(WRITE_WAIT_SECONDS):
             self._catalog.set_fact(f"note:{key}", value)
 
-    # Searching
+    # Searching; by words in one view, which is the project's unless this store shows the documents
 
     def find_chunks(self, query: TextQuery, limit: int) -> list[Scored]:
         """Search chunks by words; best first."""
-        return self._lexical.query(lambda index: index.find_chunks(query, limit))
+        return self._words.query(lambda index: index.find_chunks(query, limit))
 
     def find_documents(self, query: TextQuery, limit: int) -> list[Scored]:
         """Search documents by the words of their path; best first."""
-        return self._lexical.query(lambda index: index.find_documents(query, limit))
+        return self._words.query(lambda index: index.find_documents(query, limit))
+
+    def match_documents(self, match: DocumentMatch, limit: int) -> MatchedDocuments:
+        """Select documents by words; return how many there are and the ids of the first, best title first."""
+        return self._words.query(lambda index: index.match_documents(match, limit))
 
     def documents_with_word(self, word: str) -> frozenset[int]:
         """Return the documents that contain a word whole, or all its parts in one chunk."""
-        return self._lexical.query(lambda index: index.documents_with_word(word))
+        return self._words.query(lambda index: index.documents_with_word(word))
 
     def entry_count(self) -> int:
         """Return the number of entries in the lexical index."""
-        return self._lexical.query(LexicalIndex.entry_count)
+        return self._words.query(LexicalIndex.entry_count)
 
     def chunk_frequency(self, term: str) -> int:
         """Return how many chunks contain a term, with identifiers split into parts."""
-        return self._lexical.query(lambda index: index.chunk_frequency(term))
+        return self._words.query(lambda index: index.chunk_frequency(term))
+
+    def title_frequency(self, term: str) -> int:
+        """Return how many titles contain a term."""
+        return self._words.query(lambda index: index.title_frequency(term))
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Return whole words that begin with a prefix, each with the number of chunks that contain it."""
-        return self._lexical.query(lambda index: index.words_with_prefix(prefix, limit))
+        return self._words.query(lambda index: index.words_with_prefix(prefix, limit))
 
     def refresh(self) -> bool:
         """Open the current lexical index, and let it catch up unless another process writes; return whether it has."""
-        return self._lexical.refresh()
+        refreshed = [follower.refresh() for follower in self._followers()]
+        return all(refreshed)
+
+    @property
+    def _words(self) -> LexicalFollower:
+        return self._lexical[View.DOCUMENTS if self._view is View.DOCUMENTS else View.PROJECT]
 
     @property
     def refusal(self) -> NotWritable | None:
         """Why some of the newest changes are not found by their words: they could not be written."""
-        return self._lexical.refusal
+        return next((follower.refusal for follower in self._followers() if follower.refusal), None)
 
     def nearest(
         self,
@@ -252,7 +303,7 @@ class LocalStore:
         among: frozenset[int] | None = None,
     ) -> list[Scored]:
         """Return the chunks with the highest dot product, best first."""
-        return self._matrices.nearest(encoder, vector, limit, kind=kind, among=among)
+        return self._matrices.nearest(encoder, vector, limit, view=self._view, kind=kind, among=among)
 
     def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
         """Return those of the documents that have a vector of an encoder."""
@@ -260,13 +311,16 @@ class LocalStore:
 
     def vector_counts(self, encoder: str) -> tuple[int, int]:
         """Return the number of chunks with a vector, and the number of all chunks."""
-        return self._matrices.count(encoder), sum(self.totals(kind).chunks for kind in KINDS)
+        chunks = {
+            view: sum(self._catalog.totals(kind, view).chunks for kind in KINDS) for view in (View.BOTH, self._view)
+        }
+        return self._matrices.count(encoder, self._view, chunks), chunks[self._view]
 
     # Checking and repairing
 
     def quick_check(self) -> list[Finding]:
         """Return a finding if the lexical index is missing, damaged or behind; cheap."""
-        if self._lexical.is_current() or not self._catalog.document_ids():
+        if all(follower.is_current() for follower in self._followers()) or not self._catalog.document_ids(self._view):
             return []
         return [Finding("lexical index", "is missing, damaged or behind the catalog")]
 
@@ -274,7 +328,8 @@ class LocalStore:
         """Check the catalog, compare every derived part with it, and return the problems."""
         if findings := [Finding("catalog", problem) for problem in self.catalog_problems()]:
             return findings  # everything else is derived from it
-        findings += [Finding("lexical index", problem) for problem in self._lexical.problems()]
+        for follower in self._followers():
+            findings += [Finding("lexical index", problem) for problem in follower.problems()]
         return findings + [Finding("vectors", problem) for problem in self._matrices.problems()]
 
     def catalog_problems(self) -> list[str]:
@@ -285,24 +340,26 @@ class LocalStore:
         """Rebuild the derived parts that are wrong."""
         with self._lock.held(WRITE_WAIT_SECONDS):
             self._matrices.repair()  # first: a rebuild drops documents that changed, and then a matrix cannot be compared
-            if self._lexical.problems():
-                self._lexical.rebuild()
+            for follower in self._followers():
+                if follower.problems():
+                    follower.rebuild()
 
     def rebuild_words(self) -> None:
         """Build the lexical index anew, with the statistics of a fresh one."""
         with self._lock.held(WRITE_WAIT_SECONDS):
-            self._lexical.rebuild()
+            for follower in self._followers():
+                follower.rebuild()
 
     def remove_leftovers(self) -> None:
         """Remove what killed writers left: half-written matrices, and lexical indexes that are not in use."""
         with self._lock.held(WRITE_WAIT_SECONDS):
-            self._lexical.remove_unused()
+            self._lexical[View.PROJECT].remove_unused()
             self._matrices.remove_unfinished()
 
     def is_in_place(self) -> bool:
         """Return whether the open catalog is the one in the folder: another process may have removed or rebuilt it."""
         try:
-            return (self.folder / _CATALOG).stat().st_ino == self._catalog_inode
+            return (self.folder / CATALOG_FILE).stat().st_ino == self._catalog_inode
         except OSError:
             return False
 
@@ -316,36 +373,3 @@ class LocalStore:
         if self._merging is not None:
             self._merging.join(WRITE_WAIT_SECONDS)
         self._catalog.close()
-
-
-def set_catalog_aside(folder: Path) -> Path:
-    """Rename an unreadable catalog to a backup, and remove its derived parts."""
-    backup = folder / f"{_CATALOG}.bak"
-    for file in _catalog_files(folder):
-        file.replace(folder / file.name.replace(_CATALOG, backup.name))
-    _remove_derived(folder)
-    return backup
-
-
-def store_files(folder: Path) -> list[Path]:
-    """Return the files and folders of a store; other files in the folder are not part of it."""
-    return [*_catalog_files(folder), *folder.glob(f"{FOLDER_PREFIX}*"), *matrix_files(folder)]
-
-
-def remove_store(folder: Path) -> None:
-    """Remove the files of a store; other files in the folder stay."""
-    for file in _catalog_files(folder):
-        file.unlink()
-    _remove_derived(folder)
-
-
-def _catalog_files(folder: Path) -> list[Path]:
-    files = [folder / f"{_CATALOG}{suffix}" for suffix in ("", "-wal", "-shm")]
-    return [file for file in files if file.exists()]
-
-
-def _remove_derived(folder: Path) -> None:
-    for derived in folder.glob(f"{FOLDER_PREFIX}*"):
-        shutil.rmtree(derived, ignore_errors=True)
-    for file in matrix_files(folder):
-        file.unlink()

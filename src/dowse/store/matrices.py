@@ -9,7 +9,7 @@ from dowse.platform import Lock
 from dowse.store import matrix, vector_search
 from dowse.store.catalog import Catalog
 from dowse.store.lock_waits import READ_WAIT_SECONDS
-from dowse.types import Kind, Scored
+from dowse.types import Kind, Scored, View
 
 if TYPE_CHECKING:
     from dowse.types import Vectors
@@ -28,6 +28,7 @@ class Matrices:
         vector: "Vectors",
         limit: int,
         *,
+        view: View = View.BOTH,
         kind: Kind | None = None,
         among: frozenset[int] | None = None,
     ) -> list[Scored]:
@@ -35,17 +36,26 @@ class Matrices:
         rows = self._current_rows(encoder)
         if rows is None or rows.header.dimensions != len(vector) or limit <= 0:
             return []
-        return vector_search.nearest(rows, vector, limit, kind=kind, among=among)
+        return vector_search.nearest(rows, vector, limit, view=view, kind=kind, among=among)
 
     def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
         """Return those of the documents that have a vector of an encoder."""
         rows = self._current_rows(encoder) if documents else None
         return vector_search.encoded_documents(rows, documents) if rows else frozenset()
 
-    def count(self, encoder: str) -> int:
-        """Return the number of chunks that have a vector of an encoder."""
+    def count(self, encoder: str, view: View, chunks: dict[View, int]) -> int:
+        """Return the number of chunks of a view that have a vector of an encoder; `chunks` counts those of each view.
+
+        The rows are counted only where a part of the chunks is encoded and the views differ.
+        """
         header = self._current_header(encoder)
-        return header.rows - header.dead if header else 0
+        encoded = header.rows - header.dead if header else 0
+        if encoded == chunks[View.BOTH]:
+            return chunks[view]
+        if not encoded or chunks[view] == chunks[View.BOTH]:
+            return encoded
+        rows = self._current_rows(encoder)
+        return vector_search.count_rows(rows, view) if rows else 0
 
     def release_memory(self) -> None:
         """Release the cached rows."""

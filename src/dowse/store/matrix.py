@@ -25,17 +25,19 @@ if TYPE_CHECKING:
 
     Raw = np.memmap[tuple[int, int], np.dtype[np.uint8]]
 
-FORMAT = 3
+FORMAT = 4
 _HEADER_BYTES = 512
 _HEADER_FRAME = struct.Struct("<8sII")
 _MAGIC = b"dowse-mx"
 _UNFINISHED = ".tmp"
 ROW_PREFIX = struct.Struct("<qqB3x")
-"""Precedes each vector: the ids of its chunk and document, and its kind."""
+"""Precedes each vector: the ids of its chunk and document, and the number of its kind and views."""
 ROW_HEAD_BYTES = ROW_PREFIX.size + SCALE.size
 """Bytes of a row before its eight bits per dimension."""
 _DEAD_CHUNK = bytes(8)
 KIND_NUMBERS: dict[Kind, int] = {"code": 1, "docs": 2}
+VIEW_SHIFT = 2
+"""The bits of the kind come first, then those of the views."""
 
 _STAMP_NS = 2_000_000_000
 """Stamps are multiples of this, so that every file system can hold them."""
@@ -50,6 +52,7 @@ class VectorRow(NamedTuple):
     chunk_id: int
     document_id: int
     kind: Kind
+    views: int
     vector: bytes
 
 
@@ -218,7 +221,8 @@ def _row_bytes(dimensions: int) -> int:
 
 
 def _encode_row(row: VectorRow) -> bytes:
-    return ROW_PREFIX.pack(row.chunk_id, row.document_id, KIND_NUMBERS[row.kind]) + row.vector
+    number = KIND_NUMBERS[row.kind] | row.views << VIEW_SHIFT
+    return ROW_PREFIX.pack(row.chunk_id, row.document_id, number) + row.vector
 
 
 def _encode_header(header: MatrixHeader) -> bytes:

@@ -16,15 +16,18 @@ class WorkStart(NamedTuple):
     time_ns: int = 0
     newest_id: int = 0
     """The highest id of a document at that moment."""
+    views: int = 0
+    """The views that the index had. Files that were compared for other views have to be compared again."""
 
 
 class StoredState(NamedTuple):
-    """The part of a stored document that shows which reading of its file it is."""
+    """The part of a stored file that shows which reading it is."""
 
     id: int
+    """The highest id of its representations."""
     checked_ns: int
-    content: tuple[object, ...]
-    """It is equal for two documents that have the same chunks."""
+    contents: frozenset[tuple[object, ...]]
+    """One for each representation. They are equal for two files that have the same chunks in the same views."""
 
 
 class CurrentBatch(NamedTuple):
@@ -44,9 +47,15 @@ def leave_out_overtaken(batch: Batch, stored: Mapping[str, StoredState], start: 
     def is_outdated(path: str, seen_ns: int) -> bool:
         return path in stored and 0 < seen_ns < stored[path].checked_ns <= now_ns
 
+    contents = dict[str, frozenset[tuple[object, ...]]]()
+    for put in batch.puts:
+        path = put.document.path
+        contents[path] = contents.get(path, frozenset()) | {content_of(put)}
+
     def is_equal(put: Put) -> bool:
         found = stored.get(put.document.path)
-        return found is not None and found.content == content_of(put)
+        is_known = found is not None and found.contents == contents[put.document.path]
+        return is_known and not put.is_repair
 
     puts = [put for put in batch.puts if not is_outdated(put.document.path, put.document.stat.seen_ns)]
     touches = [(path, stat) for path, stat in batch.touches if not is_outdated(path, stat.seen_ns)]
@@ -66,6 +75,6 @@ def leave_out_overtaken(batch: Batch, stored: Mapping[str, StoredState], start: 
 
 
 def content_of(put: Put) -> tuple[object, ...]:
-    """Return the `content` of the state that a put makes."""
+    """Return the content that a put adds to the state of its file."""
     document = put.document
-    return document.content_hash, document.kind, document.language, put.recipe, put.problem
+    return document.content_hash, document.kind, document.language, put.recipe, put.problem, int(document.views)

@@ -7,8 +7,8 @@ from pathlib import Path
 from secrets import token_hex
 
 from dowse.platform import make_private_folder
-from dowse.store.local import remove_store, store_files
 from dowse.store.storage_layout import remove_eviction_notice, remove_forgotten_folders
+from dowse.store.store_files import remove_store, store_files
 
 _FOLDER_PREFIX = "replaced-"
 

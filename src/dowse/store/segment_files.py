@@ -36,13 +36,20 @@ class WholeFile(NamedTuple):
     checksum: int
 
 
+class _Meta(NamedTuple):
+    """The files of the committed segments, and the number of the commit."""
+
+    names: list[str]
+    commit: int
+
+
 class SegmentFiles:
     """The files of the committed segments in one folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._whole: dict[str, WholeFile] = {}
-        self._meta: tuple[Stat, list[str]] | None = None
+        self._meta: tuple[Stat, _Meta] | None = None
 
     def check(self) -> None:
         """Raise LexicalDamaged unless every file is there and as it was written."""
@@ -107,18 +114,26 @@ class SegmentFiles:
             raise LexicalDamaged(f"{self._folder.name}/{name} was replaced by another file")
         return WholeFile(seen, checksum)
 
+    def commit_number(self) -> int:
+        """Return the number of the last commit; a later one has a higher number."""
+        return self._read_meta().commit
+
     def _names(self) -> list[str]:
         """Return the names of the files of the committed segments."""
+        return self._read_meta().names
+
+    def _read_meta(self) -> "_Meta":
         seen = self._stat(_META)
         if seen and self._meta and self._meta[0] == seen:
             return self._meta[1]
         try:
-            meta = json.loads((self._folder / _META).read_bytes())
-            names = [name for segment in meta["segments"] for name in _segment_names(segment)]
+            content = json.loads((self._folder / _META).read_bytes())
+            names = [name for segment in content["segments"] for name in _segment_names(segment)]
+            meta = _Meta(names, int(content["opstamp"]))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise LexicalDamaged(f"{self._folder.name}/{_META} cannot be read") from error
-        self._meta = (seen, names) if seen else None
-        return names
+        self._meta = (seen, meta) if seen else None
+        return meta
 
     def _read_record(self) -> dict[str, WholeFile]:
         try:

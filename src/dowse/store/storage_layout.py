@@ -7,7 +7,7 @@ import os
 import shutil
 import stat
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
@@ -17,10 +17,11 @@ from dowse import __version__
 from dowse.errors import SettingsError
 from dowse.platform import storage_root, write_atomically
 from dowse.settings import read_json
-from dowse.types import Kind, Totals
+from dowse.types import Kind, Totals, View
 
-DOCUMENTS_FOLDER = "documents"
-"""The subfolder, in the folder of a root, with the index of its documents."""
+_OLD_DOCUMENTS_FOLDER = "documents"
+"""The subfolder in which older versions kept a second index, of the root's documents."""
+_VIEW_NAMES = {View.PROJECT: "project", View.DOCUMENTS: "documents"}
 
 _USED_FILE = "last-used"
 """An empty file in the folder of an index; its time says when the index was last used."""
@@ -41,18 +42,19 @@ _FINGERPRINTS: dict[Kind, str] = {"code": "fingerprints.json", "docs": "docs-fin
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """An indexed project as its `metadata.json` describes it."""
+    """An index as its `metadata.json` describes it."""
 
     folder: Path
     root: Path
     metadata: dict[str, Any]
-    documents: "Project | None" = None
-    """The index of the same root as a folder of documents, if there is one."""
 
     @property
-    def is_documents(self) -> bool:
-        """Whether this is an index of documents only, made by `dowse docs`."""
-        return self.folder.name == DOCUMENTS_FOLDER
+    def views(self) -> View:
+        """The views that the index has. Metadata of older versions does not name them."""
+        names = self.metadata.get("views")
+        if not isinstance(names, list):
+            return View.PROJECT
+        return View(sum(view for view, name in _VIEW_NAMES.items() if name in names)) or View.PROJECT
 
     @property
     def exists(self) -> bool:
@@ -71,8 +73,15 @@ class Project:
 
     @property
     def files(self) -> int:
-        """Number of files in the index, according to the metadata."""
+        """Number of files in the index of a project, according to the metadata; of documents where there is no project."""
         return self._number("stats", "totalFiles") + self._number("docsStats", "totalDocs")
+
+    @property
+    def documents(self) -> int | None:
+        """Number of documents, according to the metadata; None if they are not indexed."""
+        if not self.views & View.DOCUMENTS:
+            return None
+        return self._number("documentsStats", "totalDocuments") if self.views & View.PROJECT else self.files
 
     @property
     def chunks(self) -> int:
@@ -127,7 +136,7 @@ def mark_used(folder: Path) -> None:
 def last_used(folder: Path) -> float:
     """Return when the index in a folder was last used, to the hour; for an index of an older version, last updated."""
     times = [0.0]
-    for file in (*folder.rglob(_USED_FILE), folder / "metadata.json"):
+    for file in (folder / _USED_FILE, folder / "metadata.json"):
         with contextlib.suppress(OSError):
             times.append(file.stat().st_mtime)
     return max(times)
@@ -206,7 +215,8 @@ def list_projects() -> list[Project]:
     """Return all indexed projects and folders of documents, sorted by path."""
     indexes = storage_root() / "indexes"
     folders = sorted(indexes.iterdir()) if indexes.is_dir() else []
-    found = (_read_folder(folder) for folder in folders if folder.is_dir() and _FORGOTTEN not in folder.name)
+    kept = (folder for folder in folders if folder.is_dir() and _FORGOTTEN not in folder.name)
+    found = (read_project(folder) or read_project(folder / _OLD_DOCUMENTS_FOLDER) for folder in kept)
     return sorted((project for project in found if project), key=lambda project: project.root)
 
 
@@ -221,10 +231,10 @@ def remove_forgotten_folders() -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _read_folder(folder: Path) -> Project | None:
-    """Return what is indexed in a folder: a project, a folder of documents, or one root as both."""
-    project, documents = read_project(folder), read_project(folder / DOCUMENTS_FOLDER)
-    return replace(project, documents=documents) if project else documents
+def old_documents_folder(folder: Path) -> Path | None:
+    """Return the folder of the second index that an older version made for the documents of a root."""
+    old = folder / _OLD_DOCUMENTS_FOLDER
+    return old if (old / "catalog.sqlite").exists() else None
 
 
 def read_project(folder: Path) -> Project | None:
@@ -236,8 +246,13 @@ def read_project(folder: Path) -> Project | None:
         return None
 
 
-def write_metadata(folder: Path, root: Path, totals: dict[Kind, Totals], size_bytes: int, *, is_full: bool) -> None:
-    """Write `metadata.json`; `is_full` means that everything was indexed, not only what changed."""
+def write_metadata(
+    folder: Path, root: Path, totals: dict[View, dict[Kind, Totals]], size_bytes: int, *, is_full: bool
+) -> None:
+    """Write `metadata.json`; `is_full` means that everything was indexed, not only what changed.
+
+    `totals` has the counts of each view that the index has.
+    """
     before = read_project(folder)
     known = before.metadata if before else {}
     now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
@@ -247,9 +262,18 @@ def write_metadata(folder: Path, root: Path, totals: dict[Kind, Totals], size_by
         "createdAt": known.get("createdAt", now),
         "lastFullIndex": now if is_full else known.get("lastFullIndex"),
         "lastIncrementalUpdate": now,
-        **index_stats(totals, size_bytes),
+        **index_stats(totals.get(View.PROJECT) or totals[View.DOCUMENTS], size_bytes),
         "lastDocsIndex": now if is_full else known.get("lastDocsIndex"),
     }
+    metadata.pop("views", None)
+    if View.DOCUMENTS in totals:
+        metadata["views"] = [name for view, name in _VIEW_NAMES.items() if view in totals]
+    if len(totals) > 1:
+        documents = totals[View.DOCUMENTS].values()
+        metadata["documentsStats"] = {
+            "totalDocuments": sum(counted.documents for counted in documents),
+            "totalDocumentChunks": sum(counted.chunks for counted in documents),
+        }
     write_json(folder / "metadata.json", metadata)
 
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dowse.store.matrix import KIND_NUMBERS, ROW_HEAD_BYTES, MatrixHeader, open_matrix
-from dowse.types import Kind, Scored
+from dowse.store.matrix import KIND_NUMBERS, ROW_HEAD_BYTES, VIEW_SHIFT, MatrixHeader, open_matrix
+from dowse.types import Kind, Scored, View
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,6 +32,7 @@ class MatrixRows(NamedTuple):
     """0 for a row whose chunk was removed."""
     documents: "NDArray[np.int64]"
     kinds: "NDArray[np.uint8]"
+    """The number of the kind and of the views."""
     scales: "NDArray[np.float32]"
     rough: "NDArray[np.int8]"
     """The first dimensions."""
@@ -67,14 +68,20 @@ def load_rows(file: Path, known: MatrixRows | None = None) -> MatrixRows | None:
 
 
 def nearest(
-    rows: MatrixRows, vector: "Vectors", limit: int, *, kind: Kind | None = None, among: frozenset[int] | None = None
+    rows: MatrixRows,
+    vector: "Vectors",
+    limit: int,
+    *,
+    view: View = View.BOTH,
+    kind: Kind | None = None,
+    among: frozenset[int] | None = None,
 ) -> list[Scored]:
     """Return the live rows with the highest dot product, best first; ties by chunk."""
     import numpy as np
 
-    is_wanted = rows.chunks != 0
+    is_wanted = _is_in_view(rows, view)
     if kind is not None:
-        is_wanted &= rows.kinds == KIND_NUMBERS[kind]
+        is_wanted &= (rows.kinds & KIND_NUMBERS[kind]) != 0
     if among is not None:
         is_wanted &= np.isin(rows.documents, np.fromiter(among, np.int64, len(among)))
     positions, query = np.flatnonzero(is_wanted), vector.astype(np.float32)
@@ -87,6 +94,17 @@ def nearest(
     found = positions[best]
     columns = (rows.chunks[found].tolist(), rows.documents[found].tolist(), scores[best].tolist())
     return sorted(map(Scored, *columns), key=lambda hit: (-hit.score, hit.id))
+
+
+def count_rows(rows: MatrixRows, view: View) -> int:
+    """Return the number of live rows of a view."""
+    return int(_is_in_view(rows, view).sum())
+
+
+def _is_in_view(rows: MatrixRows, view: View) -> "NDArray[np.bool_]":
+    is_shown: NDArray[np.bool_] = (rows.kinds & (view << VIEW_SHIFT)) != 0
+    is_shown &= rows.chunks != 0
+    return is_shown
 
 
 def encoded_documents(rows: MatrixRows, documents: frozenset[int]) -> frozenset[int]:

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,8 @@ class Storage:
     older: Path
     root: Path
     archive: Path
+    documents_lexical: str = "lexical-"
+    """The name of the folder with the lexical index of the documents."""
 
     expected: dict[str, list[tuple[Any, ...]]] = field(default_factory=dict)
     """The results of each question while the storage is whole."""
@@ -79,6 +81,14 @@ class Storage:
             "notes": ["notes", "search", "fruit", "peel", "--json"],
         }
 
+    def kind_of(self, file: str) -> str:
+        """Return the kind of index that a file of the storage root belongs to."""
+        if file.startswith("notes/"):
+            return "notes"
+        if file.startswith("search.db"):
+            return "archive"
+        return "documents" if self.documents_lexical in file else "project"
+
     def repair(self, kind: str) -> list[str]:
         """Return the command that repairs an index."""
         if kind == "archive":
@@ -86,15 +96,6 @@ class Storage:
         if kind == "notes":
             return ["notes", "list"]
         return ["doctor", "--fix", str(self.root)]
-
-
-def kind_of(file: str) -> str:
-    """Return the kind of index that a file of the storage root belongs to."""
-    if file.startswith("notes/"):
-        return "notes"
-    if file.startswith("search.db"):
-        return "archive"
-    return "documents" if "/documents/" in file else "project"
 
 
 def make_storage(base: Path, monkeypatch: pytest.MonkeyPatch) -> Storage:
@@ -115,6 +116,8 @@ def make_storage(base: Path, monkeypatch: pytest.MonkeyPatch) -> Storage:
     (base / "copy").rename(storage.home)
     storage.copy_to(base / "asked")  # a question closes the databases, and with that removes their journals
     monkeypatch.setenv("DOWSE_HOME", str(base / "asked"))
+    with contextlib.closing(ProjectIndex(storage.root)) as index:
+        storage = replace(storage, documents_lexical=index.whole._catalog.fact("lexical_documents") or "")
     storage.expected.update({kind: results(run(*question)) for kind, question in storage.questions().items()})
     return storage
 
@@ -130,10 +133,9 @@ def _update(storage: Storage, note: str) -> None:
 def _copy_open(storage: Storage, target: Path) -> None:
     """Copy the storage root while its databases are open, so that the copy has their journals."""
     with contextlib.ExitStack() as opened:
-        for what in ("project", "documents"):
-            index = ProjectIndex(storage.root, what)
-            opened.callback(index.close)
-            index.store.set_fact("copied", "yes")
+        index = ProjectIndex(storage.root)
+        opened.callback(index.close)
+        index.whole.set_fact("copied", "yes")
         shutil.copytree(storage.home, target)
 
 

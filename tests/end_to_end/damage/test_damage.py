@@ -28,7 +28,6 @@ from tests.end_to_end.damage.storage import (
     Outcome,
     Storage,
     is_incomplete,
-    kind_of,
     make_storage,
     native_output,
     results,
@@ -69,7 +68,7 @@ class Witness:
 
     def assert_survives(self, file: str, harm: Harm) -> bool:
         """Damage a file; assert what the next search says, and the one after a repair. Return whether it could be damaged."""
-        kind = kind_of(file)
+        kind = self._storage.kind_of(file)
         home = self._use_a_copy(self._storage.home)
         if not harm(home / file, self._storage.older / file):
             return False
@@ -86,10 +85,14 @@ class Witness:
             (home / f"{file}{journal}").unlink(missing_ok=True)
         (home / file).write_bytes(data)
         self._use_a_copy(home)
-        self._ask(kind_of(file))
+        self._ask(self._storage.kind_of(file))
         self._use_a_copy(home)
         # SQLite has no checksums: a byte that changes within a vector changes the order, which nothing can notice.
-        self._assert_repaired(self._run(*self._storage.repair(kind_of(file))), kind_of(file), is_in_order=False)
+        self._assert_repaired(
+            self._run(*self._storage.repair(self._storage.kind_of(file))),
+            self._storage.kind_of(file),
+            is_in_order=False,
+        )
 
     def _use_a_copy(self, home: Path) -> Path:
         """Use a copy of a storage root from now on. A process in the background may still use the last one."""
@@ -113,10 +116,9 @@ class Witness:
 
     def _assert_repaired(self, repair: Outcome, kind: str, *, is_in_order: bool = True) -> None:
         if kind in ("project", "documents") and repair.code == 0:
-            for what in ("project", "documents"):
-                index = ProjectIndex(self._storage.root, what)
-                assert index.check() == []
-                index.close()
+            index = ProjectIndex(self._storage.root)
+            assert index.check() == []
+            index.close()
             answer = self._ask(kind)
             if results(answer) != self._storage.expected[kind]:  # the model's vectors are encoded later
                 self._run("index", "--wait", self._storage.root)
@@ -153,8 +155,8 @@ SOME_CASES: dict[str, Harm] = {
     "indexes/*/vectors-*.matrix": scramble_the_middle,
     "indexes/*/lexical-*/*.term": scramble_the_head,
     "indexes/*/lexical-*/*.idx": take_the_older,
-    "indexes/*/documents/catalog.sqlite": scramble_the_middle,
-    "indexes/*/documents/lexical-*/*.fieldnorm": scramble_the_middle,
+    "indexes/*/lexical-*/*.fieldnorm": scramble_the_middle,
+    "indexes/*/lexical-*/reached.json": take_the_older,
     "notes/.lock": replace_by_a_folder,
     "notes/*.db": zero,
     "search.db": halve,
@@ -168,10 +170,9 @@ def test_a_damaged_file_is_survived(pattern: str, harm: Harm, storage: Storage, 
     assert any(witness.assert_survives(str(file.relative_to(storage.home)), harm) for file in files)
 
 
-@pytest.mark.parametrize("part", ["catalog.sqlite", "documents/catalog.sqlite"])
-def test_a_folder_in_place_of_a_catalog_is_repaired(part: str, storage: Storage, home: Path) -> None:
+def test_a_folder_in_place_of_a_catalog_is_repaired(storage: Storage, home: Path) -> None:
     """It once ended every command, and `doctor --fix` as well."""
-    (file,) = home.glob(f"indexes/*/{part}")
+    (file,) = home.glob("indexes/*/catalog.sqlite")
     file.unlink()
     file.mkdir()
     repair = run("doctor", "--fix", storage.root)

@@ -13,6 +13,7 @@ from dowse.keeping.service import Service
 from dowse.mcp.reply_budget import BUDGET_TOKENS
 from dowse.mcp.tools import Level, Surface
 from dowse.server.composition import ComposedServer, Offer
+from dowse.types import View
 from mcp import Client, MCPError
 
 Result = TypeVar("Result")
@@ -120,7 +121,7 @@ def run_conversation(
 def index(*roots: Path) -> None:
     """Index folders of documents in this process."""
     for root in roots:
-        project = ProjectIndex(root, "documents")
+        project = ProjectIndex(root, View.DOCUMENTS)
         project.update()
         project.close()
 

@@ -14,6 +14,7 @@ from dowse.indexes.index import ProjectIndex
 from dowse.keeping.service import Service
 from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.documents.resource_list import ResourceList
+from dowse.types import View
 from mcp import Client
 from tests.sample_data import write_tree
 from tests.surfaces.documents.documents_client import Reader, index, wait_until
@@ -139,7 +140,7 @@ def test_of_several_folders_each_is_heard_of(notes: Path, tmp_path: Path) -> Non
 
 
 def test_a_list_is_another_one_when_a_path_or_title_is(notes: Path) -> None:
-    listing, project = ResourceList(), ProjectIndex(notes, "documents")
+    listing, project = ResourceList(), ProjectIndex(notes, View.DOCUMENTS)
     assert not listing.has_changed(project.store)
     for changes, is_news in (
         ({"README.md": "# Orchard notes\n\nAnother text.\n"}, False),
@@ -162,7 +163,7 @@ def test_a_list_is_another_one_when_a_path_or_title_is(notes: Path) -> None:
 
 
 def test_what_was_shown_before_there_was_an_index_is_compared_with_it(notes: Path) -> None:
-    project = ProjectIndex(notes, "documents")
+    project = ProjectIndex(notes, View.DOCUMENTS)
     pages = list_documents(project)
 
     def is_another(page: list[ListedDocument], *, is_last: bool) -> bool:

@@ -10,8 +10,10 @@ from typing import Any
 import anyio
 import pytest
 
+from dowse.indexes.index import ProjectIndex
 from dowse.store import storage_layout
 from dowse.store.local import LocalStore
+from dowse.types import View
 from tests.sample_data import write_tree
 from tests.surfaces.project.conftest import INDEXED, index
 from tests.surfaces.project.project_client import Assistant, call_tool, expect_error, run_conversation
@@ -320,6 +322,14 @@ def test_an_index_without_files_is_a_problem_with_its_cause(tmp_path: Path) -> N
     reply = call_tool("auto", "get_index_status", root)
     assert reply["totalFiles"] == 0
     assert "denied" in reply["problem"]
+
+
+def test_a_root_that_has_only_documents_is_listed_with_their_number(indexed: Path, tmp_path: Path) -> None:
+    notes = ProjectIndex(write_tree(tmp_path / "notes", {"a.md": "# Apples\n", "b.html": "<p>Pears"}), View.DOCUMENTS)
+    notes.update()
+    notes.close()
+    listed = {one["projectPath"]: one for one in call_tool("auto", "list_projects", indexed)["projects"]}
+    assert (listed[str(notes.root)]["totalFiles"], listed[str(notes.root)]["totalChunks"]) == (2, 2)
 
 
 def test_every_project_of_the_machine_is_listed(indexed: Path, tmp_path: Path) -> None:

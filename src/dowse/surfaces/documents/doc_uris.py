@@ -6,7 +6,7 @@ from urllib.parse import quote, unquote
 
 from dowse.errors import UsageError
 from dowse.reading import DOCUMENT_EXTENSIONS
-from dowse.sources.document_files import suffix_of
+from dowse.sources.document_types import suffix_of
 
 SCHEME = "docs://"
 

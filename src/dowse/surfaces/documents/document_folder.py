@@ -1,6 +1,7 @@
-"""One folder of documents as a server has it: its index, its titles, its links, and what clients know of its list."""
+"""One folder of documents as a server has it: its index, its links, and what clients know of its list."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from dowse.indexes.document_search import (
     DocumentQuery,
@@ -12,21 +13,24 @@ from dowse.indexes.document_search import (
 )
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.served_index import ServedIndex
-from dowse.searching.title_index import TitleIndex
 from dowse.surfaces.documents.doc_uris import make_uri
 from dowse.surfaces.documents.link_graph import LinkGraph
 from dowse.surfaces.documents.resource_list import ResourceList
-from dowse.types import Document
+from dowse.types import Document, View
+
+if TYPE_CHECKING:
+    from dowse.keeping.keeper import IndexCallback
 
 
 class DocumentFolder:
-    """One folder of documents. Titles and links belong to the index's thread."""
+    """One folder of documents. Its links belong to the index's thread."""
 
     def __init__(self, served: ServedIndex, shown_path: Callable[[ServedIndex, str], str]) -> None:
         self.served = served
         self.resource_list = ResourceList()
+        self.on_change: IndexCallback | None = None
+        """Called after each change of the index."""
         self._shown_path = shown_path
-        self._titles = TitleIndex()
         self._links = LinkGraph()
 
     def uri(self, path: str, anchor: str = "") -> str:
@@ -35,15 +39,18 @@ class DocumentFolder:
 
     async def search(self, query: DocumentQuery) -> DocumentResults:
         """Find documents by title and content."""
-        return await self.served.ask_fresh(lambda index, pending: self.search_in(index, pending, query))
+        return await self.served.ask_fresh(lambda index, pending: self.search_in(index, pending, query), View.DOCUMENTS)
 
     def search_in(self, index: ProjectIndex, pending: list[str], query: DocumentQuery) -> DocumentResults:
         """Find documents, on the index's thread."""
-        return find_documents(index, query, self._titles, len(pending))
+        found = find_documents(index, query, len(pending), self.served.encoder)
+        if self.served.encoder:
+            self.served.encoder.prioritize(index.root, [one.document.path for one in found.matches.found])
+        return found
 
     async def list_page(self, after: str, limit: int) -> list[ListedDocument]:
         """Return the documents after a path, in the order of their paths."""
-        return await self.served.ask(lambda index: self._read_page(index, after, limit))
+        return await self.served.ask(lambda index: self._read_page(index, after, limit), View.DOCUMENTS)
 
     def _read_page(self, index: ProjectIndex, after: str, limit: int) -> list[ListedDocument]:
         if self.resource_list.is_compared:
@@ -54,7 +61,7 @@ class DocumentFolder:
 
     async def read(self, path: str) -> Document | None:
         """Read a document as it is now; None if there is none that may be read."""
-        return await self.served.ask(lambda index: read_now(index, path))
+        return await self.served.ask(lambda index: read_now(index, path), View.DOCUMENTS)
 
     def current_links(self, index: ProjectIndex) -> LinkGraph:
         """Return the links of the folder as they are now, on the index's thread."""

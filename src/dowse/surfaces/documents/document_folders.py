@@ -13,7 +13,7 @@ from dowse.mcp.tools import Call
 from dowse.surfaces.documents.doc_uris import SCHEME, parse_uri
 from dowse.surfaces.documents.document_folder import DocumentFolder
 from dowse.surfaces.root_detection import find_roots
-from dowse.types import Document
+from dowse.types import Document, View
 
 COMPARE_AGAIN_SECONDS = 1.0
 """How long to wait before the list is compared again with an index that is being written."""
@@ -45,15 +45,17 @@ class DocumentFolders:
 
     def known(self) -> list[DocumentFolder]:
         """Return the folders of the service's projects."""
-        for served in self.service.documents()[len(self._folders) :]:
-            self._folders.append(DocumentFolder(served, self.service.shown_path))
+        for served in self.service.projects[len(self._folders) :]:
+            folder = DocumentFolder(served, self.service.shown_path)
+            folder.on_change = partial(self._announce_change, folder)
+            self._folders.append(folder)
         return self._folders
 
     def open(self) -> list[DocumentFolder]:
         """Index the folders that are known and keep them fresh; return them."""
         for folder in self.known():
-            folder.served.keep_fresh(partial(self._announce_change, folder))
-            folder.served.make_index()
+            folder.served.keep_fresh(folder.on_change)
+            folder.served.make_index(View.DOCUMENTS)
         return self._folders
 
     async def find(self, client: Call, *, may_ask: bool = False) -> list[DocumentFolder]:
@@ -89,6 +91,9 @@ class DocumentFolders:
         """Tell clients if the list of documents changed; called on a thread that works for the folder."""
         if self._loop is None or self._loop.is_closed():
             return
+        index = index.seen_as(View.DOCUMENTS)
+        if not index.exists:
+            return
         if index.is_being_updated() or index.store.fact("state") != "complete":
             self._loop.call_soon_threadsafe(self._compare_later, folder)  # until then the list comes from the files
         elif folder.resource_list.has_changed(index.store):
@@ -101,7 +106,7 @@ class DocumentFolders:
     def _compare(self, folder: DocumentFolder) -> None:
         async def compare() -> None:
             with contextlib.suppress(DowseError, RuntimeError):  # deleted meanwhile, or the server is stopping
-                await folder.served.ask(partial(self._announce_change, folder))
+                await folder.served.ask(partial(self._announce_change, folder), View.DOCUMENTS)
 
         del self._timers[folder]
         task = asyncio.ensure_future(compare())

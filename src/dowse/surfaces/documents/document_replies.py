@@ -76,7 +76,9 @@ def documents_reply(
         cut = f"Only {len(shown)} are shown, for the reply would be too long. Ask for something more specific."
         content["truncated"] = cut
         notes.append(cut)
-    showing = f" (showing {len(shown)})" if total > len(shown) and total else ""
+    showing = f" (showing {len(shown)})" if total > len(shown) else ""
+    if shown and not total:
+        showing = f" ({len(shown)} near in meaning)"
     text = "\n\n".join(
         [f"Search results: {total} matches{showing}", *(_lines(number, result) for number, result in shown), *notes]
     )

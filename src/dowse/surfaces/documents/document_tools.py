@@ -15,6 +15,7 @@ from dowse.screening.masking import Screened
 from dowse.surfaces.documents.document_folders import DocumentFolders
 from dowse.surfaces.documents.document_links import broken_links, incoming_links, outgoing_links
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
+from dowse.types import View
 from dowse.visible_text import one_line
 
 MAX_LINKS = 1000
@@ -107,10 +108,14 @@ class DocumentTools:
             if direction != "broken":
                 raise UsageError(f"uri: which document? Links '{direction}' are those of one.")
             folders = await self._folders.find(call, may_ask=True)
-            return [link for folder in folders for link in await folder.served.ask(partial(broken_links, folder))]
+            return [
+                link
+                for folder in folders
+                for link in await folder.served.ask(partial(broken_links, folder), View.DOCUMENTS)
+            ]
         document, folder, _ = await self._folders.read(call, uri)
         find = incoming_links if direction == "in" else outgoing_links
-        links = await folder.served.ask(lambda index: find(folder, index, document.path))
+        links = await folder.served.ask(lambda index: find(folder, index, document.path), View.DOCUMENTS)
         return [link for link in links if "problem" in link] if direction == "broken" else links
 
 

@@ -4,10 +4,10 @@ from array import array
 from collections.abc import Iterator
 from itertools import groupby
 
+from dowse.protocols import FollowableStore
 from dowse.reading.link_resolution import Broken, External, Internal, Resolved, resolve_link
 from dowse.reading.link_targets import LinkTarget, LinkTargets
 from dowse.reading.site_prefixes import find_site_prefixes
-from dowse.searching.title_index import FollowableStore
 
 BROKEN_TARGET = -1
 """The target of a broken link."""

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterable
 
 from dowse.indexes.document_search import ListedDocument
-from dowse.searching.title_index import FollowableStore
+from dowse.protocols import FollowableStore
 from dowse.types import StoredDocument
 
 

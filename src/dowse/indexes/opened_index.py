@@ -1,0 +1,160 @@
+"""The files of one root's index, opened when they are first needed, and seen as a project or as documents."""
+
+import contextlib
+import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from dowse.errors import Failed, NotIndexed, NotWritable, UsageError
+from dowse.freshness.indexer import text_reader
+from dowse.platform import Lock
+from dowse.settings import Settings, load_settings, settings_stamp
+from dowse.sources.project_files import ProjectFiles
+from dowse.store import storage_layout
+from dowse.store.local import LocalStore
+from dowse.store.storage_layout import index_folder
+from dowse.types import StoredDocument, View
+
+__all__ = ["OpenedIndex", "index_folder", "make_source"]
+
+
+@dataclass(slots=True)
+class _SharedParts:
+    """The parts that all views of an index share."""
+
+    source: ProjectFiles
+    store: LocalStore | None = None
+    refusal: NotWritable | None = None
+
+
+class OpenedIndex:
+    """The index of one root, seen as a project or as documents. It opens its files when they are first needed.
+
+    It has the views that were asked for once. Each update is about all of them.
+    """
+
+    def __init__(self, root: Path, view: View = View.PROJECT) -> None:
+        if not root.is_dir():
+            raise UsageError(f"{root} is not a folder.")
+        self.root = root.resolve()
+        self.view = view
+        self.folder = index_folder(self.root)
+        self.settings_files = (storage_layout.global_settings_file(), self.folder / "config.json")
+        obstacles = storage_layout.move_obstacles_aside(self.folder)
+        self.settings, self.warnings = load_settings(*self.settings_files)
+        self.warnings += obstacles
+        self._shared = _SharedParts(make_source(root, self.settings, view))
+        self._turn = Lock(self.folder / "index.lock")
+
+    def seen_as(self, view: View) -> Self:
+        """Return this index with another view."""
+        if view is self.view:
+            return self
+        seen = copy.copy(self)
+        seen.view = view
+        return seen
+
+    @property
+    def has_catalog(self) -> bool:
+        """Whether there is an index with any view, in any state."""
+        return (self.folder / "catalog.sqlite").exists()
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is an index with this view, in any state."""
+        try:
+            return self.has_catalog and bool(self._open_store().views() & self.view)
+        except Failed:  # whoever reads the index is told
+            return True
+
+    def is_in_place(self) -> bool:
+        """Return whether the index on disk exists and is the one that is open."""
+        return self.has_catalog and (self._shared.store is None or self._shared.store.is_in_place())
+
+    @property
+    def refusal(self) -> NotWritable | None:
+        """Why the last changes could not be stored; None once some could be."""
+        return self._shared.refusal
+
+    @refusal.setter
+    def refusal(self, refusal: NotWritable | None) -> None:
+        self._shared.refusal = refusal
+
+    @property
+    def source(self) -> ProjectFiles:
+        """The files of the root that this view shows, and those that the index has."""
+        return self._files_of(self.view | self._kept_views())
+
+    @property
+    def kept_source(self) -> ProjectFiles:
+        """The files of the root that the index has to have."""
+        return self._files_of(self._kept_views() or self.view)
+
+    def _kept_views(self) -> View:
+        """Return the views that the index has now; another process may have added one."""
+        with contextlib.suppress(Failed):  # a damaged catalog has none
+            return self._open_store().views() if self.has_catalog else View(0)
+        return View(0)
+
+    def _files_of(self, views: View) -> ProjectFiles:
+        if self._shared.source.views is not views:
+            self._shared.source = make_source(self.root, self.settings, views)
+        return self._shared.source
+
+    def settings_stamp(self) -> tuple[int, ...]:
+        """Return a fingerprint of the settings files."""
+        return settings_stamp(self.settings_files)
+
+    @property
+    def store(self) -> LocalStore:
+        """The open store with this view; raises NotIndexed if the index does not have the view."""
+        if not self.exists:
+            raise self._not_indexed()
+        return self._open_store().seen_as(self.view)
+
+    @property
+    def whole(self) -> LocalStore:
+        """The open store with all views; raises NotIndexed if there is none."""
+        if not self.has_catalog:
+            raise self._not_indexed()
+        return self._open_store()
+
+    def _not_indexed(self) -> NotIndexed:
+        if not self.has_catalog:
+            self.close()
+        return NotIndexed(f"{self.root} is not indexed. Run: dowse index {self.root}")
+
+    def is_being_updated(self) -> bool:
+        """Return whether a process is updating the index right now."""
+        return self._turn.path.exists() and self._turn.is_taken()
+
+    def close(self) -> None:
+        """Close the store and its files."""
+        if self._shared.store is not None:
+            self._shared.store.close()
+            self._shared.store = None
+
+    def _open_store(self) -> LocalStore:
+        if self._shared.store is not None and not self._shared.store.is_in_place():
+            self.close()
+        if self._shared.store is None:
+            self.warnings += storage_layout.move_obstacles_aside(self.folder)
+
+            def read_if_there(document: StoredDocument) -> str | None:
+                if not self.root.is_dir():  # the disk may be unmounted: keep the index
+                    raise Failed(f"{self.root} does not exist; its index is kept.")
+                return text_reader(self.kept_source)(document)
+
+            self._shared.store = LocalStore(self.folder, read_if_there)
+            storage_layout.mark_used(self.folder)
+        return self._shared.store
+
+
+def make_source(root: Path, settings: Settings, views: View) -> ProjectFiles:
+    """Return the files of a root that some views show."""
+    if not views & View.DOCUMENTS:
+        return ProjectFiles(root, settings)
+    from dowse.sources.document_files import DocumentFiles, RootFiles  # imports readers that only documents need
+
+    return (RootFiles if views is View.BOTH else DocumentFiles)(root, settings)
