@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dowse.cli import notes_command
 from dowse.platform import storage_root
 from tests.cli.conftest import Run, run
 from tests.sample_data import write_tree
@@ -59,6 +60,20 @@ def test_an_import_with_a_broken_line_adds_nothing(run: Run, ideas: str, tmp_pat
     assert "line 2: Content must be a non-empty string" in ran.err
     assert "line 4:" in ran.err
     assert run("notes", "show", ideas, "c").code == 1
+
+
+def test_an_import_from_stdin_is_checked_to_its_end_before_anything_is_added(
+    run: Run, ideas: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good = "".join(f'{{"doc_id": "n{number}", "content": "note"}}\n' for number in range(5)).encode()
+    monkeypatch.setattr(notes_command, "BATCH_DOCUMENTS", 2)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(good + b"\xff\n")))
+    ran = run("notes", "import", ideas)
+    assert ran.code == 2
+    assert "Nothing was added: line 6:" in ran.err
+    assert run("notes", "show", ideas, "n0").code == 1
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xef\xbb\xbf" + good)))
+    assert run("notes", "import", ideas).out == f"{ideas}: 5 added, 0 replaced\n"
 
 
 def test_text_comes_from_a_file_or_from_stdin(

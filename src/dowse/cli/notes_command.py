@@ -2,8 +2,11 @@
 
 import contextlib
 import json
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -246,21 +249,22 @@ def import_(name: str, file: str | None, *, creates: bool, as_json: bool) -> int
 
     Without FILE, they are read from stdin. If a line is invalid, nothing is added.
     """
-    found = _read_notes(file)
     counts = {"indexed": 0, "re-indexed": 0}
-    with _open_registry() as registry:
+    with _open_lines(file or "-") as stream, _open_registry() as registry:
+        total = _check_notes(stream)
         if creates:
             try:
                 registry.use(name, lambda index: index.info())
             except NotFound:
                 registry.create(name, "disk")
-        with progress_bar(f"Importing into {name}", is_expected=len(found) > BATCH_DOCUMENTS) as progress:
-            for start in range(0, max(1, len(found)), BATCH_DOCUMENTS):
-                batch = found[start : start + BATCH_DOCUMENTS]
+        registry.use(name, lambda index: index.info())
+        found = _parse_notes(stream)
+        with progress_bar(f"Importing into {name}", is_expected=total > BATCH_DOCUMENTS) as progress:
+            while batch := list(islice(found, BATCH_DOCUMENTS)):
                 for added in registry.use(name, lambda index, batch=batch: index.add(batch)):  # type: ignore[misc]
                     counts[added.status] += 1
                 registry.use(name, lambda index: index.tidy())
-                progress(start + len(batch), len(found))
+                progress(sum(counts.values()), total)
     if as_json:
         return CommandReply(
             {"status": "imported", "index_name": name, "added": counts["indexed"], "replaced": counts["re-indexed"]}
@@ -284,14 +288,14 @@ def _open_registry() -> "Iterator[NotesRegistry]":
         registry.close()
 
 
-def _read_text(file: str, max_bytes: int | None = None) -> str:
+def _read_text(file: str, max_bytes: int) -> str:
     name = "stdin" if file == "-" else file
     try:
         with contextlib.nullcontext(sys.stdin.buffer) if file == "-" else parse_path(file).open("rb") as stream:
-            data = stream.read(-1 if max_bytes is None else max_bytes + 1)
+            data = stream.read(max_bytes + 1)
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}.") from error
-    if max_bytes is not None and len(data) > max_bytes:
+    if len(data) > max_bytes:
         raise UsageError(f"{name} has more than {max_bytes // 2**20} MiB. Split it into several documents.")
     try:
         return data.decode("utf-8-sig")
@@ -311,22 +315,48 @@ def _parse_object(option: str, text: str | None) -> dict[str, Any] | None:
     return value
 
 
-def _read_notes(file: str | None) -> "list[NewNote]":
-    """Return all documents of a file. Raise a UsageError that lists the invalid lines."""
-    from dowse.notes.notes_documents import parse_note
+@contextlib.contextmanager
+def _open_lines(file: str) -> Iterator[IO[bytes]]:
+    """Open a file that can be read twice: first all lines are checked, then they are added a few at a time."""
+    stream: IO[bytes]
+    try:
+        with contextlib.ExitStack() as stack:
+            is_stdin = file == "-"
+            stream = sys.stdin.buffer if is_stdin else stack.enter_context(parse_path(file).open("rb"))
+            if is_stdin or not stream.seekable():
+                source, stream = stream, stack.enter_context(tempfile.TemporaryFile())
+                shutil.copyfileobj(source, stream)
+            opened = stack.pop_all()
+    except OSError as error:
+        raise UsageError(f"{'stdin' if file == '-' else file} cannot be read: {error.strerror}.") from error
+    with opened:
+        yield stream
 
-    notes, problems = [], []
-    for number, line in enumerate(_read_text(file or "-").split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            notes.append(parse_note(json.loads(line)))
-        except (UsageError, ValueError, RecursionError) as error:
-            problems.append(f"line {number}: {error}")
+
+def _check_notes(stream: IO[bytes]) -> int:
+    """Return the number of documents of a file. Raise a UsageError that lists the invalid lines."""
+    problems: list[str] = []
+    total = sum(1 for _ in _parse_notes(stream, problems))
     if problems:
         more = f" (and {len(problems) - 5} more)" if len(problems) > 5 else ""
         raise UsageError(f"Nothing was added: {'; '.join(problems[:5])}{more}")
-    return notes
+    return total
+
+
+def _parse_notes(stream: IO[bytes], problems: list[str] | None = None) -> "Iterator[NewNote]":
+    """Yield the documents of a file one by one; add the invalid lines to `problems`, or raise their error."""
+    from dowse.notes.notes_documents import parse_note
+
+    stream.seek(0)
+    for number, line in enumerate(stream, 1):
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            if text.strip():
+                yield parse_note(json.loads(text))
+        except (UsageError, ValueError, RecursionError) as error:
+            if problems is None:
+                raise UsageError(f"line {number}: {error}") from error
+            problems.append(f"line {number}: {error}")
 
 
 @contextlib.contextmanager
