@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from dowse.federation import federated_search
@@ -246,6 +247,34 @@ def test_a_source_that_is_broken_is_named_and_the_others_answer(tmp_path: Path, 
     reply = search(make_federated_server(tmp_path, app), query="quince")
     assert result_sources(reply)
     assert "project/app" in reply["metadata"]["problems"]
+
+
+def test_sources_are_prepared_and_none_is_indexed_for_that(tmp_path: Path, storage: Path) -> None:
+    root = make_indexes(make_app(tmp_path), View.PROJECT)
+    other = write_tree(tmp_path / "library", {"medlar.md": "# Medlar\n"})
+    made = make_federated_server(tmp_path, root, library=(other,))
+    projects, archives = made.source_list.projects, made.source_list.archives
+    assert projects
+    assert archives
+    try:
+        anyio.run(made.source_list.prepare)
+        assert projects.projects[0].keeper
+        assert archives.indexed_database()
+        assert len(list(storage.rglob("catalog.sqlite"))) == 1
+    finally:
+        made.close()
+
+
+def test_a_damaged_source_is_left_for_its_first_search(tmp_path: Path, app: Path, storage: Path) -> None:
+    catalogs = list(storage.rglob("catalog.sqlite"))
+    for catalog in catalogs:
+        catalog.write_bytes(b"not a database" * 1000)
+    made = make_federated_server(tmp_path, app)
+    try:
+        anyio.run(made.source_list.prepare)
+    finally:
+        made.close()
+    assert all(catalog.read_bytes().startswith(b"not a database") for catalog in catalogs)
 
 
 def test_a_source_that_takes_too_long_is_named(tmp_path: Path, app: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,11 +55,21 @@ class ArchiveSearchSource:
             warnings.append("The archives are being indexed; results may be incomplete.")
         return SourceResult(items, warnings=tuple(warnings))
 
+    async def prepare(self, query: SourceQuery) -> None:
+        def find() -> None:
+            if database := self._surface.indexed_database():
+                self._find(database, query)
+                self._surface.start()
+
+        await asyncio.to_thread(find)
+
     def _search(self, query: SourceQuery) -> tuple[Item, ...]:
         try:
-            database = self._surface.database()
+            return self._find(self._surface.database(), query)
         except NotIndexed as error:
             raise SourceNotReady(str(error)) from error
+
+    def _find(self, database: ArchiveDatabase, query: SourceQuery) -> tuple[Item, ...]:
         parsed = query.query
         fits = self._filter(database, parsed, query)
         text = " ".join((*parsed.terms, *parsed.must, *parsed.phrases))

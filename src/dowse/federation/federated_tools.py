@@ -1,9 +1,11 @@
 """The federated surface: `search` and `fetch` over all sources of a server, and their status."""
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import date
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from dowse.error_catalog import is_absolute
@@ -41,6 +43,11 @@ class FederatedSurface:
         )  # fmt: skip
         self.status_tool = Tool(STATUS_TOOL, "Index status", "Show what is indexed and how fresh", self.status, _STATUS)
         """The status tool of a server that offers no project tools."""
+
+    async def prepare(self) -> None:
+        """Load what the first search needs."""
+        await asyncio.to_thread(import_module, "dowse.federation.federated_replies")
+        await self._sources.prepare()
 
     async def search(self, call: Call) -> Reply:
         """Search all sources."""

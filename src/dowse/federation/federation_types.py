@@ -135,6 +135,13 @@ class SearchSource(Protocol):
         """Return one item whole; raise ItemNotFound if there is none."""
         ...
 
+    async def prepare(self, query: SourceQuery) -> None:
+        """Load what a search needs, by a search whose result is not used, and keep the index fresh from now on.
+
+        Without an index, do nothing.
+        """
+        ...
+
     def keys(self, locator: str) -> frozenset[str]:
         """Return the identity keys of an item, as far as they are known without reading it."""
         ...

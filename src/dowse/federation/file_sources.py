@@ -1,15 +1,16 @@
 """Folders as sources: the code and documentation of a project, and the documents of a folder."""
 
+import contextlib
 import sys
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import quote
 
-from dowse.errors import ItemNotFound, NotIndexed, SourceNotReady, UsageError
+from dowse.errors import DowseError, ItemNotFound, NotIndexed, SourceNotReady, UsageError
 from dowse.federation.federation_types import FetchedItem, Item, SourceKind, SourceQuery, SourceResult, SourceStatus
 from dowse.federation.result_ids import id_of, source_name
-from dowse.indexes.document_search import DocumentQuery, read_now
+from dowse.indexes.document_search import DocumentQuery, find_documents, read_now
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import coverage, search_now
 from dowse.keeping.served_index import ServedIndex
@@ -47,6 +48,21 @@ class _FileSource:
 
     def keys(self, locator: str) -> frozenset[str]:
         return file_key(f"{self._served.root}/{locator}")
+
+    async def prepare(self, query: SourceQuery) -> None:
+        if await self._served.ask(lambda index: self._prepare(index, query), self.view):
+            self._served.keep_fresh()
+
+    def _prepare(self, index: ProjectIndex, query: SourceQuery) -> bool:
+        """Search the index as it is; return whether that is possible. A search that follows repairs a damaged index."""
+        with contextlib.suppress(DowseError):
+            if index.exists and not index.is_being_updated():
+                self._find(index, query)
+                return True
+        return False
+
+    def _find(self, index: ProjectIndex, query: SourceQuery) -> object:
+        return search_now(index, query.query, self._options(index, query))
 
     async def fetch(self, locator: str) -> FetchedItem:
         document = await self._served.ask(lambda index: read_now(index, locator), self.view)
@@ -190,6 +206,9 @@ class DocumentsSearchSource(_FileSource):
         )
         warnings = (*index.warnings, *coverage_warnings(found.coverage))
         return SourceResult(tuple(items), found.coverage, self._pending(pending), matches.corrected, warnings)
+
+    def _find(self, index: ProjectIndex, query: SourceQuery) -> object:
+        return find_documents(index, DocumentQuery(query.query, limit=query.limit), 0)
 
     def _search_some(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
         """Search the documents that pass the filters; their titles count as headings do."""

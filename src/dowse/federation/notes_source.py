@@ -49,6 +49,9 @@ class NotesSearchSource:
         )
         return SourceResult(tuple(self._item(result) for result in answer.results))
 
+    async def prepare(self, query: SourceQuery) -> None:
+        await self.search(query)
+
     def _item(self, result: NoteResult) -> Item:
         title = _title(result.doc_id, result.metadata)
         more: dict[str, Any] = {"docId": result.doc_id}

@@ -46,6 +46,9 @@ class SiteSearchSource:
         items = await asyncio.to_thread(self._search, site, query)
         return SourceResult(items, warnings=(problem,) if problem else ())
 
+    async def prepare(self, query: SourceQuery) -> None:
+        await asyncio.to_thread(self._search, self._served.site.current, query)
+
     def _search(self, site: LoadedSite, query: SourceQuery) -> tuple[Item, ...]:
         masks = masks_secrets()
         if not query.path:

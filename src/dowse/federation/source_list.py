@@ -1,5 +1,7 @@
 """The sources of a server, for one search over all of them."""
 
+import asyncio
+import logging
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from dowse.errors import CatalogError
+from dowse.errors import CatalogError, DowseError
 from dowse.federation.federation_types import SearchSource
 from dowse.mcp.tools import Call, Schema
 
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
 
 CREATE_INDEX = "Call create_index."
 RUN_INDEX = "Run: dowse index"
+PREPARING_WORD = "file"
+"""The query that prepares the sources: most have the word, so that passages are prepared as well."""
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -38,9 +44,25 @@ class SourceList:
 
     async def find(self, call: Call) -> tuple[list[SearchSource], dict[str, str]]:
         """Return every source there is now, and the problems of the kinds whose roots could not be detected."""
+        problems = await self._detect_roots(call)
+        return await self._known(), problems
+
+    async def prepare(self) -> None:
+        """Load what the first search needs from every source that is known and indexed; ask nobody, index nothing."""
+        from dowse.federation.federation_types import SourceQuery
+        from dowse.searching.query_terms import parse_search_query
+
+        await asyncio.to_thread(_import_sources)
+        query = SourceQuery(parse_search_query(PREPARING_WORD), 1)
+        for source in await self._known():
+            try:
+                await source.prepare(query)
+            except (DowseError, OSError) as error:
+                _log.debug("%s cannot be prepared: %s", source.name, error)  # its first search says so
+
+    async def _known(self) -> list[SearchSource]:
         # Each source imports NumPy and more, which a client should not wait for before its handshake.
         sources: list[SearchSource] = []
-        problems = await self._detect_roots(call)
         if self.projects is not None:
             from dowse.federation.file_sources import ProjectSearchSource
 
@@ -61,7 +83,7 @@ class SourceList:
             from dowse.federation.notes_source import NotesSearchSource
 
             sources += [NotesSearchSource(self.notes, name) for name in await self.notes.names()]
-        return sources, problems
+        return sources
 
     async def _detect_roots(self, call: Call) -> dict[str, str]:
         """Detect the roots that were not named; the user is asked only if there are no other sources."""
@@ -76,6 +98,11 @@ class SourceList:
                 except CatalogError as error:
                     return {"project" if service is self.projects else "documents": str(error)}
         return {}
+
+
+def _import_sources() -> None:
+    """Import the modules of all sources, outside of the event loop."""
+    from dowse.federation import archive_source, file_sources, notes_source, site_source  # noqa: F401
 
 
 class NoClient:

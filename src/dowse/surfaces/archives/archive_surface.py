@@ -108,25 +108,27 @@ class ArchiveSurface:
         """Return the database, after the first indexing where necessary. Raise NotIndexed where there is nothing to index."""
         self.start()
         deadline = time.monotonic() + FIRST_INDEX_SECONDS
-        while not self._is_indexed():
+        while (database := self.indexed_database()) is None:
             is_coming = self._worker is not None and self._worker.poll() is None and bool(self.locations.present)
             if not is_coming:
-                break
+                return self._opened()
             if time.monotonic() >= deadline:
                 raise NotIndexed("The archives are being indexed for the first time. Try again in a moment.")
             time.sleep(FIRST_INDEX_CHECK_SECONDS)
+        return database
+
+    def indexed_database(self) -> ArchiveDatabase | None:
+        """Return the database, or None where nothing was indexed yet; this starts no indexing."""
+        if not self.locations.database.is_file():
+            return None
+        database = self._opened()
+        return database if database.fact("recipe") is not None else None
+
+    def _opened(self) -> ArchiveDatabase:
         with self._lock:
             if self._database is None:
                 self._database = open_database(self.locations.database)
             return self._database
-
-    def _is_indexed(self) -> bool:
-        if not self.locations.database.is_file():
-            return False
-        with self._lock:
-            if self._database is None:
-                self._database = open_database(self.locations.database)
-            return self._database.fact("recipe") is not None
 
     # The tools
 
