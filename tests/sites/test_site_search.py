@@ -158,6 +158,12 @@ def test_a_long_page_is_cut_around_what_was_asked() -> None:
     assert len(shown) < 400
 
 
+def test_words_at_the_end_of_a_very_long_page_count() -> None:
+    pages = [{"url": "/short", "title": "A", "body": "a needle"}]
+    pages += [{"url": "/long", "title": "B", "body": "filler " * 20_000 + "a needle in the haystack"}]
+    assert urls(load_site(encoded(index(*pages))), "needle haystack") == ["/long", "/short"]
+
+
 def test_equal_pages_come_in_the_order_of_the_index() -> None:
     pages = [{"url": f"/{name}", "title": "Same", "body": "the same words"} for name in "cab"]
     assert urls(load_site(encoded(index(*pages))), "same words") == ["/c", "/a", "/b"]

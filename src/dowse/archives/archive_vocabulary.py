@@ -1,16 +1,12 @@
 """Matching of a query word against the words of the archives: exact, by form, by prefix, with typos."""
 
-from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dowse.archives.archive_database import ArchiveDatabase
-from dowse.archives.archive_words import letter_bits, stem_words, strip_accents
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from dowse.archives.archive_words import stem_words, strip_accents
+from dowse.text.vocabulary import Vocabulary
 
 ACCENT_QUALITY = 0.97
 """Match quality of the same word with other accents."""
@@ -93,54 +89,15 @@ def _words_within_typos(database: ArchiveDatabase, folded: str) -> Iterable[tupl
     """Yield words within one or two typos, with their match quality; two only where no word is within one."""
     if len(folded) < MIN_ONE_TYPO_CHARACTERS:
         return
-    spellings = database.derived("spellings", lambda: Spellings.load(database))
-    max_distance = 2 if len(folded) >= MIN_TWO_TYPOS_CHARACTERS else 1
-    near = spellings.near(folded, max_distance)
-    nearest = min((distance for _, distance in near), default=0)
-    best = [spelled for spelled in near if spelled[1] == nearest] or near
-    quality = {other: (1 - distance / max(len(folded), len(other))) ** TYPO_POWER for other, distance in best}
+    vocabulary = database.derived("vocabulary", lambda: _load_vocabulary(database))
+    near = vocabulary.similar_words(folded, 2 if len(folded) >= MIN_TWO_TYPOS_CHARACTERS else 1)
+    best = [found for found in near if found[1] == near[0][1]]
+    quality = {other: (1 - typos / max(len(folded), len(other))) ** TYPO_POWER for other, typos in best}
     rows = database.rows_in("SELECT word, folded, documents FROM words WHERE folded IN", list(quality)[:500])
     ordered = sorted(rows, key=lambda row: (-quality[row[1]], -row[2], row[0]))
     yield from ((other, quality[other_folded]) for other, other_folded, _ in ordered[:MAX_TYPO_MATCHES])
 
 
-@dataclass(frozen=True, slots=True)
-class Spellings:
-    """All words without accents, arranged to find those near another word in a millisecond."""
-
-    words: list[str]
-    """Sorted by length."""
-    starts: list[int]
-    """The index of the first word of each length."""
-    letter_bits: "NDArray[np.int64]"
-
-    @classmethod
-    def load(cls, database: ArchiveDatabase) -> "Spellings":
-        """Load the spellings of a database."""
-        import numpy as np  # takes 70 ms, and only a search needs it
-
-        rows = database.rows("SELECT DISTINCT folded, letters FROM words ORDER BY LENGTH(folded), folded")
-        words = [row[0] for row in rows]
-        lengths = list(map(len, words))
-        starts = [bisect_left(lengths, length) for length in range((lengths[-1] if lengths else 0) + 2)]
-        return cls(words, starts, np.fromiter((row[1] for row in rows), dtype=np.int64, count=len(rows)))
-
-    def near(self, word: str, max_distance: int) -> list[tuple[str, int]]:
-        """Return the other words within a number of changed, missing, added or swapped letters, with their distances."""
-        import numpy as np
-        from rapidfuzz.distance import OSA
-
-        last = len(self.starts) - 1
-        first, end = (
-            self.starts[min(max(len(word) - max_distance, 0), last)],
-            self.starts[min(len(word) + max_distance + 1, last)],
-        )
-        # A changed letter changes at most two bits, and swapped letters none: this excludes nearly all words.
-        differing = np.bitwise_count(self.letter_bits[first:end] ^ np.int64(letter_bits(word)))
-        found = list[tuple[str, int]]()
-        for place in np.flatnonzero(differing <= 2 * max_distance).tolist():
-            other = self.words[first + place]
-            distance = OSA.distance(word, other, score_cutoff=max_distance)
-            if 0 < distance <= max_distance:
-                found.append((other, distance))
-        return found
+def _load_vocabulary(database: ArchiveDatabase) -> Vocabulary:
+    """Return all words of the archives without accents."""
+    return Vocabulary(dict(database.rows("SELECT folded, SUM(documents) FROM words GROUP BY folded")))

@@ -24,10 +24,10 @@ def _unicode_word() -> Any:
     return regex.compile(rf"[{_UNSPACED}][\p{{M}}]*|(?:(?![{_UNSPACED}])\w)+")
 
 
-def word_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each word of a text."""
+def indexed_spans(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the words of a text as they are indexed, with the start and end of each."""
     pattern = _ASCII_WORD if text.isascii() else _unicode_word()
-    return (match.span() for match in pattern.finditer(text))
+    return ((normalize_word(match[0]), *match.span()) for match in pattern.finditer(text))
 
 
 def split_words(text: str) -> list[str]:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
@@ -19,10 +17,9 @@ from dowse.sites import page_urls
 from dowse.sites.index_check import IndexChecker, Problem
 from dowse.sites.index_model import MAX_INDEX_BYTES, Page, SiteHeader
 from dowse.sites.index_parsing import parse_index
+from dowse.sites.page_index import ABSTRACT, BODY, TITLE, PageIndex, PageIndexBuilder, day_number, match_filters
 from dowse.sites.site_passages import best_passage
-from dowse.sites.site_postings import ABSTRACT, BODY, TITLE, PostingsBuilder
-from dowse.sites.site_search import SiteResults, SiteSearcher
-from dowse.sites.site_tokens import SiteTokenizer
+from dowse.sites.site_search import SiteResults, search_pages
 
 MAX_SUGGESTIONS = 3
 """URLs suggested for one that does not exist."""
@@ -53,11 +50,10 @@ def load_site(data: bytes | bytearray) -> "LoadedSite":
 
 
 class _SiteLoader:
-    """Checks the pages of an index and adds them to the postings."""
+    """Checks the pages of an index and adds them to the index in memory."""
 
     def __init__(self) -> None:
         self._checker = IndexChecker()
-        self._tokenizer = SiteTokenizer()
         self._start()
 
     def load(self, data: bytes | bytearray) -> "LoadedSite":
@@ -70,18 +66,17 @@ class _SiteLoader:
         if fatal:
             more = f" And {len(fatal) - 1} more." if len(fatal) > 1 else ""
             raise BrokenSiteIndex(f"{fatal[0]}{more} `dowse site check` lists all.")
-        searcher = SiteSearcher(self._postings.build(), self._tokenizer)
-        return LoadedSite(header, tuple(self._listed), searcher, self._tokenizer, tuple(problems))
+        return LoadedSite(header, tuple(self._listed), self._pages.build(), tuple(problems))
 
     def _start(self) -> None:
         self._checker.restart()
-        self._postings = PostingsBuilder(self._tokenizer)
+        self._pages = PageIndexBuilder()
         self._listed: list[ListedPage] = []
 
     def _add(self, number: int, value: object) -> None:
         page = self._checker.check_page(number, value)
         if page is not None:
-            self._postings.add(page)
+            self._pages.add(page)
             self._listed.append(ListedPage(page.url, page.date, page.topics))
 
 
@@ -92,15 +87,13 @@ class LoadedSite:
         self,
         header: SiteHeader,
         listed: tuple[ListedPage, ...],
-        searcher: SiteSearcher,
-        tokenizer: SiteTokenizer,
+        pages: PageIndex,
         problems: tuple[Problem, ...],
     ) -> None:
         self.header = header
         self.problems = problems
         self._listed = listed
-        self._searcher = searcher
-        self._tokenizer = tokenizer
+        self._pages = pages
 
     def __len__(self) -> int:
         return len(self._listed)
@@ -114,17 +107,17 @@ class LoadedSite:
         until: date | None = None,
     ) -> SiteResults:
         """Return the best pages for a query, among those with any of the topics and dated from `since` to `until`."""
-        return self._searcher.search(query, limit, self._matching_filters(topics, since, until))
+        return search_pages(self._pages, query, limit, match_filters(topics, since, until))
 
     def page(self, number: int) -> Page:
         """Return a page with its whole text."""
-        listed, texts = self._listed[number], self._searcher.postings.texts
-        title, abstract, body = (texts.field_bytes(number, field).decode() for field in (TITLE, ABSTRACT, BODY))
+        listed, texts = self._listed[number], self._pages.texts(number)
+        title, abstract, body = (texts[field].decode() for field in (TITLE, ABSTRACT, BODY))
         return Page(listed.url, title, abstract, listed.date, listed.topics, body)
 
     def passage(self, number: int, results: SiteResults, *, masks: bool = True) -> Screened:
         """Return the passage of a page's body that best matches a search, screened."""
-        return best_passage(self._searcher.postings, self._tokenizer, number, results.terms, masks=masks)
+        return best_passage(self._pages.texts(number)[BODY].decode(), results.terms, masks=masks)
 
     def full_url(self, number: int) -> str:
         """Return the full URL of a page."""
@@ -155,23 +148,8 @@ class LoadedSite:
 
     def date_range(self) -> tuple[str, str] | None:
         """Return the earliest and the latest day of any page; None if no page is dated."""
-        days = self._days[self._days > 0]
-        if not len(days):
-            return None
-        return date.fromordinal(int(days.min())).isoformat(), date.fromordinal(int(days.max())).isoformat()
-
-    def _matching_filters(self, topics: Sequence[str], since: date | None, until: date | None) -> NDArray[np.bool_]:
-        allowed = np.ones(len(self), np.bool_)
-        if topics:
-            wanted = {_fold_topic(topic) for topic in topics}
-            allowed &= np.array(
-                [not wanted.isdisjoint(map(_fold_topic, listed.topics)) for listed in self._listed], np.bool_
-            )
-        if since:
-            allowed &= self._days >= since.toordinal()
-        if until:
-            allowed &= (self._days <= until.toordinal()) & (self._days > 0)
-        return allowed
+        days = [number for listed in self._listed if (number := day_number(listed.date))]
+        return (date.fromordinal(min(days)).isoformat(), date.fromordinal(max(days)).isoformat()) if days else None
 
     @cached_property
     def _numbers_by_path(self) -> dict[str, int]:
@@ -179,19 +157,3 @@ class LoadedSite:
         for number, listed in enumerate(self._listed):
             numbers.setdefault(page_urls.path_key(page_urls.split_url(listed.url)[1]), number)
         return numbers
-
-    @cached_property
-    def _days(self) -> NDArray[np.int64]:
-        """The day of each page as an ordinal; 0 if it has no valid date."""
-        return np.array([_day_number(listed.date) for listed in self._listed], np.int64)
-
-
-def _day_number(text: str) -> int:
-    try:
-        return date.fromisoformat(text[:10]).toordinal()
-    except ValueError:
-        return 0
-
-
-def _fold_topic(topic: str) -> str:
-    return " ".join(topic.casefold().split())

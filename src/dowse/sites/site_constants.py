@@ -19,7 +19,6 @@ MIN_INFIX_CHARACTERS = 4
 MIN_TWO_TYPOS_CHARACTERS = 7
 MIN_COMPOUND_CHARACTERS = 6
 MIN_HALF_CHARACTERS = 3
-MAX_LONGER_WORDS = 200
 MAX_SIMILAR_WORDS = 20
 
 MAX_TERMS = 64
@@ -34,8 +33,18 @@ SATURATION = 1.2
 LENGTH_NORMALIZATION = (0.75, 0.5, 0.5, 0.75)
 """BM25's `b` for each field: how much its length counts against it. Topics may be a long list."""
 
-MAX_CANDIDATES = 60
-"""Pages with the best words, whose titles and word distances are then compared with the query."""
+MAX_CANDIDATES = 30
+"""Pages that the index finds, whose words, titles and word distances are then compared with the query."""
+MAX_RANKED_BYTES = 30_000
+RANKED_CONTEXT_BYTES = 500
+"""Of a longer field, this beginning is compared, and what is around the first later place of each word: to split a body
+of 1 MB into words takes 100 ms."""
+CLOSE = 0.5
+"""Words that match with this weight choose candidates by how often a page has them; others all alike."""
+CLOSE_SCORE, DISTANT_SCORE = 1.0, 0.4
+TITLE_CANDIDATE_SCORE = 1000.0
+"""Scores that choose candidates, beside those of BM25: of a word that matches closely or distantly, relative to its
+importance, and of a similar title."""
 COVERAGE_EXPONENT = 2.0
 """Exponent of the share of the query that a page has. It ranks pages with all words before pages with one word often."""
 TITLE_WEIGHT = 0.9

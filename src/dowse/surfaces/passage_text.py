@@ -1,23 +1,18 @@
 """The lines of a passage as a reply shows them."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from dowse.mcp.reply_budget import present
 from dowse.searching.passages import Passage, first_match
+from dowse.text.excerpts import cut_line
 
 
 def passage_text(passage: Passage, terms: Mapping[str, float], max_line_characters: int) -> str:
     """Return the lines of a passage; a longer line is cut around its first match."""
-    return "\n".join(_cut_line(line, terms, max_line_characters) for line in passage.text.split("\n"))
-
-
-def _cut_line(line: str, terms: Mapping[str, float], max_characters: int) -> str:
-    if len(line) <= max_characters:
-        return line
-    start = max(0, (first_match(line, terms) or 0) - max_characters // 4)
-    end = start + max_characters
-    return ("…" if start else "") + line[start:end] + ("…" if end < len(line) else "")
+    first = partial(first_match, terms=terms)
+    return "\n".join(cut_line(line, max_line_characters, first) for line in passage.text.split("\n"))
 
 
 def content_warnings(passage: Passage) -> dict[str, Any]:

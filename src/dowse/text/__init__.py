@@ -1,1 +1,1 @@
-"""The text toolkit: analysis, vocabulary with typo correction, and snippets."""
+"""The text toolkit: analysis, vocabulary with typo correction, and excerpts."""

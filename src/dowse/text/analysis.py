@@ -7,6 +7,9 @@ in one piece, and `split_identifiers` also splits it into its words.
 """
 
 import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import tantivy
@@ -17,10 +20,16 @@ _JOINER = "\u02cd"
 _HUMP = re.compile(r"(?=[A-Z])(?:(?<=[a-z0-9])|(?<=[A-Z])(?=[A-Z][a-z]))")
 """Matches before the capital that begins a new word: `get|User`, `HTTP|Server`. Testing for the capital
 first makes it twice as fast as two substitutions."""
-_UNSPACED = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-)
+_UNSPACED_CHARACTERS = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+_UNSPACED = re.compile(_UNSPACED_CHARACTERS)
 """Characters of scripts without spaces between words; each character is a term of its own."""
+_UNSPACED_RUN = re.compile(f"{_UNSPACED_CHARACTERS}+")
+
+_WORD = re.compile(r"[^\W_]+")
+_NO_WORD = re.compile(r"[\W_]+")
+_FOLDABLE = re.compile("[\u00aa\u00b5\u00ba\u00c0-\u1fff\u2c00-\U0010ffff]+")
+"""Letters and marks beyond ASCII; most texts have only typographic signs, which need no folding."""
+_WRITTEN_WORD = re.compile(r"(?:[^\W_][\u0300-\u036f]*)+(?:\+\+|#)?")
 
 
 def keep_identifiers(text: str) -> str:
@@ -43,6 +52,59 @@ def remove_separators(name: str) -> str:
 
 def _space_out_characters(text: str) -> str:
     return text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)
+
+
+def fold(text: str) -> str:
+    """Prepare a text so that its words are found without regard to case, accents and width.
+
+    Scripts without spaces become pairs of characters.
+    """
+    for signs in ("++", "#"):
+        if signs in text:
+            text = _keep_signs(text, signs)
+    small = text.lower()
+    return small if small.isascii() else _FOLDABLE.sub(lambda run: _fold_run(run[0]), small)
+
+
+def is_folded(text: str) -> bool:
+    """Return whether the words of a text are compared as they are written, but in lower case."""
+    return text.isascii() or _FOLDABLE.search(text) is None
+
+
+def folded_words(text: str) -> list[str]:
+    """Return the words of a text, folded."""
+    return _WORD.findall(fold(text))
+
+
+def folded_spans(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the folded words of a text with the start and end of each."""
+    for found in _WRITTEN_WORD.finditer(text):
+        for word in folded_words(found[0]):
+            yield word, found.start(), found.end()
+
+
+def _keep_signs(text: str, signs: str) -> str:
+    """Replace the signs of `C++` and `C#`, which are words, by letters. An expression takes ten times as long."""
+    before, *rest = text.split(signs)
+    pieces = [before]
+    for after in rest:
+        is_word = before[-1:].isalpha() and not before[-2:-1].isalnum() and not after[:1].isalnum()
+        pieces += [_JOINER * len(signs) if is_word else signs, after]
+        before = after
+    return "".join(pieces)
+
+
+@lru_cache(maxsize=10_000)
+def _fold_run(run: str) -> str:
+    plain = unicodedata.normalize("NFKD", run.casefold())
+    plain = unicodedata.normalize("NFC", "".join(letter for letter in plain if not unicodedata.combining(letter)))
+    return _UNSPACED_RUN.sub(_space_out_pairs, _NO_WORD.sub(" ", plain))
+
+
+def _space_out_pairs(run: "re.Match[str]") -> str:
+    characters = run[0]
+    pairs = (characters[at : at + 2] for at in range(max(1, len(characters) - 1)))
+    return f" {' '.join(pairs)} "
 
 
 def terms_of(text: str) -> list[str]:

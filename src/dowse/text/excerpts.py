@@ -1,0 +1,149 @@
+"""Passages of a text around the words of a query: finding the words, and choosing what is shown of the text."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+MAX_WINDOWS = 50
+"""Further places in a text are not considered: in a long text they add only time."""
+_MAX_PLACES_PER_WORD = 25
+"""Further places of the same word are ignored."""
+_WORD_BREAK_CHARACTERS = 15
+_PART_CHARACTERS = 8_000
+"""Characters of a text that are searched for words at a time."""
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+
+Groups = Mapping[str, int]
+"""For each word to find, the number of the query word that it matches."""
+Window = tuple[int, int]
+"""The start and end of a passage."""
+
+
+class FoundWord(NamedTuple):
+    """The place of a found word."""
+
+    start: int
+    end: int
+    group: int
+
+
+class Splitting(NamedTuple):
+    """How texts are split into words."""
+
+    spans: Callable[[str], Iterable[tuple[str, int, int]]]
+    """Returns the words of a text as they are compared, with their places."""
+    is_plain: Callable[[str], bool]
+    """Returns whether the words of a text are compared as they are written, but in lower case."""
+    joiners: str = ""
+    """Signs that are part of words."""
+
+
+def find_words(text: str, groups: Groups, splitting: Splitting) -> Iterator[FoundWord]:
+    """Yield the places of words in a text, in order.
+
+    The text is read a part at a time: the beginning of a long text usually has as many places as are looked at.
+    """
+    left, end = dict.fromkeys(groups, _MAX_PLACES_PER_WORD), 0
+    while left and end < len(text):
+        start, end = end, text.find(" ", end + _PART_CHARACTERS)
+        end = end if end >= 0 else len(text)
+        for first, last, word in sorted(_find_in_part(text[start:end], left, splitting)):
+            yield FoundWord(start + first, start + last, groups[word])
+            left[word] -= 1
+        left = {word: places for word, places in left.items() if places > 0}
+
+
+def first_places(found: Iterable[FoundWord], start: int, after: int) -> list[FoundWord]:
+    """Return the places from a character on that windows are made for, and others behind them that these may show."""
+    places = list[FoundWord]()
+    for place in found:
+        if len(places) >= MAX_WINDOWS and place.start >= places[MAX_WINDOWS - 1].end + after:
+            break
+        if place.start >= start:
+            places.append(place)
+    return places
+
+
+def _find_in_part(part: str, left: Mapping[str, int], splitting: Splitting) -> Iterator[tuple[int, int, str]]:
+    """Yield the first places of each word, as many as are left."""
+    lowered = part.lower()
+    if len(lowered) != len(part) or not splitting.is_plain(part):
+        yield from ((start, end, word) for word, start, end in splitting.spans(part) if word in left)
+        return
+    for word, most in left.items():
+        at, count = lowered.find(word), 0
+        while at >= 0 and count < most:
+            end = at + len(word)
+            if _is_word(lowered, at, end, splitting):
+                yield at, end, word
+                count += 1
+            at = lowered.find(word, end)
+
+
+def _is_word(text: str, start: int, end: int, splitting: Splitting) -> bool:
+    """Return whether a match is a whole word; in scripts without spaces each character is one."""
+    around = text[max(0, start - 1) : end + 1]
+    if around.isascii():
+        before, after = text[start - 1] if start else " ", text[end] if end < len(text) else " "
+        return not any(sign.isalnum() or sign in splitting.joiners for sign in (before, after))
+    first = max(0, start - 64)
+    wanted = (start - first, end - first)
+    return any(span[1:] == wanted for span in splitting.spans(text[first : end + 64]))
+
+
+def window_around(text: str, place: FoundWord, before: int, after: int, *, in_paragraph: bool) -> Window:
+    """Return the passage around a word, cut between words; it begins in the paragraph of the word, or is within it."""
+    start, end = max(0, place.start - before), min(len(text), place.end + after)
+    for blank in _BLANK_LINE.finditer(text, start, place.start):
+        start = blank.end()
+    if in_paragraph and (following := _BLANK_LINE.search(text, place.end, end)):
+        end = following.start()
+    if start and not text[start - 1].isspace():
+        start = text.find(" ", start, min(start + _WORD_BREAK_CHARACTERS, place.start)) + 1 or start
+    if end < len(text) and not text[end].isspace():
+        end = max(text.rfind(" ", max(place.end, end - _WORD_BREAK_CHARACTERS), end), 0) or end
+    return start, end
+
+
+def choose_windows(
+    windows: list[Window],
+    places: list[FoundWord],
+    weights: Mapping[int, float],
+    count: int,
+    factor: Callable[[Window], float] = lambda _: 1.0,
+) -> list[Window]:
+    """Return the best of the windows around the first places, which do not overlap; by the query words in each."""
+    weighted = [_window_weight(window, places, at, weights) * factor(window) for at, window in enumerate(windows)]
+    chosen = list[Window]()
+    for at in sorted(
+        (at for at, weight in enumerate(weighted) if weight), key=lambda at: (-weighted[at], windows[at][0])
+    ):
+        first, last = windows[at]
+        if all(last <= other[0] or first >= other[1] for other in chosen):
+            chosen.append((first, last))
+        if len(chosen) == count:
+            break
+    return chosen
+
+
+def _window_weight(window: Window, places: list[FoundWord], at: int, weights: Mapping[int, float]) -> float:
+    """Return the weight of the query words in the passage around a place."""
+    start, end = window
+    groups, near = set[int](), at
+    while near < len(places) and places[near].start < end:
+        if places[near].end <= end:
+            groups.add(places[near].group)
+        near += 1
+    while at >= 0 and places[at].start >= start:
+        groups.add(places[at].group)
+        at -= 1
+    return sum(weights.get(group, 0.0) for group in groups)
+
+
+def cut_line(line: str, max_characters: int, first_match: Callable[[str], int | None]) -> str:
+    """Return a line, and of a longer one the part around its first match."""
+    if len(line) <= max_characters:
+        return line
+    start = max(0, (first_match(line) or 0) - max_characters // 4)
+    end = start + max_characters
+    return ("…" if start else "") + line[start:end] + ("…" if end < len(line) else "")
