@@ -41,6 +41,8 @@ LIMIT = 10
 SEARCHES = 200
 WARM_SECONDS = 20.0
 """How long to warm up: after its start, a server compares all files with its indexes, which slows searches."""
+FIRST_SECONDS = 10.0
+"""When the first search is timed: after its start, a server prepares its sources."""
 GOALS: dict[Level, int] = {"minimal": 600, "standard": 4_000, "full": 12_000}
 """Maximum number of tokens of the schemas of all tools."""
 
@@ -218,6 +220,10 @@ async def _speed(made: ComposedServer, judged: Mixed, searches: int) -> Table:
     server = made.server()
     times: list[float] = []
     async with Client(server) as client:
+        await anyio.sleep(FIRST_SECONDS)
+        began = time.perf_counter()
+        await client.call_tool("search", {"query": queries[0]})
+        first = (time.perf_counter() - began) * 1000
         standing = dict((await client.call_tool("get_index_status", {})).structured_content or {})
         started = time.monotonic()
         while time.monotonic() < started + WARM_SECONDS:  # until the folders were compared with their indexes
@@ -235,7 +241,8 @@ async def _speed(made: ComposedServer, judged: Mixed, searches: int) -> Table:
     rows: list[Row] = [
         ("", "measured", "to reach"),
         (f"`search`, median of {searches}", f"{statistics.median(measured):.1f} ms", "≤ 40 ms"),
-        ("the same, 99th percentile", f"{measured[int(len(measured) * 0.99)]:.0f} ms", ""),
+        (f"the first, {FIRST_SECONDS:.0f} s after the start", f"{first:.0f} ms", "≤ 150 ms"),
+        ("`search`, 99th percentile", f"{measured[int(len(measured) * 0.99)]:.0f} ms", ""),
         ("the same, processor time of one, mean", f"{used:.1f} ms", ""),
         *(
             (f"chunks, pages or documents in {name.partition('/')[0]}", f"{count:,}", "")

@@ -385,10 +385,12 @@ def interrupt_on_terminate() -> None:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
-def release_memory() -> None:
-    """Return freed memory to the system; the C library glibc would keep it."""
+def release_memory(arenas: int = 0) -> None:
+    """Return freed memory to the system, which glibc would keep; let threads share so many arenas, if a number is given."""
     if sys.platform == "linux":
         import ctypes  # here because few commands need it
 
         with contextlib.suppress(OSError, AttributeError):
+            if arenas:
+                ctypes.CDLL(None).mallopt(-8, arenas)  # M_ARENA_MAX of malloc.h
             ctypes.CDLL(None).malloc_trim(0)

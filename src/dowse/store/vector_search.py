@@ -50,7 +50,7 @@ def load_rows(file: Path, known: MatrixRows | None = None) -> MatrixRows | None:
         known = None
     start = known.header.rows if known else 0
     heads = np.frombuffer(np.ascontiguousarray(raw[start:, :ROW_HEAD_BYTES]), _ROW_HEAD)
-    cells = raw[:, ROW_HEAD_BYTES:].view(np.int8)
+    cells = np.asarray(raw)[:, ROW_HEAD_BYTES:].view(np.int8)  # slices of a memmap cost more than their search
 
     def join(old: "NDArray[Any] | None", new: "NDArray[Any]") -> "NDArray[Any]":
         return np.array(new) if old is None else np.concatenate((old, new))
