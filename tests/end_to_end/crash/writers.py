@@ -82,6 +82,7 @@ class Vectors(Writer):
         try:
             if not project.exists:
                 return {}
+            project.store.refresh()  # as a search does: what a killed writer has not written yet is replayed
             assert project.store.check() == []
             return {version: project.store.vector_counts(version) for version in project.store.encoders()}
         finally:
