@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 CREATE_INDEX = "Call create_index."
 RUN_INDEX = "Run: dowse index"
-PREPARING_WORD = "file"
-"""The query that prepares the sources: most have the word, so that passages are prepared as well."""
+PREPARING_QUERY, PREPARING_LIMIT = "how is the acess token of a file set", 7
+"""The query that prepares the sources: it finds passages to screen for secrets, and has a word to correct."""
 
 _log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ class SourceList:
         from dowse.searching.query_terms import parse_search_query
 
         await asyncio.to_thread(_import_sources)
-        query = SourceQuery(parse_search_query(PREPARING_WORD), 1)
+        query = SourceQuery(parse_search_query(PREPARING_QUERY), PREPARING_LIMIT)
         for source in await self._known():
             try:
                 await source.prepare(query)
