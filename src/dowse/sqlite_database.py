@@ -116,15 +116,14 @@ class SqliteDatabase:
             return
         with self._translate_errors():
             opened = self._local.opened = self._take(is_writing=is_writing)
-            is_usable = False  # after an error it may not be; a new connection costs a millisecond
             try:
                 if is_writing and opened.refusal:
                     raise opened.refusal
                 yield opened
-                is_usable = opened.is_kept
             finally:
                 self._local.opened = None
-                self._give_back(opened, is_usable=is_usable)
+                # After an error it is kept as well: on a full disk no other connection can be opened.
+                self._give_back(opened, is_usable=opened.is_kept and not opened.connection.in_transaction)
 
     def _take(self, *, is_writing: bool) -> DatabaseConnection:
         with self._lock:

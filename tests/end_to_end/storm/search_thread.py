@@ -104,8 +104,8 @@ def incomplete_replies(searches: list[Search], history: list[Operation], indexed
 
 
 def is_complete(search: Search) -> bool:
-    """Return whether the reply claims to be about all files as they were when the search began."""
-    return bool(search.reply.get("coverage", {}).get("complete"))
+    """Return whether the reply claims to be about all files as they were when the search began, and shows all hits."""
+    return bool(search.reply.get("coverage", {}).get("complete")) and "nextOffset" not in search.reply
 
 
 def _is_shown(path: str, reply: Message) -> bool:
