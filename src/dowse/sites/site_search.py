@@ -1,8 +1,7 @@
 """Search in a site: Tantivy finds the candidates; their words, titles and word distances rank them."""
 
 import math
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -13,7 +12,7 @@ from rapidfuzz.distance import OSA
 from dowse.searching.query_terms import SearchQuery, stop_words
 from dowse.sites import page_index
 from dowse.sites import site_constants as weights
-from dowse.sites.page_index import BODY, TITLE, PageIndex
+from dowse.sites.page_index import BODY, TITLE, PageIndex, Places
 from dowse.sites.proximity import proximity
 from dowse.text.analysis import folded_words
 from dowse.text.vocabulary import Vocabulary
@@ -195,10 +194,13 @@ class _Ranking:
 
     def score(self, page: int) -> float:
         """Return the score of a page from 0 to 1: a high score of words, title or proximity is enough."""
-        matches = self._matches
-        texts = [folded_words(self._read(text)) for text in self._index.texts(page)]
-        found = [[(at, word) for at, word in enumerate(words) if word in matches] for words in texts]
-        title = max(self._titles.get(page, 0.0), self._title_overlap(texts[TITLE]))
+        texts = self._index.texts(page)
+        if max(map(len, texts)) <= weights.MAX_RANKED_BYTES:
+            places = self._index.places(page)
+        else:
+            places = [page_index.find_places(self._read(text)) for text in texts]
+        found = [{word: field[word] for word in field.keys() & self._matches.keys()} for field in places]
+        title = max(self._titles.get(page, 0.0), self._title_overlap(places[TITLE]))
         words = min(self._word_score(page, found), 1.0)
         distant = 1 - weights.PROXIMITY_WEIGHT * self._proximity(found[BODY])
         return float(1 - (1 - words) * (1 - weights.TITLE_WEIGHT * title**weights.TITLE_EXPONENT) * distant)
@@ -213,14 +215,14 @@ class _Ranking:
         parts = [small[:beginning], *(small[max(beginning, at - around) : at + around] for at in places)]
         return b"\n".join(parts).decode("utf-8", "ignore")
 
-    def _word_score(self, page: int, found: list[list[tuple[int, str]]]) -> float:
+    def _word_score(self, page: int, found: list[Places]) -> float:
         """Return the weighted scores of the fields, times the share of the query that the page has."""
         counts = [dict[int, float]() for _ in found]
         best = [0.0] * len(self._terms)
         for words, count in zip(found, counts, strict=True):
-            for word, times in Counter(word for _, word in words).items():
+            for word, places in words.items():
                 for number, weight in self._matches[word]:
-                    count[number] = count.get(number, 0.0) + times * weight
+                    count[number] = count.get(number, 0.0) + len(places) * weight
                     best[number] = max(best[number], weight)
         score = 0.0
         for field, text in enumerate(self._index.texts(page)):
@@ -232,15 +234,15 @@ class _Ranking:
         covered = sum(one * weight for one, weight in zip(self._importances, best, strict=True)) / self._total
         return float(score / self._total * covered ** (weights.COVERAGE_EXPONENT - 1))
 
-    def _proximity(self, found: list[tuple[int, str]]) -> float:
+    def _proximity(self, found: Places) -> float:
         best = self._best_terms
-        places = [(position, best[word]) for position, word in found if word in best]
+        places = sorted((at, best[word]) for word in found.keys() & best.keys() for at in found[word])
         return proximity(places, self._pairs, self._importances) if self._pairs else 0.0
 
-    def _title_overlap(self, title: list[str]) -> float:
+    def _title_overlap(self, title: Collection[str]) -> float:
         """Return the overlap of query and title, from 0 to 1; 1 if they have the same words."""
         best, matched, whole = dict[int, float](), 0.0, sum(self._importances)
-        for word in set(title):
+        for word in sorted(title):
             rarity, matches = self._rarity(word), self._matches.get(word, ())
             whole += rarity
             matched += rarity * max((weight for _, weight in matches), default=0.0)

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
 MAX_LONGER_WORDS = 200
 """Longer words that contain a word, at most; a short word is in thousands."""
@@ -16,6 +17,8 @@ class Vocabulary:
         self._by_length: dict[int, list[str]] = defaultdict(list)
         for word in frequencies:
             self._by_length[len(word)].append(word)
+        self._letters: dict[int, Any] = {}
+        """The letters of the words of each length, one bit each."""
 
     def __contains__(self, word: str) -> bool:
         return word in self.frequencies
@@ -39,13 +42,37 @@ class Vocabulary:
         """Return other words within a number of typos, each with its number of typos; fewest first."""
         found: list[tuple[str, int]] = []
         for length in range(len(word) - max_typos, len(word) + max_typos + 1) if max_typos else ():
-            found += similar_words(word, self._by_length.get(length, ()), max_typos)
+            found += similar_words(word, self._with_similar_letters(word, length, max_typos), max_typos)
         return sorted(found, key=lambda one: one[1])
+
+    def _with_similar_letters(self, word: str, length: int, max_typos: int) -> list[str]:
+        """Return the words of a length that can be within a number of typos, each of which changes two letters at most.
+
+        Of 65,000 words a few hundred are left to compare.
+        """
+        import numpy as np
+
+        words = self._by_length.get(length, [])
+        if not words or not word:
+            return []
+        if length not in self._letters:
+            self._letters[length] = _letter_bits("".join(words), length)
+        (bits,) = _letter_bits(word, len(word))
+        near = np.bitwise_count(self._letters[length] ^ bits) <= 2 * max_typos
+        return [words[at] for at in np.flatnonzero(near)]
 
     def split_compound(self, word: str, min_characters: int) -> tuple[str, str] | None:
         """Split a word into two words of the index; None if it is not a compound of two."""
         splits = range(len(word) - min_characters, min_characters - 1, -1)
         return next(((word[:at], word[at:]) for at in splits if word[:at] in self and word[at:] in self), None)
+
+
+def _letter_bits(text: str, length: int) -> Any:
+    """Return the letters of words of one length, written without spaces between them."""
+    import numpy as np
+
+    letters = np.frombuffer(text.encode("utf-32-le"), np.uint32).reshape(-1, length)
+    return np.bitwise_or.reduce(np.uint32(1) << (letters & np.uint32(31)), axis=1)
 
 
 def similar_words(word: str, known: Collection[str], max_typos: int) -> list[tuple[str, int]]:
