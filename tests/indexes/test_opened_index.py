@@ -33,7 +33,7 @@ FILES = {
     "CMakeLists.txt": "project(orchard)\nadd_library(apple apple.c)\n",
     ".github/CONTRIBUTING.md": "# Contributing\n\nPrune before you plant an apple tree.\n",
 }
-QUERIES = ("prune apple tree", "harvest", "apples basket", "secateurs", "orchard winter", "aple tre", "grafting")
+QUERIES = ("prune apple tree", "apples basket", "secateurs", "aple tre grafting")
 
 
 @pytest.fixture
