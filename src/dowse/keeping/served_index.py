@@ -37,6 +37,8 @@ class ServedIndex:
         self.encoder = encoder
         """Makes the vectors of the index, if it gets any."""
         self.run: IndexingRun | None = None
+        self._run_views = View(0)
+        self._earlier_run: IndexingRun | None = None
         self.keeper: Keeper | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"answers for {name}")
         self._listeners: list[IndexCallback] = []
@@ -108,10 +110,17 @@ class ServedIndex:
         return bool(self._made[1] & view)
 
     def start_run(self, how: str | None = None, view: View = View.PROJECT) -> IndexingRun:
-        """Start indexing in a process of its own, unless one runs already."""
-        if self.run is None or not self.run.is_running:
-            self.run = start_run(self.root, view, how)
+        """Start indexing in a process of its own, unless one runs already that indexes this view.
+
+        A process for another view is not disturbed: the new one waits for it.
+        """
+        if self.run is None or not self.run.is_running or view & ~self._run_views:
+            self._earlier_run = self.run
+            self.run, self._run_views = start_run(self.root, view, how), view
         return self.run
+
+    def _running(self) -> list[IndexingRun]:
+        return [run for run in (self._earlier_run, self.run) if run and run.is_running]
 
     @property
     def is_running(self) -> bool:
@@ -123,8 +132,8 @@ class ServedIndex:
         keeper, self.keeper = self.keeper, None
         if keeper:
             await asyncio.to_thread(keeper.stop)
-        if self.run and self.run.is_running:
-            await asyncio.to_thread(self.run.stop)
+        for run in self._running():
+            await asyncio.to_thread(run.stop)
         if self.encoder:
             await asyncio.to_thread(self.encoder.release, self.root)
 
@@ -132,8 +141,8 @@ class ServedIndex:
         """Stop everything; no call may follow."""
         if self.keeper:
             self.keeper.stop()
-        if self.run and self.run.is_running:
-            self.run.stop()
+        for run in self._running():
+            run.stop()
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _may_resume(self) -> bool:

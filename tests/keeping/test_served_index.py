@@ -1,0 +1,25 @@
+"""One index of a server, which indexing processes make for each view."""
+
+import contextlib
+from pathlib import Path
+
+from dowse.indexes.index import ProjectIndex
+from dowse.keeping.served_index import ServedIndex
+from dowse.types import View
+from tests.sample_data import write_tree
+
+
+def test_a_run_for_one_view_is_not_taken_for_that_of_another(tmp_path: Path) -> None:
+    """`create_index` once followed a run that indexed the documents alone, and the project was never indexed."""
+    root = write_tree(tmp_path / "fruit", {"a.py": "def apple(): ...\n", "b.md": "# Pears\n"})
+    with contextlib.closing(ServedIndex(root, "fruit")) as served:
+        first = served.start_run(view=View.DOCUMENTS)
+        second = served.start_run(view=View.PROJECT)
+        assert second is not first
+        assert served.start_run(view=View.PROJECT) is second
+        assert first.wait(60)
+        assert second.wait(60)
+        assert second.is_complete
+    with contextlib.closing(ProjectIndex(root)) as index:
+        assert index.whole.views() is View.BOTH
+        assert index.store.paths() == ["a.py", "b.md"]
