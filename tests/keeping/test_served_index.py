@@ -23,3 +23,15 @@ def test_a_run_for_one_view_is_not_taken_for_that_of_another(tmp_path: Path) -> 
     with contextlib.closing(ProjectIndex(root)) as index:
         assert index.whole.views() is View.BOTH
         assert index.store.paths() == ["a.py", "b.md"]
+
+
+def test_a_project_is_not_being_indexed_while_its_documents_are(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "fruit", {"a.py": "def apple(): ...\n", "b.md": "# Pears\n"})
+    with contextlib.closing(ServedIndex(root, "fruit")) as served:
+        run = served.start_run(view=View.DOCUMENTS)
+        assert not served.is_indexing_project
+        assert run.wait(60)
+    with contextlib.closing(ProjectIndex(root)) as index, index._turn.held(1):
+        assert index.is_being_updated()
+        assert not index.is_being_made()
+        assert not index.exists

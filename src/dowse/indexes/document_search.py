@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from dowse.errors import NotWritable
+from dowse.errors import NotIndexed, NotWritable, UsageError
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import REPAIRED_FILES, coverage, search_now
 from dowse.indexes.query_vectors import QueryEncoder, encode_query
@@ -59,7 +59,12 @@ def find_documents(
 ) -> DocumentResults:
     """Find documents in a root's index as it is now."""
     if not index.exists or index.is_being_updated():  # wait for the first documents that are worth showing
-        search_now(index, request.query, SearchOptions(1, path_glob=_extensions_glob(request.extensions)))
+        try:
+            search_now(index, request.query, SearchOptions(1, path_glob=_extensions_glob(request.extensions)))
+        except (UsageError, NotIndexed):
+            if index.exists or not index.is_being_updated():
+                raise
+            return DocumentResults(DocumentMatches([], 0, {}, {}), coverage(index, pending))  # the project comes first
     store, masks = index.store, index.settings.mask_secrets
     store.refresh()
     vectors = encode_query(index, request.query, "hybrid", encoder).vectors

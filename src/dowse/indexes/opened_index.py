@@ -129,6 +129,10 @@ class OpenedIndex:
         """Return whether a process is updating the index right now."""
         return self._turn.path.exists() and self._turn.is_taken()
 
+    def is_being_made(self) -> bool:
+        """Return whether a process is making the index, which has no view yet."""
+        return self.is_being_updated() and not self._kept_views()
+
     def close(self) -> None:
         """Close the store and its files."""
         if self._shared.store is not None:

@@ -123,6 +123,11 @@ class ServedIndex:
         return [run for run in (self._earlier_run, self.run) if run and run.is_running]
 
     @property
+    def is_indexing_project(self) -> bool:
+        """Whether a process of this server is indexing the project now."""
+        return self.is_running and bool(self._run_views & View.PROJECT)
+
+    @property
     def is_running(self) -> bool:
         """Whether a process of this server is indexing now."""
         return self.run is not None and self.run.is_running

@@ -234,7 +234,7 @@ class ProjectSurface:
         return projects[0]
 
     async def _is_busy(self, served: ServedIndex) -> bool:
-        return served.is_running or await served.ask(ProjectIndex.is_being_updated)
+        return served.is_indexing_project or await served.ask(lambda index: index.is_being_updated() and index.exists)
 
     def _glob_within(self, served: ServedIndex, glob: str | None) -> str | None:
         """Return a glob relative to one project; with several projects it may begin with the project's name."""
@@ -273,7 +273,7 @@ def _language_warning(index: ProjectIndex, language: str | None) -> list[str]:
 def _require_docs(index: ProjectIndex) -> None:
     if not index.settings.index_docs:
         raise _no_docs(index, "indexDocs is false.")
-    if not index.exists and not index.is_being_updated():
+    if not index.exists and not index.is_being_made():
         raise _no_docs(index, "Call create_index.")
 
 
@@ -282,7 +282,7 @@ def _no_docs(index: ProjectIndex, why: str) -> CatalogError:
 
 
 def _require_index(index: ProjectIndex) -> None:
-    if not index.exists and not index.is_being_updated():
+    if not index.exists and not index.is_being_made():
         _ = index.store  # raises NotIndexed
 
 
