@@ -112,4 +112,18 @@ STEPS: tuple[str, ...] = (
         tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'"
     );
     """,
+    """
+    -- Words with similar letters are found in memory.
+    CREATE TABLE new_words (
+        word TEXT PRIMARY KEY,
+        folded TEXT NOT NULL,
+        stem TEXT NOT NULL,
+        documents INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    INSERT INTO new_words SELECT word, folded, stem, documents FROM words;
+    DROP TABLE words;
+    ALTER TABLE new_words RENAME TO words;
+    CREATE INDEX words_by_folded ON words (folded, documents);
+    CREATE INDEX words_by_stem ON words (stem);
+    """,
 )

@@ -71,15 +71,3 @@ def _stemmer() -> Any:
 
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw())
     return builder.filter(tantivy.Filter.stemmer("english")).build()
-
-
-def letter_bits(word: str) -> int:
-    """Return the set of letters of a word as bits; similar words have similar bits."""
-    bits = 0
-    for character in word:
-        bits |= 1 << (_LETTER_BITS.get(character) or 36 + ord(character) % 26)
-    return bits
-
-
-_LETTER_BITS = {character: place for place, character in enumerate("abcdefghijklmnopqrstuvwxyz0123456789")} | {"a": 62}
-"""The bit of each plain letter. `a` has bit 62, because bit 0 would read as missing."""

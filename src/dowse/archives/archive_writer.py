@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dowse.archives.archive_locations import Archive
 from dowse.archives.archive_types import ArchivedDocument
-from dowse.archives.archive_words import letter_bits, split_words, stem_words, strip_accents
+from dowse.archives.archive_words import split_words, stem_words, strip_accents
 from dowse.archives.bibtex import BibEntry
 from dowse.types import Stat
 
@@ -136,8 +136,8 @@ class ArchiveWriter:
         new = [word for word, count in self._word_counts.items() if count > 0 and word not in known]
         folded = list(map(strip_accents, new))
         self._connection.executemany(
-            "INSERT INTO words VALUES (?, ?, ?, ?, 0)",
-            zip(new, folded, stem_words(folded), map(letter_bits, folded), strict=True),
+            "INSERT INTO words VALUES (?, ?, ?, 0)",
+            zip(new, folded, stem_words(folded), strict=True),
         )
         self._connection.executemany(
             "UPDATE words SET documents = documents + ? WHERE word = ?",
