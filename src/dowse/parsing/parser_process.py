@@ -16,6 +16,8 @@ from dowse.parsing.parser_messages import read_message, write_message
 
 # -P keeps the working directory, which may be an untrusted project, out of the import path.
 PARSER_COMMAND = (sys.executable, "-P", "-m", "dowse.parsing.parser_worker")
+START_SECONDS = 20.0
+"""How long a process may take to start, which no file can influence; a busy machine takes seconds."""
 STOP_SECONDS = 1.0
 """How long an idle process may take to end before it is killed."""
 
@@ -65,7 +67,6 @@ class ParserProcess:
 
     def run(self, request: ParserRequest) -> ParserReply:
         """Do a job. Raise ParserEnded if the process ended for a reason that has nothing to do with the file."""
-        self._deadline = time.monotonic() + WALL_SECONDS + cpu_seconds(len(request.data))
         try:
             message = self._exchange(request)
         except (OSError, ValueError, TypeError, RecursionError):
@@ -111,9 +112,12 @@ class ParserProcess:
         self._stdout.close()
 
     def _exchange(self, request: ParserRequest) -> tuple[dict[str, Any], bytes] | None:
-        if not self._is_ready and read_message(self._stdout) is None:
-            return None
-        self._is_ready = True
+        if not self._is_ready:
+            self._deadline = time.monotonic() + START_SECONDS
+            if read_message(self._stdout) is None:
+                return None
+            self._is_ready = True
+        self._deadline = time.monotonic() + WALL_SECONDS + cpu_seconds(len(request.data))
         write_message(self._stdin, request.fields, request.data)
         return read_message(self._stdout)
 
