@@ -37,6 +37,11 @@ def pytest_configure() -> None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest file: a file runs on one worker, and the others would wait for it at the end."""
+    items.sort(key=lambda item: item.path.name != "test_recording.py")
+
+
 @contextmanager
 def _skip_without_git() -> Iterator[None]:
     """Skip tests that compare our ignore rules with git's where git is not installed."""
