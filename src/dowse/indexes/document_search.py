@@ -75,7 +75,8 @@ def find_documents(
             min(limit, MAX_LIMIT), budget_tokens=NO_BUDGET, mode=mode, among=among,
             ranked_files=max(RANKED_FILES, 2 * limit), shown_chunks=1, masks_secrets=masks,
         )  # fmt: skip
-        answer = search_store(store, index.source.read_bytes, request.query, options, vectors)
+        by_meaning = vectors if mode == "vector" else ()
+        answer = search_store(store, index.source.read_bytes, request.query, options, by_meaning)
         outdated.extend(answer.outdated)
         return answer
 

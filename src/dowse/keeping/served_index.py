@@ -38,7 +38,9 @@ class ServedIndex:
         """Makes the vectors of the index, if it gets any."""
         self.run: IndexingRun | None = None
         self._run_views = View(0)
-        self._earlier_run: IndexingRun | None = None
+        """The views that `run` was started for."""
+        self._earlier_runs: list[IndexingRun] = []
+        """Runs for other views, which `run` waits for."""
         self.keeper: Keeper | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"answers for {name}")
         self._listeners: list[IndexCallback] = []
@@ -115,12 +117,12 @@ class ServedIndex:
         A process for another view is not disturbed: the new one waits for it.
         """
         if self.run is None or not self.run.is_running or view & ~self._run_views:
-            self._earlier_run = self.run
+            self._earlier_runs = self._running()
             self.run, self._run_views = start_run(self.root, view, how), view
         return self.run
 
     def _running(self) -> list[IndexingRun]:
-        return [run for run in (self._earlier_run, self.run) if run and run.is_running]
+        return [run for run in (*self._earlier_runs, self.run) if run and run.is_running]
 
     @property
     def is_indexing_project(self) -> bool:

@@ -237,12 +237,12 @@ class LexicalIndex:
                 finish = self._merge_waiter(writer)
             finally:
                 del writer  # a traceback must not keep it, and its threads, alive after a failure
-            self.set_marker(marker._replace(commit=commit))
+            self._set_marker(marker._replace(commit=commit))
             self._files.record()
             index.reload()
         return finish
 
-    def set_marker(self, marker: Marker) -> None:
+    def _set_marker(self, marker: Marker) -> None:
         """Record the transaction and the commit that the index has reached."""
         write_atomically(self.folder / _MARKER_FILE, json.dumps(marker._asdict()).encode())
 
