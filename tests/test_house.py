@@ -43,7 +43,7 @@ KNOWS: dict[str, set[str]] = {
     "text": set(),
     "screening": set(),
     "sources": {"reading"},
-    "parsing": {"reading", "chunking"},
+    "parsing": {"reading", "chunking", "encoding"},
     "store": {"chunking", "encoding", "text"},
     "searching": {"store", "screening", "text"},
     "freshness": {"sources", "parsing", "reading", "chunking", "encoding", "store", "text"},

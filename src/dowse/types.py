@@ -209,8 +209,8 @@ class Put:
     """True when the file has more chunks than the index keeps."""
     recipe: str = ""
     """The versions of the code that made the chunks. A document with another recipe is indexed again."""
-    vectors: "Vectors | None" = None
-    """One row for each chunk, made by the batch's encoder."""
+    vectors: Sequence[bytes] | None = None
+    """The packed vector of each chunk, made by the batch's encoder."""
     problem: str = ""
     """Why the file was read as plain text and not by its parser; empty if it was not."""
     is_repair: bool = False

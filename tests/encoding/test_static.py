@@ -1,6 +1,7 @@
 """The static encoder: its words, and the sum of their vectors, compared with the plain formula."""
 
 import math
+import mmap
 from collections import Counter
 
 import numpy as np
@@ -9,25 +10,26 @@ from hypothesis import strategies as st
 
 from dowse.encoding.shipped import MODELS_FOLDER, static_encoder
 from dowse.encoding.static import MAX_CHARACTERS
-from dowse.encoding.static_tokens import StaticTokens
+from dowse.encoding.static_tokens import WORD, StaticTokens
 
 VOCABULARY = (MODELS_FOLDER / "static" / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]
 NUMBERS = {word: number for number, word in enumerate(VOCABULARY)}
 TABLE = np.fromfile(MODELS_FOLDER / "static" / "table.int8", np.int8).reshape(len(VOCABULARY), -1)
+TOKENS = StaticTokens(NUMBERS)
 SCALES = np.fromfile(MODELS_FOLDER / "static" / "scales.float32", np.float32)
 
 
 def reference_vector(text: str) -> np.ndarray:
     """Return the sum of √count · scale · numbers over the words, scaled to length 1."""
     total = np.zeros(TABLE.shape[1])
-    for number, times in Counter(StaticTokens(NUMBERS).token_ids(text)).items():
+    for number, times in Counter(TOKENS.token_ids(text)).items():
         total += math.sqrt(min(times, 255)) * float(SCALES[number]) * TABLE[number].astype(np.float64)
     length = float(np.linalg.norm(total))
     return total / length if length else total
 
 
 def words(text: str) -> list[str]:
-    return [VOCABULARY[number] for number in StaticTokens(NUMBERS).token_ids(text)]
+    return [VOCABULARY[number] for number in TOKENS.token_ids(text)]
 
 
 def test_an_identifier_is_cut_where_a_person_would() -> None:
@@ -70,4 +72,13 @@ def test_of_a_very_long_text_the_beginning_counts() -> None:
 
 
 def test_the_table_stays_on_the_disk() -> None:
-    assert isinstance(static_encoder()._table.base, np.memmap)
+    base: object = static_encoder()._table
+    while isinstance(base, np.ndarray):
+        base = base.base
+    assert isinstance(base, mmap.mmap)
+
+
+@given(st.text(max_size=300))
+def test_the_words_of_a_text_are_those_that_the_expression_finds(text: str) -> None:
+    expected = [number for word in WORD.findall(text) for number in TOKENS.token_ids(word)]
+    assert list(TOKENS.token_ids(text)) == expected

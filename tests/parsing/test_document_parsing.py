@@ -3,11 +3,14 @@
 import hashlib
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dowse import chunking, reading
+from dowse.encoding.packing import encode_chunks
+from dowse.encoding.shipped import static_encoder
 from dowse.parsing.document_parsing import ParsedDocument, parse, start_parsing
 from dowse.parsing.parser_limits import MAX_PROCESSES, MEMORY_BYTES
 from dowse.reading.languages import detect_language
@@ -69,6 +72,15 @@ def test_a_source_file_is_what_the_readers_and_the_chunker_make_of_it(source: Pr
     assert found.document.reading == expected
     assert (found.chunks, found.is_truncated) == chunking.chunk(expected.text, content.language, kind)
     assert found.problem == ""
+
+
+@pytest.mark.parametrize("path", SOURCES)
+def test_the_vectors_of_the_parser_processes_are_those_of_this_process(source: ProjectFiles, path: str) -> None:
+    content = content_of(path, SOURCES[path], "docs" if path.endswith((".md", ".txt", ".rst")) else "code")
+    found = start_parsing(source, content, is_encoded=True)()
+    assert isinstance(found, ParsedDocument)
+    assert found == replace(parsed(source, content), vectors=found.vectors)
+    assert list(found.vectors or ()) == encode_chunks(static_encoder(), path, found.chunks)
 
 
 DOCUMENTS = {

@@ -5,7 +5,9 @@ from functools import partial
 
 import pytest
 
-from dowse.parsing.read_ahead import READ_AHEAD_BYTES, READ_AHEAD_FILES, read_ahead
+from dowse.parsing.read_ahead import FIRST_READ_AHEAD_FILES, READ_AHEAD_BYTES, READ_AHEAD_FILES, read_ahead
+
+JOBS = 3000
 
 
 @pytest.mark.parametrize(("size", "most"), [(1, READ_AHEAD_FILES + 1), (READ_AHEAD_BYTES // 4, 5), (10**9, 1)])
@@ -13,7 +15,7 @@ def test_results_come_in_order_and_few_jobs_are_started_ahead(size: int, most: i
     started = list[int]()
 
     def jobs() -> Iterator[tuple[Callable[[], int], int]]:
-        for number in range(40):
+        for number in range(JOBS):
             started.append(number)
             yield partial(int, number), size
 
@@ -21,5 +23,6 @@ def test_results_come_in_order_and_few_jobs_are_started_ahead(size: int, most: i
     for done, result in enumerate(read_ahead(jobs())):
         assert result == done
         ahead.append(len(started) - done)
-    assert len(ahead) == 40
+    assert len(ahead) == JOBS
     assert max(ahead) == most
+    assert ahead[0] <= FIRST_READ_AHEAD_FILES + 1, "the first result is used soon"

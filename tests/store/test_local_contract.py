@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from dowse.encoding.packing import pack_vectors
 from dowse.protocols import ReadText, Store
 from dowse.store.local import LocalStore
 from dowse.types import Batch, Link, Put, Stat, TextQuery
@@ -277,7 +278,7 @@ def test_vectors_follow_their_documents(open_store: OpenStore, world: World) -> 
 
 
 def with_vectors(put: Put, *rows: tuple[float, float]) -> Put:
-    return replace(put, vectors=np.array(rows, dtype=np.float32))
+    return replace(put, vectors=pack_vectors(np.array(rows, dtype=np.float32)))
 
 
 def test_a_batch_brings_its_vectors_along(open_store: OpenStore, world: World) -> None:

@@ -1,12 +1,21 @@
 """Vectors packed into eight bits for each dimension, after one scale that restores the floats."""
 
 import struct
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from dowse.encoding.inputs import encoder_input
+
 if TYPE_CHECKING:
-    from dowse.types import Vectors
+    from dowse.protocols import Encoder
+    from dowse.types import Chunk, Vectors
 
 SCALE = struct.Struct("<f")
+
+
+def encode_chunks(encoder: "Encoder", path: str, chunks: "Iterable[Chunk]") -> list[bytes]:
+    """Return the packed vectors of the chunks of a file."""
+    return pack_vectors(encoder.encode([encoder_input(path, chunk.text) for chunk in chunks]))
 
 
 def pack_vectors(vectors: "Vectors") -> list[bytes]:

@@ -29,7 +29,9 @@ class StaticEncoder:
 
         vocabulary = (folder / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]
         self._scales: NDArray[np.float32] = np.fromfile(folder / "scales.float32", np.float32)
-        self._table = np.memmap(folder / "table.int8", np.int8, "r").reshape(len(vocabulary), -1)
+        mapped = np.memmap(folder / "table.int8", np.int8, "r")
+        self._table = np.asarray(mapped).reshape(len(vocabulary), -1)  # rows of a `memmap` take longer
+        self._roots = np.sqrt(np.arange(MAX_WORD_COUNT + 1, dtype=np.float32))
         self._words = StaticTokens({word: number for number, word in enumerate(vocabulary)})
         self.version = version
         self.dimensions = self._table.shape[1]
@@ -43,9 +45,9 @@ class StaticEncoder:
             counted = Counter(self._words.token_ids(text[:MAX_CHARACTERS]))
             if counted:
                 numbers = np.fromiter(counted, np.int64, len(counted))
-                times = np.minimum(np.fromiter(counted.values(), np.float32, len(counted)), MAX_WORD_COUNT)
-                weights = np.sqrt(times) * self._scales[numbers]
-                vectors[row] = weights @ self._table[numbers].astype(np.float32)
+                times = np.fromiter(counted.values(), np.int64, len(counted))
+                weights = self._roots.take(times, mode="clip") * self._scales.take(numbers)
+                np.dot(weights, self._table.take(numbers, axis=0).astype(np.float32), out=vectors[row])
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         vectors /= np.maximum(lengths, 1e-9)
         return vectors

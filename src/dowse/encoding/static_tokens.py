@@ -9,28 +9,36 @@ CONTINUATION_PREFIX = "##"
 """The prefix of a piece that continues a word, as in WordPiece."""
 MAX_WORD_LETTERS = 40
 """A longer word is a hash or a blob, and is ignored."""
-MAX_CACHED_WORDS = 50_000
-"""The number of words whose pieces are cached, in about 8 MB; a project of 3,000 files has 30,000 words."""
+MAX_CACHED_NAMES = 50_000
+"""The number of names whose ids are cached, in about 10 MB; a project of 3,000 files has 30,000 names."""
+MAX_CACHED_NAME_LETTERS = 100
+"""Longer names are not cached: they are blobs and do not occur again."""
 
 WORD = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^\x00-\x7f\W\d_]+")
 """In ASCII, a part of a camel-case name, or a run of capitals or digits; elsewhere a run of letters."""
+NAME = re.compile(r"[A-Za-z0-9]+|[^\x00-\x7f\W\d_]+")
+"""A run of letters and digits, which no word crosses."""
+_ASCII_SEPARATORS = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256))
 
 
 class StaticTokens(dict[str, tuple[int, ...]]):
-    """The ids of words and pieces, from a vocabulary. The dictionary caches the ids of words that have occurred."""
+    """The ids of words and pieces, from a vocabulary. The dictionary caches the ids of names that have occurred."""
 
     def __init__(self, vocabulary: Mapping[str, int]) -> None:
         super().__init__()
         self._vocabulary = vocabulary
+        self._longest = max(map(len, vocabulary), default=0)
 
     def token_ids(self, text: str) -> Iterator[int]:
         """Return the ids of a text's words and pieces, in order."""
-        return chain.from_iterable(map(self.__getitem__, WORD.findall(text)))
+        return chain.from_iterable(map(self.__getitem__, _names(text)))
 
-    def __missing__(self, word: str) -> tuple[int, ...]:
-        if len(self) >= MAX_CACHED_WORDS:
-            self.clear()
-        numbers = self[word] = tuple(self._pieces(fold_word(word)))
+    def __missing__(self, name: str) -> tuple[int, ...]:
+        numbers = tuple(number for word in WORD.findall(name) for number in self._pieces(fold_word(word)))
+        if len(name) <= MAX_CACHED_NAME_LETTERS:
+            if len(self) >= MAX_CACHED_NAMES:
+                self.clear()
+            self[name] = numbers
         return numbers
 
     def _pieces(self, word: str) -> list[int]:
@@ -42,7 +50,7 @@ class StaticTokens(dict[str, tuple[int, ...]]):
         found, start = list[int](), 0
         while start < len(word):
             mark = CONTINUATION_PREFIX if start else ""
-            for end in range(len(word), start, -1):
+            for end in range(min(len(word), start + self._longest), start, -1):
                 number = self._vocabulary.get(mark + word[start:end])
                 if number is not None:
                     found.append(number)
@@ -51,6 +59,11 @@ class StaticTokens(dict[str, tuple[int, ...]]):
             else:
                 return []
         return found
+
+
+def _names(text: str) -> list[str]:
+    """Return the runs of letters and digits of a text. An expression takes five times as long on ASCII."""
+    return text.encode().translate(_ASCII_SEPARATORS).decode().split() if text.isascii() else NAME.findall(text)
 
 
 def fold_word(word: str) -> str:

@@ -21,6 +21,8 @@ class ParsedDocument:
     chunks: tuple[Chunk, ...] = ()
     is_truncated: bool = False
     """True when the file has more chunks than are kept."""
+    vectors: tuple[bytes, ...] | None = None
+    """The packed vector of each chunk by the static encoder, if the parser process has computed them."""
     problem: str = ""
     """Why the file was read as plain text and not by its parser; empty if it was not."""
 
@@ -43,7 +45,9 @@ def expect(entries: Sequence[Entry]) -> None:
         pool.submit(ParserRequest({"job": "prepare", "languages": sorted(languages)}, b""))
 
 
-def start_parsing(source: FileSource, content: FileContent, *, is_cut: bool = True) -> Callable[[], Parsed]:
+def start_parsing(
+    source: FileSource, content: FileContent, *, is_cut: bool = True, is_encoded: bool = False
+) -> Callable[[], Parsed]:
     """Have a file read by the next free process; return a function that waits for the result.
 
     A file that its parser cannot cope with is read as plain text. The function raises Failed if no process can be
@@ -56,6 +60,7 @@ def start_parsing(source: FileSource, content: FileContent, *, is_cut: bool = Tr
         "kind": content.kind,
         "is_converted": content.is_converted,
         "is_cut": is_cut,
+        "is_encoded": is_encoded and is_cut,
     }
     future: Future[ParserReply] = shared_pool().submit(ParserRequest(fields, content.data))
     return lambda: _check_text(source, _make_document(content, future.result(), is_cut=is_cut))
@@ -74,16 +79,26 @@ def _make_document(content: FileContent, reply: ParserReply, *, is_cut: bool) ->
     if "unreadable" in fields:
         return Verdict(content.path, Reason.UNREADABLE, detail=fields["unreadable"])
     found = fields["reading"]
-    utf8 = content.data[found["text_start"] :] if found["is_verbatim"] else reply.data
+    vectors, data = _split_vectors(fields, reply.data)
+    utf8 = content.data[found["text_start"] :] if found["is_verbatim"] else data
     reading = _reading_from_json(found, utf8)
     chunks = tuple(_chunk_from_json(row, utf8) for row in fields.get("chunks", ()))
-    return ParsedDocument(_document(content, reading), chunks, fields.get("is_truncated", False))
+    return ParsedDocument(_document(content, reading), chunks, fields.get("is_truncated", False), vectors)
+
+
+def _split_vectors(fields: dict[str, Any], data: bytes) -> tuple[tuple[bytes, ...] | None, bytes]:
+    """Return the vectors at the end of a reply's bytes, and the text before them."""
+    if "vector_bytes" not in fields:
+        return None, data
+    size, count = fields["vector_bytes"], len(fields["chunks"])
+    start = len(data) - size * count
+    return tuple(data[at : at + size] for at in range(start, len(data), size)), data[:start]
 
 
 def _as_plain_text(content: FileContent, problem: str, *, is_cut: bool) -> ParsedDocument:
     reading = read_as_plain_text(content.data, content.path)
     chunks, is_truncated = cut_as_plain_text(reading.text, content.kind) if is_cut else ((), False)
-    return ParsedDocument(_document(content, reading), chunks, is_truncated, problem)
+    return ParsedDocument(_document(content, reading), chunks, is_truncated, problem=problem)
 
 
 def _document(content: FileContent, reading: Reading) -> Document:

@@ -1,19 +1,26 @@
-"""The jobs of a parser process: read and cut a file, or outline a text."""
+"""The jobs of a parser process: read, cut and encode a file, or outline a text."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from dowse import chunking, reading
-from dowse.errors import FormatNotReadable
+from dowse.errors import Failed, FormatNotReadable
 from dowse.types import Chunk, Reading
+
+if TYPE_CHECKING:
+    from dowse.encoding.static import StaticEncoder
 
 Fields = dict[str, Any]
 
 
 def prepare(fields: Fields) -> None:
     """Load what a job needs and no file can influence, so that it does not count against the limits of the file."""
-    if fields["job"] == "document" and fields["kind"] == "code":
-        chunking.prepare(fields["language"])
+    if fields["job"] == "document":
+        if fields["kind"] == "code":
+            chunking.prepare(fields["language"])
+        if fields["is_encoded"]:
+            _table()
     elif fields["job"] == "prepare":
         chunking.prepare_all(fields["languages"])
 
@@ -39,10 +46,32 @@ def _parse_document(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
     except FormatNotReadable as error:
         return {"unreadable": str(error)}, b""
     reply: Fields = {"reading": _reading_to_json(found)}
+    text = b"" if found.is_verbatim else found.text.encode("utf-8", "surrogatepass")
     if fields["is_cut"]:
         chunks, is_truncated = chunking.chunk(found.text, fields["language"], fields["kind"])
         reply |= {"chunks": [_chunk_to_json(chunk) for chunk in chunks], "is_truncated": is_truncated}
-    return reply, b"" if found.is_verbatim else found.text.encode("utf-8", "surrogatepass")
+        if fields["is_encoded"] and (vectors := _encode(fields["path"], chunks)):
+            reply["vector_bytes"] = len(vectors[0])
+            text += b"".join(vectors)
+    return reply, text
+
+
+def _encode(path: str, chunks: Sequence[Chunk]) -> list[bytes]:
+    """Return the packed vectors of chunks; none if the table cannot be loaded, which the other process reports."""
+    from dowse.encoding.packing import encode_chunks  # only large runs encode here
+
+    table = _table()
+    return encode_chunks(table, path, chunks) if table and chunks else []
+
+
+@cache
+def _table() -> "StaticEncoder | None":
+    from dowse.encoding.shipped import static_encoder  # imports NumPy
+
+    try:
+        return static_encoder()
+    except Failed:
+        return None
 
 
 def _reading_to_json(found: Reading) -> Fields:

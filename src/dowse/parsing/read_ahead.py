@@ -4,9 +4,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-READ_AHEAD_FILES = 16
+READ_AHEAD_FILES = 1000
 READ_AHEAD_BYTES = 8_000_000
-"""Files, and their bytes, that are read and parsed ahead."""
+"""Files, and their bytes, that are read and parsed ahead: as many as are parsed while a batch is stored."""
+FIRST_READ_AHEAD_FILES = 16
+"""Files that are read ahead before the first result is used, so that it is used soon."""
 
 Result = TypeVar("Result")
 
@@ -18,13 +20,14 @@ def read_ahead(started: Iterable[tuple[Callable[[], Result], int]]) -> Iterator[
     starts its job; some are taken ahead.
     """
     waiting = deque[tuple[Callable[[], Result], int]]()
-    total = 0
+    total, most_files = 0, FIRST_READ_AHEAD_FILES
     for job in started:
         waiting.append(job)
         total += job[1]
-        while len(waiting) > READ_AHEAD_FILES or total > READ_AHEAD_BYTES:
+        while len(waiting) > most_files or total > READ_AHEAD_BYTES:
             first, first_size = waiting.popleft()
             total -= first_size
             yield first()
+            most_files = min(READ_AHEAD_FILES, most_files + 1)
     while waiting:
         yield waiting.popleft()[0]()

@@ -5,7 +5,6 @@ import zlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from dowse.encoding.packing import pack_vectors
 from dowse.store.catalog_rows import DOCUMENT_COLUMNS, chunk_row, document_row, input_hash, stat_row
 from dowse.types import Batch, Put, View
 
@@ -142,7 +141,7 @@ def _add_document(connection: sqlite3.Connection, put: Put, now_ns: int, sequenc
 def _add_vectors(connection: sqlite3.Connection, put: Put, encoder: str) -> None:
     if put.vectors is not None:
         path = put.document.path
-        rows = zip(put.chunks, pack_vectors(put.vectors), strict=True)
+        rows = zip(put.chunks, put.vectors, strict=True)
         connection.executemany(
             "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, 0)",
             [(encoder, input_hash(path, chunk.text), vector) for chunk, vector in rows],
