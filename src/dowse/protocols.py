@@ -117,6 +117,10 @@ class DocumentReader(Protocol):
         """Return those of the documents that exist, by id."""
         ...
 
+    def paths_by_id(self, ids: Iterable[int]) -> dict[int, str]:
+        """Return the paths of those of the documents that exist, by id."""
+        ...
+
     def find_twin(self, content: FileContent, recipe: str) -> StoredDocument | None:
         """Return a document that was chunked from the same content by the same recipe."""
         ...

@@ -62,6 +62,8 @@ def screen_text(text: str, *, around: str = "", path: str = "", masks: bool = Tr
     `around` is the larger text that it was cut from, to find secrets of which it contains only a part; see
     `surroundings`. With `masks` false, secrets stay visible.
     """
+    if not text:
+        return Screened(text)
     flags = find_flags(text)
     if not masks:
         return Screened(text, flags=flags)

@@ -85,7 +85,8 @@ def gather_evidence(
         return None
     total = store.entry_count()
     weights = {term: rarity(store.chunk_frequency(term), total) for term in terms}
-    corrected = corrections(store, query.positive)
+    unknown = unknown_words(store, query.positive)
+    corrected = corrections(store, unknown)
     words = (*query.positive, *corrected.values())
     covered = max((vector.coverage for vector in vectors if vector.is_model), default=0.0)
     balance = method.balance(query, scope.kind, covered) if vectors else ranking_constants.WORDS_ONLY
@@ -116,7 +117,7 @@ def gather_evidence(
         path=query.text if query.shape == "path" else None,
         missing=missing,
         corrected=corrected,
-        unknown=tuple(word for word in unknown_words(store, query.positive) if word.lower() not in corrected),
+        unknown=tuple(word for word in unknown if word.lower() not in corrected),
         nearness=_best_nearness(near),
     )
 
@@ -160,10 +161,10 @@ def _best_nearness(legs: Iterable[Leg]) -> dict[int, float]:
     return nearness
 
 
-def corrections(store: TextSearcher, words: Iterable[str]) -> dict[str, str]:
-    """Return the most similar indexed word for each word that does not occur, if one is similar enough."""
+def corrections(store: TextSearcher, unknown: Iterable[str]) -> dict[str, str]:
+    """Return the most similar indexed word for each unknown word, if one is similar enough."""
     found: dict[str, str] = {}
-    for word in unknown_words(store, words):
+    for word in unknown:
         for whole in whole_terms_of(word):
             near = (
                 _closest_word(whole, dict(store.words_with_prefix(whole[:2], ranking_constants.CORRECTION_CANDIDATES)))

@@ -11,7 +11,7 @@ from typing import Literal
 
 from dowse.protocols import Store
 from dowse.screening.masking import screen_text
-from dowse.searching.candidates import Mode, QueryVector, corrections
+from dowse.searching.candidates import Mode, QueryVector, corrections, unknown_words
 from dowse.searching.passage_screening import screen_passages
 from dowse.searching.passages import Passage, holds_phrase, select_passage
 from dowse.searching.query_terms import SearchQuery
@@ -95,7 +95,7 @@ def rank_documents(
     vectors: Sequence[QueryVector] = (),
 ) -> DocumentMatches:
     """Return the best documents by title and content, up to the limit of the search."""
-    query, corrected = search.query, corrections(store, search.query.positive)
+    query, corrected = search.query, corrections(store, unknown_words(store, search.query.positive))
     match, terms = _match_of(search, corrected), _query_terms(query, corrected)
     if not terms:
         return _titled_exactly(store, read, search)

@@ -38,7 +38,7 @@ def explain_ranking(
     ids = shortlist(evidence, scores, ranking_constants.RANKED_FILES)
     if document.id not in ids:
         ids.append(document.id)
-    paths = {document_id: stored.path for document_id, stored in store.documents_by_id(ids).items()}
+    paths = store.paths_by_id(ids)
     ranked = rank_files(evidence, scores, paths)
     position = next(index for index, file in enumerate(ranked) if file.document_id == document.id)
     own, best = ranked[position], ranked[0]

@@ -50,7 +50,8 @@ def _screen_headings(headings: tuple[str, ...], *, masks: bool) -> list[Screened
 def _key_surroundings(data: bytes, chunks: Sequence[StoredChunk]) -> str:
     """Return the text around chunks that may contain part of a private key; a passage rarely contains the whole key."""
     regions = (
-        data[max(0, chunk.start_byte - PRIVATE_KEY_CHARACTERS) : chunk.end_byte + PRIVATE_KEY_CHARACTERS]
-        for chunk in chunks
+        (max(0, chunk.start_byte - PRIVATE_KEY_CHARACTERS), chunk.end_byte + PRIVATE_KEY_CHARACTERS) for chunk in chunks
     )
-    return "\n".join(region.decode("utf-8", "replace") for region in regions if _PRIVATE_KEY in region)
+    return "\n".join(
+        data[start:end].decode("utf-8", "replace") for start, end in regions if data.find(_PRIVATE_KEY, start, end) >= 0
+    )

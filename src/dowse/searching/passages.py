@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
@@ -21,6 +21,7 @@ MAX_LINE_BYTES = 1000
 """Maximum bytes of a line that are read beyond the chunk; a file of 900 KB in one line took a second."""
 
 _TOKEN = re.compile(r"\w+")
+_WORD_REST = re.compile(r"\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def _join_passages(first: Passage, second: Passage) -> Passage:
 
 def terms_in(text: str) -> set[str]:
     """Return the terms of a text, word by word: the terms of most words are cached."""
-    return {term for word in _TOKEN.findall(text) for term in _terms_of_word(word)}
+    return set[str]().union(*map(_terms_of_word, set(_TOKEN.findall(text))))
 
 
 @lru_cache(maxsize=100_000)
@@ -100,15 +101,27 @@ def _lines_of(data: bytes, chunk: StoredChunk) -> list[str]:
 
 def _line_weights(lines: list[str], terms: Mapping[str, float]) -> list[float]:
     """Return the weight of the query terms in each line; only words that may match are analyzed."""
-    text = "\n".join(lines)
-    small = text.lower()
-    small = small if len(small) == len(text) else text  # a few letters become two in lower case
     ends = list(accumulate(len(line) + 1 for line in lines))
     found: dict[int, set[str]] = {}
-    for hint in _prefix_pattern(frozenset(terms)).finditer(small):
-        word = text[_word_start(text, hint.start()) : hint.end()]
-        found.setdefault(bisect_right(ends, hint.start()), set()).update(_terms_of_word(word))
-    return [sum(terms[term] for term in found.get(at, ()) if term in terms) for at in range(len(lines))]
+    for at, word in _similar_words("\n".join(lines), frozenset(terms)):
+        found.setdefault(bisect_right(ends, at), set()).update(_terms_of_word(word))
+    weights = [0.0] * len(lines)
+    for line, words in found.items():
+        weights[line] = sum(terms[term] for term in words if term in terms)
+    return weights
+
+
+def _similar_words(text: str, terms: frozenset[str]) -> Iterator[tuple[int, str]]:
+    """Yield the words of a text that may contain one of the terms, each with a position in it."""
+    small = text.lower()
+    small = small if len(small) == len(text) else text  # a few letters become two in lower case
+    for prefix in _prefixes(terms):
+        at = small.find(prefix)
+        while at >= 0:
+            end = at + len(prefix)
+            end += len(_WORD_REST.match(small, end)[0])  # type: ignore[index]  # it matches the empty text, too
+            yield at, text[_word_start(text, at) : end]
+            at = small.find(prefix, end)
 
 
 def _word_start(text: str, start: int) -> int:
@@ -119,10 +132,9 @@ def _word_start(text: str, start: int) -> int:
 
 
 @lru_cache(maxsize=64)
-def _prefix_pattern(terms: frozenset[str]) -> re.Pattern[str]:
-    """Return a pattern for words that may contain one of the terms; analyzing all lines takes ten times as long."""
-    prefixes = {term[:4] if len(term) > 4 else term[: max(1, len(term) - 1)] for term in terms}
-    return re.compile(rf"(?:{'|'.join(map(re.escape, sorted(prefixes))) or '(?!)'})\w*")
+def _prefixes(terms: frozenset[str]) -> list[str]:
+    """Return letters that a word contains if it may be one of the terms; analyzing all words takes ten times as long."""
+    return sorted({term[:4] if len(term) > 4 else term[: max(1, len(term) - 1)] for term in terms})
 
 
 def holds_phrase(text: str, phrase: str) -> bool:

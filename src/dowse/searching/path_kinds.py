@@ -50,7 +50,11 @@ def is_term_in_names(term: str, names: frozenset[str]) -> bool:
     """Return whether the names contain a term, or one begins with the other and both have more than three letters."""
     if term in names:
         return True
-    return len(term) > 3 and any(name.startswith(term) or (len(name) > 3 and term.startswith(name)) for name in names)
+    if len(term) > 3:
+        for name in names:
+            if name.startswith(term) or (len(name) > 3 and term.startswith(name)):
+                return True
+    return False
 
 
 def is_requested_path(requested: str | None, path: str) -> bool:

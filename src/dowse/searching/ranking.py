@@ -85,28 +85,25 @@ def rank_files(evidence: Evidence, scores: LegScores, paths: Mapping[int, str]) 
     """Rank the documents whose paths are given, best first; ties by path."""
     by_path = _scale(evidence.paths)
     definers = evidence.defining_documents
+    total, terms = sum(evidence.terms.values()) or 1.0, frozenset(evidence.terms)
     ranked = []
     for document, path in paths.items():
-        found = {
+        names = name_terms(path)
+        named_share = sum([weight for term, weight in evidence.terms.items() if is_term_in_names(term, names)]) / total
+        signals = {
             **scores.get(document, {}),
             "path words": ranking_constants.PATH * by_path.get(document, 0.0),
             "definition": ranking_constants.DEFINITION * (document in definers),
+            "share of the query in the name": ranking_constants.PATH_SHARE * named_share,
+            "the path itself": ranking_constants.EXACT_PATH * is_requested_path(evidence.path, path),
         }
-        ranked.append(_rank_file(document, path, found, evidence))
+        ranked.append(_rank_file(document, signals, unrequested_kinds(path, terms)))
     return sorted(ranked, key=lambda file: (-file.score, paths[file.document_id]))
 
 
-def _rank_file(document: int, path: str, found: Mapping[str, float], evidence: Evidence) -> RankedFile:
-    names = name_terms(path)
-    total = sum(evidence.terms.values()) or 1.0
-    named_share = sum(weight for term, weight in evidence.terms.items() if is_term_in_names(term, names)) / total
-    signals = {
-        **found,
-        "share of the query in the name": ranking_constants.PATH_SHARE * named_share,
-        "the path itself": ranking_constants.EXACT_PATH * is_requested_path(evidence.path, path),
-    }
+def _rank_file(document: int, signals: dict[str, float], kinds: Collection[str]) -> RankedFile:
     score = sum(signals.values())
-    for kind in sorted(unrequested_kinds(path, frozenset(evidence.terms))):
+    for kind in sorted(kinds):
         signals[f"{kind} file"] = score * (ranking_constants.PENALTIES[kind] - 1)
         score *= ranking_constants.PENALTIES[kind]
     return RankedFile(document, score, {name: value for name, value in signals.items() if value})

@@ -19,7 +19,7 @@ from dowse.types import Kind, Scored, StoredChunk, StoredDocument
 
 MAX_LIMIT = 1000
 SPARE_FILES = 5
-"""Files beyond the limit whose chunks are fetched with the others, to replace outdated ones."""
+"""Files beyond the limit that are fetched with the others, to replace outdated ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +103,11 @@ def search_store(
     # All pages of usual length rank the same pool: another pool would give another order, and pages would overlap.
     pool = options.ranked_files if options.limit <= options.ranked_files // 2 else 2 * MAX_LIMIT
     ids = shortlist(evidence, scores, pool)
-    documents = store.documents_by_id(ids)
-    ranked = rank_files(
-        evidence, scores, {document: documents[document].path for document in ids if document in documents}
-    )
+    ranked = rank_files(evidence, scores, store.paths_by_id(ids))
     builder = _AnswerBuilder(store, read, query, evidence, options)
     builder.prefetch(ranked[: options.limit + SPARE_FILES])
     for file in ranked:
-        if not builder.add(file, documents[file.document_id]):
+        if not builder.add(file):
             break
     return Answer(
         query=query,
@@ -161,10 +158,12 @@ class _AnswerBuilder:
         self._store, self._read, self._query, self._evidence = store, read, query, evidence
         self._limit, self._characters_left = options.limit, options.budget_tokens * 4
         self._max_chunks, self._masks = options.shown_chunks, options.masks_secrets
+        self._documents: dict[int, StoredDocument] = {}
         self._chunks: dict[int, list[StoredChunk]] = {}
 
     def prefetch(self, files: Sequence[RankedFile]) -> None:
-        """Fetch the chunks of files that are likely to be shown in one query: the best one, and others nearly as good."""
+        """Fetch files that are likely to be shown, and their chunks: the best one, and others nearly as good."""
+        self._documents |= self._store.documents_by_id([file.document_id for file in files])
         found = best_chunks(self._evidence, [file.document_id for file in files])
         shown = {document_id: _chunks_to_show(chunks, self._max_chunks) for document_id, chunks in found.items()}
         stored = self._store.chunks_by_id([chunk_id for ids in shown.values() for chunk_id in ids])
@@ -172,8 +171,13 @@ class _AnswerBuilder:
             ids = shown.get(file.document_id, [])
             self._chunks[file.document_id] = [stored[chunk_id] for chunk_id in ids if chunk_id in stored]
 
-    def add(self, file: RankedFile, document: StoredDocument) -> bool:
+    def add(self, file: RankedFile) -> bool:
         """Verify a file and add it; return whether there is room for more."""
+        if file.document_id not in self._chunks:
+            self.prefetch([file])
+        document = self._documents.get(file.document_id)
+        if document is None:  # another process has just removed it
+            return True
         checked = verify(self._store, self._read, document)
         if not isinstance(checked, Current):
             self.outdated.append(document.path)
@@ -203,8 +207,6 @@ class _AnswerBuilder:
 
     def _make_hit(self, file: RankedFile, checked: Current) -> SearchHit | None:
         document, terms = checked.document, self._evidence.terms
-        if document.id not in self._chunks:
-            self.prefetch([file])
         chunks = self._chunks[document.id] or self._store.chunks(document.id)[:1]
         if not all(checked.has(chunk) for chunk in chunks):
             return None

@@ -32,8 +32,11 @@ class ProjectFiles:
 
     def __init__(self, root: Path, settings: Settings, deny_categories: Collection[str] | None = None) -> None:
         self._policy = self.policy_type(root, settings, deny_categories)
-        self._allowed_names: set[str] = set()
-        """Paths that the deny list allows. The list never changes, and searches read the same paths often."""
+        self._allowed: dict[str, Stat | None] = {}
+        """Paths that the deny list allows, each with the stat of the content that it allowed last.
+
+        The list never changes, and searches read the same files often.
+        """
         self.root = self._policy.root
         self.settings = settings
 
@@ -106,11 +109,13 @@ class ProjectFiles:
         The path is one that the walk returned. Raise OSError when the file no longer exists or is no longer
         a regular file, PathRefused when it is never read.
         """
-        if path not in self._allowed_names:
+        if path not in self._allowed:
             self._raise_if_denied(path, self._policy.deny.rule_against(path))
-            self._allowed_names.add(path)
+            self._allowed[path] = None
         data, stat = self._read_unchanged(path)
-        self._raise_if_denied(path, self._policy.deny.rule_against_content(data))
+        if stat != self._allowed[path]:
+            self._raise_if_denied(path, self._policy.deny.rule_against_content(data))
+            self._allowed[path] = stat
         return data, stat
 
     def _raise_if_denied(self, path: str, rule: Rule | None) -> None:

@@ -124,6 +124,10 @@ class Catalog:
         """Return those of the documents that exist, by id."""
         return {row[0]: document_from_row(row) for row in self._database.rows_in(f"{_DOCUMENTS} WHERE id IN", ids)}
 
+    def paths_by_id(self, ids: Iterable[int]) -> dict[int, str]:
+        """Return the paths of those of the documents that exist, by id."""
+        return dict(self._database.rows_in("SELECT id, path FROM documents WHERE id IN", ids))
+
     def document_ids(self, view: View) -> list[int]:
         """Return the ids of all documents, ascending."""
         return [row[0] for row in self._database.rows("SELECT id FROM documents WHERE views & ? ORDER BY id", (view,))]

@@ -120,6 +120,9 @@ class LocalStore:
     def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]:
         return self._catalog.documents_by_id(ids)
 
+    def paths_by_id(self, ids: Iterable[int]) -> dict[int, str]:
+        return self._catalog.paths_by_id(ids)
+
     def chunks(self, document_id: int) -> list[StoredChunk]:
         return self._catalog.chunks(document_id)
 

@@ -10,13 +10,10 @@ import json
 import os
 import struct
 import zlib
-from dataclasses import astuple
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from dowse.errors import LexicalDamaged
-from dowse.platform import stat_of
-from dowse.types import Stat
 
 RECORD_FILE = "checked.json"
 """The file beside the segments that lists the files that are known to be whole. It saves reading 120 MB in 90 ms when a
@@ -29,10 +26,14 @@ _FOOTER_MAGIC = 1337
 _READ_BYTES = 1 << 20
 
 
+FileStamp = tuple[int, int, int, int]
+"""The size, the times and the inode of a file. A search compares 50 of them, each in a third of the time of a `Stat`."""
+
+
 class WholeFile(NamedTuple):
     """A file that is as it was written, with the checksum of its content."""
 
-    stat: Stat
+    stamp: FileStamp
     checksum: int
 
 
@@ -49,16 +50,16 @@ class SegmentFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._whole: dict[str, WholeFile] = {}
-        self._meta: tuple[Stat, _Meta] | None = None
+        self._meta: tuple[FileStamp, _Meta] | None = None
 
     def check(self) -> None:
         """Raise LexicalDamaged unless every file is there and as it was written."""
         while True:
-            before = self._stat(_META)
+            before = self._stamp(_META)
             try:
                 self._whole = self._examine_all()
             except LexicalDamaged:
-                if self._stat(_META) == before:
+                if self._stamp(_META) == before:
                     raise
                 continue  # another process has committed, and removed files of the segments that we looked for
             return
@@ -67,13 +68,13 @@ class SegmentFiles:
         """Record that all files are whole; the caller has checked the old ones and has just written the others."""
         whole = dict[str, WholeFile]()
         for name in self._names():
-            known, seen = self._whole.get(name), self._stat(name)
+            known, seen = self._whole.get(name), self._stamp(name)
             with contextlib.suppress(LexicalDamaged):  # the next check finds it as well
                 if seen:
-                    is_known = known and known.stat == seen
+                    is_known = known and known.stamp == seen
                     whole[name] = known if known and is_known else WholeFile(seen, self._read_checksum(name))
         self._whole = whole
-        content = {name: (*astuple(file.stat), file.checksum) for name, file in whole.items()}
+        content = {name: (*file.stamp, file.checksum) for name, file in whole.items()}
         with contextlib.suppress(OSError):  # without the record, the next process reads the files
             (self._folder / RECORD_FILE).write_text(json.dumps(content), encoding="ascii")
 
@@ -104,10 +105,10 @@ class SegmentFiles:
 
     def _examine(self, name: str, known: WholeFile | None, *, is_thorough: bool = False) -> WholeFile:
         """Return a file that is whole. It is read unless its stat has not changed, or in any case."""
-        seen = self._stat(name)
+        seen = self._stamp(name)
         if seen is None:
             raise LexicalDamaged(f"{self._folder.name} lacks {name}")
-        if known and known.stat == seen and not is_thorough:
+        if known and known.stamp == seen and not is_thorough:
             return known
         checksum = self._read_checksum(name, is_thorough=True)
         if known and known.checksum != checksum:
@@ -123,7 +124,7 @@ class SegmentFiles:
         return self._read_meta().names
 
     def _read_meta(self) -> "_Meta":
-        seen = self._stat(_META)
+        seen = self._stamp(_META)
         if seen and self._meta and self._meta[0] == seen:
             return self._meta[1]
         try:
@@ -138,15 +139,16 @@ class SegmentFiles:
     def _read_record(self) -> dict[str, WholeFile]:
         try:
             content = json.loads((self._folder / RECORD_FILE).read_bytes())
-            return {name: WholeFile(Stat(*stat), checksum) for name, (*stat, checksum) in content.items()}
+            return {name: WholeFile(_stamp_of(numbers), checksum) for name, (*numbers, checksum) in content.items()}
         except (OSError, ValueError, TypeError, AttributeError):
             return {}
 
-    def _stat(self, name: str) -> Stat | None:
+    def _stamp(self, name: str) -> FileStamp | None:
         try:
-            return stat_of(os.stat(f"{self._folder}/{name}"))  # noqa: PTH116 - 50 of these at every search
+            seen = os.stat(f"{self._folder}/{name}")  # noqa: PTH116 - 50 of these at every search
         except OSError:
             return None
+        return seen.st_size, seen.st_mtime_ns, seen.st_ino, seen.st_ctime_ns
 
     def _read_checksum(self, name: str, *, is_thorough: bool = False) -> int:
         """Return the checksum in a file's footer; compare the content with it if this is thorough."""
@@ -158,6 +160,12 @@ class SegmentFiles:
                 return checksum
         except (OSError, ValueError, KeyError, TypeError, struct.error) as error:
             raise LexicalDamaged(f"{self._folder.name}/{name} is truncated or cannot be read") from error
+
+
+def _stamp_of(numbers: list[int]) -> FileStamp:
+    """Return the stamp of a record; earlier versions also recorded when it was made."""
+    size, mtime_ns, inode, ctime_ns = numbers[:4]
+    return size, mtime_ns, inode, ctime_ns
 
 
 def _segment_names(segment: dict[str, Any]) -> list[str]:

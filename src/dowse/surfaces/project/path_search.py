@@ -45,9 +45,7 @@ def find_paths(
 ) -> PathMatches:
     """Return the indexed files that still exist and whose shown path matches."""
     shown = ((path, shown_path(path)) for path in index.store.paths())
-    paths = [
-        name for path, name in shown if expression.fullmatch(name) and os.path.lexists(f"{index.source.root}/{path}")
-    ]
+    paths = [name for path, name in shown if expression.fullmatch(name) and os.path.lexists(f"{index.root}/{path}")]
     return PathMatches(paths, pending, coverage(index, len(pending)))
 
 
