@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import partial
+from string import ascii_lowercase, digits
 from typing import NamedTuple
 
 from dowse.archives.archive_words import indexed_spans
@@ -29,7 +30,8 @@ _SPACE = re.compile(r"\s+")
 _BETWEEN = re.compile(r"[\s-]{1,3}")
 """Text between two words that share one `<mark>` element."""
 _MARKUP_AT_START = re.compile(r"(?:[#>*+-]+|\d+[.)])\s+")
-_SPLITTING = Splitting(indexed_spans, partial(unicodedata.is_normalized, "NFC"), joiners="_")
+_LETTERS = frozenset(ascii_lowercase + digits + "_")
+_SPLITTING = Splitting(indexed_spans, partial(unicodedata.is_normalized, "NFC"), _LETTERS)
 
 
 class Snippet(NamedTuple):

@@ -82,8 +82,10 @@ class PageIndex:
         """Return the texts of a page."""
         return self._texts[page]
 
-    def places(self, page: int) -> list[Places]:
-        """Return the places of the words of each field of a page."""
+    def places(self, page: int) -> list[Places] | None:
+        """Return the places of the words of each field of a page; None if a field is long."""
+        if max(map(len, self._texts[page])) > weights.MAX_RANKED_BYTES:
+            return None
         found = self._places.get(page)
         if found is None:
             found = [find_places(text.decode()) for text in self._texts[page]]

@@ -117,7 +117,8 @@ class LoadedSite:
 
     def passage(self, number: int, results: SiteResults, *, masks: bool = True) -> Screened:
         """Return the passage of a page's body that best matches a search, screened."""
-        return best_passage(self._pages.texts(number)[BODY].decode(), results.terms, masks=masks)
+        text, places = self._pages.texts(number)[BODY].decode(), self._pages.places(number)
+        return best_passage(text, results, places[BODY].keys() if places else None, masks=masks)
 
     def full_url(self, number: int) -> str:
         """Return the full URL of a page."""

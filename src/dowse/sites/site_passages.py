@@ -1,11 +1,10 @@
 """The passage of a page that shows why it was found."""
 
-from collections.abc import Sequence
+from collections.abc import Set
 
 from dowse.screening.masking import Screened, screen_text, surroundings
-from dowse.sites import site_constants as weights
-from dowse.sites.site_search import Term, match_best
-from dowse.text.analysis import folded_spans, folded_words, is_folded
+from dowse.sites.site_search import SiteResults
+from dowse.text.analysis import folded_spans, is_folded
 from dowse.text.excerpts import MAX_WINDOWS, Splitting, choose_windows, find_words, first_places, window_around
 
 PASSAGE_CHARACTERS, CHARACTERS_BEFORE = 300, 100
@@ -15,19 +14,21 @@ _WRITTEN_OTHERWISE = Splitting(folded_spans, lambda _: False)
 """For words such as `C++`, which are compared in another form than they are written in."""
 
 
-def best_passage(text: str, terms: Sequence[Term], *, masks: bool = True) -> Screened:
-    """Return the part of a text that has the most important words of the query; empty if it has none."""
-    words = match_best(terms, weights.INFIX_WEIGHT / 2)
-    if len(text) <= weights.MAX_RANKED_BYTES:  # of a longer text, only the beginning is searched, as a rule
-        present = set(folded_words(text))
-        words = {word: number for word, number in words.items() if word in present}
+def best_passage(text: str, found: SiteResults, present: Set[str] | None = None, *, masks: bool = True) -> Screened:
+    """Return the part of a text that has the most important words of the query; empty if it has none.
+
+    `present` are the words of the text, if they are known.
+    """
+    words = found.words
+    if present is not None:
+        words = {word: words[word] for word in words.keys() & present}
     splitting = _SPLITTING if all(map(str.isascii, words)) else _WRITTEN_OTHERWISE
     places = first_places(find_words(text, words, splitting), 0, PASSAGE_CHARACTERS)
     windows = []
     for place in places[:MAX_WINDOWS]:
         after = PASSAGE_CHARACTERS - min(CHARACTERS_BEFORE, place.start) - (place.end - place.start)
         windows.append(window_around(text, place, CHARACTERS_BEFORE, max(0, after), in_paragraph=False))
-    importances = {number: term.importance for number, term in enumerate(terms)}
+    importances = {number: term.importance for number, term in enumerate(found.terms)}
     for start, end in choose_windows(windows, places, importances, 1):
         line = " ".join(text[start:end].split())
         is_cut = bool(text[:start].strip()) and text[max(0, start - 2) : start] != "\n\n"

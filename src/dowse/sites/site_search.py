@@ -1,8 +1,8 @@
 """Search in a site: Tantivy finds the candidates; their words, titles and word distances rank them."""
 
 import math
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -45,6 +45,8 @@ class SiteResults:
     hits: tuple[SiteHit, ...]
     total: int
     terms: tuple[Term, ...] = ()
+    words: Mapping[str, int] = field(default_factory=dict)
+    """The words that a passage is made for, each with the number of the term it matches best."""
 
 
 def search_pages(index: PageIndex, query: SearchQuery, limit: int, filters: list[Any]) -> SiteResults:
@@ -75,10 +77,10 @@ def search_pages(index: PageIndex, query: SearchQuery, limit: int, filters: list
     )
     ranking = _Ranking(index, terms, [word for word in words if word not in stop_words()] or words, titles)
     hits = sorted((SiteHit(page, ranking.score(page)) for page in pages), key=lambda hit: (-hit.score, hit.page))
-    return SiteResults(tuple(hits[:limit]), total, tuple(terms))
+    return SiteResults(tuple(hits[:limit]), total, tuple(terms), _match_best(terms, weights.INFIX_WEIGHT / 2))
 
 
-def match_best(terms: Iterable[Term], min_weight: float) -> dict[str, int]:
+def _match_best(terms: Iterable[Term], min_weight: float) -> dict[str, int]:
     """Return, for each word that matches a term well enough, the number of the term it matches best."""
     matches = [
         (weight, word, number)
@@ -186,7 +188,7 @@ class _Ranking:
         self._pairs = [(numbers[first], numbers[second]) for first, second in pairwise(order)]
         self._importances = [term.importance for term in terms]
         self._total = sum(self._importances) or 1.0
-        self._best_terms = match_best(terms, weights.TWO_TYPOS_WEIGHT)
+        self._best_terms = _match_best(terms, weights.TWO_TYPOS_WEIGHT)
         self._matches: dict[str, list[tuple[int, float]]] = {}
         for number, term in enumerate(terms):
             for word, weight in term.matches.items():
@@ -194,12 +196,10 @@ class _Ranking:
 
     def score(self, page: int) -> float:
         """Return the score of a page from 0 to 1: a high score of words, title or proximity is enough."""
-        texts = self._index.texts(page)
-        if max(map(len, texts)) <= weights.MAX_RANKED_BYTES:
-            places = self._index.places(page)
-        else:
-            places = [page_index.find_places(self._read(text)) for text in texts]
-        found = [{word: field[word] for word in field.keys() & self._matches.keys()} for field in places]
+        places = self._index.places(page) or [
+            page_index.find_places(self._read(text)) for text in self._index.texts(page)
+        ]
+        found = [{word: words[word] for word in words.keys() & self._matches.keys()} for words in places]
         title = max(self._titles.get(page, 0.0), self._title_overlap(places[TITLE]))
         words = min(self._word_score(page, found), 1.0)
         distant = 1 - weights.PROXIMITY_WEIGHT * self._proximity(found[BODY])
@@ -225,12 +225,12 @@ class _Ranking:
                     count[number] = count.get(number, 0.0) + len(places) * weight
                     best[number] = max(best[number], weight)
         score = 0.0
-        for field, text in enumerate(self._index.texts(page)):
-            share = weights.LENGTH_NORMALIZATION[field]
-            saturation = weights.SATURATION * (1 - share + share * len(text) / self._index.mean_bytes[field])
-            for number, frequency in counts[field].items():
+        for at, text in enumerate(self._index.texts(page)):
+            share = weights.LENGTH_NORMALIZATION[at]
+            saturation = weights.SATURATION * (1 - share + share * len(text) / self._index.mean_bytes[at])
+            for number, frequency in counts[at].items():
                 saturated = min(frequency / (frequency + saturation), best[number])
-                score += weights.FIELD_WEIGHTS[field] * self._importances[number] * saturated
+                score += weights.FIELD_WEIGHTS[at] * self._importances[number] * saturated
         covered = sum(one * weight for one, weight in zip(self._importances, best, strict=True)) / self._total
         return float(score / self._total * covered ** (weights.COVERAGE_EXPONENT - 1))
 

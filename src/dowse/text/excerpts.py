@@ -1,7 +1,8 @@
 """Passages of a text around the words of a query: finding the words, and choosing what is shown of the text."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from string import ascii_lowercase, digits
 from typing import NamedTuple
 
 MAX_WINDOWS = 50
@@ -9,8 +10,8 @@ MAX_WINDOWS = 50
 _MAX_PLACES_PER_WORD = 25
 """Further places of the same word are ignored."""
 _WORD_BREAK_CHARACTERS = 15
-_PART_CHARACTERS = 8_000
-"""Characters of a text that are searched for words at a time."""
+_PART_CHARACTERS, _SPLIT_CHARACTERS = 8_000, 200
+"""Characters of a text that are searched for words at a time; and where some are not plain, that are split into words."""
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 
 Groups = Mapping[str, int]
@@ -34,8 +35,8 @@ class Splitting(NamedTuple):
     """Returns the words of a text as they are compared, with their places."""
     is_plain: Callable[[str], bool]
     """Returns whether the words of a text are compared as they are written, but in lower case."""
-    joiners: str = ""
-    """Signs that are part of words."""
+    letters: Set[str] = frozenset(ascii_lowercase + digits)
+    """The ASCII characters that words are made of, in lower case."""
 
 
 def find_words(text: str, groups: Groups, splitting: Splitting) -> Iterator[FoundWord]:
@@ -68,24 +69,31 @@ def _find_in_part(part: str, left: Mapping[str, int], splitting: Splitting) -> I
     """Yield the first places of each word, as many as are left."""
     lowered = part.lower()
     if len(lowered) != len(part) or not splitting.is_plain(part):
-        yield from ((start, end, word) for word, start, end in splitting.spans(part) if word in left)
+        # Mostly, a few words are written otherwise: only the text around them is split.
+        middle = part.find(" ", len(part) // 2) if len(part) > _SPLIT_CHARACTERS else -1
+        if middle < 0:
+            yield from ((start, end, word) for word, start, end in splitting.spans(part) if word in left)
+            return
+        yield from _find_in_part(part[:middle], left, splitting)
+        for start, end, word in _find_in_part(part[middle:], left, splitting):
+            yield middle + start, middle + end, word
         return
     for word, most in left.items():
-        at, count = lowered.find(word), 0
+        at, count, size = lowered.find(word), 0, len(word)
         while at >= 0 and count < most:
-            end = at + len(word)
-            if _is_word(lowered, at, end, splitting):
-                yield at, end, word
+            if _is_word(lowered, at, at + size, splitting):
+                yield at, at + size, word
                 count += 1
-            at = lowered.find(word, end)
+            at = lowered.find(word, at + size)
 
 
 def _is_word(text: str, start: int, end: int, splitting: Splitting) -> bool:
     """Return whether a match is a whole word; in scripts without spaces each character is one."""
-    around = text[max(0, start - 1) : end + 1]
-    if around.isascii():
-        before, after = text[start - 1] if start else " ", text[end] if end < len(text) else " "
-        return not any(sign.isalnum() or sign in splitting.joiners for sign in (before, after))
+    before, after = text[start - 1] if start else " ", text[end : end + 1]
+    if before in splitting.letters or after in splitting.letters:
+        return False
+    if before.isascii() and after.isascii() and text[start].isascii() and text[end - 1].isascii():
+        return True
     first = max(0, start - 64)
     wanted = (start - first, end - first)
     return any(span[1:] == wanted for span in splitting.spans(text[first : end + 64]))
