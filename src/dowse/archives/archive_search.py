@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from typing import Literal
 
 from dowse.archives.archive_database import ArchiveDatabase
@@ -242,7 +242,7 @@ def _match_text(query: _ArchiveQuery, text: str) -> tuple[dict[int, float], floa
     """Return the match quality of each query word in a short text, and the share of the text that matches."""
     if not text:
         return {}, 0.0
-    words, covered, used = split_words(text), dict[int, float](), 0
+    words, covered, used = _split_name(text), dict[int, float](), 0
     for word in words:
         if word in query.groups:
             used += 1
@@ -253,8 +253,14 @@ def _match_text(query: _ArchiveQuery, text: str) -> tuple[dict[int, float], floa
     return covered, used / len(words) if words else 0.0
 
 
+@lru_cache(maxsize=4096)
+def _split_name(text: str) -> tuple[str, ...]:
+    """Return the words of a title or question, which searches compare again and again."""
+    return tuple(split_words(text))
+
+
 def _contains_phrase(query: _ArchiveQuery, title: str) -> bool:
-    words, length = split_words(title), len(query.words)
+    words, length = _split_name(title), len(query.words)
     return any(
         all(word in query_word.matches for word, query_word in zip(words[at : at + length], query.words, strict=True))
         for at in range(len(words) - length + 1)

@@ -12,7 +12,6 @@ from dowse.archives.archive_words import indexed_spans
 from dowse.screening.instructions import find_flags
 from dowse.screening.masking import find_hidden, mask_label, surroundings
 from dowse.text.excerpts import (
-    MAX_WINDOWS,
     FoundWord,
     Groups,
     Splitting,
@@ -53,11 +52,15 @@ def make_snippets(
 ) -> tuple[Snippet, ...]:
     """Return the best few passages of a text from a character on. Headings come after other passages."""
     places = first_places(find_words(text, groups, _SPLITTING), start, CHARACTERS_AFTER)
-    windows = [
-        window_around(text, place, CHARACTERS_BEFORE, CHARACTERS_AFTER, in_paragraph=True)
-        for place in places[:MAX_WINDOWS]
-    ]
-    chosen = choose_windows(windows, places, weights, MAX_SNIPPETS, lambda window: _heading_factor(text, window, title))
+    cut = partial(window_around, text, before=CHARACTERS_BEFORE, after=CHARACTERS_AFTER, in_paragraph=True)
+    chosen = choose_windows(
+        places,
+        weights,
+        MAX_SNIPPETS,
+        cut,
+        reach=CHARACTERS_AFTER,
+        factor=lambda window: _heading_factor(text, window, title),
+    )
     return tuple(_render(text, first, last, places, masks=masks) for first, last in chosen)
 
 

@@ -49,11 +49,7 @@ class ArchiveSearchSource:
         return frozenset()
 
     async def search(self, query: SourceQuery) -> SourceResult:
-        items = await asyncio.to_thread(self._search, query)
-        warnings = self._surface.warnings()
-        if self._surface.is_indexing():
-            warnings.append("The archives are being indexed; results may be incomplete.")
-        return SourceResult(items, warnings=tuple(warnings))
+        return await asyncio.to_thread(self._search, query)
 
     async def prepare(self, query: SourceQuery) -> None:
         def find() -> None:
@@ -63,11 +59,15 @@ class ArchiveSearchSource:
 
         await asyncio.to_thread(find)
 
-    def _search(self, query: SourceQuery) -> tuple[Item, ...]:
+    def _search(self, query: SourceQuery) -> SourceResult:
         try:
-            return self._find(self._surface.database(), query)
+            items = self._find(self._surface.database(), query)
         except NotIndexed as error:
             raise SourceNotReady(str(error)) from error
+        warnings = self._surface.warnings()
+        if self._surface.is_indexing():
+            warnings.append("The archives are being indexed; results may be incomplete.")
+        return SourceResult(items, warnings=tuple(warnings))
 
     def _find(self, database: ArchiveDatabase, query: SourceQuery) -> tuple[Item, ...]:
         parsed = query.query

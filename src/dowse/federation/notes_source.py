@@ -44,10 +44,12 @@ class NotesSearchSource:
 
     async def search(self, query: SourceQuery) -> SourceResult:
         limit = CANDIDATE_FACTOR * query.limit
-        answer = await self._use(
-            lambda index, check: index.search(query.text, limit, 0, _date_filter(query), check_cancelled=check)
-        )
-        return SourceResult(tuple(self._item(result) for result in answer.results))
+
+        def find(index: NamedIndex, check: Callable[[], None]) -> SourceResult:
+            answer = index.search(query.text, limit, 0, _date_filter(query), check_cancelled=check)
+            return SourceResult(tuple(map(self._item, answer.results)))
+
+        return await self._use(find)
 
     async def prepare(self, query: SourceQuery) -> None:
         await self.search(query)

@@ -3,9 +3,10 @@
 Each is a slice of the text that starts and ends at whole tokens, in its original case, with `...` where text was cut.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from dowse.notes.limits import (
     HIGHLIGHT_CONTEXT_CHARACTERS,
@@ -18,12 +19,13 @@ from dowse.notes.limits import (
 from dowse.notes.notes_query import NotesQuery
 from dowse.notes.notes_tokens import NotesTokenizer, Span, is_word_character
 
+TotalWeight = Callable[[frozenset[str]], float]
+
 ELLIPSIS = "..."
 _CAPITAL_SIGMA = "\N{GREEK CAPITAL LETTER SIGMA}"
 
 
-@dataclass(frozen=True, slots=True)
-class MatchGroup:
+class MatchGroup(NamedTuple):
     """The matches that one passage shows."""
 
     start: int
@@ -39,13 +41,13 @@ def find_highlights(text: str, query: NotesQuery, weights: Mapping[str, float], 
     """Return the best passages of a text, best first."""
     found = sorted(_find_matches(text, _choose_tokens(query, weights), tokenizer))
     phrases = [tokens for tokens in query.required if len(tokens) > 1]
-    groups = []
+    groups, total_weight = [], _sum_weights(weights)
     for spans in _group_matches(found):
         tokens = frozenset(token for *_, token in spans)
         whole = sum(_has_phrase(text, spans, phrase, tokenizer) for phrase in phrases)
         end = min(spans[-1][1], spans[-1][0] + MAX_HIGHLIGHT_TOKEN_CHARACTERS)
-        groups.append(MatchGroup(spans[0][0], end, tokens, _total_weight(tokens, weights), whole))
-    return list(_select_passages(text, groups, weights))
+        groups.append(MatchGroup(spans[0][0], end, tokens, total_weight(tokens), whole))
+    return list(_select_passages(text, groups, total_weight))
 
 
 def _choose_tokens(query: NotesQuery, weights: Mapping[str, float]) -> list[str]:
@@ -120,7 +122,7 @@ def _has_phrase(text: str, group: list[Span], tokens: tuple[str, ...], tokenizer
     return False
 
 
-def _select_passages(text: str, groups: list[MatchGroup], weights: Mapping[str, float]) -> Iterator[str]:
+def _select_passages(text: str, groups: list[MatchGroup], total_weight: TotalWeight) -> Iterator[str]:
     """Yield passages by their phrases, then the weight of tokens not shown yet, then the weight of all tokens."""
     shown: frozenset[str] = frozenset()
     yielded: set[str] = set()
@@ -128,7 +130,7 @@ def _select_passages(text: str, groups: list[MatchGroup], weights: Mapping[str, 
     left = list(groups)
 
     def worth(group: MatchGroup) -> tuple[float, float, float, int]:
-        new = group.weight if shown.isdisjoint(group.tokens) else _total_weight(group.tokens - shown, weights)
+        new = group.weight if shown.isdisjoint(group.tokens) else total_weight(group.tokens - shown)
         return group.phrases, new, group.weight, -group.start
 
     while left and len(yielded) < MAX_HIGHLIGHTS:
@@ -146,8 +148,9 @@ def _select_passages(text: str, groups: list[MatchGroup], weights: Mapping[str, 
             yield f"{ELLIPSIS if text[:start].strip() else ''}{passage}{ELLIPSIS if text[end:].strip() else ''}"
 
 
-def _total_weight(tokens: frozenset[str], weights: Mapping[str, float]) -> float:
-    return sum(weights[token] for token in sorted(tokens))
+def _sum_weights(weights: Mapping[str, float]) -> TotalWeight:
+    """Return a function that sums the weights of tokens; most passages have one of a few sets of tokens."""
+    return cache(lambda tokens: sum(weights[token] for token in sorted(tokens)))
 
 
 def _add_context(text: str, group: MatchGroup) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from heapq import heapify, heappop, heappush
 from string import ascii_lowercase, digits
 from typing import NamedTuple
 
@@ -12,6 +13,8 @@ _MAX_PLACES_PER_WORD = 25
 _WORD_BREAK_CHARACTERS = 15
 _PART_CHARACTERS, _SPLIT_CHARACTERS = 8_000, 200
 """Characters of a text that are searched for words at a time; and where some are not plain, that are split into words."""
+_ROUNDING = 1e-9
+"""More than the sum of a few weights changes with their order."""
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 
 Groups = Mapping[str, int]
@@ -114,24 +117,45 @@ def window_around(text: str, place: FoundWord, before: int, after: int, *, in_pa
 
 
 def choose_windows(
-    windows: list[Window],
     places: list[FoundWord],
     weights: Mapping[int, float],
     count: int,
+    window_of: Callable[[FoundWord], Window],
+    *,
+    reach: int,
     factor: Callable[[Window], float] = lambda _: 1.0,
 ) -> list[Window]:
-    """Return the best of the windows around the first places, which do not overlap; by the query words in each."""
-    weighted = [_window_weight(window, places, at, weights) * factor(window) for at, window in enumerate(windows)]
-    chosen = list[Window]()
-    for at in sorted(
-        (at for at, weight in enumerate(weighted) if weight), key=lambda at: (-weighted[at], windows[at][0])
-    ):
-        first, last = windows[at]
-        if all(last <= other[0] or first >= other[1] for other in chosen):
-            chosen.append((first, last))
-        if len(chosen) == count:
-            break
+    """Return the best windows around the first places, which do not overlap; by the query words in each.
+
+    A window reaches at most `reach` characters before and after its word, and its factor is at most 1. So most windows
+    need not be cut: with all words within reach, they would weigh less than the best ones.
+    """
+    queue = [(-weight, -1, at) for at, weight in enumerate(_max_weights(places, weights, reach))]
+    heapify(queue)
+    windows, chosen = dict[int, Window](), list[Window]()
+    while queue and len(chosen) < count:
+        _, start, at = heappop(queue)
+        if start < 0:
+            window = windows[at] = window_of(places[at])
+            if weight := _window_weight(window, places, at, weights) * factor(window):
+                heappush(queue, (-weight, window[0], at))
+        elif all(windows[at][1] <= other[0] or start >= other[1] for other in chosen):
+            chosen.append(windows[at])
     return chosen
+
+
+def _max_weights(places: list[FoundWord], weights: Mapping[int, float], reach: int) -> Iterator[float]:
+    """Yield, for each of the first places, a weight that the window around it does not exceed."""
+    first = last = 0
+    counts: dict[int, int] = {}
+    for place in places[:MAX_WINDOWS]:
+        while last < len(places) and places[last].start < place.end + reach:
+            counts[places[last].group] = counts.get(places[last].group, 0) + 1
+            last += 1
+        while places[first].start < place.start - reach:
+            counts[places[first].group] -= 1
+            first += 1
+        yield sum(weights.get(group, 0.0) for group, number in counts.items() if number) + _ROUNDING
 
 
 def _window_weight(window: Window, places: list[FoundWord], at: int, weights: Mapping[int, float]) -> float:
