@@ -265,6 +265,19 @@ def test_a_server_indexes_by_itself_and_sees_changes(tmp_path: Path) -> None:
     run_conversation("auto", locations, conversation, keeps_fresh=True)
 
 
+def test_a_database_that_was_just_created_is_waited_for(tmp_path: Path) -> None:
+    """A search in the moment between the creation of the file and its first table failed."""
+    locations = make_archives(tmp_path, RESEARCH)
+    locations.database.parent.mkdir()
+    locations.database.touch()
+    surface = ArchiveSurface(locations)
+    try:
+        assert surface.indexed_database() is None
+        assert surface.database().rows("SELECT COUNT(*) FROM documents") != [(0,)]
+    finally:
+        surface.close()
+
+
 def test_an_archive_that_is_named_and_missing_is_said_without_its_path(tmp_path: Path, mode: str) -> None:
     found = make_archives(tmp_path, RESEARCH)
     index_archives(found).close()

@@ -119,7 +119,8 @@ class ArchiveSurface:
 
     def indexed_database(self) -> ArchiveDatabase | None:
         """Return the database, or None where nothing was indexed yet; this starts no indexing."""
-        if not self.locations.database.is_file():
+        file = self.locations.database
+        if not file.is_file() or not file.stat().st_size:  # the process that indexes has just created it
             return None
         database = self._opened()
         return database if database.fact("recipe") is not None else None
