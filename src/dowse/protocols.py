@@ -90,23 +90,11 @@ class ReadText(Protocol):
     def __call__(self, document: StoredDocument) -> str | None: ...
 
 
-class DocumentReader(Protocol):
-    """Documents, their chunks and their links, as they were indexed."""
-
-    def document(self, path: str) -> StoredDocument | None:
-        """Return the document at a path."""
-        ...
-
-    def documents_at(self, path: str) -> list[StoredDocument]:
-        """Return the representations of the file at a path, the project's first."""
-        ...
+class ChunkReader(Protocol):
+    """Documents and their chunks, as they were read."""
 
     def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
         """Yield all documents, or those below a folder (`src/`) or after a path, sorted by path."""
-        ...
-
-    def paths(self) -> list[str]:
-        """Return the paths of all documents, sorted."""
         ...
 
     def ids_by_path(self) -> list[tuple[int, str]]:
@@ -121,20 +109,40 @@ class DocumentReader(Protocol):
         """Return the paths of those of the documents that exist, by id."""
         ...
 
-    def find_twin(self, content: FileContent, recipe: str) -> StoredDocument | None:
-        """Return a document that was chunked from the same content by the same recipe."""
-        ...
-
-    def refusals(self) -> dict[str, tuple[Stat, Verdict]]:
-        """Return the files that were refused for their content, with the stat they had then, by path."""
-        ...
-
     def chunks(self, document_id: int) -> list[StoredChunk]:
         """Return the chunks of a document, in order."""
         ...
 
     def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
         """Return those of the chunks that exist, by id. The id of a removed chunk is never used again."""
+        ...
+
+    def converted_text(self, document_id: int) -> str | None:
+        """Return the text of a document that was converted from its file; None for a verbatim one."""
+        ...
+
+
+class DocumentReader(ChunkReader, Protocol):
+    """Documents, their chunks and their links, as they were indexed."""
+
+    def document(self, path: str) -> StoredDocument | None:
+        """Return the document at a path."""
+        ...
+
+    def documents_at(self, path: str) -> list[StoredDocument]:
+        """Return the representations of the file at a path, the project's first."""
+        ...
+
+    def paths(self) -> list[str]:
+        """Return the paths of all documents, sorted."""
+        ...
+
+    def find_twin(self, content: FileContent, recipe: str) -> StoredDocument | None:
+        """Return a document that was chunked from the same content by the same recipe."""
+        ...
+
+    def refusals(self) -> dict[str, tuple[Stat, Verdict]]:
+        """Return the files that were refused for their content, with the stat they had then, by path."""
         ...
 
     def links(self, document_id: int) -> list[Link]:
@@ -145,20 +153,9 @@ class DocumentReader(Protocol):
         """Yield the document id, the position in the document and the target of every link, in order."""
         ...
 
-    def converted_text(self, document_id: int) -> str | None:
-        """Return the text of a document that was converted from its file; None for a verbatim one."""
-        ...
 
-
-class TextSearcher(Protocol):
+class WordSearcher(Protocol):
     """Search by words."""
-
-    def refresh(self) -> bool:
-        """Open the current state of the text index, and return whether it has all documents.
-
-        Searches see this state until the next call.
-        """
-        ...
 
     def find_chunks(self, query: TextQuery, limit: int) -> list[Scored]:
         """Search the fields of chunks; best first, ties by id."""
@@ -166,10 +163,6 @@ class TextSearcher(Protocol):
 
     def find_documents(self, query: TextQuery, limit: int) -> list[Scored]:
         """Search the fields of documents; best first, ties by id."""
-        ...
-
-    def match_documents(self, match: DocumentMatch, limit: int) -> MatchedDocuments:
-        """Select documents by words; return how many there are and the ids of the first, best title first."""
         ...
 
     def documents_with_word(self, word: str) -> frozenset[int]:
@@ -184,16 +177,55 @@ class TextSearcher(Protocol):
         """Return how many chunks contain a term, with identifiers split into parts."""
         ...
 
-    def title_frequency(self, term: str) -> int:
-        """Return how many titles contain a term."""
-        ...
-
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Return whole words that begin with a prefix, each with the number of chunks that contain it."""
         ...
 
 
-class VectorStore(Protocol):
+class TextSearcher(WordSearcher, Protocol):
+    """Search by words in an index that changes."""
+
+    def refresh(self) -> bool:
+        """Open the current state of the text index, and return whether it has all documents.
+
+        Searches see this state until the next call.
+        """
+        ...
+
+    def match_documents(self, match: DocumentMatch, limit: int) -> MatchedDocuments:
+        """Select documents by words; return how many there are and the ids of the first, best title first."""
+        ...
+
+    def title_frequency(self, term: str) -> int:
+        """Return how many titles contain a term."""
+        ...
+
+
+class VectorSearcher(Protocol):
+    """Search by meaning."""
+
+    def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
+        """Return those of the documents that have a vector of an encoder."""
+        ...
+
+    def nearest(
+        self,
+        encoder: str,
+        vector: "Vectors",
+        limit: int,
+        *,
+        kind: Kind | None = None,
+        among: frozenset[int] | None = None,
+    ) -> list[Scored]:
+        """Return the chunks with the highest dot product, best first, of one kind or among some documents."""
+        ...
+
+
+class Searchable(ChunkReader, WordSearcher, VectorSearcher, Protocol):
+    """Everything that a search needs to rank files and to show passages of them."""
+
+
+class VectorStore(VectorSearcher, Protocol):
     """Vectors of chunks, by encoder, and the search for the nearest ones."""
 
     def put_vectors(self, encoder: str, rows: "Sequence[tuple[int, Vectors]]") -> int:
@@ -210,24 +242,8 @@ class VectorStore(Protocol):
         """Return the number of chunks with a vector, own or borrowed, and the number of all chunks."""
         ...
 
-    def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
-        """Return those of the documents that have a vector of an encoder."""
-        ...
-
     def forget_vectors(self, encoder: str) -> None:
         """Remove all vectors of an encoder."""
-        ...
-
-    def nearest(
-        self,
-        encoder: str,
-        vector: "Vectors",
-        limit: int,
-        *,
-        kind: Kind | None = None,
-        among: frozenset[int] | None = None,
-    ) -> list[Scored]:
-        """Return the chunks with the highest dot product, best first, of one kind or among some documents."""
         ...
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from dowse.protocols import Store, TextSearcher, VectorStore
+from dowse.protocols import Searchable, VectorSearcher, WordSearcher
 from dowse.searching import ranking_constants
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, Leg, rarity
@@ -71,7 +71,7 @@ class SearchMethod:
 
 
 def gather_evidence(
-    store: Store,
+    store: Searchable,
     query: SearchQuery,
     scope: Scope,
     vectors: Sequence[QueryVector] = (),
@@ -122,7 +122,7 @@ def gather_evidence(
     )
 
 
-def _near_legs(store: VectorStore, vectors: Sequence[QueryVector], scope: Scope, weight: float) -> list[Leg]:
+def _near_legs(store: VectorSearcher, vectors: Sequence[QueryVector], scope: Scope, weight: float) -> list[Leg]:
     """Search by meaning: with the model for files that it has encoded, with the table for the others."""
     legs: list[Leg] = []
     by_model = next((vector for vector in vectors if vector.is_model and vector.coverage), None)
@@ -137,7 +137,7 @@ def _near_legs(store: VectorStore, vectors: Sequence[QueryVector], scope: Scope,
     return legs
 
 
-def _nearest(store: VectorStore, vector: QueryVector, scope: Scope) -> list[Scored]:
+def _nearest(store: VectorSearcher, vector: QueryVector, scope: Scope) -> list[Scored]:
     return store.nearest(
         vector.encoder, vector.vector, ranking_constants.NEAR_CANDIDATES, kind=scope.kind, among=scope.among
     )
@@ -161,7 +161,7 @@ def _best_nearness(legs: Iterable[Leg]) -> dict[int, float]:
     return nearness
 
 
-def corrections(store: TextSearcher, unknown: Iterable[str]) -> dict[str, str]:
+def corrections(store: WordSearcher, unknown: Iterable[str]) -> dict[str, str]:
     """Return the most similar indexed word for each unknown word, if one is similar enough."""
     found: dict[str, str] = {}
     for word in unknown:
@@ -176,7 +176,7 @@ def corrections(store: TextSearcher, unknown: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def unknown_words(store: TextSearcher, words: Iterable[str]) -> list[str]:
+def unknown_words(store: WordSearcher, words: Iterable[str]) -> list[str]:
     """Return the words of which no part occurs in the index."""
     distinct = dict.fromkeys(word for text in words for word in _WORD.findall(text))
     return [
@@ -199,7 +199,7 @@ def _field_weights(query: SearchQuery) -> "Mapping[Field, float]":
     return ranking_constants.CHUNK_WEIGHTS if query.shape == "prose" else ranking_constants.SYMBOL_CHUNK_WEIGHTS
 
 
-def _narrow_scope(store: Store, query: SearchQuery, scope: Scope) -> Scope:
+def _narrow_scope(store: Searchable, query: SearchQuery, scope: Scope) -> Scope:
     """Remove documents from the scope that lack a required word or contain an excluded one.
 
     Here a document must contain all words of a phrase; the phrase itself is checked in the text before a hit is shown.

@@ -82,11 +82,12 @@ def _join_passages(first: Passage, second: Passage) -> Passage:
 
 def terms_in(text: str) -> set[str]:
     """Return the terms of a text, word by word: the terms of most words are cached."""
-    return set[str]().union(*map(_terms_of_word, set(_TOKEN.findall(text))))
+    return set[str]().union(*map(terms_of_word, set(_TOKEN.findall(text))))
 
 
 @lru_cache(maxsize=100_000)
-def _terms_of_word(word: str) -> tuple[str, ...]:
+def terms_of_word(word: str) -> tuple[str, ...]:
+    """Return the terms of a word; those of most words are cached."""
     return tuple(terms_of(word))
 
 
@@ -104,7 +105,7 @@ def _line_weights(lines: list[str], terms: Mapping[str, float]) -> list[float]:
     ends = list(accumulate(len(line) + 1 for line in lines))
     found: dict[int, set[str]] = {}
     for at, word in _similar_words("\n".join(lines), frozenset(terms)):
-        found.setdefault(bisect_right(ends, at), set()).update(_terms_of_word(word))
+        found.setdefault(bisect_right(ends, at), set()).update(terms_of_word(word))
     weights = [0.0] * len(lines)
     for line, words in found.items():
         weights[line] = sum(terms[term] for term in words if term in terms)
@@ -120,11 +121,11 @@ def _similar_words(text: str, terms: frozenset[str]) -> Iterator[tuple[int, str]
         while at >= 0:
             end = at + len(prefix)
             end += len(_WORD_REST.match(small, end)[0])  # type: ignore[index]  # it matches the empty text, too
-            yield at, text[_word_start(text, at) : end]
+            yield at, text[word_start(text, at) : end]
             at = small.find(prefix, end)
 
 
-def _word_start(text: str, start: int) -> int:
+def word_start(text: str, start: int) -> int:
     """Return where the word at a position begins."""
     while start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
         start -= 1
@@ -148,12 +149,12 @@ def holds_phrase(text: str, phrase: str) -> bool:
 
 def match_spans(line: str, terms: Mapping[str, float]) -> list[tuple[int, int]]:
     """Return the start and end of each word of a line that matches the query, for highlighting."""
-    return [word.span() for word in _TOKEN.finditer(line) if not terms.keys().isdisjoint(_terms_of_word(word[0]))]
+    return [word.span() for word in _TOKEN.finditer(line) if not terms.keys().isdisjoint(terms_of_word(word[0]))]
 
 
 def first_match(line: str, terms: Mapping[str, float]) -> int | None:
     """Return where the first matching word of a line begins; None if none matches."""
-    found = (word.start() for word in _TOKEN.finditer(line) if not terms.keys().isdisjoint(_terms_of_word(word[0])))
+    found = (word.start() for word in _TOKEN.finditer(line) if not terms.keys().isdisjoint(terms_of_word(word[0])))
     return next(found, None)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from dowse.errors import UsageError
 from dowse.globs import compile_glob
-from dowse.protocols import DocumentReader, Store
+from dowse.protocols import ChunkReader, Searchable
 from dowse.screening.masking import screen_text
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, gather_evidence
@@ -81,7 +81,7 @@ class Answer:
 
 
 def search_store(
-    store: Store,
+    store: Searchable,
     read: ReadBytes,
     query: SearchQuery,
     options: SearchOptions | None = None,
@@ -129,7 +129,7 @@ def _search_methods(options: SearchOptions, vectors: Sequence[QueryVector]) -> d
     return {**by_words, **by_meaning}
 
 
-def scope_of(store: DocumentReader, options: SearchOptions) -> Scope:
+def scope_of(store: ChunkReader, options: SearchOptions) -> Scope:
     """Return the scope that the options describe."""
     if options.path_glob is None and options.language is None:
         return Scope(options.kind, options.among)
@@ -150,7 +150,7 @@ class _AnswerBuilder:
     """Collects hits up to the limit and the token budget."""
 
     def __init__(
-        self, store: DocumentReader, read: ReadBytes, query: SearchQuery, evidence: Evidence, options: SearchOptions
+        self, store: ChunkReader, read: ReadBytes, query: SearchQuery, evidence: Evidence, options: SearchOptions
     ) -> None:
         self.hits: list[SearchHit] = []
         self.outdated: list[str] = []

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from dowse.errors import PathRefused
-from dowse.protocols import DocumentReader
+from dowse.protocols import ChunkReader
 from dowse.store.catalog_rows import text_hash
 from dowse.types import Stat, StoredChunk, StoredDocument
 
@@ -36,7 +36,7 @@ class Outdated:
     is_gone: bool
 
 
-def verify(store: DocumentReader, read: ReadBytes, document: StoredDocument) -> Current | Outdated:
+def verify(store: ChunkReader, read: ReadBytes, document: StoredDocument) -> Current | Outdated:
     """Read the file of a document and return its text, if it is the indexed one.
 
     With the same stat, the content is taken as unchanged, and the bytes of each chunk are compared
