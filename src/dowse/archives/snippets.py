@@ -58,7 +58,7 @@ def make_snippets(
         weights,
         MAX_SNIPPETS,
         cut,
-        reach=CHARACTERS_AFTER,
+        reach=(CHARACTERS_BEFORE, CHARACTERS_AFTER),
         factor=lambda window: _heading_factor(text, window, title),
     )
     return tuple(_render(text, first, last, places, masks=masks) for first, last in chosen)

@@ -16,7 +16,7 @@ from math import log
 from typing import NamedTuple
 
 from dowse.federation.federation_types import Item
-from dowse.searching.passages import terms_in
+from dowse.searching.passages import terms_among
 from dowse.searching.query_terms import SearchQuery
 from dowse.text.analysis import terms_of
 
@@ -88,9 +88,8 @@ def merge_results(
 
 def find_shown_terms(item: Item, terms: frozenset[str]) -> ShownTerms:
     """Return the terms of a query that a hit shows, in its names and anywhere."""
-    names = terms_in(f"{item.title} {item.names}") & terms
-    rest = terms - names
-    return ShownTerms(names, names | (terms_in(item.text) & rest if rest else rest))
+    names = terms_among(f"{item.title} {item.names}", terms)
+    return ShownTerms(names, names | terms_among(item.text, terms - names))
 
 
 def score_items(items: Sequence[Item], shown: Sequence[ShownTerms], weights: Mapping[str, float]) -> list[float]:

@@ -85,6 +85,11 @@ def terms_in(text: str) -> set[str]:
     return set[str]().union(*map(terms_of_word, set(_TOKEN.findall(text))))
 
 
+def terms_among(text: str, terms: frozenset[str]) -> set[str]:
+    """Return those of the terms that a text has."""
+    return {term for _, word in _similar_words(text, terms) for term in _terms_of_word(word) if term in terms}
+
+
 @lru_cache(maxsize=100_000)
 def terms_of_word(word: str) -> tuple[str, ...]:
     """Return the terms of a word; those of most words are cached."""

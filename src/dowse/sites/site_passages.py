@@ -26,7 +26,9 @@ def best_passage(text: str, found: SiteResults, present: Set[str] | None = None,
     splitting = _SPLITTING if all(map(str.isascii, words)) else _WRITTEN_OTHERWISE
     places = first_places(find_words(text, words, splitting), 0, PASSAGE_CHARACTERS)
     importances = {number: term.importance for number, term in enumerate(found.terms)}
-    for start, end in choose_windows(places, importances, 1, partial(_cut, text), reach=PASSAGE_CHARACTERS):
+    for start, end in choose_windows(
+        places, importances, 1, partial(_cut, text), reach=(CHARACTERS_BEFORE, PASSAGE_CHARACTERS)
+    ):
         line = " ".join(text[start:end].split())
         is_cut = bool(text[:start].strip()) and text[max(0, start - 2) : start] != "\n\n"
         shown = ("…" if is_cut else "") + line + ("…" if text[end:].strip() else "")

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heappop, heapreplace
+from math import fsum
 from string import ascii_lowercase, digits
 from typing import NamedTuple
 
@@ -11,10 +12,8 @@ MAX_WINDOWS = 50
 _MAX_PLACES_PER_WORD = 25
 """Further places of the same word are ignored."""
 _WORD_BREAK_CHARACTERS = 15
-_PART_CHARACTERS, _SPLIT_CHARACTERS = 8_000, 200
+_PART_CHARACTERS, _SPLIT_CHARACTERS = 4_000, 200
 """Characters of a text that are searched for words at a time; and where some are not plain, that are split into words."""
-_ROUNDING = 1e-9
-"""More than the sum of a few weights changes with their order."""
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 
 Groups = Mapping[str, int]
@@ -122,40 +121,45 @@ def choose_windows(
     count: int,
     window_of: Callable[[FoundWord], Window],
     *,
-    reach: int,
+    reach: tuple[int, int],
     factor: Callable[[Window], float] = lambda _: 1.0,
 ) -> list[Window]:
     """Return the best windows around the first places, which do not overlap; by the query words in each.
 
     A window reaches at most `reach` characters before and after its word, and its factor is at most 1. So most windows
-    need not be cut: with all words within reach, they would weigh less than the best ones.
+    need not be cut: with all words within reach they would weigh less than the best ones, or begin later.
     """
-    queue = [(-weight, -1, at) for at, weight in enumerate(_max_weights(places, weights, reach))]
+    queue = [
+        (-weight, max(0, places[at].start - reach[0]), at)
+        for at, weight in enumerate(_max_weights(places, weights, reach))
+    ]
     heapify(queue)
     windows, chosen = dict[int, Window](), list[Window]()
     while queue and len(chosen) < count:
-        _, start, at = heappop(queue)
-        if start < 0:
-            window = windows[at] = window_of(places[at])
-            if weight := _window_weight(window, places, at, weights) * factor(window):
-                heappush(queue, (-weight, window[0], at))
-        elif all(windows[at][1] <= other[0] or start >= other[1] for other in chosen):
-            chosen.append(windows[at])
+        at = queue[0][2]
+        if at not in windows:
+            windows[at] = window_of(places[at])
+            weight = _window_weight(windows[at], places, at, weights) * factor(windows[at])
+            heapreplace(queue, (-weight, windows[at][0], at))
+        else:
+            weight, (start, end) = -heappop(queue)[0], windows[at]
+            if weight and all(end <= other[0] or start >= other[1] for other in chosen):
+                chosen.append((start, end))
     return chosen
 
 
-def _max_weights(places: list[FoundWord], weights: Mapping[int, float], reach: int) -> Iterator[float]:
+def _max_weights(places: list[FoundWord], weights: Mapping[int, float], reach: tuple[int, int]) -> Iterator[float]:
     """Yield, for each of the first places, a weight that the window around it does not exceed."""
     first = last = 0
     counts: dict[int, int] = {}
     for place in places[:MAX_WINDOWS]:
-        while last < len(places) and places[last].start < place.end + reach:
+        while last < len(places) and places[last].start < place.end + reach[1]:
             counts[places[last].group] = counts.get(places[last].group, 0) + 1
             last += 1
-        while places[first].start < place.start - reach:
+        while places[first].start < place.start - reach[0]:
             counts[places[first].group] -= 1
             first += 1
-        yield sum(weights.get(group, 0.0) for group, number in counts.items() if number) + _ROUNDING
+        yield _sum_weights((group for group, number in counts.items() if number), weights)
 
 
 def _window_weight(window: Window, places: list[FoundWord], at: int, weights: Mapping[int, float]) -> float:
@@ -169,7 +173,11 @@ def _window_weight(window: Window, places: list[FoundWord], at: int, weights: Ma
     while at >= 0 and places[at].start >= start:
         groups.add(places[at].group)
         at -= 1
-    return sum(weights.get(group, 0.0) for group in groups)
+    return _sum_weights(groups, weights)
+
+
+def _sum_weights(groups: Iterable[int], weights: Mapping[int, float]) -> float:
+    return fsum(weights.get(group, 0.0) for group in groups)  # the same in any order
 
 
 def cut_line(line: str, max_characters: int, first_match: Callable[[str], int | None]) -> str:
