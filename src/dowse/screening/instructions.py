@@ -44,11 +44,9 @@ class _Phrases(NamedTuple):
 
 def find_flags(text: str) -> tuple[Flag, ...]:
     """Return the content warnings of a text, by line. The text itself does not change."""
-    found = {
-        Flag("instructions", line)
-        for line in _find_instruction_lines(text if text.isascii() else _INVISIBLE.sub("", text))
-    }
-    if not text.isascii():
+    visible = text if text.isascii() else _INVISIBLE.sub("", text)
+    found = {Flag("instructions", line) for line in _find_instruction_lines(visible)}
+    if len(visible) < len(text):
         found |= {Flag("hidden-characters", at) for at, line in enumerate(text.split("\n"), 1) if _hides_text(line)}
     return tuple(sorted(found, key=lambda flag: (flag.line, flag.kind)))
 
