@@ -1,5 +1,7 @@
 """The ranking over all sources."""
 
+from dataclasses import replace
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -38,6 +40,13 @@ def test_a_rare_word_counts_more_than_one_that_everything_has() -> None:
     common = [item(f"c{n}", "the clock", 0.5, source="site/c") for n in range(9)]
     rare = [item("rare", "the quartz", 0.5, source="index/r")]
     assert merge_results(parse_search_query("clock quartz"), [common, rare])[0].item.id == "index/r/rare"
+
+
+def test_a_hit_without_a_passage_is_ranked_by_its_names() -> None:
+    unseen = [replace(item("u", title="The clock strikes"), add_passage=lambda: item("u"))]
+    other = [item("o", "the wall", source="site/o")]
+    first, _ = merge_results(parse_search_query("clock strikes"), [other, unseen])
+    assert first.item.id == "project/a/u"
 
 
 def test_a_source_keeps_its_own_order() -> None:

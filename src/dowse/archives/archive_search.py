@@ -1,7 +1,7 @@
 """Search of the archives by words, tolerant of typos: title before question before content, with highlights."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Literal
@@ -63,41 +63,77 @@ class _ContentMatches:
     """The words of the document that match."""
 
 
+@dataclass(frozen=True, slots=True)
+class ArchiveRanking:
+    """The best documents for a query with their scores, best first, and what their highlights are made of."""
+
+    documents: tuple[tuple[float, StoredArchiveDocument], ...] = ()
+    query: _ArchiveQuery | None = None
+    words: Mapping[int, set[str]] = field(default_factory=dict)
+    """The words of each document's content that match, by the number of the document."""
+
+
 def search_archives(
     database: ArchiveDatabase, query: str, limit: int, *, fuzzy: bool = True, masks: bool = True
 ) -> list[ArchiveHit]:
     """Return the best documents for a query. A query without words finds none. Secrets in snippets are masked."""
+    with database.snapshot():
+        ranking = _rank_documents(database, query, limit, fuzzy=fuzzy)
+        return highlight_documents(database, ranking, ranking.documents, masks=masks)
+
+
+def rank_archives(database: ArchiveDatabase, query: str, limit: int, *, fuzzy: bool = True) -> ArchiveRanking:
+    """Return the best documents for a query, whose texts are not read."""
+    with database.snapshot():
+        return _rank_documents(database, query, limit, fuzzy=fuzzy)
+
+
+def _rank_documents(database: ArchiveDatabase, query: str, limit: int, *, fuzzy: bool) -> ArchiveRanking:
     words = list(dict.fromkeys(split_words(query)))[:MAX_QUERY_WORDS]
     if not words:
+        return ArchiveRanking()
+    parsed = _build_query(database, words, fuzzy=fuzzy)
+    ranks = _find_candidates(database, parsed, limit, fuzzy=fuzzy)
+    documents = database.documents(ranks)
+    matches = _match_content(database, parsed, ranks)
+    scored = [
+        (_score(parsed, document, matches[number].qualities, ranks[number]), document)
+        for number, document in documents.items()
+    ]
+    best = sorted(
+        ((score, document) for score, document in scored if score >= MIN_SCORE),
+        key=lambda hit: (-hit[0], hit[1].path, hit[1].archive),
+    )[:limit]
+    return ArchiveRanking(
+        tuple(best), parsed, {document.number: matches[document.number].words for _, document in best}
+    )
+
+
+def highlight_documents(
+    database: ArchiveDatabase,
+    ranking: ArchiveRanking,
+    documents: Sequence[tuple[float, StoredArchiveDocument]],
+    *,
+    masks: bool = True,
+) -> list[ArchiveHit]:
+    """Return some documents of a ranking with their highlights."""
+    if ranking.query is None:
         return []
-    with database.snapshot():
-        parsed = _build_query(database, words, fuzzy=fuzzy)
-        ranks = _find_candidates(database, parsed, limit, fuzzy=fuzzy)
-        documents = database.documents(ranks)
-        matches = _match_content(database, parsed, ranks)
-        scored = [
-            (_score(parsed, document, matches[number].qualities, ranks[number]), document)
-            for number, document in documents.items()
-        ]
-        best = sorted(
-            ((score, document) for score, document in scored if score >= MIN_SCORE),
-            key=lambda hit: (-hit[0], hit[1].path, hit[1].archive),
-        )[:limit]
-        texts = database.texts(document.number for _, document in best)
-        return [
-            ArchiveHit(
+    texts = database.texts(document.number for _, document in documents)
+    return [
+        ArchiveHit(
+            document,
+            score,
+            _make_highlights(
+                ranking.query,
                 document,
-                score,
-                _make_highlights(
-                    parsed,
-                    document,
-                    matches[document.number].words,
-                    *texts.get(document.number, ("", 0)),
-                    masks=masks,
-                ),
-            )
-            for score, document in best
-        ]
+                ranking.words[document.number],
+                *texts.get(document.number, ("", 0)),
+                masks=masks,
+            ),
+        )
+        for score, document in documents
+    ]
 
 
 def _build_query(database: ArchiveDatabase, words: list[str], *, fuzzy: bool) -> _ArchiveQuery:

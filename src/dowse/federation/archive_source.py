@@ -5,12 +5,13 @@ import contextlib
 import html
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from typing import Any
 from urllib.parse import quote
 
 from dowse.archives.archive_database import ArchiveDatabase, open_database
-from dowse.archives.archive_search import search_archives
+from dowse.archives.archive_search import ArchiveRanking, highlight_documents, rank_archives
 from dowse.archives.archive_types import ArchiveHit, StoredArchiveDocument
 from dowse.errors import DowseError, ItemNotFound, NotIndexed, SourceNotReady
 from dowse.federation.federation_types import FetchedItem, Item, SourceKind, SourceQuery, SourceResult, SourceStatus
@@ -54,7 +55,9 @@ class ArchiveSearchSource:
     async def prepare(self, query: SourceQuery) -> None:
         def find() -> None:
             if database := self._surface.indexed_database():
-                self._find(database, query)
+                for item in self._find(database, query):
+                    if item.add_passage:
+                        item.add_passage()
                 self._surface.start()
 
         await asyncio.to_thread(find)
@@ -76,12 +79,9 @@ class ArchiveSearchSource:
         reads_documents = bool(parsed.must or parsed.phrases or parsed.must_not or parsed.not_phrases)
         candidates = READ_CANDIDATES if reads_documents else FILTER_CANDIDATES
         limit = query.limit if fits is None else max(query.limit, candidates)
-        hits = [
-            hit
-            for hit in search_archives(database, text, limit, masks=masks_secrets())
-            if fits is None or fits(hit.document)
-        ]
-        return tuple(map(self._item, hits[: query.limit]))
+        ranking = rank_archives(database, text, limit)
+        hits = [hit for hit in ranking.documents if fits is None or fits(hit[1])]
+        return tuple(self._item(database, ranking, hit) for hit in hits[: query.limit])
 
     def _filter(
         self, database: ArchiveDatabase, parsed: Query, query: SourceQuery
@@ -106,23 +106,24 @@ class ArchiveSearchSource:
 
         return fits
 
-    def _item(self, hit: ArchiveHit) -> Item:
-        document = hit.document
-        snippets = [
-            plain_snippet(snippet) for part in hit.highlights if part.field == "content" for snippet in part.snippets
-        ]
+    def _item(
+        self, database: ArchiveDatabase, ranking: ArchiveRanking, hit: tuple[float, StoredArchiveDocument]
+    ) -> Item:
+        score, document = hit
         more: dict[str, Any] = {"path": document.path} | ({"date": document.date} if document.date else {})
-        for name in ("masked", "flags"):
-            if kinds := sorted({kind for part in hit.highlights for kind in getattr(part, name)}):
-                more[name] = kinds
         keys = file_key(f"{self._surface.locations.roots[document.archive]}/{document.archive_path}")
         if _WEB_URL.match(document.url):
             keys |= url_key(document.url)
-        return Item(
+        item = Item(
             id_of(self.name, document.id), self.name, one_line(document.title, TITLE_CHARACTERS), _url(document),
-            " … ".join(snippets), hit.score, one_line(f"{document.question} {document.path}", PASSAGE_CHARACTERS),
-            keys, more,
+            "", score, one_line(f"{document.question} {document.path}", PASSAGE_CHARACTERS), keys, more,
         )  # fmt: skip
+
+        def add_passage() -> Item:
+            (found,) = highlight_documents(database, ranking, [hit], masks=masks_secrets())
+            return _with_passage(item, found)
+
+        return replace(item, add_passage=add_passage)
 
     async def fetch(self, locator: str) -> FetchedItem:
         return await asyncio.to_thread(self._fetch, locator)
@@ -161,6 +162,18 @@ class ArchiveSearchSource:
             )
         state = "indexing" if self._surface.is_indexing() else "ready"
         return SourceStatus(self.kind, self.name, state, {"documents": documents}, problem=missing or None)
+
+
+def _with_passage(item: Item, hit: ArchiveHit) -> Item:
+    snippets = [
+        plain_snippet(snippet) for part in hit.highlights if part.field == "content" for snippet in part.snippets
+    ]
+    warnings = {
+        name: kinds
+        for name in ("masked", "flags")
+        if (kinds := sorted({kind for part in hit.highlights for kind in getattr(part, name)}))
+    }
+    return replace(item, text=" … ".join(snippets), more={**item.more, **warnings})
 
 
 def plain_snippet(snippet: str) -> str:

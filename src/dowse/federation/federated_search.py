@@ -78,7 +78,19 @@ async def search_all(sources: SourceList, call: Call, asked: FederatedQuery) -> 
         more, _ = await _ask_each(able, lambda source: source.search(_query_for(source, asked, limit)))
         answers |= more
         results = merge_results(asked.query.query, [answer.items for answer in answers.values()], held)
+    results[:limit] = await asyncio.to_thread(lambda: list(map(_add_passage, results[:limit])))
     return FederatedResult(results, answers, left_out, {**({} if asked.source else problems), **silent})
+
+
+def _add_passage(ranked: RankedItem) -> RankedItem:
+    """Return a result with its passage; without one if the source cannot read it any more."""
+    if ranked.item.add_passage is None:
+        return ranked
+    try:
+        return replace(ranked, item=ranked.item.add_passage())
+    except DowseError as error:
+        _log.warning("%s has no passage: %s", ranked.item.id, error)
+        return ranked
 
 
 async def fetch_one(sources: SourceList, call: Call, item_id: str) -> tuple[SearchSource, FetchedItem]:

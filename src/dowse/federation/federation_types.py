@@ -1,6 +1,6 @@
 """The types that a federated search shares with its sources."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Literal, Protocol
@@ -60,6 +60,8 @@ class Item:
     """Identity keys: two items that share a key are the same thing in two sources."""
     more: Mapping[str, Any] = field(default_factory=dict)
     """Further fields of the result."""
+    add_passage: Callable[[], "Item"] | None = None
+    """Returns the item with its passage, for a source that is ranked without one; called for the results shown."""
 
 
 @dataclass(frozen=True, slots=True)
