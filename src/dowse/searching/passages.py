@@ -87,7 +87,7 @@ def terms_in(text: str) -> set[str]:
 
 def terms_among(text: str, terms: frozenset[str]) -> set[str]:
     """Return those of the terms that a text has."""
-    return {term for _, word in _similar_words(text, terms) for term in _terms_of_word(word) if term in terms}
+    return {term for _, word in _similar_words(text, terms) for term in terms_of_word(word) if term in terms}
 
 
 @lru_cache(maxsize=100_000)
