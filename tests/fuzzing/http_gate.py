@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from dowse.http.access import AccessControl, Admission
 from dowse.http.app import make_app
 from dowse.mcp.protocol import make_server
-from dowse.mcp.tools import fixed_tools
+from tests.mcp.fixed_tools import fixed_tools
 
 REQUESTS_PER_APP = 200
 """Requests for one application; sessions that requests open end with it."""

@@ -15,7 +15,8 @@ from dowse.http.access import Admission
 from dowse.http.app import make_app
 from dowse.http.uvicorn_server import bind, uvicorn_config
 from dowse.mcp.protocol import make_server
-from dowse.mcp.tools import Call, ProseReply, Schema, Tool, fixed_tools
+from dowse.mcp.tools import Call, ProseReply, Schema, Tool
+from tests.mcp.fixed_tools import fixed_tools
 
 NAME: dict[str, Schema] = {"name": {"type": "string"}}
 OK: dict[str, Schema] = {"ok": {"type": "boolean"}}

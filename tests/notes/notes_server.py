@@ -11,10 +11,10 @@ from mcp.client.stdio import StdioServerParameters
 
 from dowse.mcp.protocol import make_server
 from dowse.mcp.reply_budget import BUDGET_TOKENS
-from dowse.mcp.tools import fixed_tools
 from dowse.surfaces.notes.notes_handlers import NotesSurface
 from dowse.surfaces.notes.notes_tools import notes_tools
 from mcp import Client
+from tests.mcp.fixed_tools import fixed_tools
 from tests.repository import REPOSITORY
 from tests.surfaces.project.project_client import Reply, content_of
 

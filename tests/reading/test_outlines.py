@@ -4,7 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.reading.outlines import Heading, Outline, Section, find_section, make_slug
+from dowse.reading.outlines import Heading, Outline, Section, make_slug
+
+
+def find_section(text: str, anchor: str) -> Section | None:
+    return Outline(text).section(anchor)
 
 
 def headings(text: str) -> list[tuple[int, str, str]]:

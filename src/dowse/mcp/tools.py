@@ -1,6 +1,6 @@
 """The definition of a tool: its arguments, its output schema, its annotations and its function."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -85,13 +85,3 @@ class Tool:
 
 ToolProvider = Callable[[Call], Awaitable[Mapping[str, Tool]]]
 """Returns the tools that a client is offered now, by name."""
-
-
-def fixed_tools(tools: Iterable[Tool]) -> ToolProvider:
-    """Return a provider of tools that never change."""
-    by_name = {tool.name: tool for tool in tools}
-
-    async def provide(_client: Call) -> Mapping[str, Tool]:
-        return by_name
-
-    return provide

@@ -33,11 +33,6 @@ class Section(NamedTuple):
     headings: tuple[str, ...]
 
 
-def find_section(text: str, anchor: str) -> Section | None:
-    """Return the section of a text that an anchor leads to."""
-    return Outline(text).section(anchor)
-
-
 def make_slug(text: str) -> str:
     """Return the anchor that GitHub makes from the text of a heading."""
     lowered = text.lower()

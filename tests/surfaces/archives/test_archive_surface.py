@@ -15,10 +15,10 @@ from mcp_types import CallToolResult, TextContent
 from dowse.archives.archive_locations import ArchiveLocations
 from dowse.mcp.protocol import make_server
 from dowse.mcp.reply_budget import BUDGET_TOKENS, wire_characters
-from dowse.mcp.tools import fixed_tools
 from dowse.surfaces.archives.archive_surface import INSTRUCTIONS, ArchiveSurface
 from mcp import Client
 from tests.archives.sample_archives import HOSTILE, captured_page, index_archives, locations_in, make_archives
+from tests.mcp.fixed_tools import fixed_tools
 from tests.surfaces.project.project_client import wait_until
 
 Result = TypeVar("Result")
