@@ -53,6 +53,15 @@ class _PendingQuery:
     answered: threading.Event = field(default_factory=threading.Event)
     vector: "Vectors | None" = None
 
+    def wait(self, seconds: float) -> "Vectors | None":
+        """Return the vector, or None if it is not ready in time."""
+        self.answered.wait(seconds)
+        return self.vector
+
+
+def _no_vector(_seconds: float) -> None:
+    """Return no vector: the process does not encode yet."""
+
 
 class EncodingClient:
     """One encoding process for all indexes of a server, started when it is needed. Any thread may use it."""
@@ -88,24 +97,27 @@ class EncodingClient:
 
     def encode_query(self, version: str, text: str, seconds: float) -> "Vectors | None":
         """Return the vector of a query, or None if it is not ready in time."""
+        return self.start_query(version, text)(seconds)
+
+    def start_query(self, version: str, text: str) -> "Callable[[float], Vectors | None]":
+        """Have a query encoded; return a function that waits so many seconds for its vector."""
         text = text[:QUERY_CHARACTERS].encode("utf-8", "replace").decode()  # replaces lone surrogates
         with self._lock:
             if (cached := self._cached_vectors.get((version, text))) is not None:
                 self._cached_vectors.move_to_end((version, text))
                 if self._has_process():
                     self._send({"hush": True})
-                return cached
+                return lambda _seconds: cached
             if not self._start() or len(self._queries) >= MAX_WAITING_QUERIES:
                 self._kill_if_hung()
-                return None
+                return _no_vector
             if self._process is None or version not in self._process.loaded:
                 self._send({"load": version})
-                return None
+                return _no_vector
             number, query = next(self._query_numbers), _PendingQuery(self._process, version, text, time.monotonic())
             self._queries[number] = query
             self._send({"ask": number, "version": version, "text": text})
-        query.answered.wait(seconds)
-        return query.vector
+        return query.wait
 
     def prioritize(self, root: Path, paths: Iterable[str]) -> None:
         """Encode the files that a search found before all others."""

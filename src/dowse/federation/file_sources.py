@@ -62,7 +62,7 @@ class _FileSource:
         return False
 
     def _find(self, index: ProjectIndex, query: SourceQuery) -> object:
-        return search_now(index, query.query, self._options(index, query))
+        return search_now(index, query.query, self._options(index, query), self._served.encoder)
 
     async def fetch(self, locator: str) -> FetchedItem:
         document = await self._served.ask(lambda index: read_now(index, locator), self.view)
@@ -210,7 +210,7 @@ class DocumentsSearchSource(_FileSource):
         return SourceResult(tuple(items), found.coverage, self._pending(pending), matches.corrected, warnings)
 
     def _find(self, index: ProjectIndex, query: SourceQuery) -> object:
-        return find_documents(index, DocumentQuery(query.query, limit=query.limit), 0)
+        return find_documents(index, DocumentQuery(query.query, limit=query.limit), 0, self._served.encoder)
 
     def _search_some(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
         """Search the documents that pass the filters; their titles count as headings do."""

@@ -66,8 +66,8 @@ def find_documents(
                 raise
             return DocumentResults(DocumentMatches([], 0, {}, {}), coverage(index, pending))  # the project comes first
     store, masks = index.store, index.settings.mask_secrets
+    vectors = encode_query(index, request.query, "hybrid", encoder, store)
     store.refresh()
-    vectors = encode_query(index, request.query, "hybrid", encoder).vectors
     outdated = list[str]()
 
     def search(limit: int, among: frozenset[int] | None, mode: Mode) -> Answer:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from dowse.errors import NotWritable, PathRefused, UsageError
+from dowse.errors import NotIndexed, NotWritable, PathRefused, UsageError
 from dowse.freshness.indexer import EXPECTED_FACTS
 from dowse.freshness.scan import Drift
 from dowse.indexes.damage_recovery import answer_or_rebuild
@@ -93,7 +93,7 @@ def explain_rank(index: ProjectIndex, text: str, path: str, encoder: QueryEncode
     update_if_quick(index, text, waits=True)
     index.store.refresh()
     query = parse_search_query(text)
-    return explain_ranking(index.store, query, verdict.path, encode_query(index, query, "hybrid", encoder).vectors)
+    return explain_ranking(index.store, query, verdict.path, encode_query(index, query, "hybrid", encoder, index.store))
 
 
 def document_verdict(index: ProjectIndex, path: str) -> Verdict | None:
@@ -157,9 +157,10 @@ def _index_in_background(index: ProjectIndex, first: str) -> None:
 
 def coverage(index: ProjectIndex, pending: int = 0) -> Coverage:
     """Return how much of the project is indexed now."""
-    if not index.exists:
+    try:
+        store, is_indexing = index.store, index.is_being_updated()
+    except NotIndexed:
         return Coverage(0, 0, is_indexing=True)
-    store, is_indexing = index.store, index.is_being_updated()
     files = sum(store.totals(kind).documents for kind in KINDS)
     is_whole = not is_indexing and store.fact("state") == "complete"
     expected = files if is_whole else max(files, int(store.fact(EXPECTED_FACTS[index.view]) or 0))
@@ -173,15 +174,15 @@ def coverage(index: ProjectIndex, pending: int = 0) -> Coverage:
 def _search(index: ProjectIndex, query: SearchQuery, options: SearchOptions, encoder: QueryEncoder | None) -> Answer:
     """Search the store; files that turn out to have changed are indexed again, up to a bound."""
     store, options = index.store, replace(options, masks_secrets=index.settings.mask_secrets)
+    vectors = encode_query(index, query, options.mode, encoder, store)
     store.refresh()
-    encoded = encode_query(index, query, options.mode, encoder)
-    answer = search_store(store, index.source.read_bytes, query, options, encoded.vectors)
+    answer = search_store(store, index.source.read_bytes, query, options, vectors)
     if answer.outdated:
         with contextlib.suppress(NotWritable):  # the answer leaves them out and names them
             index.reindex(answer.outdated[:REPAIRED_FILES])
             store.refresh()
-            answer = search_store(store, index.source.read_bytes, query, options, encoded.vectors)
-    return replace(answer, skipped_method=encoded.skipped_method)
+            answer = search_store(store, index.source.read_bytes, query, options, vectors)
+    return replace(answer, skipped_method=vectors.skipped_method)
 
 
 def _wait_for_hits(index: ProjectIndex, ask: Callable[[], Answer]) -> Answer:

@@ -1,8 +1,9 @@
 """The vectors of a query: by the model if it is ready, else by the static table."""
 
 import contextlib
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
 from dowse.encoding.shipped import STATIC_VERSION
 from dowse.errors import DowseError
@@ -11,6 +12,7 @@ from dowse.indexes.index import ProjectIndex
 from dowse.searching.candidates import Mode, QueryVector
 from dowse.searching.query_terms import SearchQuery
 from dowse.settings import Settings
+from dowse.store.local import LocalStore
 
 if TYPE_CHECKING:
     from dowse.types import Vectors
@@ -22,8 +24,8 @@ QUERY_SECONDS = 0.15
 class QueryEncoder(Protocol):
     """Encodes queries with the model."""
 
-    def encode_query(self, version: str, text: str, seconds: float) -> "Vectors | None":
-        """Return the vector of a query, or None if it cannot be computed in time."""
+    def start_query(self, version: str, text: str) -> "Callable[[float], Vectors | None]":
+        """Have a query encoded; return a function that waits so many seconds for its vector."""
         ...
 
 
@@ -33,44 +35,81 @@ class InProcessEncoder:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
-    def encode_query(self, version: str, text: str, seconds: float) -> "Vectors | None":  # noqa: ARG002 - it never waits
-        """Return the vector of a query, or None if the model is not on this machine."""
-        from dowse.encoding.selection import open_version
+    def start_query(self, version: str, text: str) -> "Callable[[float], Vectors | None]":
+        """Return a function that encodes a query; its vector is None if the model is not on this machine."""
 
-        with contextlib.suppress(DowseError):
-            vector: Vectors = open_version(version, self._settings, lambda _text: None).encode([text])[0]
-            return vector
-        return None
+        def encode(_seconds: float) -> "Vectors | None":
+            from dowse.encoding.selection import open_version
+
+            with contextlib.suppress(DowseError):
+                vector: Vectors = open_version(version, self._settings, lambda _text: None).encode([text])[0]
+                return vector
+            return None
+
+        return encode
 
 
-class QueryVectors(NamedTuple):
-    """The vectors of a query, one for each encoder that takes part."""
-
+class _Encoded(NamedTuple):
     vectors: Sequence[QueryVector] = ()
     skipped_method: str = ""
-    """Why the model does not take part although the index has vectors of it."""
 
 
-def encode_query(index: ProjectIndex, query: SearchQuery, mode: Mode, encoder: QueryEncoder | None) -> QueryVectors:
-    """Return the vectors of a query; none if it is searched by words alone."""
+class QueryVectors(Sequence[QueryVector]):
+    """The vectors of a query, one for each encoder that takes part.
+
+    The model computes its vector while the words are searched: it is waited for when a vector is first needed.
+    """
+
+    def __init__(self, wait: Callable[[], _Encoded] = _Encoded) -> None:
+        self._wait = wait
+
+    @cached_property
+    def _encoded(self) -> _Encoded:
+        return self._wait()
+
+    @property
+    def skipped_method(self) -> str:
+        """Why the model does not take part although the index has vectors of it."""
+        return self._encoded.skipped_method
+
+    @overload
+    def __getitem__(self, at: int) -> QueryVector: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[QueryVector]: ...
+    def __getitem__(self, at: int | slice) -> QueryVector | Sequence[QueryVector]:
+        return self._encoded.vectors[at]
+
+    def __len__(self) -> int:
+        return len(self._encoded.vectors)
+
+
+def encode_query(
+    index: ProjectIndex, query: SearchQuery, mode: Mode, encoder: QueryEncoder | None, store: LocalStore
+) -> QueryVectors:
+    """Begin to encode a query and return its vectors; there are none if it is searched by words alone."""
     table = index.table() if mode != "lexical" else None
     if table is None:
         return QueryVectors()
-    text, store = _plain_text(query), index.store
-    vectors, skipped_method = list[QueryVector](), ""
+    text = _plain_text(query)
     version = serving_version(store, index.settings)
-    covered = _share(store.vector_counts(version)) if version else 0.0
-    if version and covered and encoder:
-        vector = encoder.encode_query(version, text, QUERY_SECONDS)
-        if vector is None:
-            skipped_method = f"{version} was not ready in time; the next search may have it"
-        else:
-            vectors.append(QueryVector(version, vector, covered, is_model=True))
-    if not vectors or covered < 1:
-        vector, covered = table.encode([text])[0], _share(store.vector_counts(STATIC_VERSION))
-        if covered and vector.any():
-            vectors.append(QueryVector(STATIC_VERSION, vector, covered))
-    return QueryVectors(vectors, skipped_method)
+    model_share = _share(store.vector_counts(version)) if version else 0.0
+    wait_for_model = encoder.start_query(version, text) if version and model_share and encoder else None
+
+    def wait() -> _Encoded:
+        vectors, skipped_method = list[QueryVector](), ""
+        if version and wait_for_model:
+            vector = wait_for_model(QUERY_SECONDS)
+            if vector is None:
+                skipped_method = f"{version} was not ready in time; the next search may have it"
+            else:
+                vectors.append(QueryVector(version, vector, model_share, is_model=True))
+        if not vectors or model_share < 1:
+            vector, table_share = table.encode([text])[0], _share(store.vector_counts(STATIC_VERSION))
+            if table_share and vector.any():
+                vectors.append(QueryVector(STATIC_VERSION, vector, table_share))
+        return _Encoded(vectors, skipped_method)
+
+    return QueryVectors(wait)
 
 
 def _plain_text(query: SearchQuery) -> str:

@@ -20,9 +20,13 @@ from dowse.keeping.watch_session import SessionCallbacks, WatchSession
 from dowse.keeping.watch_status import WatchStatus, read_watch_status, watch_lease
 from dowse.keeping.watched_index import RETRY_SECONDS
 from dowse.platform import Lock
+from dowse.types import KINDS
 
 INDEX_CHECK_SECONDS = 1.0
 """Time between two checks whether there is an index to keep fresh."""
+
+QUICK_SCAN_FILES = 5000
+"""A search waits for the first scan of a root with up to this many indexed files: it takes 0.3 s at most."""
 
 IndexCallback = Callable[[ProjectIndex], None]
 
@@ -67,8 +71,8 @@ class Keeper:
         return session.catch_up(project)
 
     def _started_session(self, project: ProjectIndex) -> WatchSession | None:
-        """Return the session; wait a moment for one that is about to start."""
-        deadline = time.monotonic() + CATCH_UP_SECONDS
+        """Return the session; wait a moment for one that is about to start, unless its first scan takes longer."""
+        deadline = time.monotonic() + (CATCH_UP_SECONDS if self._session or _has_quick_scan(project) else 0)
         while self._session is None and project.has_catalog and time.monotonic() < deadline:
             self._wake.set()  # the index may just have been created
             time.sleep(0.01)
@@ -136,6 +140,14 @@ class Keeper:
         with contextlib.suppress(DowseError, OSError):
             open_log(index_folder(self.root)).error("keeping fresh: %s", problem)
         self._stop.wait(RETRY_SECONDS)
+
+
+def _has_quick_scan(project: ProjectIndex) -> bool:
+    """Return whether a scan of the root takes no longer than a search may wait, judged by the last one."""
+    try:
+        return sum(project.whole.totals(kind).documents for kind in KINDS) <= QUICK_SCAN_FILES
+    except DowseError:
+        return True
 
 
 def _take_lead(lease: Lock) -> bool:

@@ -48,7 +48,7 @@ def find_flags(text: str) -> tuple[Flag, ...]:
     found = {Flag("instructions", line) for line in _find_instruction_lines(visible)}
     if len(visible) < len(text):
         found |= {Flag("hidden-characters", at) for at, line in enumerate(text.split("\n"), 1) if _hides_text(line)}
-    return tuple(sorted(found, key=lambda flag: (flag.line, flag.kind)))
+    return tuple(sorted(found, key=lambda flag: (flag.line, flag.kind))) if found else ()
 
 
 def _hides_text(line: str) -> bool:

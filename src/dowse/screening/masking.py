@@ -46,7 +46,9 @@ class Screened:
 
 def warning_fields(screened: Iterable[tuple[Screened, int]]) -> dict[str, Any]:
     """Return the fields of a reply about several texts, each with the line on which it begins."""
-    texts = list(screened)
+    texts = [(text, first_line) for text, first_line in screened if text.masked or text.flags]
+    if not texts:
+        return {}
     flags = [(flag.kind, flag.line + first_line - 1) for text, first_line in texts for flag in text.flags]
     fields: dict[str, Any] = {
         "masked": sorted({mask.kind for text, _ in texts for mask in text.masked}),

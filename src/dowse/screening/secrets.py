@@ -38,7 +38,10 @@ def find_secrets(text: str, path: str = "") -> list[Secret]:
     Some rules apply only to certain files, by their path.
     """
     rules = load_secret_rules()
-    candidates = {rule.kind: rule for keyword in rules.keywords.find_in(text) for rule in rules.by_keyword[keyword]}
+    keywords = rules.keywords.find_in(text)
+    if not keywords:
+        return []
+    candidates = {rule.kind: rule for keyword in keywords for rule in rules.by_keyword[keyword]}
     if any(kind in candidates for kind in _RANDOM_KINDS) and not _may_have_random_value(text):
         candidates = {kind: rule for kind, rule in candidates.items() if kind not in _RANDOM_KINDS}
     found = sorted(

@@ -88,10 +88,8 @@ def gather_evidence(
     unknown = unknown_words(store, query.positive)
     corrected = corrections(store, unknown)
     words = (*query.positive, *corrected.values())
-    covered = max((vector.coverage for vector in vectors if vector.is_model), default=0.0)
-    balance = method.balance(query, scope.kind, covered) if vectors else ranking_constants.WORDS_ONLY
-    near = _near_legs(store, vectors, scope, balance.meaning) if balance.meaning else []
     if method.mode == "vector":
+        _, near = _search_meaning(store, query, scope, vectors, method)
         near = [_drop_distant(leg, ()) for leg in near]
         return Evidence(near, paths={}, definers=[], terms=weights, nearness=_best_nearness(near))
     by_words = store.find_chunks(_text_query(words, _field_weights(query), scope), ranking_constants.CHUNK_CANDIDATES)
@@ -101,6 +99,7 @@ def gather_evidence(
     named = _text_query(query.names, {"names": 1.0}, scope)
     definers = store.find_chunks(named, ranking_constants.DOCUMENT_CANDIDATES) if query.names else []
     found = {hit.document_id for hit in (*by_words, *by_path, *definers)}
+    balance, near = _search_meaning(store, query, scope, vectors, method)  # last: the model has just begun to encode
     missing = 0.0
     for misspelled, correction in corrected.items():
         for term in terms_of(misspelled):
@@ -120,6 +119,15 @@ def gather_evidence(
         unknown=tuple(word for word in unknown if word.lower() not in corrected),
         nearness=_best_nearness(near),
     )
+
+
+def _search_meaning(
+    store: VectorSearcher, query: SearchQuery, scope: Scope, vectors: Sequence[QueryVector], method: SearchMethod
+) -> tuple[ranking_constants.Balance, list[Leg]]:
+    """Search by meaning; return the weights of words and meaning, and what was found."""
+    covered = max((vector.coverage for vector in vectors if vector.is_model), default=0.0)
+    balance = method.balance(query, scope.kind, covered) if vectors else ranking_constants.WORDS_ONLY
+    return balance, _near_legs(store, vectors, scope, balance.meaning) if balance.meaning else []
 
 
 def _near_legs(store: VectorSearcher, vectors: Sequence[QueryVector], scope: Scope, weight: float) -> list[Leg]:

@@ -21,6 +21,8 @@ MAX_LINE_BYTES = 1000
 """Maximum bytes of a line that are read beyond the chunk; a file of 900 KB in one line took a second."""
 
 _TOKEN = re.compile(r"\w+")
+_STEMS_OF_YING = frozenset({"die", "lie", "tie"})
+"""The stems of `dying`, `lying` and `tying`, the only ones that do not begin like their words."""
 _WORD_REST = re.compile(r"\w*")
 
 
@@ -90,6 +92,13 @@ def terms_among(text: str, terms: frozenset[str]) -> set[str]:
     return {term for _, word in _similar_words(text, terms) for term in terms_of_word(word) if term in terms}
 
 
+def shared_terms(text: str, terms: frozenset[str]) -> set[str]:
+    """Return those of the terms that a text contains; only words that may match are analyzed."""
+    if len(text.lower()) != len(text):
+        return terms_in(text) & terms
+    return {term for word in {word for _, word in _similar_words(text, terms)} for term in _terms_of_word(word)} & terms
+
+
 @lru_cache(maxsize=100_000)
 def terms_of_word(word: str) -> tuple[str, ...]:
     """Return the terms of a word; those of most words are cached."""
@@ -101,8 +110,9 @@ def _lines_of(data: bytes, chunk: StoredChunk) -> list[str]:
     first, last = max(0, chunk.start_byte - MAX_LINE_BYTES), min(len(data), chunk.end_byte + MAX_LINE_BYTES)
     start = max(first - 1, *(data.rfind(end, first, chunk.start_byte) for end in (b"\n", b"\r"))) + 1
     ends = [at for end in (b"\n", b"\r") if (at := data.find(end, max(start, chunk.end_byte - 1), last)) >= 0]
-    lines = data[start : min(ends, default=last)].splitlines()
-    return [line.decode("utf-8", "ignore") for line in lines] or [""]  # a very long line may be cut within a character
+    shown = data[start : min(ends, default=last)].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    text = shown.decode("utf-8", "ignore")  # a very long line may be cut within a character
+    return text.removesuffix("\n").split("\n")
 
 
 def _line_weights(lines: list[str], terms: Mapping[str, float]) -> list[float]:
@@ -140,7 +150,8 @@ def word_start(text: str, start: int) -> int:
 @lru_cache(maxsize=64)
 def _prefixes(terms: frozenset[str]) -> list[str]:
     """Return letters that a word contains if it may be one of the terms; analyzing all words takes ten times as long."""
-    return sorted({term[:4] if len(term) > 4 else term[: max(1, len(term) - 1)] for term in terms})
+    prefixes = {term[:4] if len(term) > 4 else term[: max(1, len(term) - 1)] for term in terms}
+    return sorted(prefixes | {f"{term[0]}y" for term in terms & _STEMS_OF_YING})
 
 
 def holds_phrase(text: str, phrase: str) -> bool:

@@ -26,7 +26,20 @@ from dowse.store.catalog_schema import STEPS
 from dowse.store.catalog_writer import AppliedBatch
 from dowse.store.matrix import VectorRow
 from dowse.store.overtaking import CurrentBatch, StoredState, WorkStart, leave_out_overtaken
-from dowse.types import Batch, FileContent, Kind, Link, Reason, Stat, StoredChunk, StoredDocument, Totals, Verdict, View
+from dowse.types import (
+    KINDS,
+    Batch,
+    FileContent,
+    Kind,
+    Link,
+    Reason,
+    Stat,
+    StoredChunk,
+    StoredDocument,
+    Totals,
+    Verdict,
+    View,
+)
 
 _PAGE_ROWS = 1000
 _AFTER_ALL = chr(0x10FFFF)
@@ -185,7 +198,15 @@ class Catalog:
 
     def totals(self, kind: Kind, view: View) -> Totals:
         """Return the counts of one kind, cached until the next transaction, since every answer reports them."""
-        sequence, key = self.sequence(), (kind, view)
+        return self._totals_at(self.sequence(), kind, view)
+
+    def chunk_counts(self, views: Iterable[View]) -> dict[View, int]:
+        """Return the number of chunks of every kind in each view."""
+        sequence = self.sequence()
+        return {view: sum(self._totals_at(sequence, kind, view).chunks for kind in KINDS) for view in views}
+
+    def _totals_at(self, sequence: int, kind: Kind, view: View) -> Totals:
+        key = kind, view
         if self._totals.get(key, (None,))[0] != sequence:
             self._totals[key] = sequence, self._count(kind, view)
         return self._totals[key][1]

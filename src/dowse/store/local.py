@@ -28,7 +28,6 @@ from dowse.store.overtaking import WorkStart
 from dowse.store.storage_layout import folder_size
 from dowse.store.store_files import CATALOG_FILE
 from dowse.types import (
-    KINDS,
     Batch,
     DocumentMatch,
     FileContent,
@@ -314,9 +313,7 @@ class LocalStore:
 
     def vector_counts(self, encoder: str) -> tuple[int, int]:
         """Return the number of chunks with a vector, and the number of all chunks."""
-        chunks = {
-            view: sum(self._catalog.totals(kind, view).chunks for kind in KINDS) for view in (View.BOTH, self._view)
-        }
+        chunks = self._catalog.chunk_counts((View.BOTH, self._view))
         return self._matrices.count(encoder, self._view, chunks), chunks[self._view]
 
     # Checking and repairing
