@@ -12,7 +12,7 @@ from dowse.indexes.query_vectors import QueryEncoder, encode_query
 from dowse.line_numbers import split_lines
 from dowse.parsing.document_parsing import parse
 from dowse.parsing.parsed_outlines import outline
-from dowse.searching.candidates import Mode
+from dowse.searching.candidates import Mode, Spelling
 from dowse.searching.document_ranking import DocumentMatches, DocumentSearch, SearchPlace, rank_documents
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import MAX_LIMIT, Answer, SearchOptions, search_store
@@ -70,10 +70,11 @@ def find_documents(
     store.refresh()
     outdated = list[str]()
 
-    def search(limit: int, among: frozenset[int] | None, mode: Mode) -> Answer:
+    def search(limit: int, among: frozenset[int] | None, mode: Mode, spelling: Spelling) -> Answer:
         options = SearchOptions(
             min(limit, MAX_LIMIT), budget_tokens=NO_BUDGET, mode=mode, among=among,
             ranked_files=max(RANKED_FILES, 2 * limit), shown_chunks=1, masks_secrets=masks,
+            spelling=spelling,
         )  # fmt: skip
         by_meaning = vectors if mode == "vector" else ()
         answer = search_store(store, index.source.read_bytes, request.query, options, by_meaning)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dowse.protocols import Searchable, VectorSearcher, WordSearcher
 from dowse.searching import ranking_constants
@@ -76,8 +76,13 @@ def gather_evidence(
     scope: Scope,
     vectors: Sequence[QueryVector] = (),
     method: SearchMethod | None = None,
+    *,
+    spelling: "Spelling | None" = None,
 ) -> Evidence | None:
-    """Run the search methods for a query and return what they found; None when nothing can match."""
+    """Run the search methods for a query and return what they found; None when nothing can match.
+
+    The spelling is checked unless it was before.
+    """
     method = method or SearchMethod()
     terms = list(dict.fromkeys(terms_of(" ".join(query.positive))))[:MAX_TERMS]
     scope = _narrow_scope(store, query, scope)
@@ -85,8 +90,7 @@ def gather_evidence(
         return None
     total = store.entry_count()
     weights = {term: rarity(store.chunk_frequency(term), total) for term in terms}
-    unknown = unknown_words(store, query.positive)
-    corrected = corrections(store, unknown)
+    unknown, corrected = spelling or check_spelling(store, query.positive)
     words = (*query.positive, *corrected.values())
     if method.mode == "vector":
         _, near = _search_meaning(store, query, scope, vectors, method)
@@ -169,7 +173,20 @@ def _best_nearness(legs: Iterable[Leg]) -> dict[int, float]:
     return nearness
 
 
-def corrections(store: WordSearcher, unknown: Iterable[str]) -> dict[str, str]:
+class Spelling(NamedTuple):
+    """The words of a query that do not occur in the index, and the words that replace them."""
+
+    unknown: Sequence[str]
+    corrected: "Mapping[str, str]"
+
+
+def check_spelling(store: WordSearcher, words: Iterable[str]) -> Spelling:
+    """Find the words that do not occur, and replace those that are similar to one that does."""
+    unknown = unknown_words(store, words)
+    return Spelling(unknown, _corrections(store, unknown))
+
+
+def _corrections(store: WordSearcher, unknown: Iterable[str]) -> dict[str, str]:
     """Return the most similar indexed word for each unknown word, if one is similar enough."""
     found: dict[str, str] = {}
     for word in unknown:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from dowse.protocols import Store
 from dowse.screening.masking import screen_text
-from dowse.searching.candidates import Mode, QueryVector, corrections, unknown_words
+from dowse.searching.candidates import Mode, QueryVector, Spelling, check_spelling
 from dowse.searching.passage_screening import screen_passages
 from dowse.searching.passages import Passage, holds_phrase, select_passage
 from dowse.searching.query_terms import SearchQuery
@@ -41,8 +41,10 @@ MIN_MEANING_TERMS = 2
 PHRASE_SECONDS = 0.2
 """Time limit for reading documents to check phrases. Documents that are not read in time count if they have all words."""
 
-SearchTexts = Callable[[int, frozenset[int] | None, Mode], Answer]
+SearchTexts = Callable[[int, frozenset[int] | None, Mode, Spelling], Answer]
 """Searches the texts: takes a limit, the documents to search or None for all, and the search method."""
+FindTexts = Callable[[int, frozenset[int] | None, Mode], Sequence[SearchHit]]
+"""The same for one query, whose spelling was checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +97,10 @@ def rank_documents(
     vectors: Sequence[QueryVector] = (),
 ) -> DocumentMatches:
     """Return the best documents by title and content, up to the limit of the search."""
-    query, corrected = search.query, corrections(store, unknown_words(store, search.query.positive))
+    query, spelling = search.query, check_spelling(store, search.query.positive)
+    corrected = spelling.corrected
     match, terms = _match_of(search, corrected), _query_terms(query, corrected)
+    find_texts: FindTexts = lambda limit, among, mode: search_texts(limit, among, mode, spelling).hits  # noqa: E731
     if not terms:
         return _titled_exactly(store, read, search)
     selected = store.match_documents(match, 2 * (search.limit + SPARE_CANDIDATES))
@@ -105,11 +109,11 @@ def rank_documents(
         match, total = _with_phrases(store, read, search, match)
         selected = store.match_documents(match, 2 * (search.limit + SPARE_CANDIDATES))
     if not total:
-        return DocumentMatches(_near_in_meaning(store, search, terms, search_texts, vectors), 0, terms, corrected)
+        return DocumentMatches(_near_in_meaning(store, search, terms, find_texts, vectors), 0, terms, corrected)
     titled = store.documents_by_id(selected.ids[: selected.titled])
     shares = {number: _title_share(query, terms, document.title) for number, document in titled.items()}
     whole_titles = {number for number, share in shares.items() if share >= 1}
-    hits = _best_text_hits(store, match, search, search_texts, whole_titles)
+    hits = _best_text_hits(store, match, search, find_texts, whole_titles)
     ranks, near = {number: rank for rank, number in enumerate(hits)}, _nearness(store, vectors, {*hits, *shares})
     paths = {**{number: hit.path for number, hit in hits.items()}, **{one.id: one.path for one in titled.values()}}
     ranked = sorted(
@@ -121,9 +125,10 @@ def rank_documents(
         ),
         key=lambda one: (-one.relevance, -one.nearness, one.text_rank, paths[one.document_id]),
     )
-    verified, gone = _verify_candidates(store, read, ranked, search.limit)
+    verified, gone = _verify_candidates(store, read, ranked, search.limit, titled)
     passages = _find_passages(store, [current for _, _, current in verified if current], search, terms)
-    in_text = _ids_in_texts(store, match, [candidate.document_id for candidate, _, _ in verified])
+    by_title = [candidate.document_id for candidate, _, _ in verified if candidate.document_id not in hits]
+    in_text = hits.keys() | _ids_in_texts(store, match, by_title)
     found = [
         RankedDocument(
             _mask_secrets(document) if search.masks_secrets else document,
@@ -213,7 +218,7 @@ def _near_in_meaning(
     store: Store,
     search: DocumentSearch,
     terms: Mapping[str, float],
-    search_texts: SearchTexts,
+    find_texts: FindTexts,
     vectors: Sequence[QueryVector],
 ) -> list[RankedDocument]:
     """Return documents near the query in meaning, for a query of several words that no document has."""
@@ -221,7 +226,7 @@ def _near_in_meaning(
     has_operators = query.must or query.must_not or query.phrases or query.not_phrases
     if not vectors or search.place == "title" or has_operators or len(terms) < MIN_MEANING_TERMS:
         return []
-    hits = {hit.document_id: hit for hit in search_texts(search.limit, None, "vector").hits}
+    hits = {hit.document_id: hit for hit in find_texts(search.limit, None, "vector")}
     documents = store.documents_by_id(hits)
     return [
         RankedDocument(
@@ -260,18 +265,18 @@ def _title_share(query: SearchQuery, terms: Mapping[str, float], title: str) -> 
 
 
 def _best_text_hits(
-    store: Store, match: DocumentMatch, search: DocumentSearch, search_texts: SearchTexts, whole_titles: set[int]
+    store: Store, match: DocumentMatch, search: DocumentSearch, find_texts: FindTexts, whole_titles: set[int]
 ) -> dict[int, SearchHit]:
     """Return the best texts by document id, as many as fit beside the documents with the whole query in their title."""
     limit = search.limit
     if not match.in_texts or len(whole_titles) >= limit:
         return {}
-    hits = _matching_hits(store, match, search_texts(limit, match.among, "lexical").hits)
+    hits = _matching_hits(store, match, find_texts(limit, match.among, "lexical"))
     while (missing := limit - len(hits.keys() | whole_titles)) > 0:
         # The best passages were all in a few documents, or in documents that match only by their path.
         texts = store.match_documents(replace(match, in_titles=False), MORE_DOCUMENTS + len(hits)).ids
         remaining = frozenset(texts) - hits.keys()
-        more = _matching_hits(store, match, search_texts(missing, remaining, "lexical").hits) if remaining else {}
+        more = _matching_hits(store, match, find_texts(missing, remaining, "lexical")) if remaining else {}
         if not more:
             break
         lowest = min((hit.relevance for hit in hits.values()), default=1.0)
@@ -311,7 +316,7 @@ def _make_candidate(
 
 
 def _verify_candidates(
-    store: Store, read: ReadBytes, ranked: list[_Candidate], limit: int
+    store: Store, read: ReadBytes, ranked: list[_Candidate], limit: int, titled: Mapping[int, StoredDocument]
 ) -> tuple[list[tuple[_Candidate, StoredDocument, Current | None]], int]:
     """Return the first candidates that are up to date, and the number of those that are gone or changed.
 
@@ -319,7 +324,8 @@ def _verify_candidates(
     """
     verified: list[tuple[_Candidate, StoredDocument, Current | None]] = []
     gone = 0
-    documents = store.documents_by_id([candidate.document_id for candidate in ranked])
+    others = [candidate.document_id for candidate in ranked if candidate.document_id not in titled]
+    documents = {**titled, **store.documents_by_id(others)}
     for candidate in ranked:
         if len(verified) == limit:
             break

@@ -9,7 +9,7 @@ from dowse.globs import compile_glob
 from dowse.protocols import ChunkReader, Searchable
 from dowse.screening.masking import screen_text
 from dowse.searching import ranking_constants
-from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, gather_evidence
+from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, Spelling, gather_evidence
 from dowse.searching.passage_screening import screen_passages
 from dowse.searching.passages import Passage, holds_phrase, merge_passages, select_passage, shared_terms
 from dowse.searching.query_terms import SearchQuery
@@ -41,6 +41,8 @@ class SearchOptions:
     shown_chunks: int = ranking_constants.MAX_SHOWN_CHUNKS
     """Maximum number of chunks shown of a file."""
     masks_secrets: bool = True
+    spelling: Spelling | None = None
+    """The spelling of the query, if it was checked before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +96,9 @@ def search_store(
     if options.mode == "vector" and not vectors:
         raise UsageError("mode 'vector' needs an encoder, and this index has none. Use 'hybrid' or 'lexical'.")
     started = time.perf_counter()
-    evidence = gather_evidence(
-        store, query, scope_of(store, options), vectors, SearchMethod(options.mode, options.alpha)
-    )
+    method = SearchMethod(options.mode, options.alpha)
+    scope = scope_of(store, options)
+    evidence = gather_evidence(store, query, scope, vectors, method, spelling=options.spelling)
     if evidence is None:
         return Answer(query, methods=_search_methods(options, vectors), seconds=time.perf_counter() - started)
     scores = leg_scores(evidence.legs)

@@ -86,7 +86,7 @@ def nearest(
         is_wanted &= np.isin(rows.documents, np.fromiter(among, np.int64, len(among)))
     positions, query = np.flatnonzero(is_wanted), vector.astype(np.float32)
     if len(positions) > SHORTLIST_ROWS and _has_ordered_dimensions(query):
-        rough = (_dot_products(rows.rough, query[:ROUGH_DIMENSIONS]) * rows.scales)[positions]
+        rough = (_dot_products(rows.rough, query[:ROUGH_DIMENSIONS], is_wanted) * rows.scales)[positions]
         positions = positions[np.argpartition(-rough, SHORTLIST_ROWS)[:SHORTLIST_ROWS]]
     is_partial = len(positions) < len(rows.chunks)
     scores = _dot_products(rows.cells[positions] if is_partial else rows.cells, query) * rows.scales[positions]
@@ -120,13 +120,20 @@ def _has_ordered_dimensions(vector: "Vectors") -> bool:
     return float((vector[:ROUGH_DIMENSIONS] ** 2).sum()) >= 0.5 * float((vector**2).sum())
 
 
-def _dot_products(cells: "NDArray[np.int8]", query: "Vectors") -> "Vectors":
-    """Return the dot product of each row with a vector, before scaling."""
+def _dot_products(
+    cells: "NDArray[np.int8]", query: "Vectors", is_wanted: "NDArray[np.bool_] | None" = None
+) -> "Vectors":
+    """Return the dot product of each row with a vector, before scaling; 0 in blocks without a row that is wanted.
+
+    The files of a folder are often of one kind, and so are most blocks.
+    """
     import numpy as np
 
-    products = np.empty(len(cells), np.float32)
+    products = np.zeros(len(cells), np.float32)
     floats = np.empty((_BLOCK_ROWS, len(query)), np.float32)
     for start in range(0, len(cells), _BLOCK_ROWS):
+        if is_wanted is not None and not is_wanted[start : start + _BLOCK_ROWS].any():
+            continue
         block = cells[start : start + _BLOCK_ROWS]
         np.copyto(floats[: len(block)], block)
         np.dot(floats[: len(block)], query, out=products[start : start + len(block)])
