@@ -48,7 +48,7 @@ bench: .venv/installed ## measure; CORPORA, EVAL, CODE_SEARCH name folders of da
 	$(RUN) -m bench "$(CORPORA)"
 	$(RUN) -m bench.search "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.serve "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
-	$(RUN) -m bench.overhead
+	$(RUN) -m bench.calls "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.freshness "$(CORPORA)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.meaning --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.encoding "$(CORPORA)" --eval "$(EVAL)"

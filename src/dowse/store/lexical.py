@@ -7,6 +7,7 @@ commit it has reached. After a kill between a commit and its marker, the changes
 import contextlib
 import errno
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -61,6 +62,8 @@ class LexicalIndex:
         self._index: Any = None
         self._linked_meta: tuple[int, int] | None = None
         """The stamp of `meta.json` if the index was opened through links, which are gone when it is to be reloaded."""
+        self._loaded_meta: tuple[int, int] | None = None
+        """The stamp that `meta.json` had before the index was last reloaded."""
 
     def marker(self) -> Marker | None:
         """Return the marker of the index on disk; None when the index is missing or damaged, or older than its marker."""
@@ -269,7 +272,9 @@ class LexicalIndex:
             try:
                 with _translate_errors():
                     self._files.check()
-                    self._index.reload()
+                    if self._loaded_meta != (stamp := self._meta_stamp()):
+                        self._index.reload()
+                        self._loaded_meta = stamp
             except LexicalDamaged:
                 self._index = None
 
@@ -292,7 +297,7 @@ class LexicalIndex:
     def _meta_stamp(self) -> tuple[int, int]:
         """Return what changes about `meta.json` with every commit."""
         try:
-            seen = (self.folder / "meta.json").stat()
+            seen = os.stat(f"{self.folder}/meta.json")  # noqa: PTH116 - 3 µs instead of 12, at every search
         except OSError:
             return 0, 0
         return seen.st_mtime_ns, seen.st_ino

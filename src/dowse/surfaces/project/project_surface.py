@@ -128,10 +128,10 @@ class ProjectSurface:
         }
 
     def _pattern_path(self, call: Call, served: ServedIndex) -> Callable[[str], str]:
-        """Return how a path is written for the pattern: without the project's name if the call names the project."""
+        """Return how a path is written for the pattern: without the project's name if it is the only one, or is named."""
         name = call.arguments.get("project")
         is_bare = name is not None and not call.arguments["pattern"].startswith(f"{name}/")
-        return str if is_bare else partial(self.service.shown_path, served)
+        return str if is_bare or not self.service.has_several else partial(self.service.shown_path, served)
 
     def _qualified(self, call: Call, served: ServedIndex, path: str) -> str:
         return self.service.shown_path(served, path) if self._pattern_path(call, served) is str else path
