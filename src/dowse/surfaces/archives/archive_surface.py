@@ -60,12 +60,14 @@ class ArchiveSurface:
         self._worker: subprocess.Popen[bytes] | None = None
         self._database: ArchiveDatabase | None = None
         self._lock = threading.Lock()
+        self._is_closed = False
+        """The server has ended; a thread that still prepares the first search starts no process any more."""
         self.tools = _tools(self)
 
     def start(self) -> None:
         """Start the process that indexes. A server calls this when it starts; otherwise the first search does."""
         with self._lock:
-            if self._keeps_fresh and self._worker is None:
+            if self._keeps_fresh and self._worker is None and not self._is_closed:
                 paths = (self.locations.research, self.locations.url_content, self.locations.database)
                 # -P keeps the working directory, which may be an untrusted project, out of the import path.
                 command = [sys.executable, "-P", "-m", "dowse.archives.archive_worker", *map(str, paths)]
@@ -76,6 +78,7 @@ class ArchiveSurface:
     def close(self) -> None:
         """Stop indexing and close the database."""
         with self._lock:
+            self._is_closed = True
             worker, self._worker = self._worker, None
             database, self._database = self._database, None
         if worker:
