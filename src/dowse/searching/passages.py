@@ -96,7 +96,7 @@ def shared_terms(text: str, terms: frozenset[str]) -> set[str]:
     """Return those of the terms that a text contains; only words that may match are analyzed."""
     if len(text.lower()) != len(text):
         return terms_in(text) & terms
-    return {term for word in {word for _, word in _similar_words(text, terms)} for term in _terms_of_word(word)} & terms
+    return {term for word in {word for _, word in _similar_words(text, terms)} for term in terms_of_word(word)} & terms
 
 
 @lru_cache(maxsize=100_000)
