@@ -82,21 +82,9 @@ def _join_passages(first: Passage, second: Passage) -> Passage:
     )
 
 
-def terms_in(text: str) -> set[str]:
-    """Return the terms of a text, word by word: the terms of most words are cached."""
-    return set[str]().union(*map(terms_of_word, set(_TOKEN.findall(text))))
-
-
 def terms_among(text: str, terms: frozenset[str]) -> set[str]:
     """Return those of the terms that a text has."""
     return {term for _, word in _similar_words(text, terms) for term in terms_of_word(word) if term in terms}
-
-
-def shared_terms(text: str, terms: frozenset[str]) -> set[str]:
-    """Return those of the terms that a text contains; only words that may match are analyzed."""
-    if len(text.lower()) != len(text):
-        return terms_in(text) & terms
-    return {term for word in {word for _, word in _similar_words(text, terms)} for term in terms_of_word(word)} & terms
 
 
 @lru_cache(maxsize=100_000)
@@ -130,7 +118,8 @@ def _line_weights(lines: list[str], terms: Mapping[str, float]) -> list[float]:
 def _similar_words(text: str, terms: frozenset[str]) -> Iterator[tuple[int, str]]:
     """Yield the words of a text that may contain one of the terms, each with a position in it."""
     small = text.lower()
-    small = small if len(small) == len(text) else text  # a few letters become two in lower case
+    if len(small) != len(text):  # a few letters become two in lower case
+        small = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
     for prefix in _prefixes(terms):
         at = small.find(prefix)
         while at >= 0:

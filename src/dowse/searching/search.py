@@ -11,7 +11,7 @@ from dowse.screening.masking import screen_text
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, Spelling, gather_evidence
 from dowse.searching.passage_screening import screen_passages
-from dowse.searching.passages import Passage, holds_phrase, merge_passages, select_passage, shared_terms
+from dowse.searching.passages import Passage, holds_phrase, merge_passages, select_passage, terms_among
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, RankedFile, best_chunks, leg_scores, rank_files, shortlist
 from dowse.searching.verification import Current, ReadBytes, verify
@@ -238,8 +238,8 @@ def _relevance(document: StoredDocument, passages: list[Passage], evidence: Evid
     path = document.path if evidence.path else document.path.rpartition("/")[2]
     around = [path, document.title, *(name for passage in passages for name in (*passage.symbols, *passage.headings))]
     wanted = frozenset(terms)
-    names = shared_terms(" ".join(around), wanted)
-    everything = names.union(*(shared_terms(passage.text, wanted) for passage in passages))
+    names = terms_among(" ".join(around), wanted)
+    everything = names.union(*(terms_among(passage.text, wanted) for passage in passages))
     in_names, in_all = (sum(terms[term] for term in found) / total for found in (names, everything))
     by_words = ranking_constants.PASSAGE_RELEVANCE * in_all + ranking_constants.NAME_RELEVANCE * in_names
     return round(by_words + (1 - by_words) * _meaning_relevance(evidence.nearness.get(document.id, 0.0)), 4)
