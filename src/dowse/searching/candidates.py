@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from dowse.protocols import Searchable, VectorSearcher, WordSearcher
 from dowse.searching import ranking_constants
 from dowse.searching.query_terms import SearchQuery
-from dowse.searching.ranking import Evidence, Leg, rarity
+from dowse.searching.ranking import Evidence, HalfWay, Leg, rarity
 from dowse.text.analysis import restore_underscores, terms_of, whole_terms_of
 from dowse.text.vocabulary import similar_words
 from dowse.types import Kind, Scored, TextQuery
@@ -111,6 +111,12 @@ def gather_evidence(
             missing += weight * (1 - ranking_constants.CORRECTION_WEIGHT)
             for corrected_term in terms_of(correction):
                 weights.setdefault(corrected_term, weight * ranking_constants.CORRECTION_WEIGHT)
+    half_way = None
+    if len(near) > 1:  # of the model, which has encoded some documents, and of the table
+        balances = [method.balance(query, scope.kind, share) for share in (1.0, 0.0)]
+        encoder = next(vector.encoder for vector in vectors if vector.is_model)
+        documents = frozenset(found) | {hit.document_id for leg in near for hit in leg.hits}
+        half_way = _half_way(near, by_words, balances, found, store.encoded_documents(encoder, documents))
     near = [_drop_distant(leg, found) for leg in near]
     return Evidence(
         legs=[Leg("words", by_words, balance.words), *near],
@@ -122,6 +128,7 @@ def gather_evidence(
         corrected=corrected,
         unknown=tuple(word for word in unknown if word.lower() not in corrected),
         nearness=_best_nearness(near),
+        half_way=half_way,
     )
 
 
@@ -132,6 +139,21 @@ def _search_meaning(
     covered = max((vector.coverage for vector in vectors if vector.is_model), default=0.0)
     balance = method.balance(query, scope.kind, covered) if vectors else ranking_constants.WORDS_ONLY
     return balance, _near_legs(store, vectors, scope, balance.meaning) if balance.meaning else []
+
+
+def _half_way(
+    near: Sequence[Leg],
+    by_words: Sequence[Scored],
+    balances: Sequence[ranking_constants.Balance],
+    found: Collection[int],
+    encoded: frozenset[int],
+) -> HalfWay:
+    """Return what the model and the table say, each with the weights that it has where it is alone."""
+    by_model, by_table = (
+        [Leg("words", by_words, balance.words), _drop_distant(replace(leg, weight=balance.meaning, among=None), found)]
+        for leg, balance in zip(near, balances, strict=True)
+    )
+    return HalfWay(by_table, by_model, encoded)
 
 
 def _near_legs(store: VectorSearcher, vectors: Sequence[QueryVector], scope: Scope, weight: float) -> list[Leg]:

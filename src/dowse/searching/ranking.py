@@ -43,11 +43,25 @@ class Evidence:
     """Words that do not occur and have no similar word."""
     nearness: Mapping[int, float] = field(default_factory=dict)
     """The nearness in meaning of the nearest chunk of each document, from 0 to 1."""
+    half_way: "HalfWay | None" = None
+    """Present while the model has encoded some documents and not all."""
 
     @property
     def defining_documents(self) -> frozenset[int]:
         """Documents that define a name in the query."""
         return frozenset(hit.document_id for hit in self.definers)
+
+
+@dataclass(frozen=True, slots=True)
+class HalfWay:
+    """What the table says of all documents, and the model of those that it has encoded.
+
+    The two scales cannot be compared. So the table ranks all documents, and the model only puts its own in order.
+    """
+
+    by_table: Sequence[Leg]
+    by_model: Sequence[Leg]
+    encoded: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +97,17 @@ def shortlist(evidence: Evidence, scores: LegScores, limit: int) -> list[int]:
 
 def rank_files(evidence: Evidence, scores: LegScores, paths: Mapping[int, str]) -> list[RankedFile]:
     """Rank the documents whose paths are given, best first; ties by path."""
+    if evidence.half_way is None:
+        return _rank_by(scores, evidence, paths)
+    by_table, by_model = (
+        _rank_by(leg_scores(legs), evidence, paths) for legs in (evidence.half_way.by_table, evidence.half_way.by_model)
+    )
+    encoded = evidence.half_way.encoded
+    reordered = iter([file for file in by_model if file.document_id in encoded])
+    return [next(reordered) if file.document_id in encoded else file for file in by_table]
+
+
+def _rank_by(scores: LegScores, evidence: Evidence, paths: Mapping[int, str]) -> list[RankedFile]:
     by_path = _scale(evidence.paths)
     definers = evidence.defining_documents
     total, terms = sum(evidence.terms.values()) or 1.0, frozenset(evidence.terms)
