@@ -47,6 +47,7 @@ soak: .venv/installed ## fuzzing, bombs, kills, storms, a day of a server, and t
 bench: .venv/installed ## measure; CORPORA, EVAL, CODE_SEARCH name folders of data (docs/benchmarks.md)
 	$(RUN) -m bench "$(CORPORA)"
 	$(RUN) -m bench.search "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
+	$(RUN) -m bench.cold --eval "$(EVAL)" --code-search "$(CODE_SEARCH)" --semble .bench/semble
 	$(RUN) -m bench.serve "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.calls "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.freshness "$(CORPORA)" --code-search "$(CODE_SEARCH)"

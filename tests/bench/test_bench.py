@@ -93,6 +93,17 @@ def test_answers_are_judged_and_each_rule_is_taken_away(tmp_path: Path) -> None:
     assert "DEFINITION = 0" in done.stdout
 
 
+def test_the_first_answer_is_measured(tmp_path: Path) -> None:
+    laid_out = write_tree(tmp_path / "laid-out", {"small/src/login.py": "def login(): ...\n", "small/b.py": "x = 1\n"})
+    query = {"id": "1", "query": "login", "category": "symbol", "relevant": [{"path": "src/login.py"}], "secondary": []}
+    judged = write_tree(tmp_path / "eval", {"code-search/queries.jsonl": json.dumps(query | {"repo": "small"}) + "\n"})
+    command = [sys.executable, "-m", "bench.cold", "--eval", str(judged), "--code-search", str(laid_out)]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stderr
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("the first answer")]
+    assert line.split()[-2:] == ["1.000", "100%"]
+
+
 def test_the_server_is_measured_over_stdio(corpora: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("<!-- bench serve: start -->\nold\n<!-- bench serve: end -->\n", encoding="utf-8")
