@@ -37,6 +37,7 @@ KEYS = {
     "corrected": "words that occur nowhere, and the known words that were searched instead",
     "coverage": "how much of the project the answer is about",
     "developerMessage": "the technical description of an error",
+    "direct": "present if the file is not indexed yet and was searched by words alone",
     "docId": "the id of a document in its named index",
     "docs": "the `files` and `chunks` of documentation",
     "encoding": "the progress of the vectors: the `encoder`, its `state` (`complete`, `working`, `waiting`, `paused`, `off` "
@@ -53,6 +54,8 @@ KEYS = {
     "headings": "in `search_documents`, the headings above the passage; elsewhere the headings of the document",
     "indexedFiles": "the number of files in the index now",
     "indexing": "present while a run is in progress",
+    "searchedDirectly": "the number of files that are not indexed yet and were searched by words alone",
+    "secondsLeft": "about how long the run that is indexing takes from now on",
     "kind": "the target of a link: `document`, `web`, `broken` or `other`; for a source, its kind",
     "lastCheck": "when all files were last compared with the index",
     "lastError": "why the last run failed, until a run succeeds",

@@ -45,7 +45,7 @@ KNOWS: dict[str, set[str]] = {
     "sources": {"reading"},
     "parsing": {"reading", "chunking", "encoding"},
     "store": {"chunking", "encoding", "text"},
-    "searching": {"store", "screening", "text"},
+    "searching": {"chunking", "reading", "store", "screening", "text"},
     "freshness": {"sources", "parsing", "reading", "chunking", "encoding", "store", "text"},
     "sites": {"parsing", "reading", "searching", "screening", "sources", "text"},
     "notes": {"store", "text"},

@@ -165,6 +165,10 @@ class WordSearcher(Protocol):
         """Search the fields of documents; best first, ties by id."""
         ...
 
+    def match_documents(self, match: DocumentMatch, limit: int) -> MatchedDocuments:
+        """Select documents by words; return how many there are and the ids of the first, best title first."""
+        ...
+
     def documents_with_word(self, word: str) -> frozenset[int]:
         """Return the documents that contain a word: whole, or all its parts in one chunk."""
         ...
@@ -190,10 +194,6 @@ class TextSearcher(WordSearcher, Protocol):
 
         Searches see this state until the next call.
         """
-        ...
-
-    def match_documents(self, match: DocumentMatch, limit: int) -> MatchedDocuments:
-        """Select documents by words; return how many there are and the ids of the first, best title first."""
         ...
 
     def title_frequency(self, term: str) -> int:

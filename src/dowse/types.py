@@ -368,6 +368,10 @@ class Coverage:
     pending: int = 0
     problem: str = ""
     """Why changed files are left out, if it is because nothing can be written."""
+    direct: int = 0
+    """The number of files that were searched directly, by words alone, because they are not indexed yet."""
+    seconds_left: int | None = None
+    """About how long indexing takes from now on; None if nothing can be said."""
 
     @property
     def is_complete(self) -> bool:

@@ -237,10 +237,13 @@ def test_a_project_that_is_not_indexed_does_not_fail_the_search(tmp_path: Path) 
     assert "project/app" not in reply["metadata"]["searched"]
 
 
-def test_without_create_index_another_remedy_is_named(tmp_path: Path) -> None:
+def test_where_no_tool_can_ask_a_very_large_project_is_left_to_a_command(tmp_path: Path, storage: Path) -> None:
+    storage.mkdir(parents=True, exist_ok=True)
+    (storage / "config.json").write_text('{"maxFiles": 1}', encoding="utf-8")
     server = make_federated_server(tmp_path, make_app(tmp_path), Offer(level="minimal"))
     reply = run_conversation(server, lambda assistant: assistant.call_tool("search", query="quince"))
-    assert "dowse index" in reply["metadata"]["problems"]["project/app"]
+    problem = reply["metadata"]["problems"]["project/app"]
+    assert "dowse index" in problem
 
 
 def test_a_source_that_is_broken_is_named_and_the_others_answer(tmp_path: Path, app: Path, storage: Path) -> None:

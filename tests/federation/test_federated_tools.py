@@ -1,6 +1,8 @@
 """The federated tools: which are offered, to whom, their size in tokens, and their status."""
 
+import asyncio
 import json
+import time
 from pathlib import Path
 
 import anyio
@@ -63,6 +65,24 @@ def test_minimal_is_three_tools_over_everything(tmp_path: Path, app: Path, mode:
     assert [one["name"] for one in status["sources"]] == [
         "project/app", "documents/app", "site/fruit", "archive", "index/default",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("offer", [Offer(level="minimal"), Offer(("federated",))])
+def test_where_no_tool_creates_an_index_the_server_does_when_it_starts(tmp_path: Path, mode: str, offer: Offer) -> None:
+    root = make_app(tmp_path)
+
+    async def conversation(assistant: Assistant) -> tuple[Reply, Reply]:
+        first = await assistant.call_tool("search", query="quince", source="project/app")
+        deadline = time.monotonic() + 60
+        while (status := await assistant.call_tool("get_index_status"))["status"] != "ready":
+            assert time.monotonic() < deadline, status
+            await asyncio.sleep(0.1)
+        return first, status
+
+    first, status = run_conversation(ComposedServer(Service([root]), root, offer), conversation, mode)
+    assert first["results"][0]["source"] == "project/app"
+    (row,) = [one for one in status["sources"] if one["name"] == "project/app"]
+    assert (row["state"], row["files"] > 0) == ("ready", True)
 
 
 @pytest.mark.parametrize(

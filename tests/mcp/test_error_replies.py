@@ -15,7 +15,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from dowse.error_catalog import CATALOG
 from dowse.errors import UsageError, error_with
-from dowse.indexes import project_search
+from dowse.indexes import growing_index
 from dowse.mcp.error_replies import error_reply, without_storage_root
 from dowse.platform import Lock, writing_error
 from dowse.store import storage_layout
@@ -130,10 +130,11 @@ def test_index_busy(indexed: Path, mode: str) -> None:
 
 
 def test_an_index_that_was_begun_and_is_not_there_yet_is_busy(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(project_search, "FIRST_HITS_SECONDS", 0.1)
+    monkeypatch.setattr(growing_index, "FIRST_HITS_SECONDS", 0.1)
     storage_layout.index_folder(root).mkdir(parents=True)
     with Lock(storage_layout.index_folder(root) / "index.lock").held(1.0):
-        assert expect_error("auto", "search_code", root, query="apple")["code"] == "INDEX_BUSY"
+        error = expect_error("auto", "search_code", root, query="apple", mode="vector")
+        assert error["code"] == "INDEX_BUSY"
 
 
 @pytest.fixture(scope="module")

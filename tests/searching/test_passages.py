@@ -5,15 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dowse.line_numbers import line_starts
-from dowse.searching.passages import (
-    MAX_LINES,
-    Passage,
-    holds_phrase,
-    match_spans,
-    merge_passages,
-    select_passage,
-    terms_among,
-)
+from dowse.searching.passages import MAX_LINES, Passage, holds_phrase, match_spans, merge_passages, select_passage
 from dowse.text.analysis import terms_of
 from dowse.types import StoredChunk, Symbol
 
@@ -95,12 +87,6 @@ def test_a_phrase_is_its_words_in_order(text: str, phrase: str, expected: bool) 
 def test_matches_are_whole_words_also_by_their_parts() -> None:
     assert match_spans("x = getUserName(1)", weights("user")) == [(4, 15)]
     assert match_spans("nothing", weights("user")) == []
-
-
-@pytest.mark.parametrize("text", ["It was dying.", "İ: it was DYING."])
-def test_a_word_is_found_whose_stem_begins_with_other_letters(text: str) -> None:
-    """`dying` has the stem `die`; a letter that becomes two in lower case does not hide the other capitals."""
-    assert terms_among(text, frozenset({"die", "live"})) == {"die"}
 
 
 @given(st.text(alphabet="abé \n\r", max_size=60), st.integers(1, 30), st.integers(0, 30))

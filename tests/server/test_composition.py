@@ -8,7 +8,6 @@ import anyio
 import pytest
 
 from dowse.errors import UsageError
-from dowse.indexes.index import ProjectIndex
 from dowse.keeping.service import Service
 from dowse.mcp.tools import SURFACES, Level, Surface
 from dowse.server.composition import ComposedServer, Offer
@@ -125,21 +124,3 @@ def test_what_one_surface_writes_another_does_not_find(root: Path) -> None:
 
     note_hits, found = anyio.run(conversation)
     assert (note_hits["total_matches"], found["totalMatches"]) == (1, 0)
-
-
-def test_an_index_is_opened_for_the_first_search_once_the_tools_are_listed(root: Path) -> None:
-    index = ProjectIndex(root)
-    index.update()
-    index.close()
-    server = composed(root, surfaces=("code",))
-
-    async def list_and_wait() -> None:
-        async with Client(server.server()) as client:
-            await client.list_tools()
-            assert server.source_list.projects
-            (served,) = server.source_list.projects.projects
-            with anyio.fail_after(30):
-                while served.keeper is None:
-                    await anyio.sleep(0.02)
-
-    anyio.run(list_and_wait)

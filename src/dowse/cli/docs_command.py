@@ -21,10 +21,10 @@ from dowse.cli.output import (
     show_text,
     show_warnings,
 )
-from dowse.cli.result_output import format_flags
+from dowse.cli.result_output import coverage_as_json, coverage_notes, format_flags
 from dowse.cli.serve_command import budget_option, run_server, tools_option
 from dowse.cli.serve_options import ServeOptions
-from dowse.errors import NoSuchDocument, NotWritable, UsageError
+from dowse.errors import NoSuchDocument, UsageError
 from dowse.mcp.tools import Level
 from dowse.types import View
 
@@ -74,7 +74,7 @@ def list_command(folder: str | None, *, as_json: bool) -> int | CommandReply:
     from dowse.surfaces.documents.doc_uris import document_mime_type, make_uri
 
     project = _open_index(folder)
-    found = _ask(project, list_documents)
+    found = _ask(project, lambda project, _pending: list_documents(project))
     exit_code = 0 if found else 1
     if as_json:
         listed = [
@@ -108,17 +108,21 @@ def list_command(folder: str | None, *, as_json: bool) -> int | CommandReply:
 @click.option(
     "--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Maximum number of documents."
 )
+@click.option("--wait", is_flag=True, help="Finish indexing before the search.")
 @json_option
 def search_command(
-    query: str, folder: str | None, *, place: Any, types: tuple[str, ...], limit: int, as_json: bool
+    query: str, folder: str | None, *, place: Any, types: tuple[str, ...], limit: int, wait: bool, as_json: bool
 ) -> int | CommandReply:
     """Search the titles and contents of the documents in DIR.
 
     QUERY is words or a question: +word is required, -word is excluded, "some words" is a phrase.
 
+    Documents that are not indexed yet are searched by words alone while indexing continues in
+    the background. The output says how many.
+
     Exit code 1: nothing was found.
     """
-    from dowse.indexes.document_search import DocumentQuery, find_documents
+    from dowse.indexes.document_search import DocumentQuery, DocumentResults, find_documents
     from dowse.indexes.query_vectors import InProcessEncoder
     from dowse.searching.query_terms import parse_search_query
     from dowse.surfaces.documents.doc_uris import make_uri, parse_extensions
@@ -128,10 +132,13 @@ def search_command(
     if not query.strip():
         raise UsageError("The query is empty. Say what to look for.")
     document_query = DocumentQuery(parse_search_query(query), place, limit, parse_extensions(list(types)))
-    found = _ask(
-        _open_index(folder),
-        lambda project: find_documents(project, document_query, encoder=InProcessEncoder(project.settings)).matches,
-    )
+
+    def ask(project: "ProjectIndex", pending: int) -> DocumentResults:
+        encoder = InProcessEncoder(project.settings)
+        return find_documents(project, document_query, pending, encoder, is_behind=bool(pending))
+
+    answer = _ask(_open_index(folder), ask, query, waits=wait)
+    found = answer.matches
     results = [
         {**document_result(make_uri(match.document.path), match, found.terms), "path": match.document.path}
         for match in found.found
@@ -139,7 +146,9 @@ def search_command(
     exit_code = 0 if results else 1
     if as_json:
         corrected = dict(found.corrected)
-        return CommandReply({"totalMatches": found.total, "results": results, "corrected": corrected}, exit_code)
+        coverage = {} if answer.coverage.is_complete else {"coverage": coverage_as_json(answer.coverage)}
+        reply = {"totalMatches": found.total, "results": results, "corrected": corrected, **coverage}
+        return CommandReply(reply, exit_code)
     for result in results:
         lines = f":{result['startLine']}" if "startLine" in result else ""
         show(
@@ -154,6 +163,8 @@ def search_command(
     if results and not found.total:
         more = f" with these words, {len(results)} near in meaning"
     say(f"{pluralize(found.total, 'document')}{more}" if results else "nothing found")
+    for note in coverage_notes(answer.coverage):
+        say(note)
     return exit_code
 
 
@@ -201,25 +212,27 @@ def _open_index(folder: str | None) -> "ProjectIndex":
     return ProjectIndex(_find_root(folder), View.DOCUMENTS)
 
 
-def _ask(project: "ProjectIndex", question: Callable[["ProjectIndex"], Answer]) -> Answer:
-    """Bring an index up to date and ask it a question, then close it."""
+def _ask(
+    project: "ProjectIndex", question: Callable[["ProjectIndex", int], Answer], first: str = "", *, waits: bool = True
+) -> Answer:
+    """Bring an index up to date if the question waits for it or if that is quick, ask the question, and close the index.
+
+    The question is given the number of files that are left.
+    """
     from dowse.indexes.damage_recovery import answer_or_rebuild
+    from dowse.indexes.project_search import update_if_quick
 
     show_warnings(project.warnings)
     shown = len(project.warnings)
-    say_if_locked(project)
+    if waits:
+        say_if_locked(project)
 
     def answer() -> Answer:
-        try:
-            with progress_bar(f"Reading {project.root.name}", is_expected=False) as progress:
-                if not project.update(progress).is_complete:  # after Ctrl-C, print no partial result
-                    raise KeyboardInterrupt
-        except NotWritable as error:
-            if not project.exists:
-                raise
-            if pending := project.drift().pending:
-                project.warnings.append(f"{pluralize(pending, 'changed file')} left out. {error}")
-        return question(project)
+        with progress_bar(f"Reading {project.root.name}", is_expected=False) as progress:
+            pending = update_if_quick(project, first, waits=waits, progress=progress)
+        if pending and project.refusal:
+            project.warnings.append(f"{pluralize(pending, 'changed file')} left out. {project.refusal}")
+        return question(project, pending)
 
     try:
         return answer_or_rebuild(project, answer)

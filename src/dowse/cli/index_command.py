@@ -20,6 +20,7 @@ from dowse.cli.output import (
 )
 from dowse.errors import TooManyFiles
 from dowse.platform import lower_priority
+from dowse.types import View
 
 if TYPE_CHECKING:
     from dowse.indexes.index import IndexReport, ProjectIndex
@@ -31,8 +32,11 @@ if TYPE_CHECKING:
 @click.option("--yes", is_flag=True, help="Do not ask before indexing more files than maxFiles.")
 @click.option("--wait", is_flag=True, help="Wait until all chunks are encoded for search by meaning.")
 @click.option("--first", hidden=True, help="Index files whose path has these words before the others.")
+@click.option("--documents", is_flag=True, hidden=True, help="Index the files as documents.")
 @json_option
-def index(folder: str | None, *, yes: bool, wait: bool, first: str | None, as_json: bool) -> int | CommandReply:
+def index(
+    folder: str | None, *, yes: bool, wait: bool, first: str | None, documents: bool, as_json: bool
+) -> int | CommandReply:
     """Index the files in DIR.
 
     DIR defaults to the project around the working directory. Only files that changed since the
@@ -50,6 +54,8 @@ def index(folder: str | None, *, yes: bool, wait: bool, first: str | None, as_js
     if first is not None:  # a search started this process in the background
         lower_priority()
     project = open_project(parse_folder(folder))
+    if documents:
+        project = project.seen_as(View.DOCUMENTS)
     show_warnings(project.warnings)
     shown = len(project.warnings)
     report = _update(project, first or "", is_confirmed=yes)

@@ -10,6 +10,7 @@ from dowse.cli.encoding_output import format_encoding
 from dowse.cli.output import CommandReply, format_unparsed, pluralize, say, show, show_warnings
 from dowse.cli.serve_options import config_options, load_manifest, merge_options
 from dowse.indexes.index_status import format_size
+from dowse.indexes.remaining_time import format_seconds_left
 from dowse.types import View
 
 if TYPE_CHECKING:
@@ -197,8 +198,14 @@ def _show_documents(found: "IndexStatus") -> None:
         show(f"    last error: {found.last_error}")
 
 
+def _format_progress(found: "IndexStatus") -> str:
+    if found.state != "indexing" or not found.expected_files:
+        return ""
+    return f", {found.files:,} of {found.expected_files:,} files{format_seconds_left(found.seconds_left)}"
+
+
 def _show(found: "IndexStatus", watch: "WatchStatus") -> None:
-    show(f"{found.root}: {found.state}")
+    show(f"{found.root}: {found.state}{_format_progress(found)}")
     if found.state == "not_found":
         show(f"  index it with: dowse index {found.root}")
         return

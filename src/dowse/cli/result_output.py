@@ -5,15 +5,16 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unicodedata import combining, east_asian_width
 
-from dowse.cli.output import SafeText, escape, show
+from dowse.cli.output import SafeText, escape, pluralize, show
 
 if TYPE_CHECKING:
     from dowse.searching.exact_search import Occurrences
     from dowse.searching.passages import Passage
     from dowse.searching.search import Answer, SearchHit
+    from dowse.types import Coverage
 
 Spans = list[tuple[int, int]]
 
@@ -140,3 +141,42 @@ def _output_width() -> int:
 def _column_count(character: str) -> int:
     """Return how many terminal columns a character takes."""
     return 0 if combining(character) else 2 if east_asian_width(character) in "WF" else 1
+
+
+def coverage_notes(coverage: "Coverage") -> list[str]:
+    """Return what to say about an answer that is not about all files as they are now."""
+    from dowse.indexes.remaining_time import format_seconds_left
+
+    left = format_seconds_left(coverage.seconds_left)
+    if coverage.direct:
+        searched = coverage.files + coverage.direct
+        of = f" of {coverage.expected:,}" if searched < coverage.expected else ""
+        by_words = f", {coverage.direct:,} of them" if coverage.files else ""
+        return [
+            f"searched {searched:,}{of} files{by_words} by words alone; indexing continues in the background{left} "
+            "(--wait waits for it)"
+        ]
+    if coverage.is_indexing:
+        of = f" of {coverage.expected:,}" if coverage.expected else ""
+        background = f"indexing continues in the background{left} (--wait waits for it)"
+        return [f"searched {coverage.files:,}{of} files; {background}"]
+    if coverage.problem:
+        count = pluralize(coverage.pending, "changed file") if coverage.pending else "some changes"
+        return [f"dowse: warning: {count} not searched. {coverage.problem}"]
+    if coverage.pending:
+        return [f"{pluralize(coverage.pending, 'changed file')} not searched yet; indexing continues in the background"]
+    return []
+
+
+def coverage_as_json(coverage: "Coverage") -> dict[str, Any]:
+    """Return how much of the files an answer is about."""
+    return {
+        "files": coverage.files,
+        "expected": coverage.expected,
+        "is_indexing": coverage.is_indexing,
+        "pending": coverage.pending,
+        **({"direct": coverage.direct} if coverage.direct else {}),
+        **({} if coverage.seconds_left is None else {"seconds_left": coverage.seconds_left}),
+        "is_complete": coverage.is_complete,
+        **({"problem": coverage.problem} if coverage.problem else {}),
+    }

@@ -8,7 +8,7 @@ from click.core import ParameterSource
 
 from dowse.cli.common_arguments import json_option, parse_folder
 from dowse.cli.output import CommandReply, pluralize, progress_bar, say, say_if_locked, show_warnings
-from dowse.cli.result_output import show_hits, show_occurrences
+from dowse.cli.result_output import coverage_as_json, coverage_notes, show_hits, show_occurrences
 from dowse.errors import UsageError
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def search(query: str, folder: str | None, *, exact: bool, is_pattern: bool, **h
     +word is required, -word is excluded, "some words" is a phrase. Write -- before a QUERY that
     begins with a dash.
 
-    If the project has no index, indexing starts in the background, and the search covers the
-    files indexed so far. The output says how many.
+    If the project has no index, indexing starts in the background, and files that are not
+    indexed yet are searched by words alone. The output says how many.
 
     Exit code 1: nothing was found.
     """
@@ -148,7 +148,7 @@ def _find_all(
     show_occurrences(found, query, is_pattern=is_pattern)
     complete = "yes" if found.is_complete else "no"
     say(f"{pluralize(found.total, 'occurrence')} in {pluralize(found.files, 'file')}, complete: {complete}")
-    for note in [*([f"more with --offset {next_offset}"] if next_offset else []), *_make_coverage_notes(coverage)]:
+    for note in [*([f"more with --offset {next_offset}"] if next_offset else []), *coverage_notes(coverage)]:
         say(note)
     return exit_code
 
@@ -170,19 +170,7 @@ def _make_notes(answer: "Answer", coverage: "Coverage") -> list[str]:
         notes.append("the output was cut; raise --budget to see more")
     if answer.outdated:
         notes.append(f"left out because they changed during the search: {', '.join(answer.outdated[:5])}")
-    return [*notes, *_make_coverage_notes(coverage)]
-
-
-def _make_coverage_notes(coverage: "Coverage") -> list[str]:
-    if coverage.is_indexing:
-        of = f" of {coverage.expected:,}" if coverage.expected else ""
-        return [f"searched {coverage.files:,}{of} files; indexing continues in the background (--wait waits for it)"]
-    if coverage.problem:
-        count = pluralize(coverage.pending, "changed file") if coverage.pending else "some changes"
-        return [f"dowse: warning: {count} not searched. {coverage.problem}"]
-    if coverage.pending:
-        return [f"{pluralize(coverage.pending, 'changed file')} not searched yet; indexing continues in the background"]
-    return []
+    return [*notes, *coverage_notes(coverage)]
 
 
 def _answer_as_json(answer: "Answer", coverage: "Coverage") -> dict[str, Any]:
@@ -195,7 +183,7 @@ def _answer_as_json(answer: "Answer", coverage: "Coverage") -> dict[str, Any]:
         "outdated": list(answer.outdated),
         "searchedBy": dict(answer.methods),
         "without": answer.skipped_method or None,
-        "coverage": _coverage_as_json(coverage),
+        "coverage": coverage_as_json(coverage),
         "searchTimeMs": round(answer.seconds * 1000, 1),
     }
 
@@ -210,6 +198,7 @@ def _hit_as_json(hit: "SearchHit") -> dict[str, Any]:
         "kind": hit.kind,
         "title": hit.title,
         "passages": [_match_as_json(passage) for passage in hit.passages],
+        **({"direct": True} if hit.is_direct else {}),
     }
 
 
@@ -220,7 +209,7 @@ def _occurrences_as_json(found: "Occurrences", coverage: "Coverage", next_offset
         "files": found.files,
         "complete": found.is_complete,
         "nextOffset": next_offset,
-        "coverage": _coverage_as_json(coverage),
+        "coverage": coverage_as_json(coverage),
         "searchTimeMs": round(found.seconds * 1000, 1),
     }
 
@@ -229,14 +218,3 @@ def _match_as_json(match: "Passage | Occurrence") -> dict[str, Any]:
     """Return a match, with masked secrets and content warnings only if there are any."""
     optional = ("masked", "flags", "flagged_lines")
     return {key: value for key, value in asdict(match).items() if value or key not in optional}
-
-
-def _coverage_as_json(coverage: "Coverage") -> dict[str, Any]:
-    return {
-        "files": coverage.files,
-        "expected": coverage.expected,
-        "is_indexing": coverage.is_indexing,
-        "pending": coverage.pending,
-        "is_complete": coverage.is_complete,
-        **({"problem": coverage.problem} if coverage.problem else {}),
-    }

@@ -37,6 +37,7 @@ def _read_statuses(options: ServeOptions) -> "list[SourceStatus]":
 
     composed = compose_server(options)
     composed.source_list.remedy = RUN_INDEX
+    composed.source_list.indexes_projects = False  # a status changes nothing
     try:
         return asyncio.run(source_statuses(composed.source_list, NoClient()))
     finally:

@@ -161,7 +161,7 @@ class ProjectSearchSource(_FileSource):
             if index.exists:
                 raise
             raise SourceNotReady("It is being indexed, and nothing is there yet. Ask again in a moment.") from error
-        covered = coverage(index, max(len(pending), len(answer.outdated)))
+        covered = coverage(index, max(len(pending), len(answer.outdated)), answer.searched)
         if self._served.encoder:
             self._served.encoder.prioritize(index.root, [hit.path for hit in answer.hits])
         return SourceResult(
@@ -215,7 +215,7 @@ class DocumentsSearchSource(_FileSource):
     def _search_some(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
         """Search the documents that pass the filters; their titles count as headings do."""
         answer = search_now(index, query.query, self._options(index, query))
-        covered = coverage(index, max(len(pending), len(answer.outdated)))
+        covered = coverage(index, max(len(pending), len(answer.outdated)), answer.searched)
         warnings = tuple(coverage_warnings(covered))
         return SourceResult(self._hits(answer), covered, self._pending(pending), answer.corrected, warnings)
 

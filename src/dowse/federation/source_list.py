@@ -9,9 +9,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from dowse.errors import CatalogError, DowseError
+from dowse.errors import CatalogError, DowseError, TooManyFiles
 from dowse.federation.federation_types import SearchSource
+from dowse.federation.result_ids import source_name
 from dowse.mcp.tools import Call, Schema
+from dowse.types import View
 
 if TYPE_CHECKING:
     from dowse.keeping.service import Service
@@ -41,11 +43,29 @@ class SourceList:
     notes: "NotesSurface | None" = None
     remedy: str = CREATE_INDEX
     """The advice for a project that is not indexed."""
+    indexes_projects: bool = False
+    """Whether a root that is named or detected is indexed at once, because no tool can index it."""
 
     async def find(self, call: Call) -> tuple[list[SearchSource], dict[str, str]]:
         """Return every source there is now, and the problems of the kinds whose roots could not be detected."""
         problems = await self._detect_roots(call)
-        return await self._known(), problems
+        return await self._known(), {**problems, **await self.index_projects()}
+
+    async def index_projects(self) -> dict[str, str]:
+        """Start indexing projects without an index, if that is wanted; return why some cannot be indexed."""
+        problems: dict[str, str] = {}
+        if self.projects is None or not self.indexes_projects:
+            return problems
+        for served in self.projects.projects:
+            try:
+                if not served.has_view(View.PROJECT):
+                    await served.ask(lambda index: index.require_size())
+                    served.make_index(View.PROJECT)
+            except TooManyFiles as error:
+                problems[source_name("project", served.name)] = f"{str(error).partition(' Continue')[0]} {RUN_INDEX}"
+            except DowseError as error:
+                problems[source_name("project", served.name)] = str(error)
+        return problems
 
     async def prepare(self) -> None:
         """Load what the first search needs from every source that is known and indexed; ask nobody, index nothing."""

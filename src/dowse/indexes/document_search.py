@@ -1,22 +1,22 @@
 """Searches of a folder of documents by title and content, and the list of its documents."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from dowse.errors import NotIndexed, NotWritable, UsageError
+from dowse.errors import NotWritable
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.project_search import REPAIRED_FILES, coverage, search_now
+from dowse.indexes.project_search import REPAIRED_FILES, coverage
 from dowse.indexes.query_vectors import QueryEncoder, encode_query
 from dowse.line_numbers import split_lines
 from dowse.parsing.document_parsing import parse
 from dowse.parsing.parsed_outlines import outline
-from dowse.searching.candidates import Mode, Spelling
+from dowse.protocols import Searchable
+from dowse.searching.candidates import Mode, QueryVector, Spelling
 from dowse.searching.document_ranking import DocumentMatches, DocumentSearch, SearchPlace, rank_documents
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import MAX_LIMIT, Answer, SearchOptions, search_store
-from dowse.store.local import LocalStore
 from dowse.types import Coverage, Document, Entry, Verdict
 
 RANKED_FILES = 24
@@ -55,20 +55,48 @@ class ListedDocument:
 
 
 def find_documents(
-    index: ProjectIndex, request: DocumentQuery, pending: int = 0, encoder: QueryEncoder | None = None
+    index: ProjectIndex,
+    request: DocumentQuery,
+    pending: int = 0,
+    encoder: QueryEncoder | None = None,
+    *,
+    is_behind: bool = False,
 ) -> DocumentResults:
-    """Find documents in a root's index as it is now."""
-    if not index.exists or index.is_being_updated():  # wait for the first documents that are worth showing
-        try:
-            search_now(index, request.query, SearchOptions(1, path_glob=_extensions_glob(request.extensions)))
-        except (UsageError, NotIndexed):
-            if index.exists or not index.is_being_updated():
-                raise
-            return DocumentResults(DocumentMatches([], 0, {}, {}), coverage(index, pending))  # the project comes first
-    store, masks = index.store, index.settings.mask_secrets
-    vectors = encode_query(index, request.query, "hybrid", encoder, store)
-    store.refresh()
-    outdated = list[str]()
+    """Find documents in a root's index as it is now; files that it lacks are searched directly, as `search_now` does."""
+    if is_behind or not index.exists or index.is_being_updated():
+        return _find_in_growing_index(index, request, pending, encoder)
+    matches, outdated = _rank(index, request, encoder)
+    if outdated:
+        with contextlib.suppress(NotWritable):  # the answer leaves them out
+            index.reindex(outdated[:REPAIRED_FILES])
+            matches, outdated = _rank(index, request, encoder)
+    return DocumentResults(matches, coverage(index, max(pending, len(outdated))))
+
+
+def _find_in_growing_index(
+    index: ProjectIndex, request: DocumentQuery, pending: int, encoder: QueryEncoder | None
+) -> DocumentResults:
+    """Find documents in an index that is being made; those that it lacks are read and searched directly."""
+    from dowse.indexes.growing_index import search_growing_index  # here because most searches do not need it
+
+    options = SearchOptions(path_glob=_extensions_glob(request.extensions))
+    (matches, outdated), searched = search_growing_index(
+        index, request.query, options, lambda files: _rank(index, request, encoder, files), lambda found: found[0].found
+    )
+    return DocumentResults(matches, coverage(index, max(pending, len(outdated)), searched))
+
+
+def _rank(
+    index: ProjectIndex, request: DocumentQuery, encoder: QueryEncoder | None, files: Searchable | None = None
+) -> tuple[DocumentMatches, list[str]]:
+    """Rank the documents of an index, or files; return the matches, and the files that changed since they were indexed."""
+    masks, outdated = index.settings.mask_secrets, list[str]()
+    vectors: Sequence[QueryVector] = ()
+    store = files
+    if store is None or index.exists:
+        vectors = encode_query(index, request.query, "hybrid", encoder, index.store)
+        index.store.refresh()
+        store = store or index.store
 
     def search(limit: int, among: frozenset[int] | None, mode: Mode, spelling: Spelling) -> Answer:
         options = SearchOptions(
@@ -81,22 +109,12 @@ def find_documents(
         outdated.extend(answer.outdated)
         return answer
 
-    def rank() -> DocumentMatches:
-        among = _documents_with(store, request.extensions) if request.extensions else None
-        asked = DocumentSearch(request.query, request.place, request.limit, among, masks)
-        return rank_documents(store, index.source.read_bytes, asked, search, vectors)
-
-    matches = rank()
-    if outdated:
-        with contextlib.suppress(NotWritable):  # the answer leaves them out
-            index.reindex(outdated[:REPAIRED_FILES])
-            store.refresh()
-            outdated.clear()
-            matches = rank()
-    return DocumentResults(matches, coverage(index, max(pending, len(outdated))))
+    among = _documents_with(store, request.extensions) if request.extensions else None
+    asked = DocumentSearch(request.query, request.place, request.limit, among, masks)
+    return rank_documents(store, index.source.read_bytes, asked, search, vectors), outdated
 
 
-def _documents_with(store: LocalStore, extensions: frozenset[str]) -> frozenset[int]:
+def _documents_with(store: Searchable, extensions: frozenset[str]) -> frozenset[int]:
     """Return the documents whose file names have one of the extensions, ignoring case."""
     return frozenset(number for number, path in store.ids_by_path() if path.lower().endswith(tuple(extensions)))
 
@@ -149,5 +167,5 @@ def _extensions_glob(extensions: frozenset[str]) -> str | None:
     """Return a glob for paths with these extensions, in upper or lower case."""
     if not extensions:
         return None
-    names = ("".join(f"[{one}{one.upper()}]" if one.isalpha() else one for one in name[1:]) for name in extensions)
-    return f"**/*.{{{','.join(sorted(names))}}}"
+    names = ["".join(f"[{one}{one.upper()}]" if one.isalpha() else one for one in name[1:]) for name in extensions]
+    return f"**/*.{{{','.join(sorted(names))}}}" if len(names) > 1 else f"**/*.{names[0]}"

@@ -26,6 +26,7 @@ from dowse.indexes.index_log import open_log
 from dowse.indexes.index_status import IndexStatus, describe_index
 from dowse.indexes.old_layout import retire_old_documents, views_to_index
 from dowse.indexes.opened_index import OpenedIndex
+from dowse.indexes.remaining_time import record_start
 from dowse.indexes.sidecar_files import check_sidecar_files, write_sidecar_files
 from dowse.parsing.parser_pool import shared_pool
 from dowse.platform import make_private_folder
@@ -34,7 +35,7 @@ from dowse.settings import write_default_settings
 from dowse.store import storage_layout
 from dowse.store.replacement import remove_leftovers, replaced_store
 from dowse.store.store_files import set_catalog_aside
-from dowse.types import Entry, Finding, FolderCallback, Progress, StoredDocument, Verdict
+from dowse.types import KINDS, Entry, Finding, FolderCallback, Progress, StoredDocument, Verdict, View
 
 __all__ = ["Explanation", "IndexReport", "ProjectIndex"]
 
@@ -92,22 +93,28 @@ class ProjectIndex(OpenedIndex):
                 self._open_store().add_views(views)
                 return self._run(progress, None, "", is_confirmed=True)
 
-    def require_size(self, drift: Drift | None = None) -> None:
-        """Raise TooManyFiles if the index would grow beyond maxFiles."""
+    def require_size(self, drift: Drift | None = None) -> int:
+        """Raise TooManyFiles if a project would grow beyond maxFiles; return the size of the files to read, in bytes."""
         limit = self.settings.max_files
         if drift is None:
-            count, held = self.count_files(), 0
+            sizes = self._file_sizes()
+            count, held = len(sizes), 0
         else:
+            sizes = [entry.stat.size for entry in (*drift.new, *drift.changed)]
             count, held = drift.files, drift.unchanged + len(drift.changed) + len(drift.gone)
-        if count > limit >= held:
+        if count > limit >= held and self.view & View.PROJECT:
             raise TooManyFiles(
                 f"This project is very large ({count} files). Indexing may take several minutes. "
                 f"Continue with --yes, name a smaller folder, or raise maxFiles ({limit})."
             )
+        return sum(sizes)
 
     def count_files(self) -> int:
         """Return the number of files to index, judged by their names alone."""
-        return sum(isinstance(found, Entry) for found in self.source.entries())
+        return len(self._file_sizes())
+
+    def _file_sizes(self) -> list[int]:
+        return [found.stat.size for found in self.source.entries() if isinstance(found, Entry)]
 
     def drift_at(self, paths: Iterable[str], on_folder: FolderCallback | None = None) -> Drift:
         """Return how the files at some paths differ from the index."""
@@ -268,6 +275,7 @@ class ProjectIndex(OpenedIndex):
         if before is None:
             write_sidecar_files(self.folder, self.root, store, is_full=False)  # lists the project from the start
         store.set_fact("state", "running")
+        record_start(store, sum(store.totals(kind).documents for kind in KINDS))
         try:
             table = self.table() if drift.pending else None  # loading it takes 0.1 s, which a run without changes saves
             with comparing(self.kept_source, store, self.table):

@@ -9,6 +9,7 @@ from typing import Literal
 from dowse.errors import Failed, NotIndexed
 from dowse.freshness.indexer import EXPECTED_FACTS
 from dowse.indexes.encoding_progress import EncodingProgress
+from dowse.indexes.remaining_time import seconds_left
 from dowse.protocols import Store
 from dowse.store import storage_layout
 from dowse.types import KINDS, Kind, Totals, View
@@ -37,6 +38,8 @@ class IndexStatus:
     warnings: tuple[str, ...] = ()
     encoding: EncodingProgress | None = None
     """Progress of the encoding; None if the index has no vectors."""
+    seconds_left: int | None = None
+    """About how long a run that is indexing takes from now on; None if nothing can be said."""
 
     @property
     def files(self) -> int:
@@ -92,6 +95,8 @@ def describe_index(
         project.metadata.get("lastIncrementalUpdate") if project else None,
         expected, skipped, last_check=last_check, last_error=last_error, warnings=tuple(warnings),
     )  # fmt: skip
+    if is_indexing:
+        return replace(status, seconds_left=seconds_left(store, status.files, expected))
     if findings and state == "ready":
         problem = f"{findings[0].part}: {findings[0].problem}; run dowse index to rebuild it"
         return replace(status, state="incomplete", problem=problem)

@@ -2,31 +2,29 @@
 
 import contextlib
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import replace
 
-from dowse.errors import NotIndexed, NotWritable, PathRefused, UsageError
+from dowse.errors import NotWritable, PathRefused, UsageError
 from dowse.freshness.indexer import EXPECTED_FACTS
 from dowse.freshness.scan import Drift
 from dowse.indexes.damage_recovery import answer_or_rebuild
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.query_vectors import QueryEncoder, encode_query
+from dowse.indexes.remaining_time import seconds_left
 from dowse.platform import refusal_to_write, start_in_background
+from dowse.protocols import Searchable
 from dowse.searching.exact_search import DEFAULT_SECONDS, Occurrences, exact_matcher, find_occurrences, pattern_matcher
 from dowse.searching.explain import RankExplanation, explain_ranking
 from dowse.searching.query_terms import SearchQuery, parse_search_query
-from dowse.searching.search import Answer, SearchOptions, search_store
-from dowse.types import KINDS, Coverage, Progress, Verdict
+from dowse.searching.search import Answer, SearchedFiles, SearchOptions, search_store
+from dowse.types import KINDS, Coverage, Progress, Verdict, View
 
 AT_ONCE_FILES = 200
 """Up to this many changed files are indexed before an answer; with more, the answer comes first and says so."""
+AT_ONCE_BYTES = 400_000
+"""A project of up to this many bytes is indexed before its first answer, which takes half a second."""
 REPAIRED_FILES = 20
 """Up to this many files that turn out to have changed during a search are indexed again for its answer."""
-FIRST_HITS_SECONDS = 2.5
-"""How long a search waits for hits while the project is indexed for the first time."""
-GOOD_ENOUGH_SECONDS = 1.0
-"""After this long, some hits are better than waiting for more; earlier hits come from a handful of files."""
 
 
 def search(
@@ -47,19 +45,31 @@ def search(
 
     def answer() -> tuple[Answer, Coverage]:
         pending = update_if_quick(index, text, waits=waits, progress=progress)
-        found = search_now(index, parse_search_query(text), options, encoder)
-        return found, coverage(index, max(pending, len(found.outdated)))
+        found = search_now(index, parse_search_query(text), options, encoder, is_behind=bool(pending))
+        return found, coverage(index, max(pending, len(found.outdated)), found.searched)
 
     return answer_or_rebuild(index, answer)
 
 
 def search_now(
-    index: ProjectIndex, query: SearchQuery, options: SearchOptions, encoder: QueryEncoder | None = None
+    index: ProjectIndex,
+    query: SearchQuery,
+    options: SearchOptions,
+    encoder: QueryEncoder | None = None,
+    *,
+    is_behind: bool = False,
 ) -> Answer:
-    """Search the index as it is; an index that is growing is searched until the first answer worth showing."""
-    if index.is_being_updated() or not index.exists:
-        return _wait_for_hits(index, lambda: _search(index, query, options, encoder))
-    return _search(index, query, options, encoder)
+    """Search the index as it is. Files that it lacks are searched directly, if it is being made or known to be behind."""
+
+    def search(files: Searchable | None = None) -> Answer:
+        return _search(index, query, options, encoder, files)
+
+    if not is_behind and index.exists and not index.is_being_updated():
+        return search()
+    from dowse.indexes.growing_index import search_growing_index  # here because most searches do not need it
+
+    found, searched = search_growing_index(index, query, options, search, lambda answer: answer.hits)
+    return replace(found, searched=searched)
 
 
 def find_all(
@@ -127,8 +137,10 @@ def _update_if_quick(index: ProjectIndex, first: str, *, waits: bool, progress: 
     if index.is_being_updated():
         return 0
     if not index.exists:
-        index.require_size()
-        _index_in_background(index, first)
+        if index.require_size() > AT_ONCE_BYTES:
+            _index_in_background(index, first)
+        else:
+            _update(index, None, first, progress)
         return 0
     drift = index.drift()
     if drift.pending > AT_ONCE_FILES:
@@ -152,50 +164,57 @@ def _index_in_background(index: ProjectIndex, first: str) -> None:
         raise refusal
     # -P keeps the working directory, which may be a stranger's project, out of the import path.
     program = [sys.executable, "-P", "-m", "dowse"]
-    start_in_background([*program, "index", "--yes", "--first", first, "--", str(index.root)])
+    view = ["--documents"] if index.view is View.DOCUMENTS else []
+    start_in_background([*program, "index", "--yes", *view, "--first", first, "--", str(index.root)])
 
 
-def coverage(index: ProjectIndex, pending: int = 0) -> Coverage:
-    """Return how much of the project is indexed now."""
-    try:
-        store, is_indexing = index.store, index.is_being_updated()
-    except NotIndexed:
+def coverage(index: ProjectIndex, pending: int = 0, searched: SearchedFiles | None = None) -> Coverage:
+    """Return how much of the project is indexed now, or the files that were searched if not all of them are."""
+    is_direct = searched is not None and searched.direct > 0
+    is_indexing = index.is_being_updated() or not index.exists
+    if not index.exists and not is_direct:
         return Coverage(0, 0, is_indexing=True)
-    files = sum(store.totals(kind).documents for kind in KINDS)
-    is_whole = not is_indexing and store.fact("state") == "complete"
-    expected = files if is_whole else max(files, int(store.fact(EXPECTED_FACTS[index.view]) or 0))
-    refusal = store.refusal
+    refusal = index.store.refusal if index.exists else None
     if pending and refusal is None:
         refusal = index.refusal or refusal_to_write(index.folder / "catalog.sqlite")
     problem = str(refusal) if refusal else ""
-    return Coverage(files, expected, is_indexing=is_indexing, is_whole=is_whole, pending=pending, problem=problem)
+    store = index.store if index.exists else None
+    files = sum(store.totals(kind).documents for kind in KINDS) if store else 0
+    is_whole = not is_indexing and store is not None and store.fact("state") == "complete"
+    expected = files if is_whole or not store else max(files, int(store.fact(EXPECTED_FACTS[index.view]) or 0))
+    left = seconds_left(store, files, expected) if store and is_indexing else None
+    if searched and is_direct:
+        return Coverage(
+            searched.indexed, sum(searched), is_indexing=is_indexing or not problem, problem=problem,
+            direct=searched.direct, seconds_left=left,
+        )  # fmt: skip
+    return Coverage(
+        files, expected, is_indexing=is_indexing, is_whole=is_whole, pending=pending, problem=problem, seconds_left=left
+    )
 
 
-def _search(index: ProjectIndex, query: SearchQuery, options: SearchOptions, encoder: QueryEncoder | None) -> Answer:
-    """Search the store; files that turn out to have changed are indexed again, up to a bound."""
-    store, options = index.store, replace(options, masks_secrets=index.settings.mask_secrets)
+def _search(
+    index: ProjectIndex,
+    query: SearchQuery,
+    options: SearchOptions,
+    encoder: QueryEncoder | None,
+    files: Searchable | None,
+) -> Answer:
+    """Search the store, or files; files that turn out to have changed are indexed again, up to a bound."""
+    options = replace(options, masks_secrets=index.settings.mask_secrets)
+    if files is not None and not index.exists:
+        return search_store(files, index.source.read_bytes, query, options)
+    store = index.store
     vectors = encode_query(index, query, options.mode, encoder, store)
     store.refresh()
-    answer = search_store(store, index.source.read_bytes, query, options, vectors)
-    if answer.outdated:
+
+    def answer() -> Answer:
+        return search_store(files or store, index.source.read_bytes, query, options, vectors)
+
+    found = answer()
+    if found.outdated and files is None:
         with contextlib.suppress(NotWritable):  # the answer leaves them out and names them
-            index.reindex(answer.outdated[:REPAIRED_FILES])
+            index.reindex(found.outdated[:REPAIRED_FILES])
             store.refresh()
-            answer = search_store(store, index.source.read_bytes, query, options, vectors)
-    return replace(answer, skipped_method=vectors.skipped_method)
-
-
-def _wait_for_hits(index: ProjectIndex, ask: Callable[[], Answer]) -> Answer:
-    """Return the best answer that a growing index gives within a moment."""
-    started = time.monotonic()
-    while True:
-        waited = time.monotonic() - started
-        is_growing = index.is_being_updated()  # read before the search: an end in between shows at the next round
-        answer = ask() if index.exists else None
-        if answer is not None:
-            is_enough = answer.hits and waited > GOOD_ENOUGH_SECONDS
-            if is_enough or waited > FIRST_HITS_SECONDS or not is_growing:
-                return answer
-        elif waited > 2 * FIRST_HITS_SECONDS:
-            raise UsageError(f"Indexing {index.root} did not start. Run: dowse index {index.root}")
-        time.sleep(0.05)
+            found = answer()
+    return replace(found, skipped_method=vectors.skipped_method)

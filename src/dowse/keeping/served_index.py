@@ -98,10 +98,11 @@ class ServedIndex:
 
     def make_index(self, view: View) -> None:
         """Start indexing if there is no index with a view."""
-        if not self.is_running and not self._has_view(view):
+        if not self.is_running and not self.has_view(view):
             self.start_run(view=view)
 
-    def _has_view(self, view: View) -> bool:
+    def has_view(self, view: View) -> bool:
+        """Return whether there is an index with a view."""
         try:
             inode = (index_folder(self.root) / "catalog.sqlite").stat().st_ino
         except OSError:

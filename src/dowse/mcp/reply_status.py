@@ -35,4 +35,6 @@ def coverage_reply(coverages: Sequence[Coverage]) -> Reply:
     } | present(
         pending=sum(coverage.pending for coverage in coverages),
         indexing=any(coverage.is_indexing for coverage in coverages),
+        searchedDirectly=sum(coverage.direct for coverage in coverages),
+        secondsLeft=max((coverage.seconds_left or 0 for coverage in coverages), default=0),
     )

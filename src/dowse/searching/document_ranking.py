@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from dowse.protocols import Store
+from dowse.protocols import Searchable
 from dowse.screening.masking import screen_text
 from dowse.searching.candidates import Mode, QueryVector, Spelling, check_spelling
 from dowse.searching.passage_screening import screen_passages
@@ -90,7 +90,7 @@ class _Candidate:
 
 
 def rank_documents(
-    store: Store,
+    store: Searchable,
     read: ReadBytes,
     search: DocumentSearch,
     search_texts: SearchTexts,
@@ -167,7 +167,7 @@ def _query_terms(query: SearchQuery, corrected: Mapping[str, str]) -> dict[str, 
     return weights
 
 
-def _titled_exactly(store: Store, read: ReadBytes, search: DocumentSearch) -> DocumentMatches:
+def _titled_exactly(store: Searchable, read: ReadBytes, search: DocumentSearch) -> DocumentMatches:
     """Return the documents whose title is exactly the query, for a query without words."""
     name, among = search.query.text.strip().casefold(), search.among
     documents = store.documents() if search.query.terms and search.place != "content" else ()
@@ -183,7 +183,7 @@ def _titled_exactly(store: Store, read: ReadBytes, search: DocumentSearch) -> Do
 
 
 def _with_phrases(
-    store: Store, read: ReadBytes, search: DocumentSearch, match: DocumentMatch
+    store: Searchable, read: ReadBytes, search: DocumentSearch, match: DocumentMatch
 ) -> tuple[DocumentMatch, int]:
     """Leave out documents that lack a phrase or contain an excluded one, as far as the time limit allows.
 
@@ -203,7 +203,7 @@ def _with_phrases(
     return replace(match, among=frozenset(left)), len(left)
 
 
-def _has_phrases(store: Store, read: ReadBytes, search: DocumentSearch, document: StoredDocument) -> bool:
+def _has_phrases(store: Searchable, read: ReadBytes, search: DocumentSearch, document: StoredDocument) -> bool:
     texts = [document.title] if search.place != "content" else []
     if search.place != "title":
         current = verify(store, read, document)
@@ -215,7 +215,7 @@ def _has_phrases(store: Store, read: ReadBytes, search: DocumentSearch, document
 
 
 def _near_in_meaning(
-    store: Store,
+    store: Searchable,
     search: DocumentSearch,
     terms: Mapping[str, float],
     find_texts: FindTexts,
@@ -240,7 +240,7 @@ def _near_in_meaning(
     ]
 
 
-def _nearness(store: Store, vectors: Sequence[QueryVector], documents: Iterable[int]) -> dict[int, float]:
+def _nearness(store: Searchable, vectors: Sequence[QueryVector], documents: Iterable[int]) -> dict[int, float]:
     """Return the nearness of each document's nearest chunk, by the first encoder that takes part."""
     if not vectors:
         return {}
@@ -265,7 +265,7 @@ def _title_share(query: SearchQuery, terms: Mapping[str, float], title: str) -> 
 
 
 def _best_text_hits(
-    store: Store, match: DocumentMatch, search: DocumentSearch, find_texts: FindTexts, whole_titles: set[int]
+    store: Searchable, match: DocumentMatch, search: DocumentSearch, find_texts: FindTexts, whole_titles: set[int]
 ) -> dict[int, SearchHit]:
     """Return the best texts by document id, as many as fit beside the documents with the whole query in their title."""
     limit = search.limit
@@ -284,7 +284,7 @@ def _best_text_hits(
     return hits
 
 
-def _matching_hits(store: Store, match: DocumentMatch, hits: Sequence[SearchHit]) -> dict[int, SearchHit]:
+def _matching_hits(store: Searchable, match: DocumentMatch, hits: Sequence[SearchHit]) -> dict[int, SearchHit]:
     """Return the hits that match, and whose text has a word of the query."""
     ids = [hit.document_id for hit in hits]
     in_texts = _ids_in_texts(store, match, ids)
@@ -293,7 +293,7 @@ def _matching_hits(store: Store, match: DocumentMatch, hits: Sequence[SearchHit]
     return {hit.document_id: hit for hit in hits if hit.document_id in in_texts}
 
 
-def _ids_in_texts(store: Store, match: DocumentMatch, ids: Sequence[int]) -> frozenset[int]:
+def _ids_in_texts(store: Searchable, match: DocumentMatch, ids: Sequence[int]) -> frozenset[int]:
     """Return those of the documents whose text has a word of the query."""
     if not ids or not match.in_texts:
         return frozenset()
@@ -316,7 +316,7 @@ def _make_candidate(
 
 
 def _verify_candidates(
-    store: Store, read: ReadBytes, ranked: list[_Candidate], limit: int, titled: Mapping[int, StoredDocument]
+    store: Searchable, read: ReadBytes, ranked: list[_Candidate], limit: int, titled: Mapping[int, StoredDocument]
 ) -> tuple[list[tuple[_Candidate, StoredDocument, Current | None]], int]:
     """Return the first candidates that are up to date, and the number of those that are gone or changed.
 
@@ -339,7 +339,7 @@ def _verify_candidates(
 
 
 def _find_passages(
-    store: Store, documents: Sequence[Current], search: DocumentSearch, terms: Mapping[str, float]
+    store: Searchable, documents: Sequence[Current], search: DocumentSearch, terms: Mapping[str, float]
 ) -> dict[int, Passage]:
     """Return the best passage of each document that was found by its title."""
     if not documents:

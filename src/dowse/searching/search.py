@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from dowse.errors import UsageError
 from dowse.globs import compile_glob
@@ -58,6 +59,25 @@ class SearchHit:
     signals: Mapping[str, float] = field(default_factory=dict)
     document_id: int = 0
 
+    @property
+    def is_direct(self) -> bool:
+        """Whether the file is not indexed yet and was searched directly."""
+        return self.document_id < 0
+
+
+class SearchedFiles(NamedTuple):
+    """The files that an answer is about, if some of them are not indexed yet."""
+
+    direct: int = 0
+    """Files that were searched directly, by words alone."""
+    indexed: int = 0
+    """Files that were searched in the index beside them."""
+    unread: int = 0
+    """Files that were searched in neither way."""
+
+
+ALL_INDEXED = SearchedFiles()
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -80,6 +100,7 @@ class Answer:
     skipped_method: str = ""
     """A search method that was not available this time, and why."""
     seconds: float = 0.0
+    searched: SearchedFiles = ALL_INDEXED
 
 
 def search_store(
@@ -178,7 +199,7 @@ class _AnswerBuilder:
         if file.document_id not in self._chunks:
             self.prefetch([file])
         document = self._documents.get(file.document_id)
-        if document is None:  # another process has just removed it
+        if document is None or not document.chunk_count:  # just removed by another process; empty, with nothing to show
             return True
         checked = verify(self._store, self._read, document)
         if not isinstance(checked, Current):

@@ -104,7 +104,10 @@ class ComposedServer:
         self._by_name: Mapping[str, Tool] = {}
         self._is_listed = asyncio.Event()
         """Set when a client has been told of the tools."""
-        self.source_list = SourceList(start, remedy=CREATE_INDEX if offer.has_tools_of("code") else RUN_INDEX)
+        has_create_index = offer.has_tools_of("code")
+        self.source_list = SourceList(
+            start, remedy=CREATE_INDEX if has_create_index else RUN_INDEX, indexes_projects=not has_create_index
+        )
         parts = [(name, self._make_part(name)) for name in offer.sources]
         self._parts = {name: part for name, part in parts if part is not None}
         if not self._parts:
@@ -193,6 +196,7 @@ class ComposedServer:
 
     async def _prepare(self) -> None:
         """Load what the first search needs, once the client has the server's tools."""
+        await self.source_list.index_projects()
         with move_on_after(PREPARE_SECONDS):
             await self._is_listed.wait()
         await (self._federated or self.source_list).prepare()

@@ -4,9 +4,9 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-from dowse.reading.formats import BINARY_EXTENSIONS, DOCUMENT_EXTENSIONS
+from dowse.reading.formats import DOCUMENT_EXTENSIONS
 from dowse.settings import Settings
-from dowse.sources.document_types import is_document, shared_language
+from dowse.sources.document_types import is_binary_document, is_document, shared_language
 from dowse.sources.policy import Folder, Policy, Showing
 from dowse.sources.project_files import ProjectFiles
 from dowse.types import Kind, Reason, Rule, Verdict, View
@@ -44,11 +44,11 @@ class DocumentPolicy(Policy):
 
     def max_bytes_for(self, path: str) -> int:
         """Return the maximum size of a document with this extension."""
-        return MAX_CONVERTED_BYTES if path.lower().endswith(BINARY_EXTENSIONS) else self.settings.max_file_bytes
+        return MAX_CONVERTED_BYTES if is_binary_document(path) else self.settings.max_file_bytes
 
     def content_refusal(self, path: str, data: bytes, size: int) -> Verdict | None:
         """Return the verdict against a document with these bytes, or None. PDF and Word files may hold any bytes."""
-        if not path.lower().endswith(BINARY_EXTENSIONS):
+        if not is_binary_document(path):
             return super().content_refusal(path, data, size)
         return self.too_large_verdict(path, max(size, len(data))) if len(data) > MAX_CONVERTED_BYTES else None
 
@@ -98,7 +98,7 @@ class DocumentFiles(ProjectFiles):
 
     def text_refusal(self, path: str, text: str) -> Verdict | None:
         """Return the verdict against a file that was converted to this text, or None."""
-        is_binary = path.lower().endswith(BINARY_EXTENSIONS)
+        is_binary = is_binary_document(path)
         return self._policy.key_refusal(path, text.encode("utf-8", "replace")) if is_binary else None
 
 

@@ -278,14 +278,6 @@ def test_a_database_that_was_just_created_is_waited_for(tmp_path: Path) -> None:
         surface.close()
 
 
-def test_no_process_is_started_once_the_server_has_ended(tmp_path: Path) -> None:
-    """A thread that prepared the first search started one after the server was closed."""
-    surface = ArchiveSurface(make_archives(tmp_path, RESEARCH))
-    surface.close()
-    surface.start()
-    assert surface._worker is None
-
-
 def test_an_archive_that_is_named_and_missing_is_said_without_its_path(tmp_path: Path, mode: str) -> None:
     found = make_archives(tmp_path, RESEARCH)
     index_archives(found).close()

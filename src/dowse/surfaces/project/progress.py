@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 
+from dowse.indexes.remaining_time import MIN_SECONDS, format_seconds_left
 from dowse.keeping.indexing_run import IndexingRun
 from dowse.mcp.tools import Call
 
@@ -30,6 +31,12 @@ async def _follow(call: Call, runs: Sequence[IndexingRun], names: str) -> None:
         if done > reported:
             reported = done
             of = f" of {total:,}" if total else ""
-            await call.progress(done, total or None, f"Indexing {names}: {done:,}{of} files")
+            left = format_seconds_left(_seconds_left(runs, done, total))
+            await call.progress(done, total or None, f"Indexing {names}: {done:,}{of} files{left}")
         if is_running:
             await asyncio.sleep(PROGRESS_POLL_SECONDS)
+
+
+def _seconds_left(runs: Sequence[IndexingRun], done: int, total: int) -> int | None:
+    elapsed = time.monotonic() - min(run.started for run in runs)
+    return round(elapsed * (total - done) / done) if elapsed > MIN_SECONDS and 0 < done < total else None

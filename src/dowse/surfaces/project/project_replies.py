@@ -7,6 +7,7 @@ from typing import Any
 from dowse.errors import DowseError
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_status import IndexStatus, format_size
+from dowse.indexes.remaining_time import format_seconds_left
 from dowse.keeping.indexing_run import IndexingRun
 from dowse.keeping.watch_status import WatchStatus
 from dowse.mcp.error_replies import without_storage_root
@@ -100,7 +101,7 @@ def _hit(answer: ProjectAnswer, hit: SearchHit) -> Reply:
         }
         for passage in others
     ]
-    return result | present(within=within) | content_warnings(first) | present(more=more)
+    return result | present(within=within) | content_warnings(first) | present(more=more, direct=hit.is_direct)
 
 
 def _text(answer: ProjectAnswer, passage: Passage) -> str:
@@ -144,6 +145,7 @@ def status_reply(project: ProjectIndex, run: IndexingRun | None, watch: WatchSta
         "coverage": {
             "indexedFiles": status.files,
             "expectedFiles": status.files if status.state == "ready" else max(status.expected_files, status.files),
+            **present(secondsLeft=status.seconds_left),
         },
         "strategy": watch.strategy,
         "watcher": watch.mode + (f" ({watch.why})" if watch.why else ""),
@@ -200,7 +202,7 @@ def indexing_reply(project: ProjectIndex, run: IndexingRun | None) -> Reply:
     }
     if is_running:
         expected = max(run.total if run else status.expected_files, status.files)
-        progress = f"({status.files} of {expected} files)"
+        progress = f"({status.files} of {expected} files{format_seconds_left(status.seconds_left)})"
         return reply | {"message": f"Indexing goes on in the background {progress}. Search works meanwhile."}
     warnings = [*status.warnings, *(run.warnings if run else ())]
     return {

@@ -94,7 +94,7 @@ class ProjectSurface:
                 if index.exists:
                     raise
                 raise CatalogError("INDEX_BUSY", detail=str(error)) from error  # begun, and nothing is there yet
-            covered = coverage(index, max(len(pending), len(answer.outdated)))
+            covered = coverage(index, max(len(pending), len(answer.outdated)), answer.searched)
             if options.kind == "docs" and covered.is_complete and not index.store.totals("docs").documents:
                 raise _no_docs(index, "The project has no documents.")
             warnings = [*index.warnings, *coverage_warnings(covered), *_language_warning(index, options.language)]

@@ -1,0 +1,144 @@
+"""Searches of an index that does not have all files yet: those that it lacks are read and searched directly."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from dowse.errors import UsageError
+from dowse.globs import compile_glob
+from dowse.indexes.index import ProjectIndex
+from dowse.parsing.document_parsing import parse
+from dowse.protocols import Searchable
+from dowse.searching.combined_store import CombinedStore
+from dowse.searching.direct_index import DirectIndex, read_directly
+from dowse.searching.query_terms import SearchQuery
+from dowse.searching.search import ALL_INDEXED, SearchedFiles, SearchOptions
+from dowse.sources.document_types import is_binary_document, shared_language
+from dowse.types import Entry, FileContent, Reading, Verdict, View
+
+DIRECT_SECONDS = 1.2
+"""How long files are read directly. Three thousand take about as long."""
+CONVERTED_SECONDS = 0.5
+"""How long files are converted that are shown as documents."""
+FIRST_ANSWER_SECONDS = 1.3
+"""An index that will be complete within this time is waited for: its answers are better than those of a direct search."""
+FIRST_HITS_SECONDS = 2.5
+"""How long a search waits that finds nothing in the files themselves."""
+START_SECONDS = 0.5
+BYTES_PER_SECOND = 1_000_000
+"""How long indexing takes to start, and what it does in a second afterwards, on two cores of which a search has one."""
+POLL_SECONDS = 0.03
+
+Result = TypeVar("Result")
+
+
+def search_growing_index(
+    index: ProjectIndex,
+    query: SearchQuery,
+    options: SearchOptions,
+    ask: Callable[[Searchable | None], Result],
+    is_found: Callable[[Result], object],
+) -> tuple[Result, SearchedFiles]:
+    """Return the best answer that can be had within a moment, and the files that it is about.
+
+    `ask` asks the index as it is, or what it is given instead.
+    """
+    began, checked = time.monotonic(), _last_check(index)
+    if options.mode == "vector":  # files have no vectors before they are indexed
+        return _wait_for_hits(index, lambda: ask(None), is_found, began), ALL_INDEXED
+    missing = _missing_files(index)
+    if not missing and index.exists:
+        return ask(None), ALL_INDEXED
+    chosen = _chosen(missing, options)
+    readable = [entry for entry in chosen if not is_binary_document(entry.path)]
+    files = DirectIndex(readable, lambda entry: _read(index, entry, options), query, _reader(index))
+    files.read_files(DIRECT_SECONDS)
+    answer, searched = _search_directly(index, files, ask)
+    searched = searched._replace(unread=searched.unread + len(chosen) - len(readable))
+    needed = START_SECONDS + sum(entry.stat.size for entry in missing) / BYTES_PER_SECOND
+    seconds = FIRST_ANSWER_SECONDS if needed < FIRST_ANSWER_SECONDS else 0.0
+    deadline = began + (seconds if is_found(answer) else FIRST_HITS_SECONDS)
+    while index.is_being_updated() or _last_check(index) == checked:
+        if time.monotonic() > deadline:
+            return answer, searched
+        time.sleep(POLL_SECONDS)
+    return ask(None), ALL_INDEXED
+
+
+def _missing_files(index: ProjectIndex) -> list[Entry]:
+    """Return the files that an index lacks; all files if it lacks most, since its statistics are not those of all."""
+    drift = index.drift() if index.exists else None
+    if drift and len(drift.new) + len(drift.changed) < drift.unchanged:
+        found = [*drift.new, *drift.changed]
+    else:
+        found = [entry for entry in index.source.entries() if isinstance(entry, Entry)]
+    return [entry for entry in found if entry.views & index.view]
+
+
+def _chosen(files: Sequence[Entry], options: SearchOptions) -> list[Entry]:
+    """Return the files that a search may show, as far as their paths say so."""
+    glob = compile_glob(options.path_glob) if options.path_glob else None
+    return [
+        entry for entry in files if options.kind in (None, entry.kind) and (glob is None or glob.fullmatch(entry.path))
+    ]
+
+
+def _read(index: ProjectIndex, entry: Entry, options: SearchOptions) -> Sequence[FileContent] | Verdict:
+    read = index.source.read(entry)
+    if isinstance(read, Verdict):
+        return read
+    language = options.language.lower() if options.language else None
+    return [one for one in read if one.views & index.view and language in (None, one.language)]
+
+
+def _reader(index: ProjectIndex) -> Callable[[FileContent], Reading | None]:
+    """Return a function that reads the text of a file; pages are converted for as long as there is time."""
+    if index.view is View.PROJECT:
+        return read_directly
+    spent = 0.0
+
+    def read(content: FileContent) -> Reading | None:
+        nonlocal spent
+        if shared_language(content.path):
+            return read_directly(content)
+        if spent > CONVERTED_SECONDS:
+            return None
+        began = time.monotonic()
+        document = parse(index.source, content)
+        spent += time.monotonic() - began
+        return None if isinstance(document, Verdict) else document.reading
+
+    return read
+
+
+def _search_directly(
+    index: ProjectIndex, files: DirectIndex, ask: Callable[[Searchable | None], Result]
+) -> tuple[Result, SearchedFiles]:
+    """Search files, and what the index has beside them."""
+    if index.exists:
+        index.store.refresh()
+        combined = CombinedStore(index.store, files)
+        if combined.indexed_count:
+            return ask(combined), SearchedFiles(files.file_count, combined.indexed_count, files.unread_count)
+    return ask(files), SearchedFiles(files.file_count, 0, files.unread_count)
+
+
+def _last_check(index: ProjectIndex) -> str | None:
+    """Return when a run that compared all files ended last; None while the first one has not."""
+    return index.store.fact("checked") if index.exists and index.store.fact("state") == "complete" else None
+
+
+def _wait_for_hits(
+    index: ProjectIndex, ask: Callable[[], Result], is_found: Callable[[Result], object], began: float
+) -> Result:
+    """Return the first answer with hits that a growing index gives, or the last one."""
+    while True:
+        waited = time.monotonic() - began
+        is_growing = index.is_being_updated()  # read before the search: an end in between shows at the next round
+        if index.exists:
+            answer = ask()
+            if is_found(answer) or waited > FIRST_HITS_SECONDS or not is_growing:
+                return answer
+        elif waited > 2 * FIRST_HITS_SECONDS:
+            raise UsageError(f"Indexing {index.root} did not start. Run: dowse index {index.root}")
+        time.sleep(POLL_SECONDS)

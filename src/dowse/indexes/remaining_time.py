@@ -1,0 +1,39 @@
+"""How long the run that is indexing will take, judged by what it has done so far."""
+
+import json
+import time
+from typing import Protocol
+
+
+class Facts(Protocol):
+    """Facts about an index as a whole."""
+
+    def set_fact(self, key: str, value: str | None) -> None: ...
+
+    def fact(self, key: str) -> str | None: ...
+
+
+_FACT = "began"
+MIN_SECONDS = 1.0
+"""A run says nothing about its speed before."""
+
+
+def record_start(store: Facts, files: int) -> None:
+    """Record that a run begins now, with this many files in the index."""
+    store.set_fact(_FACT, json.dumps([time.time(), files]))
+
+
+def seconds_left(store: Facts, files: int, expected: int) -> int | None:
+    """Return about how many seconds the run takes from now on; None if nothing can be said yet."""
+    began, before = json.loads(store.fact(_FACT) or "[0, 0]")
+    elapsed, done = time.time() - began, files - before
+    if not began or elapsed < MIN_SECONDS or done <= 0:
+        return None
+    return int(elapsed * max(0, expected - files) / done)
+
+
+def format_seconds_left(seconds: int | None) -> str:
+    """Return a time as text, with a comma before it: `, about 20 s left`; nothing if it is not known."""
+    if seconds is None:
+        return ""
+    return f", about {max(1, seconds)} s left" if seconds < 100 else f", about {round(seconds / 60)} min left"

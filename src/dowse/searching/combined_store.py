@@ -1,0 +1,131 @@
+"""A store and files beside it that it does not have yet, searched as one."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from dowse.protocols import Store
+from dowse.searching.direct_index import DirectIndex
+from dowse.types import DocumentMatch, Kind, MatchedDocuments, Scored, StoredChunk, StoredDocument, TextQuery
+
+if TYPE_CHECKING:
+    from dowse.types import Vectors
+
+Found = TypeVar("Found")
+Asked = TypeVar("Asked", TextQuery, DocumentMatch)
+Result = TypeVar("Result")
+
+
+class CombinedStore:
+    """What a search needs of a store and of a direct index; ids of the direct index are negative.
+
+    What the store has of a file that was read directly does not count: it may be older.
+    """
+
+    def __init__(self, store: Store, files: DirectIndex) -> None:
+        self._store, self._files = store, files
+        read, stored = files.paths, store.ids_by_path()
+        self._hidden = frozenset(document for document, path in stored if path in read)
+        self.indexed_count = len(stored) - len(self._hidden)
+        """The number of files that are searched in the store."""
+
+    def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
+        """Yield all documents."""
+        yield from (document for document in self._store.documents(below, after) if document.id not in self._hidden)
+        yield from self._files.documents(below, after)
+
+    def ids_by_path(self) -> list[tuple[int, str]]:
+        """Return the ids and the paths of all documents."""
+        stored = [(document, path) for document, path in self._store.ids_by_path() if document not in self._hidden]
+        return [*stored, *self._files.ids_by_path()]
+
+    def paths_by_id(self, ids: Iterable[int]) -> dict[int, str]:
+        """Return the paths of those of the documents that exist, by id."""
+        return self._by_id(ids, self._store.paths_by_id, self._files.paths_by_id)
+
+    def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]:
+        """Return those of the documents that exist, by id."""
+        return self._by_id(ids, self._store.documents_by_id, self._files.documents_by_id)
+
+    def chunks(self, document_id: int) -> list[StoredChunk]:
+        """Return the chunks of a document, in order."""
+        return (self._files if document_id < 0 else self._store).chunks(document_id)
+
+    def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
+        """Return those of the chunks that exist, by id."""
+        return self._by_id(ids, self._store.chunks_by_id, self._files.chunks_by_id)
+
+    def converted_text(self, document_id: int) -> str | None:
+        """Return the text of a document that was converted from its file; None for a verbatim one."""
+        return (self._files if document_id < 0 else self._store).converted_text(document_id)
+
+    def find_chunks(self, query: TextQuery, limit: int) -> list[Scored]:
+        """Search the fields of chunks; best first."""
+        stored = self._in_store(query, lambda part: self._store.find_chunks(part, limit))
+        return self._merge((stored or [], self._files.find_chunks(query, limit)), limit)
+
+    def find_documents(self, query: TextQuery, limit: int) -> list[Scored]:
+        """Search the fields of documents; best first."""
+        stored = self._in_store(query, lambda part: self._store.find_documents(part, limit))
+        return self._merge((stored or [], self._files.find_documents(query, limit)), limit)
+
+    def match_documents(self, match: DocumentMatch, limit: int) -> MatchedDocuments:
+        """Select documents by words; those with words in their title come first."""
+        stored = self._in_store(match, lambda part: self._store.match_documents(part, limit)) or MatchedDocuments(0)
+        direct = self._files.match_documents(match, limit)
+        titled = [*stored.ids[: stored.titled], *direct.ids[: direct.titled]]
+        ids = [*titled, *stored.ids[stored.titled :], *direct.ids[direct.titled :]]
+        shown = [one for one in ids if one not in self._hidden]
+        total = stored.total + direct.total - (len(ids) - len(shown))
+        return MatchedDocuments(total, tuple(shown[:limit]), sum(one not in self._hidden for one in titled))
+
+    def _in_store(self, query: Asked, ask: Callable[[Asked], Result]) -> Result | None:
+        """Ask the store about those of the documents in question that it has; None if it has none of them."""
+        if query.among is None:
+            return ask(query)
+        among = frozenset(one for one in query.among if one > 0)
+        return ask(replace(query, among=among)) if among else None
+
+    def documents_with_word(self, word: str) -> frozenset[int]:
+        """Return the documents that contain a word: whole, or all its parts in one chunk."""
+        return (self._store.documents_with_word(word) - self._hidden) | self._files.documents_with_word(word)
+
+    def entry_count(self) -> int:
+        """Return the number of entries; frequencies are relative to it."""
+        return self._store.entry_count() + self._files.entry_count()
+
+    def chunk_frequency(self, term: str) -> int:
+        """Return how many chunks contain a term."""
+        return self._store.chunk_frequency(term) + self._files.chunk_frequency(term)
+
+    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
+        """Return whole words of the store that begin with a prefix."""
+        return self._store.words_with_prefix(prefix, limit)
+
+    def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
+        """Return those of the documents that have a vector of an encoder."""
+        return self._store.encoded_documents(encoder, documents)
+
+    def nearest(
+        self,
+        encoder: str,
+        vector: "Vectors",
+        limit: int,
+        *,
+        kind: Kind | None = None,
+        among: frozenset[int] | None = None,
+    ) -> list[Scored]:
+        """Return the chunks of the store that are nearest in meaning, best first."""
+        stored = None if among is None else frozenset(one for one in among if one > 0)
+        return self._merge((self._store.nearest(encoder, vector, limit, kind=kind, among=stored),), limit)
+
+    def _merge(self, found: Iterable[list[Scored]], limit: int) -> list[Scored]:
+        hits = [hit for some in found for hit in some if hit.document_id not in self._hidden]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:limit]
+
+    def _by_id(
+        self, ids: Iterable[int],
+        of_store: Callable[[list[int]], dict[int, Found]], of_files: Callable[[list[int]], dict[int, Found]],
+    ) -> dict[int, Found]:  # fmt: skip
+        wanted = list(ids)
+        return of_store([one for one in wanted if one > 0]) | of_files([one for one in wanted if one < 0])

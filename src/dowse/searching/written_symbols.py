@@ -1,0 +1,56 @@
+"""Names that a piece of code defines, and headings of a piece of Markdown, found by how a line looks.
+
+A parser finds more and errs less; this is for files that no parser has read yet.
+"""
+
+import re
+from collections.abc import Iterable
+
+from dowse.reading.shorten import shorten
+
+_MODIFIERS = (
+    "abstract async case const constexpr data declare default export extern final implicit inline internal lazy local "
+    "open override partial private protected public readonly sealed static suspend unsafe virtual"
+)
+_DEFINING = (
+    "class const def defmacro defmodule defp enum extension fn func function impl instance interface let macro module "
+    "namespace newtype object proc protocol record struct sub trait type typedef union val var"
+)
+_KEYWORD = (
+    rf"[ \t]*(?:(?:{_MODIFIERS.replace(' ', '|')}|pub(?:\([^)\n]*\))?)[ \t]+)*+(?:{_DEFINING.replace(' ', '|')})"
+    r"[ \t*]+(?:\([^)\n]*\)[ \t]*)?"
+)
+_DEFINITION = re.compile(rf"{_KEYWORD}([\w.:$?!]+)")
+_TYPED_DEFINITION = re.compile(
+    r"[A-Za-z_][\w \t*&:<>,\[\]~]{0,200}[ \t*&]([A-Za-z_~][\w:~]*)[ \t]*\([^;\n]*$", re.MULTILINE
+)
+"""The definition of a function that begins with its type, as in C and Java."""
+_HEADING = re.compile(r"#{1,6}[ \t]+(\S.*)")
+_TITLE = re.compile(r"^(?:title:|#)[ \t]+(\S.*)$", re.MULTILINE)
+_FIRST_LINE = re.compile(r"(\S.*)")
+_HEAD_CHARACTERS = 4000
+_NAME = re.compile(r"\w+")
+
+
+def defined_names(line: str) -> list[str]:
+    """Return the names that a line of code seems to define."""
+    found = _DEFINITION.match(line) or _TYPED_DEFINITION.match(line)
+    return _NAME.findall(found[1]) if found else []
+
+
+def heading_in(line: str) -> str | None:
+    """Return the heading that a line of Markdown is."""
+    found = _HEADING.match(line)
+    return found[1] if found else None
+
+
+def find_title(text: str, language: str) -> str | None:
+    """Return the title of a document: that of its front matter, its first heading, or the first line of plain text."""
+    found = (_FIRST_LINE if language == "text" else _TITLE).search(text[:_HEAD_CHARACTERS])
+    return shorten(found[1].strip("\"'")) if found else None
+
+
+def definition_pattern(names: Iterable[str]) -> "re.Pattern[bytes] | None":
+    """Return a pattern for definitions of one of the names; None without names."""
+    escaped = "|".join(re.escape(name) for name in names if name.isascii())
+    return re.compile(rf"^{_KEYWORD}(?:[\w.:]+[.:])?(?:{escaped})\b".encode(), re.MULTILINE) if escaped else None

@@ -1,0 +1,203 @@
+"""The first answers about a project: files that are not indexed yet are searched directly."""
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dowse.indexes import growing_index, project_search
+from dowse.indexes.document_search import DocumentQuery, find_documents
+from dowse.indexes.index import ProjectIndex
+from dowse.indexes.project_search import coverage, search, search_now
+from dowse.platform import Lock
+from dowse.searching.query_terms import parse_search_query
+from dowse.searching.search import Answer, SearchOptions
+from dowse.types import View
+from tests.sample_data import write_tree
+
+FILES = {
+    "package.json": "{}\n",
+    ".gitignore": "ignored/\n",
+    ".env": "APPLE_TOKEN=1\n",
+    "ignored/apple.py": "apple = 1\n",
+    "src/apple.py": "def apple():\n    return 'red'\n",
+    "src/pear.py": "def pear():\n    return 'green'\n",
+    "docs/fruit.md": "# Fruit\n\nAn apple a day.\n",
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ProjectIndex:
+    monkeypatch.setattr(growing_index, "FIRST_ANSWER_SECONDS", 0.0)
+    monkeypatch.setattr(growing_index, "FIRST_HITS_SECONDS", 0.0)
+    return ProjectIndex(write_tree(tmp_path / "project", FILES))
+
+
+@contextlib.contextmanager
+def being_indexed(project: ProjectIndex) -> Iterator[None]:
+    project.folder.mkdir(parents=True, exist_ok=True)
+    with Lock(project.folder / "index.lock").held(1.0):
+        yield
+
+
+def ask(project: ProjectIndex, text: str, **options: object) -> Answer:
+    return search_now(project, parse_search_query(text), SearchOptions(**options))  # type: ignore[arg-type]
+
+
+def paths(answer: Answer) -> list[str]:
+    return [hit.path for hit in answer.hits]
+
+
+def test_before_anything_is_indexed_all_files_are_searched(project: ProjectIndex) -> None:
+    with being_indexed(project):
+        found = ask(project, "apple")
+        covered = coverage(project, 0, found.searched)
+    assert paths(found) == ["src/apple.py", "docs/fruit.md"]
+    assert all(hit.is_direct for hit in found.hits)
+    assert (covered.files, covered.direct, covered.expected, covered.is_indexing) == (0, 5, 5, True)
+    assert not covered.is_complete
+    assert found.methods == {"words": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"kind": "docs"}, ["docs/fruit.md"]),
+        ({"kind": "code"}, ["src/apple.py"]),
+        ({"path_glob": "src/**"}, ["src/apple.py"]),
+        ({"language": "Python"}, ["src/apple.py"]),
+        ({"limit": 1}, ["src/apple.py"]),
+    ],
+)
+def test_the_filters_of_a_search_hold_for_files_that_are_not_indexed(
+    project: ProjectIndex, options: dict[str, object], expected: list[str]
+) -> None:
+    with being_indexed(project):
+        assert paths(ask(project, "apple", **options)) == expected
+
+
+def test_what_the_policy_denies_is_not_searched_directly(project: ProjectIndex) -> None:
+    with being_indexed(project):
+        for query in ("APPLE_TOKEN", "ignored apple", ".env"):
+            assert not {".env", "ignored/apple.py"} & set(paths(ask(project, query)))
+
+
+def test_files_are_searched_beside_those_that_are_indexed(project: ProjectIndex) -> None:
+    project.update()
+    more = {f"new/apple_{number}.py": f"def apple_{number}(): ...\n" for number in range(2)}
+    write_tree(project.root, {**more, "src/pear.py": "def apple_pear(): ...\n"})
+    with being_indexed(project):
+        found = ask(project, "apple")
+        covered = coverage(project, 0, found.searched)
+    direct = {hit.path: hit.is_direct for hit in found.hits}
+    assert {path for path, is_direct in direct.items() if is_direct} >= {
+        "new/apple_0.py",
+        "new/apple_1.py",
+        "src/pear.py",
+    }
+    assert "docs/fruit.md" in direct
+    assert covered.files + covered.direct == covered.expected == 7
+    assert [hit.passages[0].text for hit in found.hits if hit.path == "src/pear.py"] == ["def apple_pear(): ..."]
+
+
+def test_an_index_that_lacks_most_files_is_not_used(project: ProjectIndex) -> None:
+    project.update()
+    write_tree(project.root, {f"new/m{number}.py": f"apple = {number}\n" for number in range(20)})
+    with being_indexed(project):
+        found = ask(project, "apple", limit=50)
+        covered = coverage(project, 0, found.searched)
+    assert all(hit.is_direct for hit in found.hits)
+    assert (covered.files, covered.direct) == (0, 25)
+
+
+def test_an_index_that_is_complete_in_time_answers_alone(
+    project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(growing_index, "FIRST_ANSWER_SECONDS", 60.0)
+    run = threading.Thread(target=ProjectIndex(project.root).update)
+    with being_indexed(project):
+        run.start()
+    found = ask(project, "apple")
+    run.join()
+    assert paths(found) == ["src/apple.py", "docs/fruit.md"]
+    assert (found.searched.direct, found.hits[0].is_direct) == (0, False)
+
+
+def test_meaning_alone_waits_for_the_first_indexed_files(project: ProjectIndex) -> None:
+    project.update()
+    with being_indexed(project):
+        assert ask(project, "apple", mode="vector").searched.direct == 0
+
+
+def test_a_small_project_is_indexed_before_its_first_answer(
+    project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(project_search, "start_in_background", lambda _command: pytest.fail("it is small"))
+    found, covered = search(project, "apple", SearchOptions())
+    assert (covered.is_complete, found.searched.direct) == (True, 0)
+
+
+def test_many_changed_files_are_searched_directly_while_they_are_indexed_in_the_background(
+    project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.update()
+    while project.drift().pending:  # the files were read in the same clock tick in which they were written
+        time.sleep(0.01)
+        project.update()
+    started: list[list[str]] = []
+    monkeypatch.setattr(project_search, "start_in_background", started.append)
+    monkeypatch.setattr(project_search, "AT_ONCE_FILES", 2)
+    write_tree(project.root, {f"many/{number}.py": f"banana_{number} = 1\n" for number in range(3)})
+    found, covered = search(project, "banana", SearchOptions())
+    assert (len(started), sorted(paths(found))) == (1, ["many/0.py", "many/1.py", "many/2.py"])
+    assert (covered.files, covered.direct, covered.is_indexing) == (5, 3, True)
+
+
+DOCUMENTS = {
+    "guide.md": "---\ntitle: Growing apples\n---\n\nWater them.\n",
+    "pears.md": "# Pears\n\nA pear is no apple.\n",
+    "page.html": "<html><head><title>Orchards</title></head><body><p>Apples &amp; pears.</p></body></html>",
+    "plain.txt": "Apples in plain text\n\nMore.\n",
+    "code.py": "apple = 1\n",
+    "book.pdf": "%PDF-1.4 apple",
+}
+
+
+def test_documents_are_searched_before_they_are_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(growing_index, "FIRST_ANSWER_SECONDS", 0.0)
+    index = ProjectIndex(write_tree(tmp_path / "documents", DOCUMENTS), View.DOCUMENTS)
+    with being_indexed(index):
+        found = find_documents(index, DocumentQuery(parse_search_query("apples")))
+        only = find_documents(index, DocumentQuery(parse_search_query("apples"), extensions=frozenset({".html"})))
+        titles = find_documents(index, DocumentQuery(parse_search_query("apples"), place="title"))
+    matches = {one.document.path: (one.document.title, one.place) for one in found.matches.found}
+    assert next(iter(matches)) in ("guide.md", "plain.txt")
+    assert matches["guide.md"] == ("Growing apples", "both")
+    assert matches["pears.md"] == ("Pears", "content")
+    assert matches["page.html"] == ("Orchards", "content")
+    assert found.matches.total == 4
+    assert (found.coverage.direct, found.coverage.expected, found.coverage.is_complete) == (4, 5, False)
+    (page,) = only.matches.found
+    assert page.passage
+    assert page.passage.text == "Apples & pears."
+    assert {one.document.path for one in titles.matches.found} == {"guide.md", "plain.txt"}
+
+
+def test_documents_beside_an_index_are_searched_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(growing_index, "FIRST_ANSWER_SECONDS", 0.0)
+    index = ProjectIndex(write_tree(tmp_path / "documents", DOCUMENTS), View.DOCUMENTS)
+    index.update()
+    write_tree(index.root, {"new.md": "# New apples\n\nThey are here.\n"})
+    with being_indexed(index):
+        found = find_documents(index, DocumentQuery(parse_search_query("apples")))
+    assert {one.document.path for one in found.matches.found} == {
+        "guide.md",
+        "pears.md",
+        "page.html",
+        "plain.txt",
+        "new.md",
+    }
+    assert found.matches.total == 5

@@ -1,0 +1,114 @@
+"""Files that are searched before they are indexed: their hits, compared with those of an index of the same files."""
+
+from pathlib import Path
+
+import pytest
+
+from dowse.indexes.index import ProjectIndex
+from dowse.searching import direct_index
+from dowse.searching.direct_index import DirectIndex
+from dowse.searching.query_terms import parse_search_query
+from dowse.searching.search import Answer, SearchOptions, search_store
+from dowse.types import Entry
+from tests.sample_data import write_tree
+
+FILES: dict[str, str | bytes] = {
+    "src/redirects.py": '"""Following redirects."""\n\n\ndef resolve_redirects(response):\n    """Follow each redirect."""\n',
+    "src/sessions.py": "class SessionStore:\n    def open(self):\n        # redirect to the login page\n        pass\n",
+    "src/cookies.py": "def parse_cookie(header):\n    return dict(part.split('=') for part in header.split(';'))\n",
+    "src/engine.cc": "int EngineStart(int power) {\n  return power;\n}\n",
+    "src/empty.py": "",
+    "src/french.py": "# le café fermé\nprix = 1\n".encode("latin-1"),
+    "tests/test_cookies.py": "def test_parse_cookie():\n    assert parse_cookie('a=b')\n",
+    "docs/guide.md": "# Guide\n\n## Cookies in queries\n\nEvery query sends its cookies.\n",
+    "docs/日本語.md": "# 検索エンジン\n\n全文検索の説明。\n",
+    "crlf.txt": "first\r\nsecond\r\nthe needle\r\n",
+}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> ProjectIndex:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DOWSE_HOME", str(tmp_path_factory.mktemp("home")))
+        root = tmp_path_factory.mktemp("project")
+        for path, content in FILES.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_bytes(content if isinstance(content, bytes) else content.encode())
+        project = ProjectIndex(root)
+        project.update()
+    return project
+
+
+def ask(project: ProjectIndex, text: str) -> Answer:
+    query = parse_search_query(text)
+    entries = [entry for entry in project.source.entries() if isinstance(entry, Entry)]
+    files = DirectIndex(entries, project.source.read, query)
+    assert files.read_files(60)
+    assert (files.file_count, files.unread_count) == (len(FILES), 0)
+    return search_store(files, project.source.read_bytes, query, SearchOptions())
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "how are redirects followed", "SessionStore", "parseCookie", "cookies in queries", "EngineStart",
+        "src/redirects.py", "全文検索", "+cookie", "+cookie -test", '"the needle"', "café",
+    ],
+)  # fmt: skip
+def test_the_first_hit_is_that_of_an_index(project: ProjectIndex, query: str) -> None:
+    indexed = search_store(project.store, project.source.read_bytes, parse_search_query(query), SearchOptions())
+    found = ask(project, query)
+    assert [hit.path for hit in found.hits][:1] == [hit.path for hit in indexed.hits][:1] != []
+    assert found.hits[0].is_direct
+
+
+@pytest.mark.parametrize("query", ["zebra", "+zebra cookie", '"needle the"', "-cookie -redirect -café"])
+def test_nothing_is_found_where_nothing_matches(project: ProjectIndex, query: str) -> None:
+    assert ask(project, query).hits == ()
+
+
+def test_required_and_excluded_words_hold(project: ProjectIndex) -> None:
+    assert {hit.path for hit in ask(project, "cookie -test").hits} == {"src/cookies.py", "docs/guide.md"}
+    assert {hit.path for hit in ask(project, "redirect +login").hits} == {"src/sessions.py"}
+
+
+def test_lines_and_symbols_are_those_of_the_file(project: ProjectIndex) -> None:
+    (passage,) = ask(project, "resolve_redirects").hits[0].passages
+    assert (passage.start_line, passage.end_line, passage.symbols) == (1, 5, ("resolve_redirects",))
+    assert passage.text.splitlines()[3] == "def resolve_redirects(response):"
+    (passage,) = ask(project, "needle").hits[0].passages
+    assert (passage.start_line, passage.end_line) == (1, 3)
+
+
+def test_a_file_in_another_encoding_is_shown_as_text(project: ProjectIndex) -> None:
+    (hit,) = ask(project, "café").hits
+    assert hit.passages[0].text.startswith("# le café fermé")
+
+
+def test_an_empty_file_is_no_hit(project: ProjectIndex) -> None:
+    assert "src/empty.py" not in {hit.path for hit in ask(project, "empty").hits}
+    indexed = search_store(project.store, project.source.read_bytes, parse_search_query("empty"), SearchOptions())
+    assert "src/empty.py" not in {hit.path for hit in indexed.hits}
+
+
+def test_the_best_of_many_files_are_analyzed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(direct_index, "ANALYZED_FILES", 5)
+    monkeypatch.setattr(direct_index, "ANALYZED_CHUNKS", 5)
+    files = {f"src/m{number:03}.py": "value = table.lookup(key)\n" * (number % 7 + 1) for number in range(60)}
+    files["src/zz.py"] = "class LookupTable:\n    def lookup(self, key): ...\n"
+    project = ProjectIndex(write_tree(tmp_path / "project", files))
+    query = parse_search_query("LookupTable")
+    index = DirectIndex((e for e in project.source.entries() if isinstance(e, Entry)), project.source.read, query)
+    index.read_files(60)
+    found = search_store(index, project.source.read_bytes, query, SearchOptions())
+    assert found.hits[0].path == "src/zz.py"
+    assert len(found.hits) == 5
+
+
+def test_files_that_cannot_be_read_in_time_are_counted(project: ProjectIndex) -> None:
+    entries = [entry for entry in project.source.entries() if isinstance(entry, Entry)]
+    files = DirectIndex(entries, project.source.read, parse_search_query("cookie"))
+    assert not files.read_files(0)
+    assert (files.file_count, files.unread_count) == (0, len(FILES))
+    assert files.read_files(60)
+    assert files.file_count == len(FILES)
