@@ -26,11 +26,9 @@ def catch_up(watched: WatchedIndex, project: ProjectIndex) -> list[str]:
     left when some change may be unknown, or known and not searchable yet.
     """
     is_certain = watched.take_events() or _scan_if_quick(watched, project)
-    if _due_paths(watched, project) and watched.run is None and watched.working.acquire(timeout=CATCH_UP_SECONDS):
+    if _quick_paths(watched, project) and watched.run is None and watched.working.acquire(timeout=CATCH_UP_SECONDS):
         try:
-            paths = _due_paths(watched, project)
-            is_quick = EVERYWHERE not in paths or watched.lost_events.is_scan_quick
-            if paths and is_quick and len(paths) <= MAX_CATCH_UP_PATHS:
+            if paths := _quick_paths(watched, project):
                 _apply_first_changes(watched, project, paths)
         except (DowseError, OSError) as error:  # the answer uses the index as it is, and names what is missing
             watched.note_failure(str(error))
@@ -69,6 +67,13 @@ def _is_searchable(project: ProjectIndex) -> bool:
 
 def _due_paths(watched: WatchedIndex, project: ProjectIndex) -> dict[str, ChangeTimes]:
     return due_paths(project.settings, watched.pending_paths.pending(), time.monotonic(), is_searching=True)
+
+
+def _quick_paths(watched: WatchedIndex, project: ProjectIndex) -> dict[str, ChangeTimes]:
+    """Return the paths that are due; none where comparing them takes longer than an answer may wait."""
+    paths = _due_paths(watched, project)
+    is_quick = EVERYWHERE not in paths or watched.lost_events.is_scan_quick
+    return paths if is_quick and len(paths) <= MAX_CATCH_UP_PATHS else {}
 
 
 def _apply_first_changes(watched: WatchedIndex, project: ProjectIndex, paths: dict[str, ChangeTimes]) -> None:
