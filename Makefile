@@ -52,6 +52,7 @@ bench: .venv/installed ## measure; CORPORA, EVAL, CODE_SEARCH name folders of da
 	$(RUN) -m bench.calls "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.freshness "$(CORPORA)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.meaning --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
+	$(RUN) -m bench.half_way --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.encoding "$(CORPORA)" --eval "$(EVAL)"
 	$(RUN) -m bench.http "$(CORPORA)"
 	$(RUN) -m bench.archives "$(CORPORA)" --eval "$(EVAL)"

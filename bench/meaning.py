@@ -19,6 +19,8 @@ HOME = Path(__file__).parents[1] / ".bench" / "meaning"
 ANNOUNCED_CHUNKS = 1000
 """With more chunks than this to encode, the time it takes is announced."""
 
+NAMES = ("code", "scifact", "cosqa")
+
 Methods = dict[str, Sequence[str]]
 METHODS: Methods = {
     "by words alone": (),
@@ -50,16 +52,10 @@ def _options() -> argparse.Namespace:
 
 def _tables(options: argparse.Namespace, _work: Path) -> list[Table]:
     os.environ["DOWSE_HOME"] = str(options.home.resolve() / "index")
-    corpora = options.home.resolve() / "corpora"
-    made: dict[str, Callable[[], tuple[list[quality.Judged], Path]]] = {
-        "code": lambda: (quality.code_search(options.eval / "code-search"), options.code_search),
-        "scifact": lambda: (quality.scifact(options.eval / "scifact", corpora), corpora),
-        "cosqa": lambda: (quality.cosqa(options.eval / "cosqa-dev", corpora), corpora),
-    }
     rows: list[Row] = [("", "code", "architecture", "semantic", "symbol", "SciFact", "CosQA-dev")]
-    values = {name: _score(name, *make()) for name, make in made.items() if _is_wanted(name, options)}
+    values = {name: _score(name, *found) for name, found in judged_sets(options).items()}
     for method in METHODS:
-        rows.append((method, *(cell for name in made for cell in _cells(name, method, values.get(name)))))
+        rows.append((method, *(cell for name in NAMES for cell in _cells(name, method, values.get(name)))))
     goals: list[Row] = [("", "measured", "to reach")]
     for (name, method), goal in GOALS.items():
         if name in values:
@@ -68,6 +64,17 @@ def _tables(options: argparse.Namespace, _work: Path) -> list[Table]:
         by_words, by_model = (values["code"][method]["symbol"] for method in (next(iter(METHODS)), [*METHODS][-1]))
         goals.append(("symbols, by words and with the model", f"{by_words:.4f} and {by_model:.4f}", "no loss"))
     return [Table("nDCG@10 of judged queries, by what has a say", rows), Table("What was to be reached", goals)]
+
+
+def judged_sets(options: argparse.Namespace) -> dict[str, tuple[list[quality.Judged], Path]]:
+    """Return the queries and the folder of the corpora of each set that is wanted."""
+    corpora = options.home.resolve() / "corpora"
+    made: dict[str, Callable[[], tuple[list[quality.Judged], Path]]] = {
+        "code": lambda: (quality.code_search(options.eval / "code-search"), options.code_search),
+        "scifact": lambda: (quality.scifact(options.eval / "scifact", corpora), corpora),
+        "cosqa": lambda: (quality.cosqa(options.eval / "cosqa-dev", corpora), corpora),
+    }
+    return {name: make() for name, make in made.items() if _is_wanted(name, options)}
 
 
 def _is_wanted(name: str, options: argparse.Namespace) -> bool:
@@ -84,7 +91,7 @@ def _cells(name: str, method: str, values: dict[str, dict[str, float]] | None) -
 
 def _score(name: str, queries: list[quality.Judged], folder: Path) -> dict[str, dict[str, float]]:
     """Return the scores of each search method, once every chunk has its vectors."""
-    projects = {corpus: _open_encoded(folder / corpus) for corpus in sorted({query.corpus for query in queries})}
+    projects = {corpus: open_encoded(folder / corpus) for corpus in sorted({query.corpus for query in queries})}
     stores = {corpus: project.store for corpus, project in projects.items()}
     scores = {}
     for method, encoders in METHODS.items():
@@ -95,7 +102,8 @@ def _score(name: str, queries: list[quality.Judged], folder: Path) -> dict[str, 
     return scores
 
 
-def _open_encoded(root: Path) -> ProjectIndex:
+def open_encoded(root: Path) -> ProjectIndex:
+    """Return the index of a corpus, with vectors of the model for every chunk."""
     project = quality.open_index(root)
     done, total = project.store.vector_counts(MINILM_VERSION)
     if total - done > ANNOUNCED_CHUNKS:
@@ -106,11 +114,12 @@ def _open_encoded(root: Path) -> ProjectIndex:
 
 
 def _query_vectors(encoders: Sequence[str], _corpus: str, text: str) -> list[QueryVector]:
-    return [_query_vector(encoder, text) for encoder in encoders]
+    return [query_vector(encoder, text) for encoder in encoders]
 
 
 @cache
-def _query_vector(encoder: str, text: str) -> QueryVector:
+def query_vector(encoder: str, text: str) -> QueryVector:
+    """Return the vector of a query."""
     is_model = encoder == MINILM_VERSION
     vector = (_minilm() if is_model else static_encoder()).encode([text])[0]
     return QueryVector(encoder, vector, 1.0, is_model=is_model)

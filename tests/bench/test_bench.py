@@ -154,6 +154,10 @@ def test_answers_are_judged_by_words_and_by_meaning(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("1.0000") >= 18
     assert "symbols, by words and with the model" in done.stdout
+    command = [*[part.replace("bench.meaning", "bench.half_way") for part in command], "--home", str(tmp_path / "kept")]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "code, in the order of use" in done.stdout
 
 
 def test_encoding_is_measured(corpora: Path) -> None:
