@@ -140,8 +140,10 @@ def make_private_folder(path: Path) -> None:
             folder.mkdir(mode=0o700, exist_ok=True)
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Replace a file. After a crash it has either the old or the new content, never a part of it."""
+def write_atomically(path: Path, data: bytes, *, is_durable: bool = True) -> None:
+    """Replace a file. After a crash it has either the old or the new content, never a part of it.
+
+    What is checked before its use and can be made again need not be durable: a loss of power may cut it short."""
     with disk_errors(path):
         _remove_leftovers(path)
         descriptor, name = _make_temporary(path)
@@ -149,7 +151,8 @@ def write_atomically(path: Path, data: bytes) -> None:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
                 file.flush()
-                os.fsync(file.fileno())
+                if is_durable:
+                    os.fsync(file.fileno())
                 if not IS_WINDOWS:
                     Path(name).replace(path)  # before the lock ends
             if IS_WINDOWS:  # which renames no open file
@@ -158,7 +161,8 @@ def write_atomically(path: Path, data: bytes) -> None:
             with contextlib.suppress(OSError):
                 Path(name).unlink()
             raise
-        sync_folder(path.parent)
+        if is_durable:
+            sync_folder(path.parent)
 
 
 def _make_temporary(path: Path) -> tuple[int, str]:

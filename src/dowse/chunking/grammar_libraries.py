@@ -97,7 +97,7 @@ def _unpack(bundle: GrammarBundle, missing: dict[str, str]) -> None:
             digest = missing.pop(member.name, None)
             content = tar.extractfile(member) if digest else None
             if content is not None and hashlib.sha256(data := content.read()).hexdigest() == digest:
-                write_atomically(bundle.folder / member.name, data)
+                write_atomically(bundle.folder / member.name, data, is_durable=False)
 
 
 def _is_whole(file: Path, digest: str) -> bool:

@@ -26,8 +26,15 @@ class StaticTokens(dict[str, tuple[int, ...]]):
 
     def __init__(self, vocabulary: Mapping[str, int]) -> None:
         super().__init__()
-        self._vocabulary = vocabulary
-        self._longest = max(map(len, vocabulary), default=0)
+        self._words = vocabulary
+        mark = len(CONTINUATION_PREFIX)
+        self._tails = {
+            piece[mark:]: number for piece, number in vocabulary.items() if piece[:mark] == CONTINUATION_PREFIX
+        }
+        """The pieces that continue a word, without their prefix."""
+        self._longest_word, self._longest_tail = (
+            max(map(len, known), default=0) for known in (vocabulary, self._tails)
+        )
 
     def token_ids(self, text: str) -> Iterator[int]:
         """Return the ids of a text's words and pieces, in order."""
@@ -43,21 +50,22 @@ class StaticTokens(dict[str, tuple[int, ...]]):
 
     def _pieces(self, word: str) -> list[int]:
         """Return the id of a word, or of its longest pieces; none if a part of it is in no piece."""
-        if word in self._vocabulary:
-            return [self._vocabulary[word]]
+        if word in self._words:
+            return [self._words[word]]
         if len(word) > MAX_WORD_LETTERS:
             return []
         found, start = list[int](), 0
+        known, longest = self._words, self._longest_word
         while start < len(word):
-            mark = CONTINUATION_PREFIX if start else ""
-            for end in range(min(len(word), start + self._longest), start, -1):
-                number = self._vocabulary.get(mark + word[start:end])
+            for end in range(min(len(word), start + longest), start, -1):
+                number = known.get(word[start:end])
                 if number is not None:
                     found.append(number)
                     start = end
                     break
             else:
                 return []
+            known, longest = self._tails, self._longest_tail
         return found
 
 

@@ -4,11 +4,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import islice
 
 from dowse import chunking, reading, sources
 from dowse.encoding.packing import encode_chunks
-from dowse.encoding.shipped import STATIC_VERSION
 from dowse.freshness.scan import Drift, scan, scan_paths
 from dowse.parsing.document_parsing import ParsedDocument, expect, parse, start_parsing
 from dowse.parsing.read_ahead import read_ahead
@@ -32,10 +32,10 @@ from dowse.types import (
     View,
 )
 
-FIRST_BATCH_FILES = 60
-FIRST_BATCH_SECONDS = 0.3
-"""The first batch is small, so that the first results come at once. It is smaller still on a machine
-that has to unpack each grammar first, which takes 0.3 s."""
+FIRST_BATCH_FILES = 250
+FIRST_BATCH_SECONDS = 1.0
+"""The first batch is small, so that the first results come soon. A small project is one batch: each takes 30 ms and
+a dozen writes that reach the disk."""
 BATCH_GROWTH = 4
 BATCH_FILES = 2000
 BATCH_CHARACTERS = 16_000_000
@@ -54,6 +54,14 @@ MAX_MOVED_FILES = 5000
 
 RECIPE = f"policy {sources.VERSION}, reading {reading.VERSION}, chunking {chunking.VERSION}"
 """The versions of the code that makes chunks of files. An index with another recipe is built again."""
+
+
+OpenTable = Callable[[], Encoder | None]
+"""A function that opens the static encoder; it returns None if the index has no vectors."""
+
+
+def no_table() -> None:
+    """Return no encoder."""
 
 
 @dataclass(slots=True)
@@ -99,11 +107,11 @@ def update_index(
     *,
     drift: Drift | None = None,
     first: str = "",
-    encoder: Encoder | None = None,
+    table: OpenTable = no_table,
 ) -> IndexReport:
     """Apply a drift, which is found first if none is given. Ctrl-C ends the run and keeps its finished work.
 
-    Files whose path has words of `first` come before the others. Chunks get the encoder's vectors at once.
+    Files whose path has words of `first` come before the others. Chunks get the vectors of the table at once.
     """
     started = time.monotonic()
     store.refresh()
@@ -113,18 +121,18 @@ def update_index(
         store.set_fact(EXPECTED_FACTS[view], str(files))
     report = IndexReport(unchanged=drift.unchanged, skipped=drift.skipped)
     try:
-        apply_drift(source, store, drift, report, progress, encoder=encoder)
+        apply_drift(source, store, drift, report, progress, table=table)
     except KeyboardInterrupt:
         report.is_complete = False
     report.seconds = time.monotonic() - started
     return report
 
 
-def reindex(source: FileSource, store: Store, paths: Iterable[str], encoder: Encoder | None = None) -> IndexReport:
+def reindex(source: FileSource, store: Store, paths: Iterable[str], table: OpenTable = no_table) -> IndexReport:
     """Bring single paths up to date now. The files are read even if their stat is unchanged."""
     drift = scan_paths(source, store, RECIPE, paths, distrust_before_ns=time.time_ns())
     report = IndexReport(unchanged=drift.unchanged, skipped=drift.skipped)
-    apply_drift(source, store, drift, report, encoder=encoder)
+    apply_drift(source, store, drift, report, table=table)
     return report
 
 
@@ -135,15 +143,15 @@ def apply_drift(
     report: IndexReport,
     progress: Progress | None = None,
     *,
-    encoder: Encoder | None = None,
+    table: OpenTable = no_table,
 ) -> None:
     """Apply the result of a scan. A file with the same content is not chunked again."""
     if drift.views is not source.views:  # another process has added a view
         drift = scan_paths(source, store, RECIPE, drift.paths)
     expect([*drift.new, *drift.changed])
     total = len(drift.new) + len(drift.changed)
-    is_encoded = encoder is not None and encoder.version == STATIC_VERSION and total >= ENCODED_BY_PARSERS_FILES
-    pending = _PendingBatch(store, report, encoder)
+    is_encoded = table is not no_table and total >= ENCODED_BY_PARSERS_FILES
+    pending = _PendingBatch(store, report, table)
     pending.remember(drift.gone if drift.new else [])
     for path in drift.gone:
         if not isinstance(source.entry_at(path), Entry):  # it may have come back since the scan
@@ -203,6 +211,7 @@ def _start_entry(
     ]
 
     def add() -> None:
+        pending.table()  # it is opened while the first files are parsed
         made = [finish() for finish in started]
         puts = [replace(put, is_repair=is_same) for put in made if isinstance(put, Put)]
         if puts:  # a representation that cannot be read leaves the other one
@@ -240,9 +249,10 @@ def make_put(parsed: ParsedDocument) -> Put:
 class _PendingBatch:
     """The batch that is being collected."""
 
-    def __init__(self, store: Store, report: IndexReport, encoder: Encoder | None) -> None:
+    def __init__(self, store: Store, report: IndexReport, table: OpenTable) -> None:
         self.report = report
-        self._store, self._encoder = store, encoder
+        self._store = store
+        self.table = cache(table)
         self._limit = FIRST_BATCH_FILES
         self._began = time.monotonic()
         self._removed: dict[_ContentKey, tuple[StoredDocument, list[StoredChunk]]] = {}
@@ -281,8 +291,8 @@ class _PendingBatch:
         return (twin, self._store.chunks(twin.id)) if twin else None
 
     def put(self, puts: Sequence[Put], *, is_known: bool) -> None:
-        """Replace a file by its representations."""
-        self._puts += puts
+        """Replace a file by its representations, whose chunks get their vectors."""
+        self._puts += [self._add_vectors(put) for put in puts]
         self._characters += sum(len(put.document.reading.text) for put in puts)
         self._files += 1
         self._updated += is_known
@@ -312,13 +322,23 @@ class _PendingBatch:
         batch = Batch(self._puts, self._drops, self._touches, self._refusals)
         if not batch:
             return
-        self._store.apply(_add_vectors(batch, self._encoder) if self._encoder else batch)
+        table = self.table() if self._puts else None
+        self._store.apply(replace(batch, encoder=table.version) if table else batch)
         self._limit = min(BATCH_FILES, self._limit * BATCH_GROWTH)
         self.report.added += self._files - self._updated
         self.report.updated += self._updated
         self.report.removed += len(self._drops)
         self.report.unchanged += len(self._touches)
         self._clear()
+
+    def _add_vectors(self, put: Put) -> Put:
+        """Return the change with vectors, unless the parser process has added them or the index has none."""
+        table = self.table()
+        if table is None:
+            return replace(put, vectors=None)
+        if put.vectors is not None:
+            return put
+        return replace(put, vectors=encode_chunks(table, put.document.path, put.chunks))
 
     def _clear(self) -> None:
         self._puts: list[Put] = []
@@ -335,15 +355,6 @@ _ContentKey = tuple[bytes, str, str, bool]
 def _content_key(content: FileContent | StoredDocument) -> _ContentKey:
     is_source = bool(content.views & View.PROJECT)
     return content.content_hash, content.kind, content.language, is_source
-
-
-def _add_vectors(batch: Batch, encoder: Encoder) -> Batch:
-    """Return the batch with vectors for the chunks that the parser processes have not encoded."""
-    puts = [
-        replace(put, vectors=encode_chunks(encoder, put.document.path, put.chunks)) if put.vectors is None else put
-        for put in batch.puts
-    ]
-    return replace(batch, puts=puts, encoder=encoder.version)
 
 
 def text_reader(source: FileSource) -> ReadText:

@@ -1,11 +1,11 @@
 """Paths that another process has overtaken: it changed the store after they were compared with it."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from dowse.errors import StoreBusy
-from dowse.freshness.indexer import reindex
-from dowse.protocols import Encoder, FileSource
+from dowse.freshness.indexer import OpenTable, reindex
+from dowse.protocols import FileSource
 from dowse.store.local import LocalStore
 
 _ATTEMPTS = 5
@@ -13,7 +13,7 @@ _ATTEMPTS = 5
 
 
 @contextlib.contextmanager
-def comparing(source: FileSource, store: LocalStore, table: Callable[[], Encoder | None]) -> Iterator[None]:
+def comparing(source: FileSource, store: LocalStore, table: OpenTable) -> Iterator[None]:
     """Compare files with the store and apply what differs in this block; overtaken paths are compared again after it."""
     store.begin_work()
     yield
@@ -22,5 +22,5 @@ def comparing(source: FileSource, store: LocalStore, table: Callable[[], Encoder
         if not lost:
             return
         store.begin_work()
-        reindex(source, store, lost, table())
+        reindex(source, store, lost, table)
     raise StoreBusy("Other processes keep changing the index. Try again.")

@@ -124,7 +124,7 @@ class ProjectIndex(OpenedIndex):
         """Apply a drift outside a full run; the caller renews the JSON files later with `settle`."""
         report = IndexReport(unchanged=drift.unchanged, skipped=drift.skipped)
         with self._storing(), comparing(self.kept_source, self.whole, self.table):
-            apply_drift(self.kept_source, self.whole, drift, report, encoder=self.table())
+            apply_drift(self.kept_source, self.whole, drift, report, table=self.table)
         return report
 
     def settle(self) -> None:
@@ -203,7 +203,7 @@ class ProjectIndex(OpenedIndex):
     def reindex(self, paths: Iterable[str]) -> IndexReport:
         """Bring a few files up to date now; the JSON files are renewed later."""
         with self._storing(), comparing(self.kept_source, self.whole, self.table):
-            report = reindex(self.kept_source, self.whole, paths, self.table())
+            report = reindex(self.kept_source, self.whole, paths, self.table)
             if report.changed_anything:
                 self.mark_unsettled()
         return report
@@ -277,9 +277,8 @@ class ProjectIndex(OpenedIndex):
         store.set_fact("state", "running")
         record_start(store, sum(store.totals(kind).documents for kind in KINDS))
         try:
-            table = self.table() if drift.pending else None  # loading it takes 0.1 s, which a run without changes saves
             with comparing(self.kept_source, store, self.table):
-                report = update_index(self.kept_source, store, progress, drift=drift, first=first, encoder=table)
+                report = update_index(self.kept_source, store, progress, drift=drift, first=first, table=self.table)
             if not self.root.is_dir():
                 raise Failed(f"{self.root} disappeared while it was indexed.")
         except DowseError as error:
@@ -303,7 +302,7 @@ class ProjectIndex(OpenedIndex):
             store.set_fact("verified", _now())
         if old_documents and report.is_complete:
             self.warnings += retire_old_documents(old_documents, self.settings)
-        if table:
+        if drift.pending and (table := self.table()):  # loading it takes 0.1 s, which a run without changes saves
             store.vector_counts(table.version)  # updates the matrix now, while no search waits for it
         return report
 

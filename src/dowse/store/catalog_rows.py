@@ -14,6 +14,7 @@ DOCUMENT_COLUMNS = (
     "id, path, kind, language, title, description, tags, size, mtime_ns, inode, ctime_ns, checked_ns, "
     "content_hash, encoding, text_start, is_verbatim, is_truncated, chunk_count, recipe, problem, views"
 )
+_JSON = json.JSONEncoder(ensure_ascii=False)
 INVALID_VALUES = (ValueError, TypeError, LookupError, zlib.error)
 """The errors that the conversion of a damaged row raises."""
 CHUNK_COLUMNS = "id, document_id, ordinal, start_byte, end_byte, start_line, end_line, text_hash, symbols, headings"
@@ -48,17 +49,15 @@ def stat_row(stat: Stat) -> tuple[int, ...]:
     return astuple(stat)[:4]  # without the time at which it was seen
 
 
-def chunk_row(document_id: int, path: str, ordinal: int, chunk: Chunk) -> tuple[object, ...]:
-    """Return the columns of a chunk, without its id and with its hashes."""
+def chunk_row(chunk: Chunk, hashed_input: bytes) -> tuple[object, ...]:
+    """Return the columns of a chunk after those that say where it belongs, with its hashes."""
     return (
-        document_id,
-        ordinal,
         chunk.start_byte,
         chunk.end_byte,
         chunk.start_line,
         chunk.end_line,
         text_hash(chunk.text.encode()),
-        input_hash(path, chunk.text),
+        hashed_input,
         _to_json([(symbol.name, symbol.kind, symbol.line) for symbol in chunk.symbols]),
         _to_json(chunk.headings),
     )
@@ -129,7 +128,7 @@ def text_hash(data: bytes) -> bytes:
 
 
 def _to_json(values: Any) -> str:
-    return json.dumps(values, ensure_ascii=False) if values else "[]"
+    return _JSON.encode(values) if values else "[]"
 
 
 def _from_json(column: str) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 import sqlite3
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count, repeat
 from typing import NamedTuple
 
 from dowse.store.catalog_rows import DOCUMENT_COLUMNS, chunk_row, document_row, input_hash, stat_row
@@ -12,7 +13,7 @@ MAX_KEPT_CHANGES = 100_000
 """Number of changes that are kept. A derived part that is further behind is rebuilt, which costs about the same."""
 
 _ADD_DOCUMENT = f"INSERT INTO documents ({DOCUMENT_COLUMNS}) VALUES (NULL{', ?' * 20})"  # noqa: S608 - constant columns
-_ADD_CHUNK = "INSERT INTO chunks VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ADD_CHUNK = "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _DOCUMENT_CHANGES = (("added", "horizon"), ("removed", "horizon"))
 _VECTOR_CHANGES = (("encoded", "encoded_horizon"),)
 
@@ -43,12 +44,17 @@ def apply_batch(connection: sqlite3.Connection, batch: Batch, now_ns: int) -> Ap
     kept = [_keep_document(connection, put, now_ns, sequence) for put in batch.puts]
     kept_ids = {document.document_id for document in kept if document}
     removed = [row for path in replaced_paths for row in _remove_documents(connection, path, kept_ids, sequence)]
-    added = list[AddedDocument]()
+    added, own_vectors = list[AddedDocument](), list[tuple[str, bytes, bytes]]()
+    chunk_ids = _unused_chunk_ids(connection)
     for put, vectors, known in zip(batch.puts, twin_vectors, kept, strict=True):
-        document = known or _add_document(connection, put, now_ns, sequence)
-        _add_vectors(connection, put, batch.encoder)
+        hashes = [input_hash(put.document.path, chunk.text) for chunk in put.chunks]
+        document = known or _add_document(connection, put, list(zip(hashes, chunk_ids, strict=False)), now_ns, sequence)
         _borrow_vectors(connection, document.document_id, vectors)
+        if put.vectors is not None:
+            own_vectors += zip(repeat(batch.encoder, len(hashes)), hashes, put.vectors, strict=True)
         added.append(document)
+    own_vectors.sort()  # neighbours are on one page of the database
+    connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, 0)", own_vectors)
     connection.executemany(
         "UPDATE documents SET size = ?, mtime_ns = ?, inode = ?, ctime_ns = ?, checked_ns = ? WHERE path = ?",
         [(*stat_row(stat), stat.seen_ns or now_ns, path) for path, stat in batch.touches],
@@ -123,29 +129,29 @@ def _remove_documents(
     return rows
 
 
-def _add_document(connection: sqlite3.Connection, put: Put, now_ns: int, sequence: int) -> AddedDocument:
-    reading, path, views = put.document.reading, put.document.path, int(put.document.views)
+def _unused_chunk_ids(connection: sqlite3.Connection) -> Iterator[int]:
+    """Return the ids of the next chunks; none is used again, as SQLite itself would do."""
+    row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone()
+    return count(row[0] + 1 if row else 1)
+
+
+def _add_document(
+    connection: sqlite3.Connection, put: Put, numbered: Sequence[tuple[bytes, int]], now_ns: int, sequence: int
+) -> AddedDocument:
+    """Add a document; `numbered` has the hash of the encoder's input and the id of each chunk."""
+    reading, views = put.document.reading, int(put.document.views)
     document_id = connection.execute(_ADD_DOCUMENT, document_row(put, now_ns)).lastrowid or 0
     connection.execute("INSERT INTO changes VALUES (?, 'added', ?, ?)", (sequence, document_id, views))
     if not reading.is_verbatim:
         connection.execute("INSERT INTO texts VALUES (?, ?)", (document_id, zlib.compress(reading.text.encode(), 1)))
     links = [(document_id, ordinal, link.target, link.text, link.line) for ordinal, link in enumerate(reading.links)]
     connection.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?)", links)
-    chunk_ids = [
-        connection.execute(_ADD_CHUNK, chunk_row(document_id, path, ordinal, chunk)).lastrowid or 0
-        for ordinal, chunk in enumerate(put.chunks)
+    rows = [
+        (chunk_id, document_id, ordinal, *chunk_row(chunk, hashed_input))
+        for ordinal, (chunk, (hashed_input, chunk_id)) in enumerate(zip(put.chunks, numbered, strict=True))
     ]
-    return AddedDocument(put, document_id, chunk_ids, views)
-
-
-def _add_vectors(connection: sqlite3.Connection, put: Put, encoder: str) -> None:
-    if put.vectors is not None:
-        path = put.document.path
-        rows = zip(put.chunks, put.vectors, strict=True)
-        connection.executemany(
-            "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, 0)",
-            [(encoder, input_hash(path, chunk.text), vector) for chunk, vector in rows],
-        )
+    connection.executemany(_ADD_CHUNK, rows)
+    return AddedDocument(put, document_id, [chunk_id for _, chunk_id in numbered], views)
 
 
 def _find_twin_vectors(connection: sqlite3.Connection, put: Put) -> list[tuple[str, int, bytes]]:

@@ -247,7 +247,7 @@ class LexicalIndex:
 
     def _set_marker(self, marker: Marker) -> None:
         """Record the transaction and the commit that the index has reached."""
-        write_atomically(self.folder / _MARKER_FILE, json.dumps(marker._asdict()).encode())
+        write_atomically(self.folder / _MARKER_FILE, json.dumps(marker._asdict()).encode(), is_durable=False)
 
     def _merge_waiter(self, writer: Any) -> Callable[[], None]:
         def finish() -> None:

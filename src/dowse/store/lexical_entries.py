@@ -7,7 +7,14 @@ from typing import Any
 
 import tantivy
 
-from dowse.text.analysis import PARTS_ANALYZER, WHOLE_ANALYZER, keep_identifiers, remove_separators, split_identifiers
+from dowse.text.analysis import (
+    PARTS_ANALYZER,
+    WHOLE_ANALYZER,
+    keep_and_split_identifiers,
+    keep_identifiers,
+    remove_separators,
+    split_identifiers,
+)
 from dowse.types import Kind
 
 DOCUMENT_ENTRY = "document"
@@ -45,8 +52,9 @@ def entries_of(document: LexicalDocument) -> Iterator[Any]:
         entry.add_unsigned("chunk", chunk_id)
         entry.add_unsigned("document", document.document_id)
         entry.add_text("kind", document.kind)
-        entry.add_text("words", keep_identifiers(text))
-        entry.add_text("parts", split_identifiers(text))
+        words, parts = keep_and_split_identifiers(text)
+        entry.add_text("words", words)
+        entry.add_text("parts", parts)
         if symbols:
             entry.add_text("names", keep_identifiers(" ".join(map(remove_separators, symbols))))
             entry.add_text("symbols", split_identifiers(" ".join(symbols)))

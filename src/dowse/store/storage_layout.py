@@ -298,7 +298,7 @@ def index_stats(totals: dict[Kind, Totals], size_bytes: int) -> dict[str, dict[s
 def write_fingerprints(folder: Path, hashes: dict[Kind, dict[str, str]]) -> None:
     """Write the maps from path to SHA-256, one for code and one for docs."""
     for kind, name in _FINGERPRINTS.items():
-        write_json(folder / name, hashes[kind])
+        write_atomically(folder / name, _to_json_bytes(hashes[kind]), is_durable=False)  # made again from the catalog
 
 
 def has_fingerprints(folder: Path, hashes: dict[Kind, dict[str, str]] | None = None) -> bool:

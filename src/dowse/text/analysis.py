@@ -21,9 +21,8 @@ _HUMP = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
 """The capital that begins a new word: the `U` of `getUser`, the `S` of `HTTPServer`. An expression that begins with the
 capital is searched twice as fast as one that begins with a condition."""
 _UNSPACED_CHARACTERS = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-_UNSPACED = re.compile(_UNSPACED_CHARACTERS)
-"""Characters of scripts without spaces between words; each character is a term of its own."""
 _UNSPACED_RUN = re.compile(f"{_UNSPACED_CHARACTERS}+")
+"""Characters of scripts without spaces between words; each character is a term of its own."""
 
 _WORD = re.compile(r"[^\W_]+")
 _NO_WORD = re.compile(r"[\W_]+")
@@ -45,6 +44,12 @@ def split_identifiers(text: str) -> str:
     return _HUMP.sub(_space_before, _space_out_characters(text))
 
 
+def keep_and_split_identifiers(text: str) -> tuple[str, str]:
+    """Prepare a text in both ways."""
+    spaced = _space_out_characters(text)
+    return spaced.replace("_", _JOINER), _HUMP.sub(_space_before, spaced)
+
+
 def _space_before(found: "re.Match[str]") -> str:
     return f" {found[0]}"
 
@@ -55,7 +60,7 @@ def remove_separators(name: str) -> str:
 
 
 def _space_out_characters(text: str) -> str:
-    return text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)
+    return text if text.isascii() else _UNSPACED_RUN.sub(lambda run: f" {' '.join(run[0])} ", text)
 
 
 def fold(text: str) -> str:
