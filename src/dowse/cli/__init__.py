@@ -13,6 +13,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code. Without arguments, run as the program of this process."""
     if arguments is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _stop_at_once)
+    if "serve" not in sys.argv:  # a command multiplies too little for NumPy's threads, whose start takes 40 ms
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Imported after setting that handler, so that Ctrl-C while modules load prints no traceback.
     from dowse.cli.program import run
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dowse.encoding.bert import build_graph
+from dowse.encoding.model_locations import MODEL_FILES, TOKENIZER_FILE, find_model_file
 from dowse.encoding.onnx_writer import replace_attribute
 from dowse.encoding.wordpiece import WordPiece
 from dowse.errors import Failed
@@ -25,16 +26,6 @@ MAX_CHARACTERS = 4000
 """The number of characters of a text that are tokenized; 128 tokens rarely have more than 1,000 characters."""
 BATCH_TEXTS = 4
 """The number of texts in a batch. Larger batches are no faster on a processor and take more memory."""
-MODEL_FILES = (
-    "model.onnx",
-    "onnx/model.onnx",
-    "model.safetensors",
-    "onnx/model_quantized.onnx",
-    "model_quantized.onnx",
-)
-"""The model files that a folder may contain, full precision first. The eight-bit versions of others are less accurate
-than ours."""
-TOKENIZER_FILE = "tokenizer.json"
 ROTATION_FILE = "turn.float32"
 """A file beside our model: a rotation that sorts the dimensions, the most informative first."""
 ACCURACY_ATTRIBUTE = "accuracy_level"
@@ -137,16 +128,6 @@ class MiniLM:
             output = output @ self._rotation
         vectors: Vectors = output / np.maximum(np.linalg.norm(output, axis=1, keepdims=True), 1e-9)
         return vectors
-
-
-def find_model_file(folder: Path) -> Path | None:
-    """Return the model file of a folder, if the folder has a model and a tokenizer."""
-    files = (
-        [folder / name for name in MODEL_FILES if (folder / name).is_file()]
-        if (folder / TOKENIZER_FILE).is_file()
-        else []
-    )
-    return next((file for file in files if file.suffix == ".onnx" or file.with_name("config.json").is_file()), None)
 
 
 def _read_rotation(file: Path) -> "Vectors | None":

@@ -8,10 +8,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dowse.encoding.minilm import MODEL_FILES, TOKENIZER_FILE, find_model_file
 from dowse.errors import ModelMissing
 from dowse.small_files import read_small_file
 
+MODEL_FILES = (
+    "model.onnx",
+    "onnx/model.onnx",
+    "model.safetensors",
+    "onnx/model_quantized.onnx",
+    "model_quantized.onnx",
+)
+"""The model files that a folder may contain, full precision first. The eight-bit versions of others are less accurate
+than ours."""
+TOKENIZER_FILE = "tokenizer.json"
 MAX_REFERENCE_BYTES = 4096
 VERSION = "minilm-1"
 """The version of the model in full precision, from any of its files: their numbers differ by a millionth."""
@@ -138,3 +147,13 @@ def _identify_version(file: Path, tokenizer: Path) -> str | None:
 def _sha256(file: Path, size: int, mtime_ns: int, inode: int) -> str:  # noqa: ARG001 - they are the key of the cache
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def find_model_file(folder: Path) -> Path | None:
+    """Return the model file of a folder, if the folder has a model and a tokenizer."""
+    files = (
+        [folder / name for name in MODEL_FILES if (folder / name).is_file()]
+        if (folder / TOKENIZER_FILE).is_file()
+        else []
+    )
+    return next((file for file in files if file.suffix == ".onnx" or file.with_name("config.json").is_file()), None)

@@ -53,7 +53,7 @@ class ParserProcess:
         no_window = getattr(subprocess, "CREATE_NO_WINDOW", 0)
         try:
             self._process = subprocess.Popen(  # noqa: S603 - our own program
-                PARSER_COMMAND, stdin=pipe, stdout=pipe, stderr=nowhere, creationflags=no_window
+                PARSER_COMMAND, stdin=pipe, stdout=pipe, stderr=nowhere, creationflags=no_window, env=_environment()
             )
         except OSError as error:
             raise Failed(f"The parser process could not be started: {error.strerror}.") from error
@@ -149,6 +149,11 @@ class ParserProcess:
             return self._process.wait(), 0
         self._process.returncode = os.waitstatus_to_exitcode(status)
         return self._process.returncode, usage.ru_maxrss * 1024
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of a parser process: its time and memory are limited, so NumPy starts no threads there."""
+    return os.environ | {"OPENBLAS_NUM_THREADS": "1"}
 
 
 def _processor_ticks(process: int) -> int:

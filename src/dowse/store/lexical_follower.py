@@ -8,11 +8,11 @@ interrupted, the next process that opens the store finds the index behind and re
 """
 
 import contextlib
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from secrets import token_hex
 from typing import TypeVar
 
 from dowse.errors import Failed, LexicalDamaged, NotWritable, StoreBusy
@@ -139,7 +139,7 @@ class LexicalFollower:
 
     def rebuild(self) -> None:
         """Build the index anew in a new folder, and remove the old ones."""
-        rebuilt = LexicalIndex(self._folder / f"{FOLDER_PREFIX}{token_hex(4)}")
+        rebuilt = LexicalIndex(self._folder / f"{FOLDER_PREFIX}{os.urandom(4).hex()}")
         try:
             rebuilt.begin()
             self._replay(rebuilt, self._catalog.sequence(), [], self._catalog.document_ids(self._view))

@@ -1,10 +1,10 @@
 """Replacing a whole store: the old one is kept until the new one is built."""
 
 import contextlib
+import os
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from secrets import token_hex
 
 from dowse.platform import make_private_folder
 from dowse.store.storage_layout import remove_eviction_notice, remove_forgotten_folders
@@ -16,7 +16,7 @@ _FOLDER_PREFIX = "replaced-"
 @contextlib.contextmanager
 def replaced_store(folder: Path) -> Iterator[None]:
     """Build a new store in a block. If that fails, for example because the disk is full, the old one comes back."""
-    kept = folder / f"{_FOLDER_PREFIX}{token_hex(4)}"
+    kept = folder / f"{_FOLDER_PREFIX}{os.urandom(4).hex()}"
     make_private_folder(kept)
     _link(folder.glob("*.json"), kept)
     _move(store_files(folder), kept)

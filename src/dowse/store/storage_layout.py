@@ -10,7 +10,6 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from secrets import token_hex
 from typing import Any, Literal
 
 from dowse import __version__
@@ -222,7 +221,7 @@ def list_projects() -> list[Project]:
 
 def set_forgotten(folder: Path) -> None:
     """Take the folder of an index away in one step, so that no process finds half of it."""
-    folder.rename(folder.with_name(f"{folder.name}{_FORGOTTEN}{token_hex(4)}"))
+    folder.rename(folder.with_name(f"{folder.name}{_FORGOTTEN}{os.urandom(4).hex()}"))
 
 
 def remove_forgotten_folders() -> None:

@@ -26,8 +26,9 @@ _UNSPACED_RUN = re.compile(f"{_UNSPACED_CHARACTERS}+")
 
 _WORD = re.compile(r"[^\W_]+")
 _NO_WORD = re.compile(r"[\W_]+")
-_FOLDABLE = re.compile("[\u00aa\u00b5\u00ba\u00c0-\u1fff\u2c00-\U0010ffff]+")
-"""Letters and marks beyond ASCII; most texts have only typographic signs, which need no folding."""
+_FOLDABLE = re.compile("[^\x00-\xa9\xab-\xb4\xb6-\xb9\xbb-\xbf\u2000-\u2bff]+")
+"""Letters and marks beyond ASCII; most texts have only typographic signs, which need no folding. The class names the
+characters that it leaves out: naming all others takes 8 ms to compile."""
 _WRITTEN_WORD = re.compile(r"(?:[^\W_][\u0300-\u036f]*)+(?:\+\+|#)?")
 
 
