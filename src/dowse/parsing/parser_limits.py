@@ -22,8 +22,9 @@ MEMORY_BYTES = 100 * 1024 * 1024
 MEMORY_PER_BYTE = 10
 """More memory for each further byte of a larger file."""
 
-KEPT_BYTES = 48 * 1024 * 1024
-"""A process that holds more than this after a file is replaced: grammars and freed memory add up."""
+KEPT_BYTES = 64 * 1024 * 1024
+"""A process that holds more than this after a file is replaced: grammars and freed memory add up. One that encodes too
+holds 40 MB."""
 
 HAS_TIMER = hasattr(signal, "setitimer")
 """Whether the system limits processor time. Where it does not, real time is limited instead."""
