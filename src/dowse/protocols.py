@@ -204,6 +204,11 @@ class TextSearcher(WordSearcher, Protocol):
 class VectorSearcher(Protocol):
     """Search by meaning."""
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether anything can be found by meaning."""
+        ...
+
     def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
         """Return those of the documents that have a vector of an encoder."""
         ...

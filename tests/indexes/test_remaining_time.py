@@ -29,7 +29,7 @@ def test_the_rest_takes_as_long_as_what_was_done(monkeypatch: pytest.MonkeyPatch
     now += 10
     assert seconds_left(facts, 50, 100) is None
     assert seconds_left(facts, 60, 100) == 40
-    assert seconds_left(facts, 100, 100) == 0
+    assert seconds_left(facts, 100, 100) is None
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def _rank(
     masks, outdated = index.settings.mask_secrets, list[str]()
     vectors: Sequence[QueryVector] = ()
     store = files
-    if store is None or index.exists:
+    if store is None or store.has_vectors:
         vectors = encode_query(index, request.query, "hybrid", encoder, index.store)
         index.store.refresh()
         store = store or index.store

@@ -8,7 +8,7 @@ from dowse.errors import UsageError
 from dowse.globs import compile_glob
 from dowse.indexes.index import ProjectIndex
 from dowse.parsing.document_parsing import parse
-from dowse.protocols import Searchable
+from dowse.protocols import FileSource, Searchable
 from dowse.searching.combined_store import CombinedStore
 from dowse.searching.direct_index import DirectIndex, read_directly
 from dowse.searching.query_terms import SearchQuery
@@ -46,12 +46,12 @@ def search_growing_index(
     began, checked = time.monotonic(), _last_check(index)
     if options.mode == "vector":  # files have no vectors before they are indexed
         return _wait_for_hits(index, lambda: ask(None), is_found, began), ALL_INDEXED
-    missing = _missing_files(index)
+    source, missing = index.source, _missing_files(index)
     if not missing and index.exists:
         return ask(None), ALL_INDEXED
     chosen = _chosen(missing, options)
     readable = [entry for entry in chosen if not is_binary_document(entry.path)]
-    files = DirectIndex(readable, lambda entry: _read(index, entry, options), query, _reader(index))
+    files = DirectIndex(readable, lambda entry: _read(source, index.view, entry, options), query, _reader(index))
     files.read_files(DIRECT_SECONDS)
     answer, searched = _search_directly(index, files, ask)
     searched = searched._replace(unread=searched.unread + len(chosen) - len(readable))
@@ -83,12 +83,12 @@ def _chosen(files: Sequence[Entry], options: SearchOptions) -> list[Entry]:
     ]
 
 
-def _read(index: ProjectIndex, entry: Entry, options: SearchOptions) -> Sequence[FileContent] | Verdict:
-    read = index.source.read(entry)
+def _read(source: FileSource, view: View, entry: Entry, options: SearchOptions) -> Sequence[FileContent] | Verdict:
+    read = source.read(entry)
     if isinstance(read, Verdict):
         return read
     language = options.language.lower() if options.language else None
-    return [one for one in read if one.views & index.view and language in (None, one.language)]
+    return [one for one in read if one.views & view and language in (None, one.language)]
 
 
 def _reader(index: ProjectIndex) -> Callable[[FileContent], Reading | None]:

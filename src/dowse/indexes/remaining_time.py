@@ -14,8 +14,9 @@ class Facts(Protocol):
 
 
 _FACT = "began"
-MIN_SECONDS = 1.0
-"""A run says nothing about its speed before."""
+MIN_SECONDS = 3.0
+MIN_SHARE = 0.05
+"""A run says nothing about its speed before it took so long and did so much."""
 
 
 def record_start(store: Facts, files: int) -> None:
@@ -27,9 +28,9 @@ def seconds_left(store: Facts, files: int, expected: int) -> int | None:
     """Return about how many seconds the run takes from now on; None if nothing can be said yet."""
     began, before = json.loads(store.fact(_FACT) or "[0, 0]")
     elapsed, done = time.time() - began, files - before
-    if not began or elapsed < MIN_SECONDS or done <= 0:
+    if not began or elapsed < MIN_SECONDS or done <= MIN_SHARE * (expected - before) or files >= expected:
         return None
-    return int(elapsed * max(0, expected - files) / done)
+    return int(elapsed * (expected - files) / done)
 
 
 def format_seconds_left(seconds: int | None) -> str:

@@ -22,6 +22,9 @@ class CombinedStore:
     What the store has of a file that was read directly does not count: it may be older.
     """
 
+    has_vectors = True
+    """Whether anything can be found by meaning."""
+
     def __init__(self, store: Store, files: DirectIndex) -> None:
         self._store, self._files = store, files
         read, stored = files.paths, store.ids_by_path()

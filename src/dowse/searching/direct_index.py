@@ -63,6 +63,9 @@ ReadText = Callable[[FileContent], Reading | None]
 class DirectIndex:
     """What files that are not indexed yet have of one query."""
 
+    has_vectors = False
+    """Whether anything can be found by meaning."""
+
     def __init__(
         self, entries: Iterable[Entry], read: ReadFile, query: SearchQuery, read_text: "ReadText | None" = None
     ) -> None:

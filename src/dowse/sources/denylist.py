@@ -81,6 +81,8 @@ class DenyList:
     ) -> None:
         chosen = [c for c in categories() if c.is_always_on or names is None or c.name in names]
         self._chosen, self._folds_case = chosen, folds_case
+        self._allowed_folders: set[str] = set()
+        """Folders that no rule is against, nor against any above them; files of a folder are mostly asked about together."""
         self._above = _normalize_root(root) + "/" if root else ""
         self._storage = _storage_below_root(root, storage, folds_case=folds_case)
         last_parts = [
@@ -92,9 +94,12 @@ class DenyList:
 
     def rule_against(self, path: str, *, is_folder: bool = False) -> Rule | None:
         """Return the rule that denies a path below the root, or a folder above it."""
-        for folder in accumulate(path.split("/")[:-1], "{}/{}".format):
-            if rule := self.rule_against_last_part(folder, is_folder=True):
-                return rule
+        parent = path.rpartition("/")[0]
+        if parent not in self._allowed_folders:
+            for folder in accumulate(path.split("/")[:-1], "{}/{}".format):
+                if rule := self.rule_against_last_part(folder, is_folder=True):
+                    return rule
+            self._allowed_folders.add(parent)
         return self.rule_against_last_part(path, is_folder=is_folder)
 
     def rule_against_last_part(self, path: str, *, is_folder: bool) -> Rule | None:

@@ -56,6 +56,9 @@ background."""
 class LocalStore:
     """A `Store` in one folder."""
 
+    has_vectors = True
+    """Whether anything can be found by meaning."""
+
     def __init__(self, folder: Path, read_text: ReadText) -> None:
         make_private_folder(folder)
         self.folder = folder

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 
-from dowse.indexes.remaining_time import MIN_SECONDS, format_seconds_left
+from dowse.indexes.remaining_time import MIN_SECONDS, MIN_SHARE, format_seconds_left
 from dowse.keeping.indexing_run import IndexingRun
 from dowse.mcp.tools import Call
 
@@ -39,4 +39,6 @@ async def _follow(call: Call, runs: Sequence[IndexingRun], names: str) -> None:
 
 def _seconds_left(runs: Sequence[IndexingRun], done: int, total: int) -> int | None:
     elapsed = time.monotonic() - min(run.started for run in runs)
-    return round(elapsed * (total - done) / done) if elapsed > MIN_SECONDS and 0 < done < total else None
+    return (
+        round(elapsed * (total - done) / done) if elapsed > MIN_SECONDS and MIN_SHARE * total < done < total else None
+    )
