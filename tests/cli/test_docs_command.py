@@ -64,6 +64,10 @@ def test_a_search_has_the_same_facts_as_json(run: Run, unindexed: Path) -> None:
     assert (one["path"], one["uri"]) == ("guide/pruning.md", "docs://guide/pruning.md")
     assert one["headings"] == ["Pruning", "When"] or "Pruning" in one["headings"]
     assert found.json["corrected"] == {}
+    nothing = run("docs", "search", "buds -pruning -winter -buds", unindexed, "--json")
+    assert (nothing.code, nothing.json["withoutFilters"]) == (1, 2)
+    shown = run("docs", "search", "buds +zeppelin", unindexed)
+    assert 'without +, - and "…" there would be 2 documents' in shown.err
 
 
 @pytest.mark.parametrize(

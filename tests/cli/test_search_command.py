@@ -172,6 +172,23 @@ def test_nothing_found_is_exit_code_1(run: Run, fruit: Path) -> None:
     assert run("search", "qqqqqzzzzz", fruit, "--json").json["results"] == []
 
 
+def test_filters_that_leave_nothing_say_how_many_hits_there_would_be(run: Run, fruit: Path) -> None:
+    ran = run("search", "cherry +zeppelin", fruit, "--wait")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err == 'nothing found\nwithout +, - and "…" there would be 1 hit\n'
+    found = run("search", "cherry -cherry", fruit, "--json")
+    assert (found.code, found.json["withoutFilters"]) == (1, 1)
+    assert "withoutFilters" not in run("search", "cherry", fruit, "--json").json
+
+
+def test_pasted_text_is_searched_as_text_and_is_not_repeated(run: Run, fruit: Path) -> None:
+    text = '# Cherry\n\n```\npip install -e . --cherry "ripe cherry"\n```\n' + "- and so on\n" * 400
+    found = run("search", "--wait", "--json", "--", text, fruit)
+    assert (found.code, found.json["results"][0]["path"]) == (0, "docs/other.md")
+    assert found.json["corrected"] == {}
+    assert len(json.dumps(found.json["query_parsed"])) < 1000
+
+
 @pytest.mark.parametrize("query", ["", "   ", "\t\n"])
 def test_an_empty_query_is_wrong_usage(run: Run, fruit: Path, query: str) -> None:
     ran = run("search", query, fruit)

@@ -148,6 +148,7 @@ def test_signs_and_phrases_hold_in_every_source(tmp_path: Path, app: Path) -> No
             "quince -peel -measured -quinces -harvest -green",
             '"measured in 2024"',
             "-quince",
+            "quince harvest\n-quince",
         ]
         return {query: await assistant.call_tool("search", query=query, limit=50) for query in queries}
 
@@ -157,7 +158,12 @@ def test_signs_and_phrases_hold_in_every_source(tmp_path: Path, app: Path) -> No
     assert archived["source"] == "archive"
     assert "measured in 2024" in archived["text"]
     assert replies["-quince"]["results"] == []
-    assert replies["quince -peel -measured -quinces -harvest -green"]["results"] == []
+    excluded = replies["quince -peel -measured -quinces -harvest -green"]
+    assert excluded["results"] == []
+    assert excluded["metadata"]["withoutFilters"] > 3
+    assert "withoutFilters" not in replies["-quince"]["metadata"]
+    pasted = replies["quince harvest\n-quince"]
+    assert "index/default/n1" in result_ids(pasted)
 
 
 def test_a_source_that_cannot_apply_a_filter_is_left_out_and_named(tmp_path: Path, app: Path) -> None:

@@ -19,6 +19,7 @@ from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import Answer, SearchHit, SearchOptions, search_store
 from tests.repository import EVAL
 from tests.sample_data import write_tree
+from tests.searching.test_pasted_text import FORM, JSON, TRACEBACK
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,6 +94,27 @@ def paths(found: Answer) -> list[str]:
 )
 def test_the_file_that_is_meant_comes_first(project: ProjectIndex, query: str, first: str) -> None:
     assert paths(ask(project, query))[0] == first
+
+
+@pytest.mark.parametrize("text", [TRACEBACK, FORM, JSON])
+def test_pasted_text_finds_something_and_is_not_corrected(project: ProjectIndex, text: str) -> None:
+    found = ask(project, f"{text}\nsessoin zeppelin -login")
+    assert found.hits[0].path in ("src/auth/login.py", "src/auth/session.py")
+    assert (found.corrected, found.unknown) == ({}, ())
+    assert ask(project, "sessoin").corrected  # the same word, typed
+
+
+@pytest.mark.parametrize("query", ["login -user -session", "+login +zeppelin", '"login token"', "login -login"])
+def test_filters_that_leave_nothing_stay_strict_and_say_what_they_left_out(project: ProjectIndex, query: str) -> None:
+    found = ask(project, query)
+    words = parse_search_query(query).without_filters()
+    assert not found.hits
+    assert found.hits_without_filters == len(ask(project, words.text).hits) > 0
+
+
+def test_filters_that_leave_something_and_exclusions_alone_say_nothing_more(project: ProjectIndex) -> None:
+    assert ask(project, "login -test").hits_without_filters == 0
+    assert ask(project, "-login").hits_without_filters == 0
 
 
 def test_a_hit_shows_lines_of_the_file_as_it_is(project: ProjectIndex) -> None:

@@ -63,6 +63,12 @@ def test_a_query_finds(fruit: LoadedSite, query: str, expected: set[str]) -> Non
     assert set(found) == expected
 
 
+def test_filters_that_leave_nothing_say_how_many_pages_there_would_be(fruit: LoadedSite) -> None:
+    every = fruit.search(parse_search_query("ribbon one"), 1).total
+    assert fruit.search(parse_search_query('"ribbon one"'), 1).total_without_filters == every > 0
+    assert fruit.search(parse_search_query("ribbon one"), 1).total_without_filters == 0
+
+
 def test_slips_and_compounds_are_forgiven() -> None:
     site = load_site(encoded(index({"url": "/a", "title": "The filesystem"}, {"url": "/b", "title": "A data base"})))
     assert urls(site, "file system")[:1] == ["/a"]

@@ -21,7 +21,7 @@ from dowse.cli.output import (
     show_text,
     show_warnings,
 )
-from dowse.cli.result_output import coverage_as_json, coverage_notes, format_flags
+from dowse.cli.result_output import coverage_as_json, coverage_notes, filters_note, format_flags
 from dowse.cli.serve_command import budget_option, run_server, tools_option
 from dowse.cli.serve_options import ServeOptions
 from dowse.errors import NoSuchDocument, UsageError
@@ -146,8 +146,10 @@ def search_command(
     exit_code = 0 if results else 1
     if as_json:
         corrected = dict(found.corrected)
-        coverage = {} if answer.coverage.is_complete else {"coverage": coverage_as_json(answer.coverage)}
-        reply = {"totalMatches": found.total, "results": results, "corrected": corrected, **coverage}
+        notes: dict[str, Any] = {} if answer.coverage.is_complete else {"coverage": coverage_as_json(answer.coverage)}
+        if found.total_without_filters:
+            notes["withoutFilters"] = found.total_without_filters
+        reply = {"totalMatches": found.total, "results": results, "corrected": corrected, **notes}
         return CommandReply(reply, exit_code)
     for result in results:
         lines = f":{result['startLine']}" if "startLine" in result else ""
@@ -163,6 +165,8 @@ def search_command(
     if results and not found.total:
         more = f" with these words, {len(results)} near in meaning"
     say(f"{pluralize(found.total, 'document')}{more}" if results else "nothing found")
+    if found.total_without_filters:
+        say(filters_note(found.total_without_filters, "document"))
     for note in coverage_notes(answer.coverage):
         say(note)
     return exit_code

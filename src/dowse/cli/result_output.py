@@ -143,6 +143,11 @@ def _column_count(character: str) -> int:
     return 0 if combining(character) else 2 if east_asian_width(character) in "WF" else 1
 
 
+def filters_note(count: int, noun: str) -> str:
+    """Return what to say where the filters of a query left nothing."""
+    return f'without +, - and "…" there would be {pluralize(count, noun)}'
+
+
 def coverage_notes(coverage: "Coverage") -> list[str]:
     """Return what to say about an answer that is not about all files as they are now."""
     from dowse.indexes.remaining_time import format_seconds_left

@@ -8,7 +8,7 @@ from click.core import ParameterSource
 
 from dowse.cli.common_arguments import json_option, parse_folder
 from dowse.cli.output import CommandReply, pluralize, progress_bar, say, say_if_locked, show_warnings
-from dowse.cli.result_output import coverage_as_json, coverage_notes, show_hits, show_occurrences
+from dowse.cli.result_output import coverage_as_json, coverage_notes, filters_note, show_hits, show_occurrences
 from dowse.errors import UsageError
 
 if TYPE_CHECKING:
@@ -162,6 +162,8 @@ def _make_notes(answer: "Answer", coverage: "Coverage") -> list[str]:
     notes = []
     if not answer.hits:
         notes.append("nothing found")
+    if answer.hits_without_filters:
+        notes.append(filters_note(answer.hits_without_filters, "hit"))
     if answer.corrected:
         notes.append(
             "corrected: " + ", ".join(f"{known} instead of {word}" for word, known in answer.corrected.items())
@@ -178,6 +180,7 @@ def _answer_as_json(answer: "Answer", coverage: "Coverage") -> dict[str, Any]:
         "query_parsed": answer.query.as_json(),
         "results": [_hit_as_json(hit) for hit in answer.hits],
         "totalResults": len(answer.hits),
+        **({"withoutFilters": answer.hits_without_filters} if answer.hits_without_filters else {}),
         "corrected": dict(answer.corrected),
         "cut": answer.is_cut,
         "outdated": list(answer.outdated),

@@ -91,6 +91,7 @@ def _metadata(found: FederatedResult, budget: int) -> Reply:
         if answer.coverage and not answer.coverage.is_complete
     }
     return {"searched": fit_notes(answers, budget)} | present(
+        withoutFilters=found.without_filters,
         problems=fit_pairs(found.problems, share),
         leftOut=fit_pairs(found.left_out, share),
         coverage=fit_pairs(coverages, share),

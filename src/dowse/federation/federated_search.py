@@ -58,6 +58,8 @@ class FederatedResult:
     """The sources that cannot apply a filter, and which filter."""
     problems: Mapping[str, str] = field(default_factory=dict)
     """The sources that did not answer, and why."""
+    without_filters: int = 0
+    """Results without `+`, `-` and phrases, up to the limit, where these left nothing."""
 
 
 async def search_all(sources: SourceList, call: Call, asked: FederatedQuery) -> FederatedResult:
@@ -78,8 +80,13 @@ async def search_all(sources: SourceList, call: Call, asked: FederatedQuery) -> 
         more, _ = await _ask_each(able, lambda source: source.search(_query_for(source, asked, limit)))
         answers |= more
         results = merge_results(asked.query.query, [answer.items for answer in answers.values()], held)
+    without_filters = 0
+    if not results and asked.query.query.has_filters:
+        unfiltered = replace(asked, query=replace(asked.query, query=asked.query.query.without_filters()))
+        without_filters = min(limit, len((await search_all(sources, call, unfiltered)).results))
     results[:limit] = await asyncio.to_thread(lambda: list(map(_add_passage, results[:limit])))
-    return FederatedResult(results, answers, left_out, {**({} if asked.source else problems), **silent})
+    problems = {**({} if asked.source else problems), **silent}
+    return FederatedResult(results, answers, left_out, problems, without_filters)
 
 
 def _add_passage(ranked: RankedItem) -> RankedItem:

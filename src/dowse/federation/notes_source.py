@@ -46,7 +46,7 @@ class NotesSearchSource:
         limit = CANDIDATE_FACTOR * query.limit
 
         def find(index: NamedIndex, check: Callable[[], None]) -> SourceResult:
-            answer = index.search(query.text, limit, 0, _date_filter(query), check_cancelled=check)
+            answer = index.search(query.query.typed_text, limit, 0, _date_filter(query), check_cancelled=check)
             return SourceResult(tuple(map(self._item, answer.results)))
 
         return await self._use(find)

@@ -114,7 +114,7 @@ def encode_query(
 
 def _plain_text(query: SearchQuery) -> str:
     """Return the text of a query without the signs of the query syntax."""
-    if not (query.must or query.must_not or query.phrases or query.not_phrases):
+    if not query.has_filters:
         return query.text
     return " ".join((*query.terms, *query.must, *query.phrases))
 

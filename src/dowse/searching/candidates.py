@@ -90,7 +90,7 @@ def gather_evidence(
         return None
     total = store.entry_count()
     weights = {term: rarity(store.chunk_frequency(term), total) for term in terms}
-    unknown, corrected = spelling or check_spelling(store, query.positive)
+    unknown, corrected = spelling or check_spelling(store, query)
     words = (*query.positive, *corrected.values())
     if method.mode == "vector":
         _, near = _search_meaning(store, query, scope, vectors, method)
@@ -202,9 +202,14 @@ class Spelling(NamedTuple):
     corrected: "Mapping[str, str]"
 
 
-def check_spelling(store: WordSearcher, words: Iterable[str]) -> Spelling:
-    """Find the words that do not occur, and replace those that are similar to one that does."""
-    unknown = unknown_words(store, words)
+def check_spelling(store: WordSearcher, query: SearchQuery) -> Spelling:
+    """Find the words that do not occur, and replace those that are similar to one that does.
+
+    Pasted text is not checked: what its author saw is spelled correctly, and names of other projects do not occur.
+    """
+    if query.is_pasted:
+        return Spelling((), {})
+    unknown = unknown_words(store, query.positive)
     return Spelling(unknown, _corrections(store, unknown))
 
 

@@ -76,6 +76,8 @@ class DocumentMatches:
     total: int
     terms: Mapping[str, float]
     corrected: Mapping[str, str]
+    total_without_filters: int = 0
+    """The number of all matches without `+`, `-` and phrases, where these left nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ def rank_documents(
     vectors: Sequence[QueryVector] = (),
 ) -> DocumentMatches:
     """Return the best documents by title and content, up to the limit of the search."""
-    query, spelling = search.query, check_spelling(store, search.query.positive)
+    query, spelling = search.query, check_spelling(store, search.query)
     corrected = spelling.corrected
     match, terms = _match_of(search, corrected), _query_terms(query, corrected)
     find_texts: FindTexts = lambda limit, among, mode: search_texts(limit, among, mode, spelling).hits  # noqa: E731
@@ -109,7 +111,8 @@ def rank_documents(
         match, total = _with_phrases(store, read, search, match)
         selected = store.match_documents(match, 2 * (search.limit + SPARE_CANDIDATES))
     if not total:
-        return DocumentMatches(_near_in_meaning(store, search, terms, find_texts, vectors), 0, terms, corrected)
+        by_meaning = _near_in_meaning(store, search, terms, find_texts, vectors)
+        return DocumentMatches(by_meaning, 0, terms, corrected, _count_without_filters(store, search, corrected))
     titled = store.documents_by_id(selected.ids[: selected.titled])
     shares = {number: _title_share(query, terms, document.title) for number, document in titled.items()}
     whole_titles = {number for number, share in shares.items() if share >= 1}
@@ -153,6 +156,13 @@ def _match_of(search: DocumentSearch, corrected: Mapping[str, str]) -> DocumentM
         in_texts=search.place != "title",
         among=search.among,
     )  # fmt: skip
+
+
+def _count_without_filters(store: Searchable, search: DocumentSearch, corrected: Mapping[str, str]) -> int:
+    if not search.query.has_filters:
+        return 0
+    unfiltered = replace(search, query=search.query.without_filters())
+    return store.match_documents(_match_of(unfiltered, corrected), 1).total
 
 
 def _query_terms(query: SearchQuery, corrected: Mapping[str, str]) -> dict[str, float]:
@@ -223,8 +233,7 @@ def _near_in_meaning(
 ) -> list[RankedDocument]:
     """Return documents near the query in meaning, for a query of several words that no document has."""
     query = search.query
-    has_operators = query.must or query.must_not or query.phrases or query.not_phrases
-    if not vectors or search.place == "title" or has_operators or len(terms) < MIN_MEANING_TERMS:
+    if not vectors or search.place == "title" or query.has_filters or len(terms) < MIN_MEANING_TERMS:
         return []
     hits = {hit.document_id: hit for hit in find_texts(search.limit, None, "vector")}
     documents = store.documents_by_id(hits)

@@ -7,11 +7,14 @@ from importlib import resources
 from typing import Literal
 
 from dowse import query_syntax
+from dowse.searching.pasted_text import is_pasted
 
 Shape = Literal["symbol", "path", "prose"]
 
 MAX_CHARACTERS = 10_000
 """Maximum length of a query; the rest of a longer one is ignored."""
+SHOWN_WORDS, SHOWN_CHARACTERS = 20, 80
+"""Words of pasted text that a reply repeats, and the length of each: the caller has the text."""
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$@#][\w$@#!?]*(?:(?:\.|::|->|#|\\|/)[A-Za-z_$][\w$!?]*)*(?:\(\))?")
 _ENDINGS = (
@@ -29,6 +32,33 @@ class SearchQuery(query_syntax.Query):
 
     text: str = ""
     shape: Shape = "prose"
+    is_pasted: bool = False
+    """Whether the text was pasted: then it has no operators, and its spelling is not corrected."""
+
+    @property
+    def has_filters(self) -> bool:
+        """Whether the query requires or excludes words or phrases."""
+        return bool(self.must or self.must_not or self.phrases or self.not_phrases)
+
+    def without_filters(self) -> "SearchQuery":
+        """Return the query with all its positive words, none of them required."""
+        words = tuple(word for phrase in self.phrases for word in phrase.split())
+        positive = (*self.terms, *self.must, *words)
+        return SearchQuery(positive, text=" ".join(positive), shape=self.shape)
+
+    @property
+    def typed_text(self) -> str:
+        """The query as it would be typed: pasted text without the quotes and signs that would be operators."""
+        if not self.is_pasted:
+            return self.text
+        return " ".join(word.lstrip("+-") for word in self.text.replace('"', " ").split())
+
+    def as_json(self) -> dict[str, list[str]]:
+        """Return the query in the form that replies show; of pasted text only the first words."""
+        if not self.is_pasted:
+            return query_syntax.Query.as_json(self)
+        shown = tuple(word[:SHOWN_CHARACTERS] for word in self.terms[:SHOWN_WORDS])
+        return query_syntax.Query(shown).as_json()
 
     @property
     def positive(self) -> tuple[str, ...]:
@@ -49,8 +79,11 @@ class SearchQuery(query_syntax.Query):
 
 def parse_search_query(text: str) -> SearchQuery:
     """Parse a query."""
-    text = text[:MAX_CHARACTERS].replace("\0", " ")
-    return SearchQuery(**asdict(query_syntax.parse_query(text)), text=text.strip(), shape=_shape(text.strip()))
+    text = text[:MAX_CHARACTERS].replace("\0", " ").strip()
+    shape = _shape(text)
+    if shape == "prose" and is_pasted(text):
+        return SearchQuery(tuple(text.split()), text=text, is_pasted=True)
+    return SearchQuery(**asdict(query_syntax.parse_query(text)), text=text, shape=shape)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from dowse.errors import UsageError
@@ -101,6 +101,8 @@ class Answer:
     """A search method that was not available this time, and why."""
     seconds: float = 0.0
     searched: SearchedFiles = ALL_INDEXED
+    hits_without_filters: int = 0
+    """Hits that the same search has without `+`, `-` and phrases, where these left nothing."""
 
 
 def search_store(
@@ -116,6 +118,16 @@ def search_store(
         raise UsageError(f"The limit has to be between 1 and {MAX_LIMIT}.")
     if options.mode == "vector" and not vectors:
         raise UsageError("mode 'vector' needs an encoder, and this index has none. Use 'hybrid' or 'lexical'.")
+    answer = _search(store, read, query, options, vectors)
+    if answer.hits or not query.has_filters:
+        return answer
+    without_filters = _search(store, read, query.without_filters(), options, vectors)
+    return replace(answer, hits_without_filters=len(without_filters.hits))
+
+
+def _search(
+    store: Searchable, read: ReadBytes, query: SearchQuery, options: SearchOptions, vectors: Sequence[QueryVector]
+) -> Answer:
     started = time.perf_counter()
     method = SearchMethod(options.mode, options.alpha)
     scope = scope_of(store, options)

@@ -47,6 +47,8 @@ class SiteResults:
     terms: tuple[Term, ...] = ()
     words: Mapping[str, int] = field(default_factory=dict)
     """The words that a passage is made for, each with the number of the term it matches best."""
+    total_without_filters: int = 0
+    """The number of all matching pages without `+`, `-` and phrases, where these left nothing."""
 
 
 def search_pages(index: PageIndex, query: SearchQuery, limit: int, filters: list[Any]) -> SiteResults:
@@ -55,7 +57,7 @@ def search_pages(index: PageIndex, query: SearchQuery, limit: int, filters: list
         pages, total = index.first_pages(page_index.combine(filters), limit)
         return SiteResults(tuple(SiteHit(page, 0.0) for page in pages), total)
     words = _limit_words(folded_words(" ".join((*query.terms, *query.must, *query.phrases))))
-    terms = _expand(index, words)
+    terms = _expand(index, words, max_corrected=0 if query.is_pasted else weights.MAX_CORRECTED_WORDS)
     if not terms:
         return SiteResults((), 0)
     titles = _similar_titles(index, words)
@@ -75,6 +77,8 @@ def search_pages(index: PageIndex, query: SearchQuery, limit: int, filters: list
         page_index.combine([page_index.any_of(found), *conditions], excluded, optional),
         max(weights.MAX_CANDIDATES, limit),
     )
+    if not total and query.has_filters:
+        return SiteResults((), 0, total_without_filters=search_pages(index, query.without_filters(), 1, filters).total)
     ranking = _Ranking(index, terms, [word for word in words if word not in stop_words()] or words, titles)
     hits = sorted((SiteHit(page, ranking.score(page)) for page in pages), key=lambda hit: (-hit.score, hit.page))
     return SiteResults(tuple(hits[:limit]), total, tuple(terms), _match_best(terms, weights.INFIX_WEIGHT / 2))
@@ -97,12 +101,12 @@ def _limit_words(words: list[str]) -> list[str]:
     return [word for word in words[: 4 * weights.MAX_TERMS] if word in kept]
 
 
-def _expand(index: PageIndex, words: list[str]) -> list[Term]:
+def _expand(index: PageIndex, words: list[str], max_corrected: int) -> list[Term]:
     """Return a term for each distinct word; no terms if no word of the site matches any of them."""
     terms, unknown, vocabulary = [], 0, index.vocabulary
     for word in dict.fromkeys(words):
         unknown += word not in vocabulary
-        matches = _match_word(vocabulary, word, corrects_typos=unknown <= weights.MAX_CORRECTED_WORDS)
+        matches = _match_word(vocabulary, word, corrects_typos=unknown <= max_corrected)
         _add_compounds(vocabulary, matches, word, words)
         terms.append(Term(word, matches, _importance(index, word, matches)))
     return terms if any(term.matches for term in terms) else []

@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items
+from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, present
 from dowse.mcp.reply_status import coverage_reply, coverage_warnings
 from dowse.mcp.tools import ProseReply
 from dowse.searching.document_ranking import RankedDocument
@@ -60,14 +60,23 @@ def _without_front_matter(passage: Passage) -> str:
 
 
 def documents_reply(
-    results: list[Reply], total: int, coverages: list[Coverage], budget: int, started: float
+    results: list[Reply],
+    total: int,
+    coverages: list[Coverage],
+    budget: int,
+    started: float,
+    *,
+    without_filters: int = 0,
 ) -> ProseReply:
     """Return the results in the words of the specification and as structured content, as many as fit."""
     notes = _coverage_notes(coverages)
+    if without_filters:
+        notes.insert(0, f"Without the filters of the query: {without_filters} matches")
     numbered = list(enumerate(results, 1))
     room = budget - ENVELOPE_CHARACTERS - sum(map(len, notes))
     shown = fit_items(numbered, room, lambda pair: len(_lines(*pair)) + len(str(pair[1])) + 40)
     content: dict[str, Any] = {"totalMatches": total, "results": [result for _, result in shown]}
+    content |= present(withoutFilters=without_filters)
     if coverages:
         content["coverage"] = coverage_reply(coverages)
         if warnings := _warnings(coverages):

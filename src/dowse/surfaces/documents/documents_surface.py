@@ -97,7 +97,10 @@ class DocumentsSurface:
         ]
         results.sort(key=lambda result: -result["relevance"])
         total, coverages = sum(answer.matches.total for answer in found), [answer.coverage for answer in found]
-        return documents_reply(results[: query.limit], total, coverages, call.budget_characters, started)
+        without_filters = 0 if results else sum(answer.matches.total_without_filters for answer in found)
+        return documents_reply(
+            results[: query.limit], total, coverages, call.budget_characters, started, without_filters=without_filters
+        )
 
 
 def _resource(folder: DocumentFolder, document: ListedDocument) -> Resource:

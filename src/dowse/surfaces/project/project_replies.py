@@ -61,6 +61,7 @@ def search_reply(
         without=next((answer.answer.skipped_method for answer in answers if answer.answer.skipped_method), ""),
         corrected={word: near for answer in answers for word, near in answer.answer.corrected.items()},
         notFound=sorted(set.intersection(*(set(answer.answer.unknown) for answer in answers))) if answers else [],
+        withoutFilters=0 if found else min(limit, sum(answer.answer.hits_without_filters for answer in answers)),
         stale=fit_notes(stale[:NAMED_FILES], budget),
         pending=fit_notes(pending[:NAMED_FILES], budget),
         warnings=fit_notes(all_warnings, budget),

@@ -36,6 +36,8 @@ def search_reply(
         "results": results,
         "searchTimeMs": round(seconds * 1000, 1),
     }
+    if found.total_without_filters:
+        content["withoutFilters"] = found.total_without_filters
     while True:
         reply = ProseReply(content, _search_text(content))
         if _reply_characters(reply) <= budget or not results:
@@ -79,6 +81,8 @@ def _search_text(content: dict[str, Any]) -> str:
         body = result.get("passage") or result.get("abstract")
         lines += ["", f"{number}. {result['title']}", f"   {result['url']}"]
         lines += [f"   {line}" for line in (dated, body) if line]
+    if "withoutFilters" in content:
+        lines += ["", f"Without the filters of the query: {content['withoutFilters']:,}"]
     if "truncated" in content:
         lines += ["", content["truncated"]]
     return "\n".join(lines)

@@ -1,0 +1,99 @@
+"""Pasted text is told apart from typed queries, and its dashes, plus signs and quotes are no operators."""
+
+from dataclasses import replace
+
+import pytest
+
+from dowse.searching.pasted_text import is_pasted
+from dowse.searching.query_terms import SHOWN_WORDS, parse_search_query
+
+TRACEBACK = """Login fails for users with "+" in their address
+
+Traceback (most recent call last):
+  File "/usr/lib/python3.12/runpy.py", line 198, in _run_module_as_main
+    return _run_code(code, main_globals, None,
+  File "/home/someone/app/src/auth/login.py", line 6, in login_user
+    return open_session(email)
+TypeError: open_session() got an unexpected keyword argument "email"
+"""
+FORM = """### Describe the bug
+`logout_user` does not close the session - the token is "refreshed" again.
+
+### Steps to reproduce
+```sh
+app --user a@b.c -v +debug
+```
+
+- [x] I have searched the existing issues
+- [ ] I would like to fix it
+"""
+JSON = '{"error": "session store is closed", "code": -32603, "retry": false}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TRACEBACK,
+        FORM,
+        JSON,
+        "login\n-test",
+        "why does `login_user -x` fail",
+        "pip install --upgrade -e .",
+        "python -m pytest -x",
+        "$ ls -la",
+        "git commit -m 'Fix the session'",
+        'KeyError: "session id"',
+        'File "src/auth/login.py", line 6, in login_user',
+        'open_session("a b", -1)',
+        'email = "a b"',
+        '<a href="x y">',
+        "the session is lost - " * 10,
+    ],
+)
+def test_pasted_text_has_no_operators(text: str) -> None:
+    query = parse_search_query(text)
+    assert is_pasted(text)
+    assert query.is_pasted
+    assert not query.has_filters
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+login -test",
+        '"access token" refresh',
+        "C++ node-js -legacy",
+        "open_session() -test",
+        '-"access token" +"open session"',
+        "git -submodule",
+        "--flag",
+        'class "SessionStore": -tests',
+        "error handling -java",
+        "What is a session? -docs",
+    ],
+)
+def test_a_typed_query_has_operators(text: str) -> None:
+    assert not is_pasted(text)
+    assert parse_search_query(text).has_filters
+
+
+def test_a_long_path_or_name_is_not_pasted_text() -> None:
+    path = "src/" + "deep/" * 60 + "login.py"
+    assert (parse_search_query(path).shape, parse_search_query(path).is_pasted) == ("path", False)
+
+
+def test_a_reply_does_not_repeat_pasted_text() -> None:
+    shown = parse_search_query("word " * 1000).as_json()
+    assert (len(shown["terms"]), set(shown)) == (SHOWN_WORDS, {"terms", "must", "must_not", "phrases"})
+
+
+def test_a_query_without_its_filters_has_their_words() -> None:
+    query = parse_search_query('+login "access token" refresh -test')
+    assert query.without_filters().terms == ("refresh", "login", "access", "token")
+    assert not query.without_filters().has_filters
+
+
+def test_pasted_text_can_be_typed_without_its_signs() -> None:
+    query = parse_search_query('pip install --upgrade "some package"')
+    assert query.typed_text == "pip install upgrade some package"
+    assert replace(query, is_pasted=False).typed_text == query.text
