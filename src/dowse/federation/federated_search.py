@@ -163,8 +163,10 @@ def _query_for(source: SearchSource, asked: FederatedQuery, limit: int) -> Sourc
 
 
 def _has_more(source: SearchSource, answers: Mapping[str, SourceResult], asked: FederatedQuery, share: int) -> bool:
-    """Return whether a source gave as many items as it was asked for."""
+    """Return whether a source gave as many items as it was asked for, and need not read its files again for more."""
     answer = answers.get(source.name)
+    if answer is not None and answer.coverage and answer.coverage.direct:
+        return False
     return answer is not None and len(answer.items) >= _query_for(source, asked, share).limit
 
 

@@ -56,11 +56,13 @@ class SourceList:
         problems: dict[str, str] = {}
         if self.projects is None or not self.indexes_projects:
             return problems
+        has_documents = self.folders is not None and self.folders.service is self.projects
+        views = View.BOTH if has_documents else View.PROJECT  # in one pass
         for served in self.projects.projects:
             try:
-                if not served.has_view(View.PROJECT):
+                if not served.is_running and not served.has_view(View.PROJECT):
                     await served.ask(lambda index: index.require_size())
-                    served.make_index(View.PROJECT)
+                    served.start_run(view=views)
             except TooManyFiles as error:
                 problems[source_name("project", served.name)] = f"{str(error).partition(' Continue')[0]} {RUN_INDEX}"
             except DowseError as error:
