@@ -98,7 +98,7 @@ def test_a_process_that_a_busy_machine_seldom_lets_run_is_not_killed(
     before = set(parsers_of(os.getpid()))
     heading(pool)
     (parser,) = own_children(before)
-    bomb = pool.submit(ParserRequest(outline().fields, b">" * 900_000))
+    bomb = pool.submit(ParserRequest(outline().fields, b">" * 1_300_000))
     while not bomb.done():  # it runs half of the time
         for number, seconds in ((signal.SIGSTOP, 0.05), (signal.SIGCONT, 0.05)):
             with contextlib.suppress(ProcessLookupError):

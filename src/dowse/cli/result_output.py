@@ -157,10 +157,10 @@ def coverage_notes(coverage: "Coverage") -> list[str]:
         searched = coverage.files + coverage.direct
         of = f" of {coverage.expected:,}" if searched < coverage.expected else ""
         by_words = f", {coverage.direct:,} of them" if coverage.files else ""
-        return [
-            f"searched {searched:,}{of} files{by_words} by words alone; indexing continues in the background{left} "
-            "(--wait waits for it)"
-        ]
+        note = f"searched {searched:,}{of} files{by_words} by words alone"
+        if coverage.problem:
+            return [f"dowse: warning: {note}, because they cannot be indexed. {coverage.problem}"]
+        return [f"{note}; indexing continues in the background{left} (--wait waits for it)"]
     if coverage.is_indexing:
         of = f" of {coverage.expected:,}" if coverage.expected else ""
         background = f"indexing continues in the background{left} (--wait waits for it)"

@@ -186,7 +186,7 @@ def coverage(index: ProjectIndex, pending: int = 0, searched: SearchedFiles | No
     if searched and is_direct:
         return Coverage(
             searched.indexed, sum(searched), is_indexing=is_indexing or not problem, problem=problem,
-            direct=searched.direct, seconds_left=left,
+            pending=pending if problem else 0, direct=searched.direct, seconds_left=left,
         )  # fmt: skip
     return Coverage(
         files, expected, is_indexing=is_indexing, is_whole=is_whole, pending=pending, problem=problem, seconds_left=left

@@ -106,7 +106,8 @@ def _keep_signs(text: str, signs: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def _fold_run(run: str) -> str:
-    plain = unicodedata.normalize("NFKD", run.casefold())
+    # Some letters have a small form only once they are plain: the bold capitals of mathematics.
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", run).casefold())
     plain = unicodedata.normalize("NFC", "".join(letter for letter in plain if not unicodedata.combining(letter)))
     return _UNSPACED_RUN.sub(_space_out_pairs, _NO_WORD.sub(" ", plain))
 
