@@ -92,13 +92,17 @@ def test_without_a_timer_of_the_system_real_time_is_the_limit(
 def test_a_process_that_a_busy_machine_seldom_lets_run_is_not_killed(
     pool: ParserPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    limited = "import dowse.parsing.parser_limits as limits; from dowse.parsing.parser_worker import main; limits.CPU_SECONDS = 0.4; main()"
+    monkeypatch.setattr(
+        parser_process, "PARSER_COMMAND", (sys.executable, "-P", "-c", limited)
+    )  # on any machine too little
     monkeypatch.setattr(parser_process, "WALL_SECONDS", 0.3)
     monkeypatch.setattr(parser_process, "cpu_seconds", lambda _size: 0.0)
     monkeypatch.setattr(parser_pool, "WATCH_SECONDS", 0.1)
     before = set(parsers_of(os.getpid()))
     heading(pool)
     (parser,) = own_children(before)
-    bomb = pool.submit(ParserRequest(outline().fields, b">" * 1_300_000))
+    bomb = pool.submit(ParserRequest(outline().fields, b">" * 900_000))
     while not bomb.done():  # it runs half of the time
         for number, seconds in ((signal.SIGSTOP, 0.05), (signal.SIGCONT, 0.05)):
             with contextlib.suppress(ProcessLookupError):
