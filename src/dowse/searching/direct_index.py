@@ -6,7 +6,7 @@ far as the rules need no parser. The ids of documents and chunks are negative.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from heapq import nlargest
@@ -18,6 +18,7 @@ from dowse.chunking.spans import Text, make_chunks
 from dowse.chunking.splitter import CODE_SIZE, DOCS_SIZE, split_text
 from dowse.reading import read_as_plain_text
 from dowse.searching import ranking_constants
+from dowse.searching.candidates import MAX_TERMS
 from dowse.searching.field_statistics import SATURATION, FieldCounts, FieldStatistics
 from dowse.searching.file_counts import CountedFile, FileCounts, ReadFile
 from dowse.searching.passages import terms_of_word, word_start
@@ -70,14 +71,14 @@ class DirectIndex:
         self, entries: Iterable[Entry], read: ReadFile, query: SearchQuery, read_text: "ReadText | None" = None
     ) -> None:
         required = (*query.must, *(word for phrase in query.phrases for word in phrase.split()))
-        text = " ".join((*query.positive, *required, *query.must_not))
-        self._parts = {term: _letters_of(term) for term in terms_of(text)}
-        self._wholes = {term: restore_underscores(term).encode() for term in whole_terms_of(text)}
-        self._names = frozenset(whole_terms_of(remove_separators(" ".join(query.names))))
+        text, names = " ".join((*required, *query.must_not, *query.positive)), query.names[:MAX_TERMS]
+        self._parts = {term: _letters_of(term) for term in _first_terms(terms_of(text))}
+        self._wholes = {term: restore_underscores(term).encode() for term in _first_terms(whole_terms_of(text))}
+        self._names = frozenset(whole_terms_of(remove_separators(" ".join(names))))
         self._required = {_letters_of(term) for word in required for term in terms_of(word)}
         letters = list(dict.fromkeys((*self._parts.values(), *self._wholes.values(), *self._required)))
         self._read_text = read_text or read_directly
-        self._read, self._counts = read, FileCounts(entries, read, letters, self._parts, query.names)
+        self._read, self._counts = read, FileCounts(entries, read, letters, self._parts, names)
         spellings = "|".join(re.escape(spelled.decode()) for spelled in letters)
         self._hints = re.compile(rf"(?:{spellings or '(?!)'})\w*")
         self._documents: dict[int, StoredDocument] = {}
@@ -345,6 +346,12 @@ def read_directly(content: FileContent) -> Reading:
     reading = read_as_plain_text(content.data, content.path)
     title = find_title(reading.text, content.language) if content.kind == "docs" else None
     return replace(reading, title=title) if title else reading
+
+
+def _first_terms(terms: Sequence[str]) -> list[str]:
+    """Return the terms that count; single characters are in every file, and only count where there is nothing else."""
+    distinct = list(dict.fromkeys(terms))
+    return [term for term in distinct if len(term) > 1][:MAX_TERMS] or distinct[:MAX_TERMS]
 
 
 def _letters_of(term: str) -> bytes:
