@@ -158,7 +158,7 @@ def test_many_changed_files_are_searched_directly_while_they_are_indexed_in_the_
 
 DOCUMENTS = {
     "guide.md": "---\ntitle: Growing apples\n---\n\nWater them.\n",
-    "pears.md": "# Pears\n\nA pear is no apple.\n",
+    "pears.md": "Pears\n=====\n\nA pear is no apple.\n",
     "page.html": "<html><head><title>Orchards</title></head><body><p>Apples &amp; pears.</p></body></html>",
     "plain.txt": "Apples in plain text\n\nMore.\n",
     "code.py": "apple = 1\n",

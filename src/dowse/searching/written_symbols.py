@@ -26,7 +26,7 @@ _TYPED_DEFINITION = re.compile(
 )
 """The definition of a function that begins with its type, as in C and Java."""
 _HEADING = re.compile(r"#{1,6}[ \t]+(\S.*)")
-_TITLE = re.compile(r"^(?:title:|#)[ \t]+(\S.*)$", re.MULTILINE)
+_TITLE = re.compile(r"^(?:title:|#)[ \t]+(\S.*)$|^(\S.*)\r?\n={3,}[ \t]*$", re.MULTILINE)
 _FIRST_LINE = re.compile(r"(\S.*)")
 _HEAD_CHARACTERS = 4000
 _NAME = re.compile(r"\w+")
@@ -47,7 +47,7 @@ def heading_in(line: str) -> str | None:
 def find_title(text: str, language: str) -> str | None:
     """Return the title of a document: that of its front matter, its first heading, or the first line of plain text."""
     found = (_FIRST_LINE if language == "text" else _TITLE).search(text[:_HEAD_CHARACTERS])
-    return shorten(found[1].strip("\"'")) if found else None
+    return shorten(found[found.lastindex or 0].strip("\"'")) if found else None
 
 
 def definition_pattern(names: Iterable[str]) -> "re.Pattern[bytes] | None":
