@@ -13,7 +13,7 @@ SAMPLE_SECONDS = 0.02
 """Short enough to catch the peaks of a run; sampling adds about 2 % to the command's processor time."""
 
 _PROC = Path("/proc")
-_CAN_SAMPLE = (_PROC / "self" / "smaps_rollup").exists()
+CAN_SAMPLE = (_PROC / "self" / "smaps_rollup").exists()
 
 
 class CommandFailed(Exception):
@@ -49,7 +49,7 @@ def measure_command(command: list[str], environment: Mapping[str, str], cwd: Pat
             file.seek(0)
         if child.returncode:
             raise CommandFailed(f"{' '.join(command)} ended with {child.returncode}:\n{_last_lines(errors.read())}")
-        rss = sampler.rss_bytes if _CAN_SAMPLE else max_rss
+        rss = sampler.rss_bytes if CAN_SAMPLE else max_rss
         return Run(seconds, cpu_seconds, sampler.own_bytes or None, rss, output.read().decode())
 
 
@@ -78,13 +78,13 @@ class Sampler:
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def __enter__(self) -> "Sampler":
-        if _CAN_SAMPLE:
+        if CAN_SAMPLE:
             self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._ended.set()
-        if _CAN_SAMPLE:
+        if CAN_SAMPLE:
             self._thread.join()
 
     def _watch(self) -> None:

@@ -33,6 +33,7 @@ GROUND: dict[str, set[str]] = {
     "https_client": {"errors"},
     "small_files": {"platform"},
     "settings": {"errors", "globs", "platform", "small_files"},
+    "memory_plan": {"platform", "settings"},
 }
 """The modules beside the packages: every package may import them, and they import each other as stated here."""
 

@@ -27,7 +27,7 @@ def test_the_generated_file_says_what_the_defaults_are(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     write_default_settings(file)
     content = json.loads(file.read_text(encoding="utf-8"))
-    keys = set(_KEYS) - {"storageLimitMB"}  # which is global
+    keys = set(_KEYS) - {"storageLimitMB", "memory"}  # which are global
     assert {key for key in content if not key.startswith("_")} == keys
     assert set(content["_availableOptions"]) == keys
     assert load_settings(tmp_path / "none.json", file) == (Settings(), [])
@@ -61,7 +61,7 @@ def test_the_project_overrides_the_global_file_key_by_key(tmp_path: Path) -> Non
         ("lazyIdleThreshold", -1), ("integrityHours", "24"), ("maskSecrets", 1),
         ("encoder", "bert"), ("encoder", None), ("encoder", ["dowse"]), ("encoderFolder", "models/minilm"),
         ("encoderFolder", 5), ("encoderFolder", "/a\0b"), ("encoderFolder", ""), ("encodeOnBattery", 1),
-        ("vectorCacheMB", 0), ("vectorCacheMB", "512MB"),
+        ("memory", "tiny"), ("vectorCacheMB", 0), ("vectorCacheMB", "512MB"),
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_replaced_by_its_default_and_named(tmp_path: Path, key: str, value: Any) -> None:

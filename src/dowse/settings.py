@@ -23,6 +23,7 @@ MAX_JSON_BYTES = 10 * 1024 * 1024
 
 Strategy = Literal["realtime", "lazy", "git"]
 EncoderName = Literal["dowse", "minilm", "none"]
+MemoryName = Literal["auto", "small", "normal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,8 @@ class Settings:
     encode_on_battery: bool = False
     vector_cache_bytes: int = 512 * 1024 * 1024
     mask_secrets: bool = True
+    memory: MemoryName = "auto"
+    """How much memory all of dowse uses, which only the global file sets."""
     storage_limit_bytes: int = 10 * 1024**3
     """The size of the whole storage root, which only the global file sets. An index takes 0.7 to 1.7
     times its text, and up to 3 times with vectors, so 10 GB hold a hundred projects of 30 MB of text."""
@@ -163,6 +166,13 @@ def _parse_encoder(value: Any) -> EncoderName:
     return name
 
 
+def _parse_memory(value: Any) -> MemoryName:
+    if value not in ("auto", "small", "normal"):
+        raise ValueError("is not one of 'auto', 'small', 'normal'")
+    name: MemoryName = value
+    return name
+
+
 def _parse_folder(value: Any) -> str | None:
     if value is None:
         return None
@@ -196,6 +206,7 @@ _KEYS: dict[str, tuple[str, Callable[[Any], object]]] = {
     "encodeOnBattery": ("encode_on_battery", _parse_boolean),
     "vectorCacheMB": ("vector_cache_bytes", _parse_megabytes),
     "maskSecrets": ("mask_secrets", _parse_boolean),
+    "memory": ("memory", _parse_memory),
     "storageLimitMB": ("storage_limit_bytes", _parse_megabytes),
 }
 

@@ -178,6 +178,7 @@ def _as_json(found: "IndexStatus", watch: "WatchStatus") -> dict[str, Any]:
         "lastCheck": found.last_check,
         "lastError": found.last_error,
         "encoding": found.encoding.as_json if found.encoding else None,
+        "memory": found.memory,
         "strategy": watch.strategy,
         "watcher": watch.mode,
         "watcherActive": watch.mode == "elsewhere",
@@ -227,5 +228,7 @@ def _show(found: "IndexStatus", watch: "WatchStatus") -> None:
     show(f"  {kept}: {watch.why}; strategy {watch.strategy}, last check {found.last_check or 'never'}")
     if found.encoding and found.chunks:
         show(f"  {format_encoding(found.encoding)}")
+    if found.memory:
+        show(f"  memory: small, without the model: {found.memory}")
     if watch.pending:
         show(f"  pending: {pluralize(len(watch.pending), 'path')}, {', '.join(watch.pending[:5])}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from dowse.encoding import model_locations
 from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION, open_minilm, static_encoder
 from dowse.errors import Failed
+from dowse.memory_plan import is_memory_small
 
 if TYPE_CHECKING:
     from dowse.protocols import Encoder
@@ -20,12 +21,17 @@ def uses_static(settings: "Settings") -> bool:
     return settings.encoder != "none"
 
 
+def uses_model(settings: "Settings") -> bool:
+    """Return whether a model is used: not where memory is short, since its process alone takes 130 MB."""
+    return settings.encoder != "none" and not is_memory_small()
+
+
 def model_version(settings: "Settings") -> str | None:
-    """Return the version of the model for the second phase without loading it; None when the settings have no encoder.
+    """Return the version of the model for the second phase without loading it; None when no model is used.
 
     Raise ModelMissing when the folder that the settings name does not contain the model.
     """
-    if settings.encoder == "none":
+    if not uses_model(settings):
         return None
     if settings.encoder == "dowse":
         return MINILM_VERSION

@@ -10,8 +10,10 @@ from itertools import islice
 from dowse import chunking, reading, sources
 from dowse.encoding.packing import encode_chunks
 from dowse.freshness.scan import Drift, scan, scan_paths
+from dowse.memory_plan import is_memory_small, scaled
 from dowse.parsing.document_parsing import ParsedDocument, expect, parse, start_parsing
 from dowse.parsing.read_ahead import read_ahead
+from dowse.platform import release_memory
 from dowse.protocols import DocumentReader, Encoder, FileSource, ReadText, Store
 from dowse.store.catalog_rows import text_hash
 from dowse.text.analysis import terms_of
@@ -150,7 +152,7 @@ def apply_drift(
         drift = scan_paths(source, store, RECIPE, drift.paths)
     expect([*drift.new, *drift.changed])
     total = len(drift.new) + len(drift.changed)
-    is_encoded = table is not no_table and total >= ENCODED_BY_PARSERS_FILES
+    is_encoded = table is not no_table and total >= ENCODED_BY_PARSERS_FILES and not is_memory_small()
     pending = _PendingBatch(store, report, table)
     pending.remember(drift.gone if drift.new else [])
     for path in drift.gone:
@@ -253,7 +255,8 @@ class _PendingBatch:
         self.report = report
         self._store = store
         self.table = cache(table)
-        self._limit = FIRST_BATCH_FILES
+        self._limit = min(FIRST_BATCH_FILES, scaled(BATCH_FILES))
+        self._is_first = True
         self._began = time.monotonic()
         self._removed: dict[_ContentKey, tuple[StoredDocument, list[StoredChunk]]] = {}
         self._clear()
@@ -313,8 +316,8 @@ class _PendingBatch:
 
     def flush_if_full(self) -> None:
         waiting = self._files + len(self._drops) + len(self._touches) + len(self._refusals)
-        is_first = self._limit == FIRST_BATCH_FILES and time.monotonic() > self._began + FIRST_BATCH_SECONDS
-        if waiting >= self._limit or self._characters >= BATCH_CHARACTERS or is_first:
+        is_due = self._is_first and time.monotonic() > self._began + FIRST_BATCH_SECONDS
+        if waiting >= self._limit or self._characters >= scaled(BATCH_CHARACTERS) or is_due:
             self.flush()
 
     def flush(self) -> None:
@@ -324,12 +327,15 @@ class _PendingBatch:
             return
         table = self.table() if self._puts else None
         self._store.apply(replace(batch, encoder=table.version) if table else batch)
-        self._limit = min(BATCH_FILES, self._limit * BATCH_GROWTH)
+        self._is_first = False
+        self._limit = min(scaled(BATCH_FILES), self._limit * BATCH_GROWTH)
         self.report.added += self._files - self._updated
         self.report.updated += self._updated
         self.report.removed += len(self._drops)
         self.report.unchanged += len(self._touches)
         self._clear()
+        if is_memory_small():
+            release_memory()
 
     def _add_vectors(self, put: Put) -> Put:
         """Return the change with vectors, unless the parser process has added them or the index has none."""

@@ -6,7 +6,7 @@ chunk has a vector; and the substitute of an encoder whose model could not be lo
 
 import contextlib
 
-from dowse.encoding.selection import model_version, uses_static
+from dowse.encoding.selection import model_version, uses_model, uses_static
 from dowse.encoding.shipped import STATIC_VERSION
 from dowse.errors import ModelMissing
 from dowse.protocols import IndexFacts
@@ -35,12 +35,12 @@ def second_phase_version(store: IndexFacts, settings: Settings) -> str | None:
 
 
 def serving_version(store: IndexFacts, settings: Settings) -> str | None:
-    """Return the encoder of the second phase whose vectors answer searches; None if the settings turn it off.
+    """Return the encoder of the second phase whose vectors answer searches; None if no model is used.
 
     After a change of the settings this is the old encoder until the new one has a vector of every chunk: vectors of
-    two encoders are never compared. If the settings turn the encoder off, its vectors are kept for later.
+    two encoders are never compared. If no model is used, its vectors are kept for later.
     """
-    if settings.encoder == "none":
+    if not uses_model(settings):
         return None
     recorded = store.fact(_SERVING_FACT)
     if recorded is not None:

@@ -10,6 +10,7 @@ from dowse.errors import Failed, NotIndexed
 from dowse.freshness.indexer import EXPECTED_FACTS
 from dowse.indexes.encoding_progress import EncodingProgress
 from dowse.indexes.remaining_time import seconds_left
+from dowse.memory_plan import why_memory_is_small
 from dowse.protocols import Store
 from dowse.store import storage_layout
 from dowse.types import KINDS, Kind, Totals, View
@@ -38,6 +39,8 @@ class IndexStatus:
     warnings: tuple[str, ...] = ()
     encoding: EncodingProgress | None = None
     """Progress of the encoding; None if the index has no vectors."""
+    memory: str | None = None
+    """Why dowse uses little memory and no model; None if it does not."""
     seconds_left: int | None = None
     """About how long a run that is indexing takes from now on; None if nothing can be said."""
 
@@ -93,7 +96,7 @@ def describe_index(
     status = IndexStatus(
         state, root, folder, totals, store.size_bytes(),
         project.metadata.get("lastIncrementalUpdate") if project else None,
-        expected, skipped, last_check=last_check, last_error=last_error, warnings=tuple(warnings),
+        expected, skipped, last_check=last_check, last_error=last_error, warnings=tuple(warnings), memory=why_memory_is_small(),
     )  # fmt: skip
     if is_indexing:
         return replace(status, seconds_left=seconds_left(store, status.files, expected))

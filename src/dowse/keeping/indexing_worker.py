@@ -20,7 +20,8 @@ from dowse.errors import DowseError, Failed
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.storage_limit import enforce_storage_limit
 from dowse.keeping.indexing_run import REBUILD, VERIFY, VIEWS
-from dowse.platform import interrupt_on_terminate, lower_priority, writing_error
+from dowse.memory_plan import is_memory_small
+from dowse.platform import interrupt_on_terminate, lower_priority, release_memory, writing_error
 from dowse.types import View
 
 PROGRESS_SECONDS = 0.1
@@ -34,6 +35,8 @@ def main(arguments: list[str]) -> int:
     *how, root = arguments
     interrupt_on_terminate()
     lower_priority()
+    if is_memory_small():
+        release_memory(arenas=1)  # before a thread has one of its own
     threading.Thread(target=_stop_with_parent, daemon=True).start()
     try:
         _index(Path(root), how)

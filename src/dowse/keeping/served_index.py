@@ -17,6 +17,7 @@ from dowse.indexes.opened_index import index_folder
 from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.keeper import IndexCallback, Keeper
 from dowse.keeping.watch_status import WatchStatus, read_watch_status
+from dowse.memory_plan import is_memory_small
 from dowse.platform import release_memory
 from dowse.types import View
 
@@ -24,6 +25,8 @@ Result = TypeVar("Result")
 
 IDLE_SECONDS = 30.0
 """After this long without a call, the memory kept for the next one is released: 28 of 117 MB on 89,000 chunks."""
+SMALL_IDLE_SECONDS = 2.0
+"""The same where memory is short."""
 START_SECONDS = 2.5
 """How long a query waits for a process that makes an index to begin; then files are searched directly."""
 
@@ -65,7 +68,8 @@ class ServedIndex:
         finally:
             if self._idle_timer:
                 self._idle_timer.cancel()
-            self._idle_timer = loop.call_later(IDLE_SECONDS, self._release_when_idle)
+            idle_seconds = SMALL_IDLE_SECONDS if is_memory_small() else IDLE_SECONDS
+            self._idle_timer = loop.call_later(idle_seconds, self._release_when_idle)
 
     async def ask_fresh(self, work: Callable[[ProjectIndex, list[str]], Result], view: View = View.PROJECT) -> Result:
         """Index recent changes within a bound, then do some work, which is given the paths that are still pending."""

@@ -10,6 +10,7 @@ from concurrent.futures import Future
 from functools import cache
 
 from dowse.errors import Failed, ParserEnded
+from dowse.memory_plan import is_memory_small
 from dowse.parsing.parser_limits import MAX_PROCESSES
 from dowse.parsing.parser_process import ParserProcess, ParserReply, ParserRequest
 
@@ -153,6 +154,6 @@ def shared_pool() -> ParserPool:
 
 @cache
 def _pool_of(_process: int) -> ParserPool:
-    pool = ParserPool()
+    pool = ParserPool(1 if is_memory_small() else MAX_PROCESSES)
     atexit.register(pool.close)
     return pool

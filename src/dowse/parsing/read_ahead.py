@@ -4,6 +4,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
+from dowse.memory_plan import scaled
+
 READ_AHEAD_FILES = 1000
 READ_AHEAD_BYTES = 8_000_000
 """Files, and their bytes, that are read and parsed ahead: as many as are parsed while a batch is stored."""
@@ -20,14 +22,14 @@ def read_ahead(started: Iterable[tuple[Callable[[], Result], int]]) -> Iterator[
     starts its job; some are taken ahead.
     """
     waiting = deque[tuple[Callable[[], Result], int]]()
-    total, most_files = 0, FIRST_READ_AHEAD_FILES
+    total, most_files, most_bytes = 0, FIRST_READ_AHEAD_FILES, scaled(READ_AHEAD_BYTES)
     for job in started:
         waiting.append(job)
         total += job[1]
-        while len(waiting) > most_files or total > READ_AHEAD_BYTES:
+        while len(waiting) > most_files or total > most_bytes:
             first, first_size = waiting.popleft()
             total -= first_size
             yield first()
-            most_files = min(READ_AHEAD_FILES, most_files + 1)
+            most_files = min(scaled(READ_AHEAD_FILES), most_files + 1)
     while waiting:
         yield waiting.popleft()[0]()

@@ -19,6 +19,7 @@ from dowse.mcp.protocol import make_server
 from dowse.mcp.reply_budget import BUDGET_TOKENS
 from dowse.mcp.resources import Announcer
 from dowse.mcp.tools import SURFACES, Call, Level, Surface, Tool, searchable_surfaces
+from dowse.memory_plan import is_memory_small
 from dowse.platform import release_memory
 from dowse.types import View
 
@@ -187,7 +188,7 @@ class ComposedServer:
                 service.close()
 
     def _begin(self) -> None:
-        release_memory(MEMORY_ARENAS)
+        release_memory(1 if is_memory_small() else MEMORY_ARENAS)
         sys.setswitchinterval(SWITCH_SECONDS)
         if self._documents:
             self._documents.folders.live_in(asyncio.get_running_loop())
@@ -199,7 +200,8 @@ class ComposedServer:
         await self.source_list.index_projects()
         with move_on_after(PREPARE_SECONDS):
             await self._is_listed.wait()
-        await (self._federated or self.source_list).prepare()
+        if not is_memory_small():
+            await (self._federated or self.source_list).prepare()
 
     # The surfaces are imported when they are offered, so that none slows the start of the others.
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import tantivy
 
 from dowse.errors import LexicalDamaged
+from dowse.memory_plan import scaled
 from dowse.platform import disk_errors, make_private_folder, refusal_to_write, write_atomically
 from dowse.store.lexical_entries import ANALYZERS, DOCUMENT_ENTRY, SCHEMA, LexicalDocument, entries_of
 from dowse.store.lexical_links import can_lock, linked_folder
@@ -32,6 +33,8 @@ rebuilt."""
 
 WRITER_BYTES = 40_000_000
 """Memory of the writer: of 15, 40 and 100 MB, the smallest that does not slow down indexing a whole project."""
+MIN_WRITER_BYTES = 15_000_000
+"""The least that Tantivy accepts."""
 
 WRITER_THREADS = 1
 """One thread: the interpreter keeps the other core busy."""
@@ -227,7 +230,7 @@ class LexicalIndex:
         with _writing(self.folder):
             index = self._open(is_writing=True)
             self._files.check()
-            writer = index.writer(WRITER_BYTES, WRITER_THREADS)
+            writer = index.writer(max(MIN_WRITER_BYTES, scaled(WRITER_BYTES)), WRITER_THREADS)
             try:
                 for document_id in removed:
                     # By query: `delete_documents_by_term` of tantivy 0.27 turns a number into a signed

@@ -151,7 +151,10 @@ def status_reply(project: ProjectIndex, run: IndexingRun | None, watch: WatchSta
         "strategy": watch.strategy,
         "watcher": watch.mode + (f" ({watch.why})" if watch.why else ""),
         "lastCheck": status.last_check,
-        **present(encoding=status.encoding.as_json if status.encoding else None),
+        **present(
+            encoding=status.encoding.as_json if status.encoding else None,
+            memory=f"small, without the model: {status.memory}" if status.memory else None,
+        ),
         **_pending(project, status, watch),
         "skipped": status.skipped,
         **present(
