@@ -17,7 +17,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from bench import corpora, meter, program
-from bench.figures import Row, Table
+from bench.report import Row, Table
 
 MARKER = "little memory"
 QUERIES = ("how are redirects followed", "class Model", "parse a template tag", "serialize json", "cache timeout")

@@ -15,7 +15,7 @@ from dowse.settings import SettingsFiles
 SHORT_BYTES = 2_000_000_000
 """A machine or container with less than this has little memory to spare: dowse takes up to 370 MB while it indexes, and
 an editor and a language server run beside it."""
-SMALL_SHARE = 16
+SMALL_SHARE = 32
 """Batches and files that are read ahead are this many times smaller. An index of 26,000 chunks is then made with NNN
 instead of 371 MB in all processes."""
 

@@ -35,7 +35,6 @@ _FILE_FLAGS = (
 )
 _FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
 
-
 _MIN_FREE_BYTES = 65_536
 """With less space left a disk counts as full: SQLite needs about half of it to open a database for writing."""
 
@@ -134,9 +133,8 @@ def read_at_most(descriptor: int, limit: int) -> bytes:
 
 def make_private_folder(path: Path) -> None:
     """Create a folder and its missing parents; only the user can enter them."""
-    missing = [path, *path.parents]
     with disk_errors(path):
-        for folder in reversed([p for p in missing if not p.exists()]):
+        for folder in reversed([p for p in (path, *path.parents) if not p.exists()]):
             folder.mkdir(mode=0o700, exist_ok=True)
 
 
@@ -395,6 +393,8 @@ def release_memory(arenas: int = 0) -> None:
         import ctypes  # here because few commands need it
 
         with contextlib.suppress(OSError, AttributeError):
-            if arenas:
-                ctypes.CDLL(None).mallopt(-8, arenas)  # M_ARENA_MAX of malloc.h
+            if arenas:  # M_ARENA_MAX of malloc.h
+                ctypes.CDLL(None).mallopt(-8, arenas)
+            if arenas == 1:
+                ctypes.CDLL(None).mallopt(-3, 1 << 17)  # M_MMAP_THRESHOLD: larger blocks are returned at once
             ctypes.CDLL(None).malloc_trim(0)

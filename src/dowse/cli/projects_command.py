@@ -178,7 +178,7 @@ def _as_json(found: "IndexStatus", watch: "WatchStatus") -> dict[str, Any]:
         "lastCheck": found.last_check,
         "lastError": found.last_error,
         "encoding": found.encoding.as_json if found.encoding else None,
-        "memory": found.memory,
+        **({"memory": found.memory} if found.memory else {}),
         "strategy": watch.strategy,
         "watcher": watch.mode,
         "watcherActive": watch.mode == "elsewhere",
