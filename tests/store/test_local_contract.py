@@ -302,9 +302,11 @@ def test_vectors_are_found_among_some_documents(open_store: OpenStore, world: Wo
     assert store.nearest("e", np.array([1, 0], np.float32), 5, among=frozenset()) == []
 
 
+@pytest.mark.parametrize("parallel_rows", [100, 1000])
 def test_of_many_vectors_the_nearest_are_found_by_a_rough_look_first(
-    open_store: OpenStore, world: World, monkeypatch: pytest.MonkeyPatch
+    open_store: OpenStore, world: World, monkeypatch: pytest.MonkeyPatch, parallel_rows: int
 ) -> None:
+    monkeypatch.setattr("dowse.store.vector_search.PARALLEL_ROWS", parallel_rows)
     monkeypatch.setattr("dowse.store.vector_search.SHORTLIST_ROWS", 40)
     monkeypatch.setattr("dowse.store.vector_search.ROUGH_DIMENSIONS", 4)
     random = np.random.default_rng(1)
