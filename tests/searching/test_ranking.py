@@ -68,7 +68,8 @@ def test_paths_show_what_their_files_are() -> None:
 def test_every_kind_of_path_has_its_weight() -> None:
     from dowse.searching.path_kinds import _KINDS, _REQUEST_STEMS
 
-    assert set(_KINDS) == set(_REQUEST_STEMS) == set(ranking_constants.PENALTIES)
+    assert set(_REQUEST_STEMS) == set(ranking_constants.PENALTIES)
+    assert set(_KINDS) == set(ranking_constants.PASTED_PENALTIES)
 
 
 def test_signals_add_up_to_the_score() -> None:

@@ -104,6 +104,36 @@ def test_pasted_text_finds_something_and_is_not_corrected(project: ProjectIndex,
     assert ask(project, "sessoin").corrected  # the same word, typed
 
 
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        (
+            "Wrong result\n\nIt happens in src/auth/session.py with every password of login_user.",
+            "src/auth/session.py",
+        ),
+        (
+            "HTTPServer does not listen\n\n" + "login_user opens a session for the email. " * 50,
+            "src/http/HTTPServer.java",
+        ),
+        ("The answer is wrong\n\n" + "".join(f"word{number} " for number in range(1000)) + " 8080", "data/numbers.txt"),
+    ],
+)
+def test_the_title_the_named_files_and_the_rarest_words_of_pasted_text_count_most(
+    project: ProjectIndex, text: str, first: str
+) -> None:
+    assert paths(ask(project, text))[0] == first
+
+
+def test_pasted_text_of_which_only_the_commonest_words_occur_finds_them(project: ProjectIndex) -> None:
+    assert ask(project, "zeppelin airship\n\nis -the").hits
+
+
+def test_a_rank_for_pasted_text_is_explained(project: ProjectIndex) -> None:
+    placed = explain_ranking(project.store, parse_search_query(TRACEBACK), "src/auth/login.py")
+    assert placed.rank == 1
+    assert {"named in the text", "title, path words"} <= placed.signals.keys()
+
+
 @pytest.mark.parametrize("query", ["login -user -session", "+login +zeppelin", '"login token"', "login -login"])
 def test_filters_that_leave_nothing_stay_strict_and_say_what_they_left_out(project: ProjectIndex, query: str) -> None:
     found = ask(project, query)

@@ -90,7 +90,7 @@ def encode_query(
     table = index.table() if mode != "lexical" else None
     if table is None:
         return QueryVectors()
-    text = _plain_text(query)
+    text = plain_text(query)
     version = serving_version(store, index.settings)
     model_share = _share(store.vector_counts(version)) if version else 0.0
     wait_for_model = encoder.start_query(version, text) if version and model_share and encoder else None
@@ -112,8 +112,10 @@ def encode_query(
     return QueryVectors(wait)
 
 
-def _plain_text(query: SearchQuery) -> str:
-    """Return the text of a query without the signs of the query syntax."""
+def plain_text(query: SearchQuery) -> str:
+    """Return the text of a query without the signs of the query syntax; of pasted text the title."""
+    if query.pasted and query.pasted.title:
+        return query.pasted.title
     if not query.has_filters:
         return query.text
     return " ".join((*query.terms, *query.must, *query.phrases))

@@ -1,12 +1,16 @@
 """Collection of the evidence for ranking: every search method that applies runs on the store."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from heapq import nlargest
+from math import log
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dowse.protocols import Searchable, VectorSearcher, WordSearcher
 from dowse.searching import ranking_constants
+from dowse.searching.pasted_text import PastedText, find_mentioned
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, HalfWay, Leg, rarity
 from dowse.text.analysis import restore_underscores, terms_of, whole_terms_of
@@ -84,13 +88,53 @@ def gather_evidence(
     The spelling is checked unless it was before.
     """
     method = method or SearchMethod()
+    if query.pasted is None:
+        return _gather_evidence(store, query, scope, vectors, method, spelling=spelling or check_spelling(store, query))
+    parts = [
+        _gather_evidence(store, part, scope, vectors, method, spelling=NO_CORRECTIONS)
+        for part in (query_of_best_words(store, query), _query_of_title(query.pasted))
+    ]
+    text, title = parts
+    if text is None:
+        return title
+    return replace(text, title=title, mentioned=find_mentioned(query.pasted, store.ids_by_path()))
+
+
+def query_of_best_words(store: WordSearcher, query: SearchQuery) -> SearchQuery:
+    """Return pasted text with those of its words that say most: the rarest ones that occur, and the repeated ones."""
+    words = _best_words(store, query.positive) or _best_words(store, query.terms)
+    return replace(query, terms=words)
+
+
+def _best_words(store: WordSearcher, texts: Iterable[str]) -> tuple[str, ...]:
+    total, worth = store.entry_count(), dict[str, float]()
+    for word, count in Counter(word for text in texts for word in _WORD.findall(text)).items():
+        known = [frequency for term in terms_of(word) if (frequency := store.chunk_frequency(term))]
+        if known:
+            worth[word] = rarity(min(known), total) * (1 + log(count))
+    return tuple(nlargest(ranking_constants.PASTED_WORDS, worth, key=worth.__getitem__))
+
+
+def _query_of_title(pasted: PastedText) -> SearchQuery:
+    return SearchQuery(tuple(pasted.title.split()), text=pasted.title, pasted=PastedText())
+
+
+def _gather_evidence(
+    store: Searchable,
+    query: SearchQuery,
+    scope: Scope,
+    vectors: Sequence[QueryVector],
+    method: SearchMethod,
+    *,
+    spelling: "Spelling",
+) -> Evidence | None:
     terms = list(dict.fromkeys(terms_of(" ".join(query.positive))))[:MAX_TERMS]
     scope = _narrow_scope(store, query, scope)
     if not terms or (scope.among is not None and not scope.among):
         return None
     total = store.entry_count()
     weights = {term: rarity(store.chunk_frequency(term), total) for term in terms}
-    unknown, corrected = spelling or check_spelling(store, query)
+    unknown, corrected = spelling
     words = (*query.positive, *corrected.values())
     if method.mode == "vector":
         _, near = _search_meaning(store, query, scope, vectors, method)
@@ -129,6 +173,7 @@ def gather_evidence(
         unknown=tuple(word for word in unknown if word.lower() not in corrected),
         nearness=_best_nearness(near),
         half_way=half_way,
+        is_pasted=query.is_pasted,
     )
 
 
@@ -202,13 +247,16 @@ class Spelling(NamedTuple):
     corrected: "Mapping[str, str]"
 
 
+NO_CORRECTIONS = Spelling((), {})
+
+
 def check_spelling(store: WordSearcher, query: SearchQuery) -> Spelling:
     """Find the words that do not occur, and replace those that are similar to one that does.
 
     Pasted text is not checked: what its author saw is spelled correctly, and names of other projects do not occur.
     """
     if query.is_pasted:
-        return Spelling((), {})
+        return NO_CORRECTIONS
     unknown = unknown_words(store, query.positive)
     return Spelling(unknown, _corrections(store, unknown))
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from dowse.protocols import Searchable
 from dowse.screening.masking import screen_text
-from dowse.searching.candidates import Mode, QueryVector, Spelling, check_spelling
+from dowse.searching.candidates import Mode, QueryVector, Spelling, check_spelling, query_of_best_words
 from dowse.searching.passage_screening import screen_passages
 from dowse.searching.passages import Passage, holds_phrase, select_passage
 from dowse.searching.query_terms import SearchQuery
@@ -99,6 +99,8 @@ def rank_documents(
     vectors: Sequence[QueryVector] = (),
 ) -> DocumentMatches:
     """Return the best documents by title and content, up to the limit of the search."""
+    if search.query.is_pasted:
+        search = replace(search, query=query_of_best_words(store, search.query))
     query, spelling = search.query, check_spelling(store, search.query)
     corrected = spelling.corrected
     match, terms = _match_of(search, corrected), _query_terms(query, corrected)

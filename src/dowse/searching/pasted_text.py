@@ -1,9 +1,12 @@
-"""Recognition of pasted text: issues, tracebacks, code, JSON and command lines, as opposed to queries that were typed.
+"""Pasted text: issues, tracebacks, code, JSON and command lines, as opposed to queries that were typed.
 
-In pasted text a dash, a plus and a quote are characters like any other, not operators.
+In pasted text a dash, a plus and a quote are characters like any other, not operators. Its title, its rarest words, and
+the files and modules that it names are what it is about.
 """
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 MAX_TYPED_CHARACTERS = 200
 """Maximum length of a query that counts as typed. The longest of the 413 queries of `eval/code-search` has 100."""
@@ -31,6 +34,94 @@ _PASTED = re.compile(
     """,
     re.VERBOSE,
 )
+
+_CODE_ENDINGS = (
+    "bash c cc clj cpp cs css dart ex exs go gradle h hpp hs java jl js jsx kt lua m mjs ml mm php pl proto ps1 py pyi pyx "
+    "r rb rs sc scala scss sh sql svelte swift tf ts tsx vue zig"
+)
+_NOISE = re.compile(r"<!--.*?-->|https?://\S+", re.DOTALL)
+_FORM_HEADINGS = (
+    "bug report|feature request|describe the .*|(?:problem )?description|summary|issue|problem|question|"
+    "(?:actual|current|expected|observed) (?:behaviou?r|results?|outcome|output)|(?:steps |how |code )?(?:to|for) "
+    "reproduc(?:e|tion)|reproduction|(?:minimal )?example|code sample|additional (?:context|info(?:rmation)?)|"
+    "(?:your )?environment|versions?|system info(?:rmation)?|screenshots?|checklist|configuration|command used|"
+    "what happened|what did you expect to happen|relevant log output|context|traceback \\(most recent call last\\)"
+)
+_FORM_LINE = re.compile(
+    rf"[#*=~>\s\d.-]*(?:{_FORM_HEADINGS})[\s:?*.#]*|[-=~*_`#>\s]+\w*|[-*] \[[ xX]?\].*", re.IGNORECASE
+)
+"""A line that belongs to the form of an issue: a heading, a rule or fence, a box to tick."""
+_TITLE_PREFIX = re.compile(
+    r"^[#*>\s]*(?:\[[\w ]+\]\s*:?|(?:bug|feature(?: request)?|error|question)\s*[:-])?\s*", re.IGNORECASE
+)
+_FILE = re.compile(rf"(?<![\w/.])(?:[\w.~-]*[/\\])*[\w-]+\.(?:{_CODE_ENDINGS.replace(' ', '|')})(?!\w|\((?!\d))")
+_MODULE = re.compile(r"(?<![\w./-])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?![\w/-])")
+_PACKAGE_FILES = frozenset(("__init__", "index", "mod"))
+"""Names of files that stand for their folder."""
+
+PathParts = tuple[str, ...]
+"""The parts of a path, without the extension of the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastedText:
+    """The parts of a pasted text that say what it is about."""
+
+    title: str = ""
+    """The first line that does not belong to a form."""
+    words: tuple[str, ...] = ()
+    """Its words, without comments, links and the headings of forms."""
+    files: tuple[PathParts, ...] = ()
+    """The files that it names, also in frames of tracebacks."""
+    modules: tuple[PathParts, ...] = ()
+    """The dotted names in it, most of which are no modules of the project."""
+
+
+def take_apart(text: str) -> PastedText:
+    """Find the title of a pasted text, its words, and the files and modules that it names."""
+    text = _NOISE.sub(" ", text)
+    lines = [line for line in text.splitlines() if line.strip() and not _FORM_LINE.fullmatch(line)]
+    titles = (_TITLE_PREFIX.sub("", line).strip() for line in lines)
+    return PastedText(
+        title=next(filter(None, titles), ""),
+        words=tuple(" ".join(lines).split()),
+        files=tuple(dict.fromkeys(filter(None, map(_file_parts, _FILE.findall(text))))),
+        modules=tuple(dict.fromkeys(tuple(name.split(".")) for name in _MODULE.findall(text))),
+    )
+
+
+def find_mentioned(pasted: PastedText, paths: Iterable[tuple[int, str]]) -> dict[int, float]:
+    """Return the documents that a pasted text names; if several fit a name, each counts as a share."""
+    by_name: dict[str, list[tuple[int, PathParts]]] = {}
+    names = {part for named in (*pasted.files, *pasted.modules) for part in named}
+    for number, path in paths if names else ():
+        stem = path.rpartition("/")[2].rpartition(".")[0]
+        if (stem in names or stem in _PACKAGE_FILES) and (parts := _file_parts(path)):
+            by_name.setdefault(parts[-1], []).append((number, parts))
+    found: dict[int, float] = {}
+    for named in (*pasted.files, *pasted.modules):
+        is_file, fitting = named in pasted.files, list[int]()
+        for end in [len(named)] if is_file else range(len(named), 1, -1):  # a dotted name may end with a class
+            candidates = by_name.get(named[end - 1], ())
+            fitting = [number for number, parts in candidates if _fits(named[:end], parts, is_file=is_file)]
+            if fitting:
+                break
+        for number in fitting:
+            found[number] = max(found.get(number, 0.0), 1 / len(fitting))
+    return found
+
+
+def _fits(named: PathParts, parts: PathParts, *, is_file: bool) -> bool:
+    """Return whether two paths end alike: in two parts, or for a file in all parts of the shorter one."""
+    pairs = zip(reversed(named), reversed(parts), strict=False)
+    alike = next((count for count, (one, other) in enumerate(pairs) if one != other), min(len(named), len(parts)))
+    return alike >= 2 or (is_file and alike == min(len(named), len(parts)))
+
+
+def _file_parts(file: str) -> PathParts:
+    stem = file.replace("\\", "/").rpartition(".")[0]
+    parts = tuple(part for part in stem.split("/") if part not in ("", ".", ".."))
+    return parts[:-1] if parts and parts[-1] in _PACKAGE_FILES else parts
 
 
 def is_pasted(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Information in the path of a file: its words, and whether it is a test, an example, generated or legacy code."""
+"""Information in the path of a file: its words, and whether it is a test, an example, prose, generated or legacy code."""
 
 import re
 from functools import lru_cache
@@ -17,6 +17,7 @@ _KINDS: dict[str, re.Pattern[str]] = {
         r"(?:^|/)(?:generated|gen|__generated__)/|[._-](?:generated|gen|pb|g)\.[a-z]+$|_pb2(?:_grpc)?\.pyi?$|\.min\.(?:js|css)$"
     ),
     "declaration": re.compile(r"\.d\.[mc]?ts$|\.pyi$"),
+    "prose": re.compile(r"\.(?:rst|md|mdx|txt|adoc)$", re.IGNORECASE),
 }
 _REQUEST_STEMS = {
     "test": {"test", "spec", "fixtur", "mock", "suit"},
@@ -35,8 +36,8 @@ def kinds_of(path: str) -> frozenset[str]:
 
 
 def unrequested_kinds(path: str, terms: frozenset[str]) -> frozenset[str]:
-    """Return the kinds of a file that the query does not request."""
-    return frozenset(kind for kind in kinds_of(path) if not terms & _REQUEST_STEMS[kind])
+    """Return the kinds of a file that a typed query does not request; prose is as good as code there."""
+    return frozenset(kind for kind in kinds_of(path) if kind in _REQUEST_STEMS and not terms & _REQUEST_STEMS[kind])
 
 
 @lru_cache(maxsize=20_000)

@@ -7,7 +7,7 @@ from importlib import resources
 from typing import Literal
 
 from dowse import query_syntax
-from dowse.searching.pasted_text import is_pasted
+from dowse.searching.pasted_text import PastedText, is_pasted, take_apart
 
 Shape = Literal["symbol", "path", "prose"]
 
@@ -32,8 +32,13 @@ class SearchQuery(query_syntax.Query):
 
     text: str = ""
     shape: Shape = "prose"
-    is_pasted: bool = False
-    """Whether the text was pasted: then it has no operators, and its spelling is not corrected."""
+    pasted: PastedText | None = None
+    """The parts of pasted text, which has no operators, and whose spelling is not corrected."""
+
+    @property
+    def is_pasted(self) -> bool:
+        """Whether the text was pasted."""
+        return self.pasted is not None
 
     @property
     def has_filters(self) -> bool:
@@ -74,7 +79,8 @@ class SearchQuery(query_syntax.Query):
             parts = _NAME.findall(self.text)
             return tuple(dict.fromkeys(reversed(parts)))
         candidates = (name for word in self.positive for name in _NAME.findall(word))
-        return tuple(dict.fromkeys(name for name in candidates if _is_identifier(name)))
+        is_identifier = _is_compound_identifier if self.is_pasted else _is_identifier
+        return tuple(dict.fromkeys(name for name in candidates if is_identifier(name)))
 
 
 def parse_search_query(text: str) -> SearchQuery:
@@ -82,7 +88,8 @@ def parse_search_query(text: str) -> SearchQuery:
     text = text[:MAX_CHARACTERS].replace("\0", " ").strip()
     shape = _shape(text)
     if shape == "prose" and is_pasted(text):
-        return SearchQuery(tuple(text.split()), text=text, is_pasted=True)
+        pasted = take_apart(text)
+        return SearchQuery(pasted.words or tuple(text.split()), text=text, pasted=pasted)
     return SearchQuery(**asdict(query_syntax.parse_query(text)), text=text, shape=shape)
 
 
@@ -102,3 +109,8 @@ def _shape(text: str) -> Shape:
 def _is_identifier(name: str) -> bool:
     """Return whether a word is written like an identifier: `getUser`, `max_size`, `_private`, `Session`."""
     return _MIXED.search(name) is not None
+
+
+def _is_compound_identifier(name: str) -> bool:
+    """Return whether a word is an identifier of several parts, which a sentence does not begin with: not `Session`."""
+    return _is_identifier(name) and not name.istitle() and not name.isupper()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import log
 
 from dowse.searching import ranking_constants
-from dowse.searching.path_kinds import is_requested_path, is_term_in_names, name_terms, unrequested_kinds
+from dowse.searching.path_kinds import is_requested_path, is_term_in_names, kinds_of, name_terms, unrequested_kinds
 from dowse.types import Scored
 
 
@@ -45,11 +45,18 @@ class Evidence:
     """The nearness in meaning of the nearest chunk of each document, from 0 to 1."""
     half_way: "HalfWay | None" = None
     """Present while the model has encoded some documents and not all."""
+    is_pasted: bool = False
+    title: "Evidence | None" = None
+    """The evidence for the title of pasted text, which is scored by itself."""
+    mentioned: Mapping[int, float] = field(default_factory=dict)
+    """The documents that pasted text names, each with its weight."""
 
     @property
-    def defining_documents(self) -> frozenset[int]:
-        """Documents that define a name in the query."""
-        return frozenset(hit.document_id for hit in self.definers)
+    def definition_scores(self) -> dict[int, float]:
+        """The documents that define a name in the query: all alike, or for pasted text by the rarity of the names."""
+        if not self.is_pasted:
+            return dict.fromkeys((hit.document_id for hit in self.definers), 1.0)
+        return _scale({document: max(found) for document, found in _scores_by_document(self.definers).items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,53 +91,92 @@ LegScores = Mapping[int, Mapping[str, float]]
 
 def shortlist(evidence: Evidence, scores: LegScores, limit: int) -> list[int]:
     """Return the best documents by the signals that do not need their paths."""
-    paths, definers = _scale(evidence.paths), evidence.defining_documents
-    found = {*scores, *paths, *definers}
+    paths, definers = _scale(evidence.paths), evidence.definition_scores
+    found = {*scores, *paths, *definers, *evidence.mentioned}
     rough = {
         document: sum(scores.get(document, {}).values())
         + ranking_constants.PATH * paths.get(document, 0.0)
-        + ranking_constants.DEFINITION * (document in definers)
+        + ranking_constants.DEFINITION * definers.get(document, 0.0)
+        + ranking_constants.MENTION * evidence.mentioned.get(document, 0.0)
         for document in found
     }
+    if evidence.title:  # half of the places are for the documents that the title finds
+        by_title = shortlist(evidence.title, leg_scores(evidence.title.legs), limit // 2)
+        rough |= dict.fromkeys(by_title, max(rough.values(), default=0.0))
     return sorted(rough, key=lambda document: (-rough[document], document))[:limit]
 
 
 def rank_files(evidence: Evidence, scores: LegScores, paths: Mapping[int, str]) -> list[RankedFile]:
     """Rank the documents whose paths are given, best first; ties by path."""
+    title = evidence.title
     if evidence.half_way is None:
-        return _rank_by(scores, evidence, paths)
+        return _rank_by(scores, leg_scores(title.legs if title else ()), evidence, paths)
+    of_title = (title and title.half_way) or HalfWay((), (), frozenset())
     by_table, by_model = (
-        _rank_by(leg_scores(legs), evidence, paths) for legs in (evidence.half_way.by_table, evidence.half_way.by_model)
+        _rank_by(leg_scores(legs), leg_scores(title_legs), evidence, paths)
+        for legs, title_legs in (
+            (evidence.half_way.by_table, of_title.by_table),
+            (evidence.half_way.by_model, of_title.by_model),
+        )
     )
     encoded = evidence.half_way.encoded
     reordered = iter([file for file in by_model if file.document_id in encoded])
     return [next(reordered) if file.document_id in encoded else file for file in by_table]
 
 
-def _rank_by(scores: LegScores, evidence: Evidence, paths: Mapping[int, str]) -> list[RankedFile]:
-    by_path = _scale(evidence.paths)
-    definers = evidence.defining_documents
-    total, terms = sum(evidence.terms.values()) or 1.0, frozenset(evidence.terms)
+def _rank_by(
+    scores: LegScores, title_scores: LegScores, evidence: Evidence, paths: Mapping[int, str]
+) -> list[RankedFile]:
+    signals, terms = _signals(scores, evidence, paths), frozenset(evidence.terms)
+    if evidence.title:
+        signals = _add_title(signals, _signals(title_scores, evidence.title, paths))
     ranked = []
     for document, path in paths.items():
-        names = name_terms(path)
-        named_share = sum([weight for term, weight in evidence.terms.items() if is_term_in_names(term, names)]) / total
-        signals = {
-            **scores.get(document, {}),
-            "path words": ranking_constants.PATH * by_path.get(document, 0.0),
-            "definition": ranking_constants.DEFINITION * (document in definers),
-            "share of the query in the name": ranking_constants.PATH_SHARE * named_share,
-            "the path itself": ranking_constants.EXACT_PATH * is_requested_path(evidence.path, path),
-        }
-        ranked.append(_rank_file(document, signals, unrequested_kinds(path, terms)))
+        own = signals[document]
+        if evidence.is_pasted:
+            own["named in the text"] = ranking_constants.MENTION * evidence.mentioned.get(document, 0.0)
+            penalties = {kind: ranking_constants.PASTED_PENALTIES[kind] for kind in kinds_of(path)}
+        else:
+            penalties = {kind: ranking_constants.PENALTIES[kind] for kind in unrequested_kinds(path, terms)}
+        ranked.append(_rank_file(document, own, penalties))
     return sorted(ranked, key=lambda file: (-file.score, paths[file.document_id]))
 
 
-def _rank_file(document: int, signals: dict[str, float], kinds: Collection[str]) -> RankedFile:
+def _signals(scores: LegScores, evidence: Evidence, paths: Mapping[int, str]) -> dict[int, dict[str, float]]:
+    """Return the signals of each document by name."""
+    by_path, definers = _scale(evidence.paths), evidence.definition_scores
+    total = sum(evidence.terms.values()) or 1.0
+    signals = {}
+    for document, path in paths.items():
+        names = name_terms(path)
+        named_share = sum([weight for term, weight in evidence.terms.items() if is_term_in_names(term, names)]) / total
+        signals[document] = {
+            **scores.get(document, {}),
+            "path words": ranking_constants.PATH * by_path.get(document, 0.0),
+            "definition": ranking_constants.DEFINITION * definers.get(document, 0.0),
+            "share of the query in the name": ranking_constants.PATH_SHARE * named_share,
+            "the path itself": ranking_constants.EXACT_PATH * is_requested_path(evidence.path, path),
+        }
+    return signals
+
+
+def _add_title(
+    by_text: Mapping[int, Mapping[str, float]], by_title: Mapping[int, Mapping[str, float]]
+) -> dict[int, dict[str, float]]:
+    """Return the mean of the signals by the words of pasted text and by its title."""
+    share = ranking_constants.TITLE_SHARE
+    return {
+        document: {name: (1 - share) * value for name, value in signals.items()}
+        | {f"title, {name}": share * value for name, value in by_title[document].items()}
+        for document, signals in by_text.items()
+    }
+
+
+def _rank_file(document: int, signals: dict[str, float], penalties: Mapping[str, float]) -> RankedFile:
     score = sum(signals.values())
-    for kind in sorted(kinds):
-        signals[f"{kind} file"] = score * (ranking_constants.PENALTIES[kind] - 1)
-        score *= ranking_constants.PENALTIES[kind]
+    for kind, penalty in sorted(penalties.items()):
+        signals[f"{kind} file"] = score * (penalty - 1)
+        score *= penalty
     return RankedFile(document, score, {name: value for name, value in signals.items() if value})
 
 
