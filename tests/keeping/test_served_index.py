@@ -2,9 +2,14 @@
 
 import contextlib
 from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
 
 from dowse.indexes.index import ProjectIndex
+from dowse.keeping import served_index
 from dowse.keeping.served_index import ServedIndex
+from dowse.platform import Lock
 from dowse.types import View
 from tests.sample_data import write_tree
 
@@ -35,3 +40,20 @@ def test_a_project_is_not_being_indexed_while_its_documents_are(tmp_path: Path) 
         assert index.is_being_updated()
         assert not index.is_being_made()
         assert not index.exists
+
+
+def test_a_run_for_documents_alone_makes_no_index_of_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While it begins, the index has no view yet and is being made all the same."""
+    served = ServedIndex(write_tree(tmp_path / "project", {"a.py": "apple = 1\n", "b.md": "# Apple\n"}), "project")
+    index = ProjectIndex(served.root)
+    index.folder.mkdir(parents=True)
+    with Lock(index.folder / "index.lock").held(1.0):
+        assert served.is_making_project(index)  # another process does, and nothing says what for
+        monkeypatch.setattr(served_index, "start_run", lambda *_: SimpleNamespace(is_running=True, stop=lambda: None))
+        served.start_run(view=View.DOCUMENTS)
+        assert not served.is_making_project(index)
+        served.start_run(view=View.PROJECT)
+        assert served.is_making_project(index)
+    served.close()

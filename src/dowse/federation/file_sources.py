@@ -151,9 +151,7 @@ class ProjectSearchSource(_FileSource):
         return await self._served.ask_fresh(lambda index, pending: self._search(index, pending, query), self.view)
 
     def _search(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
-        # The documents of the same root may be indexed now, which makes no index of the project.
-        is_coming = self._served.is_indexing_project if self._served.is_running else index.is_being_updated()
-        if not index.exists and not is_coming:
+        if not index.exists and not self._served.is_making_project(index):
             raise SourceNotReady(self._not_indexed())
         try:
             answer = search_now(index, query.query, self._options(index, query), self._served.encoder)

@@ -41,7 +41,7 @@ class ServedIndex:
         """Makes the vectors of the index, if it gets any."""
         self.run: IndexingRun | None = None
         self._run_views = View(0)
-        """The views that `run` was started for."""
+        """The views that `run` and those that it waits for were started for."""
         self._earlier_runs: list[IndexingRun] = []
         """Runs for other views, which `run` waits for."""
         self.keeper: Keeper | None = None
@@ -123,7 +123,8 @@ class ServedIndex:
         """
         if self.run is None or not self.run.is_running or view & ~self._run_views:
             self._earlier_runs = self._running()
-            self.run, self._run_views = start_run(self.root, view, how), view
+            self._run_views = view | (self._run_views if self._earlier_runs else View(0))
+            self.run = start_run(self.root, view, how)
         return self.run
 
     def _running(self) -> list[IndexingRun]:
@@ -133,6 +134,10 @@ class ServedIndex:
     def is_indexing_project(self) -> bool:
         """Whether a process of this server is indexing the project now."""
         return self.is_running and bool(self._run_views & View.PROJECT)
+
+    def is_making_project(self, index: ProjectIndex) -> bool:
+        """Return whether the project is being indexed for the first time: its documents alone make no index of it."""
+        return self.is_indexing_project if self.is_running else index.is_being_made()
 
     @property
     def is_running(self) -> bool:

@@ -86,8 +86,8 @@ class ProjectSurface:
     async def _search_one(self, served: ServedIndex, query: SearchQuery, options: SearchOptions) -> ProjectAnswer:
         def search(index: ProjectIndex, pending: list[str]) -> ProjectAnswer:
             if options.kind == "docs":
-                _require_docs(index)
-            _require_index(index)
+                _require_docs(served, index)
+            _require_index(served, index)
             try:
                 answer = search_now(index, query, options, served.encoder)
             except UsageError as error:
@@ -181,7 +181,7 @@ class ProjectSurface:
     async def reindex_project(self, call: Call) -> Reply:
         """Build the index of a project again from scratch, after a question."""
         served = await self._only(call)
-        await served.ask(_require_index)
+        await served.ask(partial(_require_index, served))
         if await self._is_busy(served):
             return await self._indexing_reply(served, _own_run(served))
         if refusal := await ask_consent(call, REBUILD_QUESTION):
@@ -209,7 +209,7 @@ class ProjectSurface:
     async def delete_index(self, call: Call) -> Reply:
         """Remove the index of a project, after a question; the project's files stay."""
         served = await self._only(call)
-        await served.ask(_require_index)
+        await served.ask(partial(_require_index, served))
         if refusal := await ask_consent(call, DELETE_QUESTION):
             return refusal
         await served.leave_alone()
@@ -270,10 +270,10 @@ def _language_warning(index: ProjectIndex, language: str | None) -> list[str]:
     return [f"Nothing here is in the language '{language}'. There is: {', '.join(sorted(known))}."]
 
 
-def _require_docs(index: ProjectIndex) -> None:
+def _require_docs(served: ServedIndex, index: ProjectIndex) -> None:
     if not index.settings.index_docs:
         raise _no_docs(index, "indexDocs is false.")
-    if not index.exists and not index.is_being_made():
+    if not index.exists and not served.is_making_project(index):
         raise _no_docs(index, "Call create_index.")
 
 
@@ -281,8 +281,8 @@ def _no_docs(index: ProjectIndex, why: str) -> CatalogError:
     return CatalogError("DOCS_INDEX_NOT_FOUND", index=shown_folder(index.folder), detail=why)
 
 
-def _require_index(index: ProjectIndex) -> None:
-    if not index.exists and not index.is_being_made():
+def _require_index(served: ServedIndex, index: ProjectIndex) -> None:
+    if not index.exists and not served.is_making_project(index):
         _ = index.store  # raises NotIndexed
 
 
