@@ -141,7 +141,7 @@ def make_private_folder(path: Path) -> None:
 def write_atomically(path: Path, data: bytes, *, is_durable: bool = True) -> None:
     """Replace a file. After a crash it has either the old or the new content, never a part of it.
 
-    What is checked before its use and can be made again need not be durable: a loss of power may cut it short."""
+    A file that is checked before it is used and can be made again need not be durable: it may be cut short then."""
     with disk_errors(path):
         _remove_leftovers(path)
         descriptor, name = _make_temporary(path)

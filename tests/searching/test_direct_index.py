@@ -1,5 +1,7 @@
 """Files that are searched before they are indexed: their hits, compared with those of an index of the same files."""
 
+import gc
+import weakref
 from pathlib import Path
 
 import pytest
@@ -44,7 +46,7 @@ def ask(project: ProjectIndex, text: str) -> Answer:
     entries = [entry for entry in project.source.entries() if isinstance(entry, Entry)]
     files = DirectIndex(entries, project.source.read, query)
     assert files.read_files(60)
-    assert (files.file_count, files.unread_count) == (len(FILES), 0)
+    assert (files.file_count, files.unread_paths) == (len(FILES), frozenset())
     return search_store(files, project.source.read_bytes, query, SearchOptions())
 
 
@@ -105,10 +107,21 @@ def test_the_best_of_many_files_are_analyzed(tmp_path: Path, monkeypatch: pytest
     assert len(found.hits) == 5
 
 
+def test_nothing_keeps_the_files_of_an_earlier_query(project: ProjectIndex) -> None:
+    query = parse_search_query("+cookie -test")
+    files = DirectIndex((e for e in project.source.entries() if isinstance(e, Entry)), project.source.read, query)
+    files.read_files(60)
+    assert search_store(files, project.source.read_bytes, query, SearchOptions()).hits
+    kept = weakref.ref(files)
+    del files
+    gc.collect()
+    assert kept() is None
+
+
 def test_files_that_cannot_be_read_in_time_are_counted(project: ProjectIndex) -> None:
     entries = [entry for entry in project.source.entries() if isinstance(entry, Entry)]
     files = DirectIndex(entries, project.source.read, parse_search_query("cookie"))
     assert not files.read_files(0)
-    assert (files.file_count, files.unread_count) == (0, len(FILES))
+    assert (files.file_count, files.unread_paths) == (0, frozenset(FILES))
     assert files.read_files(60)
     assert files.file_count == len(FILES)

@@ -143,3 +143,10 @@ FILES = dict(
 )
 def test_files_and_modules_that_a_text_names_are_found(text: str, mentioned: dict[int, float]) -> None:
     assert find_mentioned(take_apart(text), FILES.items()) == mentioned
+
+
+@pytest.mark.parametrize("text", ["-" * 10_000, "a\\" * 5_000, "~/" * 5_000, "<!--" * 2_500])
+def test_a_text_without_an_end_names_no_file(text: str) -> None:
+    """Each was looked through once for every position, which took two seconds."""
+    pasted = take_apart(f"Crash in src/app.py\n{text}")
+    assert (pasted.title, pasted.files) == ("Crash in src/app.py", (("src", "app"),))

@@ -114,13 +114,14 @@ def _reader(index: ProjectIndex) -> Callable[[FileContent], Reading | None]:
 def _search_directly(
     index: ProjectIndex, files: DirectIndex, ask: Callable[[Searchable | None], Result]
 ) -> tuple[Result, SearchedFiles]:
-    """Search files, and what the index has beside them."""
+    """Search files, and those that the index has beside them."""
     if index.exists:
         index.store.refresh()
         combined = CombinedStore(index.store, files)
-        if combined.indexed_count:
-            return ask(combined), SearchedFiles(files.file_count, combined.indexed_count, files.unread_count)
-    return ask(files), SearchedFiles(files.file_count, 0, files.unread_count)
+        if combined.indexed_paths:
+            unread = files.unread_paths - combined.indexed_paths
+            return ask(combined), SearchedFiles(files.file_count, len(combined.indexed_paths), len(unread))
+    return ask(files), SearchedFiles(files.file_count, 0, len(files.unread_paths))
 
 
 def _last_check(index: ProjectIndex) -> str | None:

@@ -2,8 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from heapq import nlargest
 from math import log
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -87,14 +88,16 @@ def gather_evidence(
 
     The spelling is checked unless it was before.
     """
-    method = method or SearchMethod()
+    method, scope = method or SearchMethod(), _narrow_scope(store, query, scope)
+    # The title of pasted text has the vector of the whole text, so its meaning is searched once.
+    search_meaning = cache(lambda: _search_meaning(store, query, scope, vectors, method))
+    evidence_of = partial(_gather_evidence, store, scope, method, search_meaning)
     if query.pasted is None:
-        return _gather_evidence(store, query, scope, vectors, method, spelling=spelling or check_spelling(store, query))
-    parts = [
-        _gather_evidence(store, part, scope, vectors, method, spelling=NO_CORRECTIONS)
+        return evidence_of(query, spelling=spelling or check_spelling(store, query))
+    text, title = (
+        evidence_of(part, spelling=NO_CORRECTIONS)
         for part in (query_of_best_words(store, query), _query_of_title(query.pasted))
-    ]
-    text, title = parts
+    )
     if text is None:
         return title
     return replace(text, title=title, mentioned=find_mentioned(query.pasted, store.ids_by_path()))
@@ -119,17 +122,15 @@ def _query_of_title(pasted: PastedText) -> SearchQuery:
     return SearchQuery(tuple(pasted.title.split()), text=pasted.title, pasted=PastedText())
 
 
+SearchMeaning = Callable[[], tuple[ranking_constants.Balance, list[Leg], str]]
+"""Searches by meaning; returns the weights of words and meaning, what was found, and the model that takes part."""
+
+
 def _gather_evidence(
-    store: Searchable,
-    query: SearchQuery,
-    scope: Scope,
-    vectors: Sequence[QueryVector],
-    method: SearchMethod,
-    *,
-    spelling: "Spelling",
-) -> Evidence | None:
+    store: Searchable, scope: Scope, method: SearchMethod, search_meaning: SearchMeaning, query: SearchQuery,
+    *, spelling: "Spelling",
+) -> Evidence | None:  # fmt: skip
     terms = list(dict.fromkeys(terms_of(" ".join(query.positive))))[:MAX_TERMS]
-    scope = _narrow_scope(store, query, scope)
     if not terms or (scope.among is not None and not scope.among):
         return None
     total = store.entry_count()
@@ -137,7 +138,7 @@ def _gather_evidence(
     unknown, corrected = spelling
     words = (*query.positive, *corrected.values())
     if method.mode == "vector":
-        _, near = _search_meaning(store, query, scope, vectors, method)
+        _, near, _ = search_meaning()
         near = [_drop_distant(leg, ()) for leg in near]
         return Evidence(near, paths={}, definers=[], terms=weights, nearness=_best_nearness(near))
     by_words = store.find_chunks(_text_query(words, _field_weights(query), scope), ranking_constants.CHUNK_CANDIDATES)
@@ -147,7 +148,7 @@ def _gather_evidence(
     named = _text_query(query.names, {"names": 1.0}, scope)
     definers = store.find_chunks(named, ranking_constants.DOCUMENT_CANDIDATES) if query.names else []
     found = {hit.document_id for hit in (*by_words, *by_path, *definers)}
-    balance, near = _search_meaning(store, query, scope, vectors, method)  # last: the model has just begun to encode
+    balance, near, model = search_meaning()  # last: the model has just begun to encode
     missing = 0.0
     for misspelled, correction in corrected.items():
         for term in terms_of(misspelled):
@@ -158,9 +159,8 @@ def _gather_evidence(
     half_way = None
     if len(near) > 1:  # of the model, which has encoded some documents, and of the table
         balances = [method.balance(query, scope.kind, share) for share in (1.0, 0.0)]
-        encoder = next(vector.encoder for vector in vectors if vector.is_model)
         documents = frozenset(found) | {hit.document_id for leg in near for hit in leg.hits}
-        half_way = _half_way(near, by_words, balances, found, store.encoded_documents(encoder, documents))
+        half_way = _half_way(near, by_words, balances, found, store.encoded_documents(model, documents))
     near = [_drop_distant(leg, found) for leg in near]
     return Evidence(
         legs=[Leg("words", by_words, balance.words), *near],
@@ -179,11 +179,12 @@ def _gather_evidence(
 
 def _search_meaning(
     store: VectorSearcher, query: SearchQuery, scope: Scope, vectors: Sequence[QueryVector], method: SearchMethod
-) -> tuple[ranking_constants.Balance, list[Leg]]:
-    """Search by meaning; return the weights of words and meaning, and what was found."""
+) -> tuple[ranking_constants.Balance, list[Leg], str]:
+    """Search by meaning; return the weights of words and meaning, what was found, and the model that takes part."""
+    model = next((vector.encoder for vector in vectors if vector.is_model), "")
     covered = max((vector.coverage for vector in vectors if vector.is_model), default=0.0)
     balance = method.balance(query, scope.kind, covered) if vectors else ranking_constants.WORDS_ONLY
-    return balance, _near_legs(store, vectors, scope, balance.meaning) if balance.meaning else []
+    return balance, _near_legs(store, vectors, scope, balance.meaning) if balance.meaning else [], model
 
 
 def _half_way(

@@ -17,9 +17,9 @@ Result = TypeVar("Result")
 
 
 class CombinedStore:
-    """What a search needs of a store and of a direct index; ids of the direct index are negative.
+    """A store and a direct index, searched together; ids of the direct index are negative.
 
-    What the store has of a file that was read directly does not count: it may be older.
+    A file that was read directly is hidden in the store, which may have an older version of it.
     """
 
     has_vectors = True
@@ -29,8 +29,8 @@ class CombinedStore:
         self._store, self._files = store, files
         read, stored = files.paths, store.ids_by_path()
         self._hidden = frozenset(document for document, path in stored if path in read)
-        self.indexed_count = len(stored) - len(self._hidden)
-        """The number of files that are searched in the store."""
+        self.indexed_paths = frozenset(path for _, path in stored if path not in read)
+        """The paths of the files that are searched in the store."""
 
     def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
         """Yield all documents."""

@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from heapq import nlargest
 from itertools import islice
 from math import exp
@@ -87,6 +86,7 @@ class DirectIndex:
         self._converted: dict[int, str] = {}
         self._stored: dict[int, StoredChunk] = {}
         self._chunks: dict[int, FieldCounts] = {}
+        self._with_word: dict[str, frozenset[int]] = {}
         self._statistics = FieldStatistics(0)
         self._rarities: dict[str, float] = {}
 
@@ -112,9 +112,9 @@ class DirectIndex:
         return len(self._counts.files)
 
     @property
-    def unread_count(self) -> int:
-        """The number of files that were not read."""
-        return self._counts.unread_count
+    def unread_paths(self) -> frozenset[str]:
+        """The paths of the files that were not read."""
+        return self._counts.unread_paths
 
     @property
     def paths(self) -> frozenset[str]:
@@ -164,10 +164,13 @@ class DirectIndex:
         in_title = match.in_titles and terms <= self._titles[document]
         return bool(terms) and (in_title or (match.in_texts and document in self.documents_with_word(word)))
 
-    @lru_cache(maxsize=256)  # noqa: B019 - the index lives as long as one search
     def documents_with_word(self, word: str) -> frozenset[int]:
         """Return the documents that contain a word: whole, or all its parts in one chunk."""
-        parts, wholes = set(terms_of(word)), set(whole_terms_of(word))
+        if word not in self._with_word:
+            self._with_word[word] = self._find_with_word(set(terms_of(word)), set(whole_terms_of(word)))
+        return self._with_word[word]
+
+    def _find_with_word(self, parts: set[str], wholes: set[str]) -> frozenset[int]:
         return frozenset(
             self._stored[chunk].document_id
             for chunk, fields in self._chunks.items()
@@ -281,24 +284,16 @@ class DirectIndex:
         ]
         headings = [heading for line in lines.values() if (heading := None if is_code else heading_in(line))]
         named = " ".join(symbol.name for symbol in symbols)
-        length, symbol_terms, heading_terms = (
-            len(chunk.text) / _BYTES_PER_TERM,
-            terms_of(named),
-            terms_of(" ".join(headings)),
-        )
-        names = whole_terms_of(remove_separators(named))
+        length, names = len(chunk.text) / _BYTES_PER_TERM, whole_terms_of(remove_separators(named))
         self._chunks[chunk_id] = FieldCounts(
             {
                 "parts": parts,
                 "words": wholes,
-                "symbols": _count_terms(symbol_terms, self._parts),
+                "symbols": _count_terms(terms_of(named), self._parts),
                 "names": _count_terms(names, self._names),
-                "headings": _count_terms(heading_terms, self._parts),
+                "headings": _count_terms(terms_of(" ".join(headings)), self._parts),
             },
-            {
-                "parts": length,
-                "words": length,
-            },
+            {"parts": length, "words": length},
         )
         self._stored[chunk_id] = StoredChunk(
             chunk_id, document_id, -chunk_id, chunk.start_byte, chunk.end_byte, chunk.start_line, chunk.end_line,

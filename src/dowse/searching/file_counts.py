@@ -56,9 +56,9 @@ class FileCounts:
         return not self._waiting
 
     @property
-    def unread_count(self) -> int:
-        """The number of files that were not read."""
-        return len(self._waiting)
+    def unread_paths(self) -> frozenset[str]:
+        """The paths of the files that were not read."""
+        return frozenset(entry.path for entry, _, _ in self._waiting)
 
     def _count(self, entry: Entry, path_terms: Sequence[str], stem_terms: Sequence[str]) -> None:
         read = self._read(entry)

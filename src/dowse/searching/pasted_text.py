@@ -39,7 +39,8 @@ _CODE_ENDINGS = (
     "bash c cc clj cpp cs css dart ex exs go gradle h hpp hs java jl js jsx kt lua m mjs ml mm php pl proto ps1 py pyi pyx "
     "r rb rs sc scala scss sh sql svelte swift tf ts tsx vue zig"
 )
-_NOISE = re.compile(r"<!--.*?-->|https?://\S+", re.DOTALL)
+_NOISE = re.compile(r"<!--.*?(?:-->|\Z)|https?://\S+|[\w.~/\\-]{260,}", re.DOTALL)
+"""Comments, links, and runs longer than any path: a path is looked for at every position of a run."""
 _FORM_HEADINGS = (
     "bug report|feature request|describe the .*|(?:problem )?description|summary|issue|problem|question|"
     "(?:actual|current|expected|observed) (?:behaviou?r|results?|outcome|output)|(?:steps |how |code )?(?:to|for) "

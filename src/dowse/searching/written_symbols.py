@@ -21,9 +21,7 @@ _KEYWORD = (
     r"[ \t*]+(?:\([^)\n]*\)[ \t]*)?"
 )
 _DEFINITION = re.compile(rf"{_KEYWORD}([\w.:$?!]+)")
-_TYPED_DEFINITION = re.compile(
-    r"[A-Za-z_][\w \t*&:<>,\[\]~]{0,200}[ \t*&]([A-Za-z_~][\w:~]*)[ \t]*\([^;\n]*$", re.MULTILINE
-)
+_TYPED_DEFINITION = re.compile(r"[A-Za-z_][\w \t*&:<>,\[\]~]{0,200}[ \t*&]([A-Za-z_~][\w:~]*)[ \t]*\([^;]*$")
 """The definition of a function that begins with its type, as in C and Java."""
 _HEADING = re.compile(r"#{1,6}[ \t]+(\S.*)")
 _TITLE = re.compile(r"^(?:title:|#)[ \t]+(\S.*)$|^(\S.*)\r?\n={3,}[ \t]*$", re.MULTILINE)
