@@ -63,9 +63,10 @@ KNOWS: dict[str, set[str]] = {
     "federation": {
         "surfaces", "indexes", "keeping", "mcp", "archives", "notes", "sites", "searching", "screening", "store", "text",
     },
+    "assistants": set(),
     "server": {"federation", "surfaces", "keeping", "mcp", "archives", "sites"},
     "cli": {
-        "server", "http", "federation", "surfaces", "mcp", "keeping", "encoding_worker", "indexes",
+        "server", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "encoding_worker", "indexes",
         "archives", "notes", "sites", "searching",
     },
 }  # fmt: skip

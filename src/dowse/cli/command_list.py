@@ -21,6 +21,8 @@ COMMANDS = {
     "doctor": "dowse.cli.doctor_command:doctor",
     "archive": "dowse.cli.archive_command:archive",
     "notes": "dowse.cli.notes_command:notes",
+    "install": "dowse.cli.install_command:install",
+    "uninstall": "dowse.cli.install_command:uninstall",
 }
 
 

@@ -1,0 +1,268 @@
+"""`dowse install` and `dowse uninstall`: add dowse to the configuration of assistants, and remove it again."""
+
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dowse.cli.common_arguments import json_option, parse_folder
+from dowse.cli.output import CommandReply, SafeText, escape, pluralize, say, show
+from dowse.errors import DowseError, Failed, UsageError
+
+if TYPE_CHECKING:
+    from dowse.assistants.config_change import ConfigChange
+    from dowse.assistants.known_assistants import Assistant
+
+_UV_CACHE_FOLDER = "archive-v0"
+"""uvx runs dowse from a folder of its cache, which it may delete."""
+
+_agent_option: Callable[[Any], Any] = click.option(
+    "--agent", "names", metavar="NAME", multiple=True, help="Only this assistant; may be repeated. Default: all found."
+)
+_scope_option: Callable[[Any], Any] = click.option(
+    "--user/--project", "is_for_user", default=True,
+    help="Your own configuration (default), or the project's, which others share.",
+)  # fmt: skip
+_yes_option: Callable[[Any], Any] = click.option("--yes", is_flag=True, help="Do not ask before writing.")
+_dry_run_option: Callable[[Any], Any] = click.option("--dry-run", is_flag=True, help="Show the changes only.")
+
+
+@click.command()
+@click.argument("folder", metavar="[DIR]", required=False)
+@_agent_option
+@_scope_option
+@_yes_option
+@_dry_run_option
+@json_option
+def install(
+    folder: str | None, *, names: tuple[str, ...], is_for_user: bool, yes: bool, dry_run: bool, as_json: bool
+) -> int | CommandReply:
+    """Add dowse to the assistants on this machine.
+
+    Find the assistants, show the change of each configuration file, make it after a yes, and
+    start the server once as the assistant will start it. A copy of the file as it was stays
+    beside it, and dowse uninstall restores it. The server serves DIR, or the project in which
+    the assistant works; assistants without a current project need DIR.
+
+    Exit code 1: no assistant was found, or a file was left alone. Exit code 3: a file could not
+    be written, or the server did not start.
+    """
+    from dowse.assistants.config_change import plan_install
+
+    named = parse_folder(folder)
+    project = _project_folder(named, is_for_user=is_for_user)
+    command = _program(is_shared=not is_for_user)
+    changes = []
+    for assistant, file in _targets(names, project):
+        arguments = [*command[1:], "serve", *_served(assistant, named, is_for_user=is_for_user)]
+        if assistant.needs_folder and is_for_user and named is None:
+            changes.append(_without_folder(assistant, file, is_named=bool(names)))
+        else:
+            changes.append(plan_install(assistant, file, command[0], arguments))
+    return _carry_out(changes, named or Path.cwd(), yes=yes, dry_run=dry_run, as_json=as_json)
+
+
+@click.command()
+@click.argument("folder", metavar="[DIR]", required=False)
+@_agent_option
+@_scope_option
+@_yes_option
+@_dry_run_option
+@json_option
+def uninstall(
+    folder: str | None, *, names: tuple[str, ...], is_for_user: bool, yes: bool, dry_run: bool, as_json: bool
+) -> int | CommandReply:
+    """Remove dowse from the assistants on this machine.
+
+    A file that nobody has changed since dowse install becomes what it was, byte by byte. From any
+    other file only the entry of dowse is removed. The indexes stay; dowse forget removes them.
+
+    Exit code 1: dowse is in none of the files, or a file was left alone.
+    """
+    from dowse.assistants.config_change import plan_removal
+
+    project = _project_folder(parse_folder(folder), is_for_user=is_for_user)
+    changes = [plan_removal(assistant, file) for assistant, file in _targets(names, project, is_removal=True)]
+    return _carry_out(changes, Path.cwd(), yes=yes, dry_run=dry_run, as_json=as_json, is_removal=True)
+
+
+def _project_folder(named: Path | None, *, is_for_user: bool) -> Path | None:
+    return None if is_for_user else named or Path.cwd()
+
+
+def _program(*, is_shared: bool) -> list[str]:
+    """Return the command that starts this dowse: its full path, or the bare name in a file that others share."""
+    if _UV_CACHE_FOLDER in Path(sys.executable).parts and (uvx := shutil.which("uvx")):
+        return ["uvx" if is_shared else uvx, "dowse"]
+    if is_shared and shutil.which("dowse"):
+        return ["dowse"]
+    beside = Path(sys.executable).with_name("dowse.exe" if sys.platform == "win32" else "dowse")
+    found = str(beside) if beside.exists() else shutil.which("dowse")
+    if found is None:
+        raise Failed("The command dowse is not installed beside this Python. Install dowse with pipx, uv or pip.")
+    return [found]
+
+
+def _targets(
+    names: tuple[str, ...], project: Path | None, *, is_removal: bool = False
+) -> "list[tuple[Assistant, Path]]":
+    """Return the assistants that are meant, each with its file."""
+    from dowse.assistants.known_assistants import Places, known_assistants
+
+    known, places = known_assistants(), Places.of_this_user()
+    for name in names:
+        if name not in known:
+            raise UsageError(f"dowse does not know an assistant {name}. It knows {', '.join(sorted(known))}.")
+        if project and not known[name].project:
+            raise UsageError(f"{known[name].title} has no configuration of a project. Leave out --project.")
+    chosen = [known[name] for name in names] or [
+        assistant for assistant in known.values() if is_removal or assistant.is_on_this_machine(places)
+    ]
+    if project:
+        return [(assistant, project / assistant.project) for assistant in chosen if assistant.project]
+    return [(assistant, assistant.user_file(places)) for assistant in chosen]
+
+
+def _served(assistant: "Assistant", named: Path | None, *, is_for_user: bool) -> list[str]:
+    if not is_for_user:
+        return [assistant.workspace] if assistant.workspace else []
+    return [str(named)] if named else []
+
+
+def _without_folder(assistant: "Assistant", file: Path, *, is_named: bool) -> "ConfigChange":
+    from dowse.assistants.config_change import ConfigChange
+
+    problem = f"{assistant.title} has no current project: name the folder to serve, dowse install DIR --agent {assistant.name}."
+    if is_named:
+        raise UsageError(problem)
+    return ConfigChange(assistant, file, "skipped", problem=problem)
+
+
+def _carry_out(
+    changes: "list[ConfigChange]", folder: Path, *, yes: bool, dry_run: bool, as_json: bool, is_removal: bool = False
+) -> int | CommandReply:
+    planned = [change for change in changes if change.is_change]
+    if not as_json:
+        _show_plan(changes, is_removal=is_removal)
+    if planned and not dry_run and not yes:
+        _ask(len(planned), as_json=as_json)
+    failures = {} if dry_run else _apply(planned)
+    checks = {} if dry_run or is_removal else _check(changes, failures, folder)
+    exit_code = _exit_code(changes, failures, checks, is_removal=is_removal)
+    if as_json:
+        rows = [_as_json(change, failures, checks, dry_run=dry_run) for change in changes]
+        return CommandReply({"assistants": rows, "written": not dry_run and bool(planned)}, exit_code)
+    if not dry_run:
+        _show_outcome(planned, failures, checks, is_removal=is_removal)
+    return exit_code
+
+
+def _show_plan(changes: "list[ConfigChange]", *, is_removal: bool) -> None:
+    if not changes:
+        say("dowse: no assistant was found on this machine. Name one with --agent; docs/clients.md lists them.")
+    for change in changes:
+        if change.problem:
+            say(f"dowse: {change.assistant.title}: {change.problem}")
+        elif change.is_change:
+            show(escape(change.assistant.title, bold=True), f": {change.file}")
+            for line in change.difference():
+                show(_coloured(line))
+        elif not is_removal:
+            show(f"{change.assistant.title}: {change.file} has dowse already")
+    if is_removal and not any(change.is_change or change.problem for change in changes):
+        say("dowse: there is nothing to remove.")
+
+
+def _coloured(line: str) -> SafeText:
+    colour = {"+": "green", "-": "red"}.get(line[:1]) if not line.startswith(("+++", "---")) else None
+    return escape("  " + line, keeps_tabs=True, **({"fg": colour} if colour else {}))
+
+
+def _ask(count: int, *, as_json: bool) -> None:
+    if as_json or not sys.stdin.isatty():
+        raise UsageError("Nothing was written. Add --yes to make these changes, or --dry-run to see them.")
+    if not click.confirm(f"Make {pluralize(count, 'change')}?", err=True):
+        raise click.Abort
+
+
+def _apply(planned: "list[ConfigChange]") -> dict[str, str]:
+    from dowse.assistants.config_change import apply_change
+
+    failures = {}
+    for change in planned:
+        try:
+            apply_change(change)
+        except (DowseError, OSError) as error:
+            reason = error.strerror if isinstance(error, OSError) else None
+            failures[change.assistant.name] = f"{change.file} was left alone: {reason or error}."
+    return failures
+
+
+def _check(changes: "list[ConfigChange]", failures: dict[str, str], folder: Path) -> dict[str, str]:
+    """Start the server of each new entry, the same command line once; return what is wrong, by assistant."""
+    from dowse.assistants.server_check import check_server
+
+    seen: dict[tuple[str, ...], str] = {}
+    checks = {}
+    for change in changes:
+        if change.entry is None or change.assistant.name in failures:
+            continue
+        command = [
+            word if word != change.assistant.workspace else str(folder)
+            for word in change.assistant.command_of(change.entry)
+        ]
+        found = shutil.which(command[0]) or command[0]
+        key = (found, *command[1:])
+        if key not in seen:
+            seen[key] = check_server(list(key), folder)
+        checks[change.assistant.name] = seen[key]
+    return checks
+
+
+def _exit_code(
+    changes: "list[ConfigChange]", failures: dict[str, str], checks: dict[str, str], *, is_removal: bool
+) -> int:
+    if failures or any(checks.values()):
+        return 3
+    did_nothing = not any(change.is_change for change in changes) if is_removal else not changes
+    return 1 if did_nothing or any(change.problem for change in changes) else 0
+
+
+def _show_outcome(
+    planned: "list[ConfigChange]", failures: dict[str, str], checks: dict[str, str], *, is_removal: bool
+) -> None:
+    from dowse.assistants.config_change import backup_of
+
+    for change in planned:
+        name = change.assistant.name
+        if name in failures:
+            say(f"dowse: {change.assistant.title}: {failures[name]}")
+        elif is_removal:
+            show(f"{change.assistant.title}: dowse was removed")
+        elif checks.get(name):
+            say(f"dowse: {change.assistant.title}: the server does not start this way: {checks[name]}")
+        else:
+            backup = backup_of(change.file)
+            kept = f"; {backup} is the file as it was" if backup else ""
+            show(f"{change.assistant.title}: {change.action}, and the server starts{kept}")
+    if planned and not is_removal and len(failures) < len(planned):
+        show("Start the assistant again to use dowse.")
+
+
+def _as_json(
+    change: "ConfigChange", failures: dict[str, str], checks: dict[str, str], *, dry_run: bool
+) -> dict[str, Any]:
+    name = change.assistant.name
+    problem = change.problem or failures.get(name) or checks.get(name) or None
+    return {
+        "name": name,
+        "title": change.assistant.title,
+        "file": str(change.file),
+        "action": "skipped" if name in failures else change.action,
+        "diff": "\n".join(change.difference()) if change.is_change else None,
+        "serverStarts": None if dry_run or name not in checks else not checks[name],
+        "problem": problem,
+    }

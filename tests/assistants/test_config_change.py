@@ -1,0 +1,193 @@
+"""Configuration files are changed in their own format, and changed back byte by byte."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dowse.assistants.config_change import apply_change, backup_of, plan_install, plan_removal
+from dowse.assistants.config_edits import entry_of
+from dowse.assistants.known_assistants import Assistant, Places, known_assistants
+from dowse.platform import storage_root
+
+COMMAND, ARGUMENTS = "/opt/dowse", ["serve", "/a folder"]
+BOM = "\ufeff"
+
+JSON_IN_THE_WILD = {
+    "empty": "",
+    "braces": "{}",
+    "other servers": '{\n  "theme": 1,\n  "KEY": {\n    "github": {"command": "gh"}\n  }\n}\n',
+    "comments and commas": '// mine\n{\n\t"KEY": {\n\t\t"a": {}, // one\n\t},\n}\n',
+    "CRLF": '{\r\n  "KEY": {}\r\n}\r\n',
+    "BOM": BOM + '{"KEY": {"x": {"args": [1]}}}',
+}
+TOML_IN_THE_WILD = {
+    "empty": "",
+    "keys": 'model = "x"\n\n[KEY.github]\ncommand = "gh" # c\n',
+    "CRLF": "[a]\r\nb = 1\r\n",
+}
+YAML_IN_THE_WILD = {"empty": "", "keys": "# c\nKEY:\n  # d\n  developer:\n    enabled: true\nMODE: auto\n"}
+
+
+def texts_of(assistant: Assistant) -> dict[str, str]:
+    by_suffix = {".toml": TOML_IN_THE_WILD, ".yaml": YAML_IN_THE_WILD}
+    key = assistant.key[0]
+    wild = by_suffix.get(Path(assistant.user).suffix, JSON_IN_THE_WILD)
+    return {title: text.replace("KEY", key) for title, text in wild.items()}
+
+
+CASES = [
+    pytest.param(assistant, text, id=f"{name}-{title}")
+    for name, assistant in known_assistants().items()
+    for title, text in texts_of(assistant).items()
+]
+
+
+def install(assistant: Assistant, file: Path, arguments: list[str] | None = None) -> None:
+    change = plan_install(assistant, file, COMMAND, arguments or ARGUMENTS)
+    assert not change.problem
+    apply_change(change)
+
+
+def remove(assistant: Assistant, file: Path) -> None:
+    change = plan_removal(assistant, file)
+    assert change.action == "removed"
+    apply_change(change)
+
+
+def written_entry(assistant: Assistant, file: Path) -> dict[str, Any] | None:
+    return entry_of(file, file.read_bytes().decode(), assistant.path)
+
+
+@pytest.mark.parametrize(("assistant", "text"), CASES)
+def test_a_file_in_the_wild_is_changed_and_changed_back(places: Places, assistant: Assistant, text: str) -> None:
+    file = assistant.user_file(places)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text.encode())
+    install(assistant, file)
+    entry = written_entry(assistant, file)
+    assert entry is not None
+    assert assistant.command_of(entry) == [COMMAND, *ARGUMENTS]
+    backup = backup_of(file)
+    assert backup is not None
+    assert backup.read_bytes() == text.encode()
+    assert plan_install(assistant, file, COMMAND, ARGUMENTS).action == "unchanged"
+    remove(assistant, file)
+    assert file.read_bytes() == text.encode()
+    assert sorted(path.name for path in file.parent.iterdir()) == [file.name]
+
+
+@pytest.mark.parametrize(("assistant", "text"), [case for case in CASES if "BOM" not in str(case.id)])
+def test_somebodys_later_changes_survive_the_removal(places: Places, assistant: Assistant, text: str) -> None:
+    file = assistant.user_file(places)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text.encode())
+    install(assistant, file)
+    comment = "\n# later\n" if file.suffix in (".toml", ".yaml") else "\n// later\n"
+    file.write_bytes(file.read_bytes() + comment.encode())
+    remove(assistant, file)
+    assert written_entry(assistant, file) is None
+    assert file.read_bytes().decode().endswith(comment)
+
+
+@pytest.mark.parametrize("assistant", known_assistants().values(), ids=list(known_assistants()))
+def test_a_file_that_did_not_exist_is_gone_afterwards_with_its_folders(places: Places, assistant: Assistant) -> None:
+    file = assistant.user_file(places)
+    install(assistant, file)
+    assert (file.stat().st_mode & 0o077 == 0) or sys.platform == "win32"
+    remove(assistant, file)
+    assert list(places.home.iterdir()) == []
+
+
+def test_a_second_install_keeps_the_way_back(places: Places) -> None:
+    assistant = known_assistants()["cursor"]
+    file = assistant.user_file(places)
+    file.parent.mkdir()
+    file.write_text('{"mcpServers": {}}', encoding="utf-8")
+    install(assistant, file)
+    install(assistant, file, ["serve", "/another"])
+    remove(assistant, file)
+    assert file.read_text(encoding="utf-8") == '{"mcpServers": {}}'
+
+
+def test_an_entry_that_somebody_wrote_by_hand_is_brought_up_to_date_and_keeps_its_own_keys(places: Places) -> None:
+    assistant = known_assistants()["cursor"]
+    file = assistant.user_file(places)
+    file.parent.mkdir()
+    file.write_text('{"mcpServers": {"dowse": {"command": "old", "env": {"A": "1"}}}}', encoding="utf-8")
+    install(assistant, file)
+    assert written_entry(assistant, file) == {"command": COMMAND, "env": {"A": "1"}, "args": ARGUMENTS}
+    remove(assistant, file)
+    assert file.read_text(encoding="utf-8") == '{"mcpServers": {}}', "the entry of before is not restored"
+
+
+def test_a_backup_that_somebody_changed_is_not_restored(places: Places) -> None:
+    assistant = known_assistants()["cursor"]
+    file = assistant.user_file(places)
+    file.parent.mkdir()
+    file.write_text('{"mcpServers": {"x": {}}}', encoding="utf-8")
+    install(assistant, file)
+    backup = backup_of(file)
+    assert backup is not None
+    backup.write_text("{}", encoding="utf-8")
+    remove(assistant, file)
+    assert file.read_text(encoding="utf-8") == '{"mcpServers": {"x": {}}}'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("cursor", '{"mcpServers": ', "line 1"),
+        ("cursor", '{"mcpServers": []}', "not an object"),
+        ("codex", "[a\n", "line 1"),
+        ("codex", "mcp_servers = { a = { command = 'x' } }\n", "cannot edit"),
+        ("goose", "extensions: [\n", "line 2"),
+        ("goose", "extensions: {a: {enabled: true}}\n", "not a block"),
+        ("cursor", "\udcff", "decode"),
+    ],
+)
+def test_a_malformed_file_is_reported_and_left_alone(places: Places, name: str, text: str, problem: str) -> None:
+    assistant = known_assistants()[name]
+    file = assistant.user_file(places)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text.encode(errors="surrogateescape"))
+    change = plan_install(assistant, file, COMMAND, ARGUMENTS)
+    assert (change.action, problem in change.problem) == ("skipped", True), change.problem
+    assert str(file) in change.problem
+
+
+def test_a_symlink_stays_one_and_its_target_is_changed(places: Places, tmp_path: Path) -> None:
+    assistant = known_assistants()["zed"]
+    target = tmp_path / "dotfiles.json"
+    target.write_text('{"a": 1}', encoding="utf-8")
+    target.chmod(0o640)
+    file = assistant.user_file(places)
+    file.parent.mkdir(parents=True)
+    file.symlink_to(target)
+    install(assistant, file)
+    assert file.is_symlink()
+    assert written_entry(assistant, target) is not None
+    assert target.stat().st_mode & 0o777 == 0o640
+    remove(assistant, file)
+    assert (file.is_symlink(), target.read_text(encoding="utf-8")) == (True, '{"a": 1}')
+
+
+def test_a_damaged_record_costs_only_the_exact_way_back(places: Places) -> None:
+    assistant = known_assistants()["cursor"]
+    file = assistant.user_file(places)
+    file.parent.mkdir()
+    file.write_text('{"mcpServers": {"x": {}}}', encoding="utf-8")
+    install(assistant, file)
+    (storage_root() / "installed.json").write_text('{"files": {"x": 1}}', encoding="utf-8")
+    remove(assistant, file)
+    assert file.read_text(encoding="utf-8") == '{"mcpServers": {"x": {}}}'
+
+
+def test_a_change_is_shown_as_a_difference(places: Places) -> None:
+    assistant = known_assistants()["cursor"]
+    file = assistant.user_file(places)
+    lines = plan_install(assistant, file, COMMAND, ARGUMENTS).difference()
+    assert lines[:2] == [f"--- {os.devnull}", f"+++ {file}"]
+    assert '+      "command": "/opt/dowse",' in lines

@@ -1,0 +1,106 @@
+"""Editing JSON with comments changes one member and keeps every other character."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dowse.assistants.json_edits import parse_json, put_member, remove_member
+
+PATH = ("mcpServers", "dowse")
+ENTRY = {"command": "dowse", "args": ["serve"]}
+
+WILD = {
+    "empty": "",
+    "blank": "\n  \n",
+    "only a comment": "// my servers\n",
+    "an empty object": "{}",
+    "an empty object in two lines": "{\n}\n",
+    "no servers": '{"mcpServers": {}}\n',
+    "other servers": '{\n  "mcpServers": {\n    "github": {"command": "gh"}\n  }\n}\n',
+    "other keys": '{\n\t"theme": "dark",\n\t"n": [1, 2.5, true, null]\n}\n',
+    "comments": '{\n  // first\n  "a": 1, // one\n  /* block */ "mcpServers": {\n    // none yet\n  } // end\n}\n// after\n',
+    "a comment behind the last server": '{"mcpServers": {\n  "x": {} // keep, "this": {}\n}}\n',
+    "trailing commas": '{\n  "mcpServers": {\n    "github": {"command": "gh",},\n  },\n}\n',
+    "CRLF": '{\r\n  "mcpServers": {\r\n    "x": {}\r\n  }\r\n}\r\n',
+    "a byte order mark": '\ufeff{\n  "a": 1\n}\n',
+    "no newline at the end": '{\n    "a": {"b": [{"c": "}"}]}\n}',
+    "braces in strings": '{"a": "\\"{//", "mcpServers": {"x": {"args": ["/*", "*/"]}}}',
+    "minified": '{"a":1,"mcpServers":{"x":{"command":"y"}}}',
+}
+
+
+@pytest.mark.parametrize("text", WILD.values(), ids=WILD)
+def test_a_member_is_put_and_nothing_else_changes(text: str) -> None:
+    after = put_member(text, PATH, ENTRY)
+    before = parse_json(text) if text.strip().strip("\ufeff") and not text.startswith("//") else {}
+    expected = {**before, "mcpServers": {**before.get("mcpServers", {}), "dowse": ENTRY}}
+    assert parse_json(after) == expected
+    kept = iter(after)
+    assert all(character in kept for character in text.rstrip()), "what was there is there in the same order"
+    assert after.count("\r\n") == (after.count("\n") if "\r\n" in text else 0)
+
+
+@pytest.mark.parametrize("text", [text for text in WILD.values() if '"x"' in text or "github" in text])
+def test_a_member_that_is_removed_leaves_the_text_as_it_was(text: str) -> None:
+    assert remove_member(put_member(text, PATH, ENTRY), PATH) == text
+
+
+def test_a_member_in_the_middle_is_removed_with_its_comma() -> None:
+    text = '{\n  "mcpServers": {\n    "a": {},\n    "dowse": {"args": []}, // ours\n    "b": {}\n  }\n}\n'
+    after = remove_member(text, PATH)
+    assert parse_json(after) == {"mcpServers": {"a": {}, "b": {}}}
+    assert "// ours" in after
+
+
+def test_a_member_is_replaced_where_it_stands() -> None:
+    text = '{\n  "mcpServers": {\n    "dowse": {"command": "old"}, // ours\n    "b": {}\n  }\n}\n'
+    after = put_member(text, PATH, ENTRY)
+    assert parse_json(after) == {"mcpServers": {"dowse": ENTRY, "b": {}}}
+    assert after.index("dowse") < after.index("// ours") < after.index('"b"')
+
+
+def test_of_two_members_with_one_name_the_last_counts() -> None:
+    text = '{"mcpServers": {"x": {}}, "mcpServers": {"y": {}}}'
+    assert parse_json(put_member(text, PATH, ENTRY))["mcpServers"] == {"y": {}, "dowse": ENTRY}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{", "line 1"),
+        ('{\n"a": }', "line 2: a value is missing"),
+        ('{"a" 1}', "a colon is missing"),
+        ("{'a': 1}", "a name in double quotes is missing"),
+        ("[1 2]", "a comma or a closing bracket is missing"),
+        ('{"a": 1 "b": 2}', "a comma or a closing brace is missing"),
+        ('{"a": 1} x', "nothing may follow"),
+        ('{"a": nul}', "not a value of JSON"),
+        ('{"a": /* ', "a value is missing"),
+        ('{"mcpServers": []}', "mcpServers is not an object"),
+        ("[]", "the file is not an object"),
+        ("[" * 200, "nested too deeply"),
+    ],
+)
+def test_what_is_not_json_is_refused_with_its_line(text: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        put_member(text, PATH, ENTRY)
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@pytest.mark.property
+@given(st.dictionaries(st.text(max_size=5), values, max_size=4), st.sampled_from([None, 1, 2, 4, "\t"]))
+def test_any_json_is_edited_as_a_library_would(value: dict[str, Any], indent: int | str | None) -> None:
+    text = json.dumps(value, indent=indent)
+    assert parse_json(text) == value
+    put = put_member(text, ("dowse",), ENTRY)
+    assert json.loads(put) == {**value, "dowse": ENTRY}
+    assert json.loads(remove_member(put, ("dowse",))) == {name: item for name, item in value.items() if name != "dowse"}

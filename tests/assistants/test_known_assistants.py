@@ -1,0 +1,51 @@
+"""The list of assistants is complete and each entry can be used."""
+
+from pathlib import Path
+
+import pytest
+
+from dowse.assistants.known_assistants import Assistant, Places, known_assistants
+from tests.repository import REPOSITORY
+
+ASKED_FOR = (
+    "claude-code claude-desktop cursor vscode copilot windsurf codex gemini opencode zed cline roo kiro goose amp "
+    "continue junie zcode reasonix pi commandcode antigravity grok qwen kilo"
+)
+
+
+def test_every_assistant_that_people_ask_for_is_known() -> None:
+    assert set(ASKED_FOR.split()) <= set(known_assistants())
+
+
+@pytest.mark.parametrize("assistant", known_assistants().values(), ids=list(known_assistants()))
+def test_an_entry_starts_the_command_that_it_was_made_of(assistant: Assistant) -> None:
+    assert assistant.command_of(assistant.server_entry("x", ["a", "b"])) == ["x", "a", "b"]
+
+
+@pytest.mark.parametrize("assistant", known_assistants().values(), ids=list(known_assistants()))
+def test_an_assistant_is_found_by_its_folder(places: Places, assistant: Assistant) -> None:
+    assert not assistant.is_on_this_machine(places)
+    places.resolve(assistant.signs[0]).mkdir(parents=True)
+    assert assistant.is_on_this_machine(places)
+
+
+def test_an_assistant_is_found_by_its_program(places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "programs" / "codex"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert known_assistants()["codex"].is_on_this_machine(places)
+
+
+def test_of_two_possible_files_the_one_that_exists_is_used(places: Places) -> None:
+    opencode = known_assistants()["opencode"]
+    assert opencode.user_file(places).name == "opencode.json"
+    (places.config / "opencode").mkdir(parents=True)
+    (places.config / "opencode" / "opencode.jsonc").touch()
+    assert opencode.user_file(places).name == "opencode.jsonc"
+
+
+def test_the_documentation_lists_every_assistant() -> None:
+    text = (REPOSITORY / "docs" / "clients.md").read_text(encoding="utf-8")
+    assert [name for name in known_assistants() if f"| `{name}` |" not in text] == []

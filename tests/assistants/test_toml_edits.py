@@ -1,0 +1,43 @@
+"""Editing TOML adds or removes one table and keeps every other character."""
+
+import tomllib
+
+import pytest
+
+from dowse.assistants.toml_edits import put_table, remove_table
+
+PATH = ("mcp_servers", "dowse")
+ENTRY = {"command": 'C:\\bin\\"dowse"', "args": ["serve", "ä"], "env": {"A B": "1"}}
+
+WILD = {
+    "empty": "",
+    "keys": 'model = "x" # chosen\n\n[profiles.fast]\nmodel = "y"\n',
+    "other servers": '[mcp_servers.github]\ncommand = "gh"\n\n[mcp_servers.github.env]\nTOKEN = "t"\n',
+    "no newline at the end": "[a]\nb = 1",
+    "CRLF": "[a]\r\nb = 1\r\n",
+    "a comment at the end": "[a]\nb = 1\n# [mcp_servers.dowse]\n",
+}
+
+
+@pytest.mark.parametrize("text", WILD.values(), ids=WILD)
+def test_a_table_is_put_and_removed_again(text: str) -> None:
+    after = put_table(text, PATH, ENTRY)
+    before = tomllib.loads(text)
+    assert tomllib.loads(after) == {**before, "mcp_servers": {**before.get("mcp_servers", {}), "dowse": ENTRY}}
+    assert after.startswith(text)
+    assert remove_table(after, PATH).strip() == text.strip()
+
+
+def test_a_table_is_replaced_where_it_stands_and_its_neighbours_stay() -> None:
+    text = (
+        '# mine\n[ mcp_servers . "dowse" ] # ours\ncommand = "old"\nargs = [\n  "x",\n]\n\n# the next\n[other]\na = 1\n'
+    )
+    after = put_table(text, PATH, ENTRY)
+    assert tomllib.loads(after) == {"mcp_servers": {"dowse": ENTRY}, "other": {"a": 1}}
+    assert after.startswith("# mine\n")
+    assert after.endswith("\n\n# the next\n[other]\na = 1\n")
+
+
+def test_a_table_is_removed_with_its_subtables_and_nothing_else() -> None:
+    text = '[a]\nb = 1\n\n[mcp_servers.dowse]\ncommand = "x"\n\n[mcp_servers.dowse.env]\nA = "1"\n\n[mcp_servers.dowser]\nc = 1\n'
+    assert remove_table(text, PATH) == "[a]\nb = 1\n\n[mcp_servers.dowser]\nc = 1\n"

@@ -1,0 +1,48 @@
+"""Editing YAML adds or removes one entry and keeps every other character."""
+
+import pytest
+import yaml
+
+from dowse.assistants.yaml_edits import put_entry, remove_entry
+
+PATH = ("extensions", "dowse")
+ENTRY = {"cmd": "C:\\dowse", "args": ["serve", "a: b"], "enabled": True, "timeout": 300}
+
+WILD = {
+    "empty": "",
+    "other keys": "GOOSE_MODE: auto # chosen\n",
+    "other entries": "extensions:\n  # built in\n  developer:\n    enabled: true\n    args:\n    - x\nGOOSE_MODE: auto\n",
+    "four spaces": "a: 1\nextensions:\n    developer:\n        enabled: true\n",
+    "an empty section": "extensions:\nGOOSE_MODE: auto\n",
+    "an empty section at the end": "GOOSE_MODE: auto\nextensions:",
+    "CRLF": "extensions:\r\n  developer:\r\n    enabled: true\r\n",
+}
+
+
+@pytest.mark.parametrize("text", WILD.values(), ids=WILD)
+def test_an_entry_is_put_and_removed_again(text: str) -> None:
+    after = put_entry(text, PATH, ENTRY)
+    before = yaml.safe_load(text) or {}
+    assert yaml.safe_load(after) == {**before, "extensions": {**(before.get("extensions") or {}), "dowse": ENTRY}}
+    kept = iter(after)
+    assert all(character in kept for character in text), "what was there is there in the same order"
+    assert remove_entry(after, PATH).startswith(text)
+
+
+@pytest.mark.parametrize("empty", ["{}", "null", "~"])
+def test_an_empty_value_gives_way_to_the_entry(empty: str) -> None:
+    after = put_entry(f"a: 1\nextensions: {empty}\nb: 2\n", PATH, ENTRY)
+    assert yaml.safe_load(after) == {"a": 1, "extensions": {"dowse": ENTRY}, "b": 2}
+
+
+def test_an_entry_is_replaced_with_its_comments_around_kept() -> None:
+    text = "extensions:\n  a:\n    enabled: true\n  dowse:\n    cmd: old\n\n  # next\n  b:\n    enabled: false\n"
+    after = put_entry(text, PATH, ENTRY)
+    assert yaml.safe_load(after)["extensions"] == {"a": {"enabled": True}, "dowse": ENTRY, "b": {"enabled": False}}
+    assert "# next\n  b:" in after
+
+
+@pytest.mark.parametrize("text", ["extensions: [a]\n", "extensions: {a: {b: 1}}\n", "- a\n", "extensions: text\n"])
+def test_what_has_no_block_of_entries_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        put_entry(text, PATH, ENTRY)

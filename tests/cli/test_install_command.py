@@ -1,0 +1,126 @@
+"""`dowse install` and `dowse uninstall` as a user types them."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from mcp.client.session import ClientSession
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from dowse.assistants.known_assistants import Places, known_assistants
+from tests.assistants.conftest import places
+from tests.cli.conftest import Run
+
+__all__ = ["places"]
+
+
+@pytest.fixture
+def cursor(places: Places) -> Path:
+    """The configuration of Cursor with another server."""
+    file = places.home / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    file.write_text('{\n  "mcpServers": {\n    "x": {"command": "y"}\n  }\n}\n', encoding="utf-8")
+    return file
+
+
+async def list_tools(command: list[str]) -> set[str]:
+    async with (
+        stdio_client(StdioServerParameters(command=command[0], args=command[1:])) as streams,
+        ClientSession(*streams) as session,
+    ):
+        await session.initialize()
+        return {tool.name for tool in (await session.list_tools()).tools}
+
+
+def test_every_assistant_is_served_by_what_was_written_and_is_as_before_afterwards(
+    run: Run, root: Path, places: Places
+) -> None:
+    for assistant in known_assistants().values():
+        places.resolve(assistant.signs[0]).mkdir(parents=True, exist_ok=True)
+    before = sorted(places.home.rglob("*"))
+    ran = run("install", root, "--yes", "--json")
+    assert ran.code == 0, ran.err
+    rows = ran.json["assistants"]
+    assert {row["name"] for row in rows} == set(known_assistants())
+    assert {(row["action"], row["serverStarts"], row["problem"]) for row in rows} == {("added", True, None)}
+    written = json.loads((places.home / ".claude.json").read_text(encoding="utf-8"))["mcpServers"]["dowse"]
+    assert "search_code" in asyncio.run(list_tools([written["command"], *written["args"]]))
+    assert run("uninstall", "--yes").code == 0
+    assert sorted(places.home.rglob("*")) == before
+
+
+def test_nothing_is_written_before_a_yes(run: Run, cursor: Path) -> None:
+    before = cursor.read_bytes()
+    ran = run("install")
+    assert (ran.code, cursor.read_bytes()) == (2, before)
+    assert '+    "dowse": {' in ran.out
+    assert "Add --yes" in ran.err
+    ran = run("install", "--dry-run")
+    assert (ran.code, cursor.read_bytes()) == (0, before)
+    assert not list(cursor.parent.glob("*before*"))
+
+
+def test_a_change_is_told_with_the_backup_and_undone(run: Run, cursor: Path) -> None:
+    before = cursor.read_bytes()
+    ran = run("install", "--yes", "--agent", "cursor")
+    assert ran.code == 0, ran.err
+    assert f"Cursor: added, and the server starts; {cursor}.before-dowse is the file as it was" in ran.out
+    ran = run("install", "--yes", "--agent", "cursor")
+    assert (ran.code, f"{cursor} has dowse already" in ran.out) == (0, True)
+    ran = run("uninstall", "--yes")
+    assert (ran.code, cursor.read_bytes()) == (0, before)
+    assert "Cursor: dowse was removed" in ran.out
+    ran = run("uninstall", "--yes")
+    assert (ran.code, ran.err) == (1, "dowse: there is nothing to remove.\n")
+
+
+def test_a_projects_file_names_the_open_folder(run: Run, root: Path, places: Places) -> None:
+    ran = run("install", root, "--project", "--agent", "vscode", "--yes", "--json")
+    assert (ran.code, ran.json["assistants"][0]["serverStarts"]) == (0, True), ran.err
+    entry = json.loads((root / ".vscode" / "mcp.json").read_text(encoding="utf-8"))["servers"]["dowse"]
+    assert (entry["type"], entry["args"]) == ("stdio", ["serve", "${workspaceFolder}"])
+    assert run("uninstall", root, "--project", "--yes").code == 0
+    assert not (root / ".vscode").exists()
+    assert list(places.home.iterdir()) == []
+
+
+def test_an_assistant_without_a_current_project_needs_a_folder(run: Run, places: Places) -> None:
+    (places.support / "Claude").mkdir(parents=True)
+    ran = run("install", "--yes")
+    assert ran.code == 1
+    assert "name the folder to serve, dowse install DIR --agent claude-desktop" in ran.err
+    assert run("install", "--agent", "claude-desktop").code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--agent", "nobody"], "dowse does not know an assistant nobody. It knows amp, antigravity"),
+        (["--agent", "goose", "--project"], "Goose has no configuration of a project"),
+        (["/nowhere"], "/nowhere is not a folder."),
+    ],
+)
+def test_a_wrong_argument_is_explained(run: Run, places: Places, arguments: list[str], problem: str) -> None:
+    ran = run("install", *arguments)
+    assert (ran.code, problem in ran.err, ran.out) == (2, True, "")
+    assert list(places.home.iterdir()) == []
+
+
+def test_a_malformed_file_is_left_alone_and_the_others_are_changed(run: Run, cursor: Path, places: Places) -> None:
+    claude = places.home / ".claude.json"
+    claude.write_text("{", encoding="utf-8")
+    (places.home / ".claude").mkdir()
+    ran = run("install", "--yes", "--json")
+    assert ran.code == 1
+    rows = {row["name"]: row for row in ran.json["assistants"]}
+    assert rows["claude-code"]["action"] == "skipped"
+    assert "was left alone: line 1" in rows["claude-code"]["problem"]
+    assert claude.read_text(encoding="utf-8") == "{"
+    assert '"dowse"' in cursor.read_text(encoding="utf-8")
+
+
+def test_without_assistants_nothing_happens(run: Run, places: Places) -> None:
+    ran = run("install")
+    assert (ran.code, "no assistant was found" in ran.err) == (1, True)
+    assert list(places.home.iterdir()) == []
