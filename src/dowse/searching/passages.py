@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
+from math import fsum
 
 from dowse.text.analysis import terms_of
 from dowse.types import StoredChunk
@@ -111,7 +112,7 @@ def _line_weights(lines: list[str], terms: Mapping[str, float]) -> list[float]:
         found.setdefault(bisect_right(ends, at), set()).update(terms_of_word(word))
     weights = [0.0] * len(lines)
     for line, words in found.items():
-        weights[line] = sum(terms[term] for term in words if term in terms)
+        weights[line] = fsum(terms[term] for term in words if term in terms)  # the same for any order of the set
     return weights
 
 

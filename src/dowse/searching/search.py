@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import fsum
 from typing import NamedTuple
 
 from dowse.errors import UsageError
@@ -273,7 +274,7 @@ def _relevance(document: StoredDocument, passages: list[Passage], evidence: Evid
     wanted = frozenset(terms)
     names = terms_among(" ".join(around), wanted)
     everything = names.union(*(terms_among(passage.text, wanted) for passage in passages))
-    in_names, in_all = (sum(terms[term] for term in found) / total for found in (names, everything))
+    in_names, in_all = (fsum(terms[term] for term in found) / total for found in (names, everything))
     by_words = ranking_constants.PASSAGE_RELEVANCE * in_all + ranking_constants.NAME_RELEVANCE * in_names
     return round(by_words + (1 - by_words) * _meaning_relevance(evidence.nearness.get(document.id, 0.0)), 4)
 
