@@ -5,6 +5,7 @@ made, the database is read without them and without locks: it is frozen. A froze
 other process writes, for example through another mount, and `is_current` tells.
 """
 
+import itertools
 import os
 import sqlite3
 from pathlib import Path
@@ -17,6 +18,7 @@ from dowse.platform import refusal_to_write
 _BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
 
 _Stamp = tuple[int, int, int]
+_NUMBERS = itertools.count()
 
 
 class DatabaseConnection:
@@ -26,6 +28,8 @@ class DatabaseConnection:
         self, file: Path, connection: sqlite3.Connection, refusal: sqlite3.Error | None, stamp: _Stamp | None
     ) -> None:
         self.connection = connection
+        self.number = next(_NUMBERS)
+        """The number of the connection, which no other one of this process has."""
         self.refusal = refusal
         """Why the connection is frozen; None if the database can be written."""
         self._file, self._stamp = file, stamp

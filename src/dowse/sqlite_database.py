@@ -49,6 +49,8 @@ class SqliteDatabase:
         self._idle: list[DatabaseConnection] = []
         self._lock = threading.Lock()
         self._writer = threading.RLock()
+        self._writes = 0
+        """How many transactions of this process have ended."""
         self._is_closed = False
         with self._connection():
             pass
@@ -79,6 +81,32 @@ class SqliteDatabase:
             page = id_list[start : start + _IDS_PER_QUERY]
             yield from self.rows(f"{query} ({', '.join('?' * len(page))})", (*before, *page))
 
+    def state(self) -> tuple[int, int, int] | None:
+        """Return a value that is another one after every change of the database, by any process; None if it is unknown.
+
+        What was read after such a value was returned is right for as long as it stays the same. It takes a third of
+        the time of a query.
+        """
+        with self._lock:
+            opened = self._idle.pop() if self._idle and not self._is_in_use else None
+            writes = self._writes
+        if opened is None:
+            return None
+        try:
+            # SQLite counts the changes by other connections.
+            version = opened.connection.execute("PRAGMA data_version").fetchone()[0]
+        except sqlite3.Error:
+            return None  # the query that follows says why
+        else:
+            return None if opened.is_frozen else (opened.number, version, writes)
+        finally:
+            self._give_back(opened, is_usable=True)
+
+    @property
+    def _is_in_use(self) -> bool:
+        """Whether this thread is in a transaction, whose own changes no other connection sees."""
+        return getattr(self._local, "opened", None) is not None
+
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:
         """Run several reads on one state of the database."""
@@ -92,8 +120,12 @@ class SqliteDatabase:
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Run several writes in one transaction: all or none of them take effect."""
         # Threads of one process take turns with the lock; SQLite makes other processes retry.
-        with self._writer, self._connection(is_writing=True) as opened, transaction(opened.connection):
-            yield opened.connection
+        with self._writer, self._connection(is_writing=True) as opened:
+            try:
+                with transaction(opened.connection):
+                    yield opened.connection
+            finally:
+                self._writes += 1
 
     def release_memory(self) -> None:
         """Close the connections that are open for the next query."""

@@ -49,7 +49,7 @@ def test_the_definition_of_what_is_asked_for_is_shown() -> None:
 
 def test_lines_of_equal_weight_are_equal_in_any_process() -> None:
     """A line's weight was the sum over a set, whose order differs between processes: of equal lines, any was shown."""
-    words = "alpha bravo charlie delta echo foxtrot golf hotel india juliett".split()
+    words = ["alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliett"]
     terms = {term: 0.1 for word in words for term in terms_of(word)} | {terms_of("needle")[0]: 1.0}
     text = LONG.replace("line 20", " ".join(words))
     assert select_passage(text.encode(), chunk(text, 1, 100), terms).start_line < 20

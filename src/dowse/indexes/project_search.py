@@ -171,14 +171,14 @@ def _index_in_background(index: ProjectIndex, first: str) -> None:
 def coverage(index: ProjectIndex, pending: int = 0, searched: SearchedFiles | None = None) -> Coverage:
     """Return how much of the project is indexed now, or the files that were searched if not all of them are."""
     is_direct = searched is not None and searched.direct > 0
-    is_indexing = index.is_being_updated() or not index.exists
-    if not index.exists and not is_direct:
+    store = index.store if index.exists else None
+    is_indexing = store is None or index.is_being_updated()
+    if store is None and not is_direct:
         return Coverage(0, 0, is_indexing=True)
-    refusal = index.store.refusal if index.exists else None
+    refusal = store.refusal if store else None
     if pending and refusal is None:
         refusal = index.refusal or refusal_to_write(index.folder / "catalog.sqlite")
     problem = str(refusal) if refusal else ""
-    store = index.store if index.exists else None
     files = sum(store.totals(kind).documents for kind in KINDS) if store else 0
     is_whole = not is_indexing and store is not None and store.fact("state") == "complete"
     expected = files if is_whole or not store else max(files, int(store.fact(EXPECTED_FACTS[index.view]) or 0))

@@ -130,13 +130,14 @@ def _gather_evidence(
     store: Searchable, scope: Scope, method: SearchMethod, search_meaning: SearchMeaning, query: SearchQuery,
     *, spelling: "Spelling",
 ) -> Evidence | None:  # fmt: skip
-    terms = list(dict.fromkeys(terms_of(" ".join(query.positive))))[:MAX_TERMS]
+    positive, names = query.positive, query.names
+    terms = list(dict.fromkeys(terms_of(" ".join(positive))))[:MAX_TERMS]
     if not terms or (scope.among is not None and not scope.among):
         return None
     total = store.entry_count()
     weights = {term: rarity(store.chunk_frequency(term), total) for term in terms}
     unknown, corrected = spelling
-    words = (*query.positive, *corrected.values())
+    words = (*positive, *corrected.values())
     if method.mode == "vector":
         _, near, _ = search_meaning()
         near = [_drop_distant(leg, ()) for leg in near]
@@ -145,8 +146,8 @@ def _gather_evidence(
     by_path = store.find_documents(
         _text_query(words, ranking_constants.PATH_WEIGHTS, scope), ranking_constants.DOCUMENT_CANDIDATES
     )
-    named = _text_query(query.names, {"names": 1.0}, scope)
-    definers = store.find_chunks(named, ranking_constants.DOCUMENT_CANDIDATES) if query.names else []
+    named = _text_query(names, {"names": 1.0}, scope)
+    definers = store.find_chunks(named, ranking_constants.DOCUMENT_CANDIDATES) if names else []
     found = {hit.document_id for hit in (*by_words, *by_path, *definers)}
     balance, near, model = search_meaning()  # last: the model has just begun to encode
     missing = 0.0
@@ -235,9 +236,9 @@ def _best_nearness(legs: Iterable[Leg]) -> dict[int, float]:
     """Return the nearness of the nearest chunk of each document."""
     nearness: dict[int, float] = {}
     for leg in legs:
-        for hit in leg.hits:
-            if leg.among is None or hit.document_id in leg.among:
-                nearness[hit.document_id] = max(hit.score, nearness.get(hit.document_id, 0.0))
+        for _, document, score in leg.hits:
+            if leg.among is None or document in leg.among:
+                nearness[document] = max(score, nearness.get(document, 0.0))
     return nearness
 
 

@@ -49,11 +49,13 @@ def select_passage(data: bytes, chunk: StoredChunk, terms: Mapping[str, float], 
     `data` is the text of the document in UTF-8.
     """
     lines, first = _lines_of(data, chunk), chunk.start_line
-    weights = _line_weights(lines, terms)
-    for symbol in chunk.symbols:
-        if 0 <= symbol.line - first < len(lines):
-            weights[symbol.line - first] *= 100 if symbol.name in names else 2
-    start, end = _best_window(weights)
+    start, end = 0, len(lines) - 1
+    if len(lines) > MAX_LINES:  # a short chunk is shown whole
+        weights = _line_weights(lines, terms)
+        for symbol in chunk.symbols:
+            if 0 <= symbol.line - first < len(lines):
+                weights[symbol.line - first] *= 100 if symbol.name in names else 2
+        start, end = _best_window(weights)
     while start < end and not lines[start].strip():
         start += 1
     shown = [symbol.name for symbol in chunk.symbols if start <= symbol.line - first <= end]
@@ -165,10 +167,8 @@ def first_match(line: str, terms: Mapping[str, float]) -> int | None:
 
 
 def _best_window(weights: Sequence[float]) -> tuple[int, int]:
-    """Return the first and last line around the best run of matches; a short chunk is shown whole."""
+    """Return the first and last line around the best run of matches; there are more lines than a passage shows."""
     last = len(weights) - 1
-    if last < MAX_LINES:
-        return 0, last
     before = list(accumulate(weights, initial=0.0))
     window_weights = [after - start for start, after in zip(before, before[MAX_LINES:], strict=False)]
     best = window_weights.index(max(window_weights))

@@ -51,11 +51,17 @@ def is_term_in_names(term: str, names: frozenset[str]) -> bool:
     """Return whether the names contain a term, or one begins with the other and both have more than three letters."""
     if term in names:
         return True
-    if len(term) > 3:
-        for name in names:
-            if name.startswith(term) or (len(name) > 3 and term.startswith(name)):
-                return True
-    return False
+    return len(term) > 3 and (not names.isdisjoint(_beginnings(term)) or f" {term}" in _joined(names))
+
+
+@lru_cache(maxsize=1000)
+def _beginnings(term: str) -> frozenset[str]:
+    return frozenset(term[:length] for length in range(4, len(term)))
+
+
+@lru_cache(maxsize=20_000)
+def _joined(names: frozenset[str]) -> str:
+    return " " + " ".join(names)
 
 
 def is_requested_path(requested: str | None, path: str) -> bool:

@@ -184,11 +184,17 @@ def leg_scores(legs: Sequence[Leg]) -> dict[int, dict[str, float]]:
     """Return the scores of each document: for each leg its best chunk and the mean of its best three, both scaled."""
     scores: dict[int, dict[str, float]] = {}
     for leg in legs:
+        best_name, three_name, weight, among = (
+            f"{leg.name}: best chunk",
+            f"{leg.name}: best three",
+            leg.weight,
+            leg.among,
+        )
         for document, (best, three) in (_near_scores(leg) if leg.is_near else _word_scores(leg)).items():
-            if leg.among is None or document in leg.among:
+            if among is None or document in among:
                 own = scores.setdefault(document, {})
-                own[f"{leg.name}: best chunk"] = leg.weight * best
-                own[f"{leg.name}: best three"] = leg.weight * three
+                own[best_name] = weight * best
+                own[three_name] = weight * three
     return scores
 
 
@@ -218,8 +224,8 @@ def _nearness_baseline(leg: Leg) -> float:
 
 def _scores_by_document(hits: Sequence[Scored]) -> dict[int, list[float]]:
     found: dict[int, list[float]] = {}
-    for hit in hits:
-        found.setdefault(hit.document_id, []).append(hit.score)
+    for _, document, score in hits:
+        found.setdefault(document, []).append(score)
     return found
 
 
@@ -229,14 +235,15 @@ def best_chunks(evidence: Evidence, documents: Collection[int]) -> dict[int, lis
     for leg in (*evidence.legs, Leg("definition", evidence.definers, ranking_constants.DEFINITION)):
         lowest = _nearness_baseline(leg) if leg.is_near else 0.0
         highest = leg.hits[0].score - lowest if leg.hits else 0.0
-        for hit in leg.hits:
-            if hit.document_id in wanted and (leg.among is None or hit.document_id in leg.among):
-                key = (hit.document_id, hit.id)
-                share = (hit.score - lowest) / highest if highest > 0 else 1.0
+        counted = wanted if leg.among is None else wanted & leg.among
+        for chunk, document, score in leg.hits:
+            if document in counted:
+                key = (document, chunk)
+                share = (score - lowest) / highest if highest > 0 else 1.0
                 combined[key] = combined.get(key, 0.0) + leg.weight * share
     chunks: dict[int, list[Scored]] = {}
-    for (document, chunk), score in sorted(combined.items(), key=lambda item: (-item[1], item[0])):
-        chunks.setdefault(document, []).append(Scored(chunk, document, score))
+    for (document, chunk), total in sorted(combined.items(), key=lambda item: (-item[1], item[0])):
+        chunks.setdefault(document, []).append(Scored(chunk, document, total))
     return chunks
 
 

@@ -21,7 +21,7 @@ from dowse.types import Kind, Scored, StoredChunk, StoredDocument
 
 MAX_LIMIT = 1000
 SPARE_FILES = 5
-"""Files beyond the limit that are fetched with the others, to replace outdated ones."""
+"""Files that are fetched at once to replace outdated ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,8 @@ class Answer:
     """Files that are left out because they changed since they were indexed."""
     is_cut: bool = False
     """Whether the token budget ended before the limit was reached."""
+    has_more: bool = False
+    """Whether there is at least one more hit beyond the limit."""
     terms: Mapping[str, float] = field(default_factory=dict)
     corrected: Mapping[str, str] = field(default_factory=dict)
     """Words that do not occur, and the words that replaced them."""
@@ -141,16 +143,14 @@ def _search(
     ids = shortlist(evidence, scores, pool)
     ranked = rank_files(evidence, scores, store.paths_by_id(ids))
     builder = _AnswerBuilder(store, read, query, evidence, options)
-    builder.prefetch(ranked[: options.limit + SPARE_FILES])
-    for file in ranked:
-        if not builder.add(file):
-            break
+    builder.add_files(ranked)
     return Answer(
         query=query,
         hits=tuple(builder.hits),
         candidates=len(ranked),
         outdated=tuple(builder.outdated),
         is_cut=builder.is_cut,
+        has_more=builder.has_more,
         terms=evidence.terms,
         corrected=evidence.corrected,
         unknown=evidence.unknown,
@@ -190,47 +190,53 @@ class _AnswerBuilder:
     ) -> None:
         self.hits: list[SearchHit] = []
         self.outdated: list[str] = []
-        self.is_cut = False
+        self.is_cut = self.has_more = False
         self._store, self._read, self._query, self._evidence = store, read, query, evidence
+        self._names = query.names
         self._limit, self._characters_left = options.limit, options.budget_tokens * 4
         self._max_chunks, self._masks = options.shown_chunks, options.masks_secrets
-        self._documents: dict[int, StoredDocument] = {}
-        self._chunks: dict[int, list[StoredChunk]] = {}
 
-    def prefetch(self, files: Sequence[RankedFile]) -> None:
-        """Fetch files that are likely to be shown, and their chunks: the best one, and others nearly as good."""
-        self._documents |= self._store.documents_by_id([file.document_id for file in files])
-        found = best_chunks(self._evidence, [file.document_id for file in files])
+    def add_files(self, ranked: Sequence[RankedFile]) -> None:
+        """Add files, best first, until the limit is reached or nothing more fits."""
+        start, end = 0, self._limit + 1
+        while start < len(ranked):
+            if not self._add_batch(ranked[start:end]):
+                return
+            start, end = end, end + SPARE_FILES
+
+    def _add_batch(self, files: Sequence[RankedFile]) -> bool:
+        """Verify files and add them; return whether there is room for more."""
+        ids = [file.document_id for file in files]
+        documents, found = self._store.documents_by_id(ids), best_chunks(self._evidence, ids)
         shown = {document_id: _chunks_to_show(chunks, self._max_chunks) for document_id, chunks in found.items()}
-        stored = self._store.chunks_by_id([chunk_id for ids in shown.values() for chunk_id in ids])
+        stored = self._store.chunks_by_id([chunk_id for chunk_ids in shown.values() for chunk_id in chunk_ids])
         for file in files:
-            ids = shown.get(file.document_id, [])
-            self._chunks[file.document_id] = [stored[chunk_id] for chunk_id in ids if chunk_id in stored]
+            document = documents.get(file.document_id)
+            if document is None or not document.chunk_count:  # just removed by another process; nothing to show
+                continue
+            chunks = [stored[chunk_id] for chunk_id in shown.get(document.id, ()) if chunk_id in stored]
+            if not self._add(file, document, chunks or self._store.chunks(document.id)[:1]):
+                return False
+        return True
 
-    def add(self, file: RankedFile) -> bool:
-        """Verify a file and add it; return whether there is room for more."""
-        if file.document_id not in self._chunks:
-            self.prefetch([file])
-        document = self._documents.get(file.document_id)
-        if document is None or not document.chunk_count:  # just removed by another process; empty, with nothing to show
-            return True
+    def _add(self, file: RankedFile, document: StoredDocument, chunks: Sequence[StoredChunk]) -> bool:
         checked = verify(self._store, self._read, document)
-        if not isinstance(checked, Current):
+        if not isinstance(checked, Current) or not all(checked.has(chunk) for chunk in chunks):
             self.outdated.append(document.path)
             return True
         if not self._has_phrases(checked):
             return True
-        hit = self._make_hit(file, checked)
-        if hit is None:
-            self.outdated.append(document.path)
-            return True
+        if len(self.hits) == self._limit:
+            self.has_more = True
+            return False
+        hit = self._make_hit(file, checked, chunks)
         size = len(hit.path) + sum(len(passage.text) for passage in hit.passages)
         if size > self._characters_left and self.hits:
             self.is_cut = True
             return False
         self._characters_left -= size
         self.hits.append(hit)
-        return len(self.hits) < self._limit
+        return True
 
     def _has_phrases(self, checked: Current) -> bool:
         """Return whether the text has every phrase and none of the excluded ones."""
@@ -241,12 +247,9 @@ class _AnswerBuilder:
             holds_phrase(text, phrase) for phrase in self._query.not_phrases
         )
 
-    def _make_hit(self, file: RankedFile, checked: Current) -> SearchHit | None:
+    def _make_hit(self, file: RankedFile, checked: Current, chunks: Sequence[StoredChunk]) -> SearchHit:
         document, terms = checked.document, self._evidence.terms
-        chunks = self._chunks[document.id] or self._store.chunks(document.id)[:1]
-        if not all(checked.has(chunk) for chunk in chunks):
-            return None
-        passages = merge_passages(select_passage(checked.data, chunk, terms, self._query.names) for chunk in chunks)
+        passages = merge_passages(select_passage(checked.data, chunk, terms, self._names) for chunk in chunks)
         ceiling = self.hits[-1].relevance if self.hits else 1.0
         relevance = min(ceiling, _relevance(document, passages, self._evidence))
         safe = screen_passages(passages, checked.data, chunks, document.path, masks=self._masks)

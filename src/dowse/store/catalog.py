@@ -70,6 +70,8 @@ class Catalog:
     def __init__(self, file: Path, steps: Sequence[str] = STEPS) -> None:
         self._database = CatalogDatabase(file, steps)
         self._totals: dict[tuple[Kind, View], tuple[int, Totals]] = {}
+        self._facts: tuple[object, dict[str, str]] = (None, {})
+        """All facts, and the state of the database that they were read in."""
         self.id = self._required("catalog")
 
     # Reading
@@ -79,9 +81,16 @@ class Catalog:
         return int(self._required("sequence"))
 
     def fact(self, key: str) -> str | None:
-        """Return a fact about the index as a whole."""
-        rows = self._database.rows("SELECT value FROM facts WHERE key = ?", (key,))
-        return rows[0][0] if rows else None
+        """Return a fact about the index as a whole. A search asks for twenty, which rarely change."""
+        state, (known_state, facts) = self.state(), self._facts
+        if state is None or state != known_state:
+            facts = dict(self._database.rows("SELECT key, value FROM facts"))
+            self._facts = state, facts
+        return facts.get(key)
+
+    def state(self) -> object:
+        """Return a value that is another one after every change of the catalog; None if it is unknown."""
+        return self._database.state()
 
     def views(self) -> View:
         """Return the views that the index has."""

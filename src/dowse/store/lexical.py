@@ -25,7 +25,7 @@ from dowse.text.analysis import (
     terms_of,
     whole_terms_of,
 )
-from dowse.types import DocumentMatch, MatchedDocuments, Scored, TextQuery
+from dowse.types import DocumentMatch, MatchedDocuments, Scored, TextQuery, sorted_hits
 
 FORMAT = 2
 """Version of the index format. It changes when the same chunk would be indexed differently; an index of another format is
@@ -189,11 +189,7 @@ class LexicalIndex:
             addresses = [address for _, address in hits]
             documents = searcher.fast_field_values("document", addresses)
             ids = searcher.fast_field_values(id_field, addresses) if id_field != "document" else documents
-        scored = [
-            Scored(hit_id, document_id, score)
-            for hit_id, document_id, (score, _) in zip(ids, documents, hits, strict=True)
-        ]
-        return sorted(scored, key=lambda hit: (-hit.score, hit.id))
+        return sorted_hits(ids, documents, [score for score, _ in hits])
 
     def _build_query(self, query: TextQuery) -> Any:
         text = " ".join(query.words)
@@ -280,6 +276,10 @@ class LexicalIndex:
                         self._loaded_meta = stamp
             except LexicalDamaged:
                 self._index = None
+
+    def state(self) -> object:
+        """Return a value that is another one after every commit; None if the index is not open or damaged."""
+        return self._loaded_meta if self._index is not None and not self._linked_meta else None
 
     def problems(self) -> list[str]:
         """Return problems with files: missing, cut short or with a wrong checksum."""

@@ -51,6 +51,8 @@ class LexicalFollower:
         self._index = LexicalIndex(folder / f"{FOLDER_PREFIX}none")
         self._counted: Path | None = None
         """Folder of the index whose number of entries was compared with the catalog."""
+        self._current_at: tuple[object, ...] | None = None
+        """The states of the catalog and of the index in which the index was found to be current."""
         self.refusal: NotWritable | None = None
         """Why the index is behind the catalog: it could not be written."""
 
@@ -89,8 +91,15 @@ class LexicalFollower:
 
     def is_current(self) -> bool:
         """Return whether the index has all documents of the catalog."""
+        catalog_state = self._catalog.state()
+        self._open_current()
+        states = (catalog_state, self._index.state())
+        if None not in states and states == self._current_at:
+            return True
         changes = self._missing_changes()
-        return changes is not None and not (changes.added or changes.removed)
+        is_current = changes is not None and not (changes.added or changes.removed)
+        self._current_at = states if is_current else None
+        return is_current
 
     def problems(self) -> list[str]:
         """Return how the index differs from the catalog, and damage to its files."""
@@ -124,6 +133,7 @@ class LexicalFollower:
 
     def catch_up(self) -> None:
         """Bring the index up to date with the catalog: replay the missing changes, or rebuild it."""
+        self._open_current()
         changes = self._missing_changes()
         if changes is None:
             self.rebuild()
@@ -172,7 +182,6 @@ class LexicalFollower:
 
     def _missing_changes(self) -> Changes | None:
         """Return the changes that the index lacks; None when it has to be rebuilt."""
-        self._open_current()
         marker = self._index.marker()
         if marker is None or marker[:3] != self._marker(marker.sequence)[:3]:
             return None

@@ -9,6 +9,7 @@ matrix follows when it is next used.
 
 import contextlib
 import copy
+import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -66,7 +67,7 @@ class LocalStore:
         file = folder / CATALOG_FILE
         with contextlib.nullcontext() if is_current_format(file) else self._lock.held(WRITE_WAIT_SECONDS):
             self._catalog = Catalog(file)
-        self._catalog_inode = file.stat().st_ino
+        self._catalog_file, self._catalog_inode = file, file.stat().st_ino
         self._view = View.BOTH
         self._lexical = {
             view: LexicalFollower(folder, self._catalog, self._lock, read_text, view)
@@ -362,7 +363,7 @@ class LocalStore:
     def is_in_place(self) -> bool:
         """Return whether the open catalog is the one in the folder: another process may have removed or rebuilt it."""
         try:
-            return (self.folder / CATALOG_FILE).stat().st_ino == self._catalog_inode
+            return os.stat(self._catalog_file).st_ino == self._catalog_inode  # noqa: PTH116 - often in every search
         except OSError:
             return False
 

@@ -21,6 +21,8 @@ class Matrices:
     def __init__(self, folder: Path, catalog: Catalog, lock: Lock) -> None:
         self._folder, self._catalog, self._lock = folder, catalog, lock
         self._rows: dict[str, vector_search.MatrixRows] = {}
+        self._headers: dict[str, tuple[object, matrix.MatrixHeader]] = {}
+        """The headers that were found to be current, each with the states of the catalog and of the file."""
 
     def nearest(
         self,
@@ -124,10 +126,16 @@ class Matrices:
 
     def _current_header(self, encoder: str) -> matrix.MatrixHeader | None:
         """Return the header of the matrix, brought up to date if it can be; None when it has no vectors."""
-        header = matrix.read_header(matrix.matrix_file(self._folder, encoder))
+        file = matrix.matrix_file(self._folder, encoder)
+        states = self._catalog.state(), matrix.state_of(file)
+        known, header = self._headers.get(encoder, (None, None))
+        if None not in states and states == known:
+            return header
+        header = matrix.read_header(file)
         if header is not None and header[:2] != (self._catalog.id, encoder):
             header = None
         if header is not None and header.stamp and header.sequence == self._catalog.sequence():
+            self._headers[encoder] = states, header
             return header
         if header is None and self._catalog.dimensions(encoder) is None:
             return None  # nothing to follow, and no lock needed

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dowse.store.matrix import KIND_NUMBERS, ROW_HEAD_BYTES, VIEW_SHIFT, MatrixHeader, open_matrix
-from dowse.types import Kind, Scored, View
+from dowse.types import Kind, Scored, View, sorted_hits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,8 +103,7 @@ def nearest(
     scores = _dot_products(rows.cells[positions] if is_partial else rows.cells, query) * rows.scales[positions]
     best = _highest(scores, limit)
     found = positions[best]
-    columns = (rows.chunks[found].tolist(), rows.documents[found].tolist(), scores[best].tolist())
-    return sorted(map(Scored, *columns), key=lambda hit: (-hit.score, hit.id))
+    return sorted_hits(rows.chunks[found].tolist(), rows.documents[found].tolist(), scores[best].tolist())
 
 
 def count_rows(rows: MatrixRows, view: View) -> int:

@@ -51,6 +51,7 @@ def search_reply(
     found = [(answer, hit) for answer in answers for hit in answer.answer.hits]
     found.sort(key=lambda pair: -pair[1].relevance)
     page = [_hit(answer, hit) for answer, hit in found[offset : offset + limit]]
+    total = len(found) + any(answer.answer.has_more for answer in answers)
     stale = [answer.shown_path(path) for answer in answers for path in answer.answer.outdated]
     pending = [
         answer.shown_path(path) for answer in answers for path in answer.pending if path not in answer.answer.outdated
@@ -67,7 +68,7 @@ def search_reply(
         warnings=fit_notes(all_warnings, budget),
     )
     results = fit_results(page, budget - ENVELOPE_CHARACTERS - wire_characters(notes))
-    return {"results": results, "totalResults": len(results), **_rest(offset, results, page, len(found)), **notes}
+    return {"results": results, "totalResults": len(results), **_rest(offset, results, page, total), **notes}
 
 
 def _rest(offset: int, shown: Sequence[Any], page: Sequence[Any], total: int) -> Reply:

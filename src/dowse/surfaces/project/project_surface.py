@@ -69,7 +69,7 @@ class ProjectSurface:
         if arguments["path"]:
             path_search.compile_pattern(arguments["path"])
         options = SearchOptions(
-            offset + limit + 1, kind, None, arguments["language"], sys.maxsize, arguments["mode"], arguments["alpha"]
+            offset + limit, kind, None, arguments["language"], sys.maxsize, arguments["mode"], arguments["alpha"]
         )
         query = parse_search_query(arguments["query"])
         projects = await self._chosen(call)
