@@ -53,6 +53,7 @@ KNOWS: dict[str, set[str]] = {
     "archives": {"sources", "parsing", "reading", "store", "searching", "screening", "freshness", "text"},
     "indexes": {"freshness", "searching", "store", "sources", "parsing", "encoding"},
     "encoding_worker": {"indexes", "encoding", "freshness", "store"},
+    "evaluation": {"indexes", "encoding_worker", "searching", "store"},
     "keeping": {"indexes", "encoding_worker", "freshness", "sources"},
     "mcp": {"screening"},
     "http": {"mcp"},
@@ -66,7 +67,7 @@ KNOWS: dict[str, set[str]] = {
     "assistants": set(),
     "server": {"federation", "surfaces", "keeping", "mcp", "archives", "sites"},
     "cli": {
-        "server", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "encoding_worker", "indexes",
+        "server", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "evaluation", "encoding_worker", "indexes",
         "archives", "notes", "sites", "searching",
     },
 }  # fmt: skip

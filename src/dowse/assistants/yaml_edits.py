@@ -61,7 +61,7 @@ def remove_entry(text: str, path: tuple[str, ...]) -> str:
 
 def _find(text: str, section: str) -> tuple[yaml.Node, yaml.Node] | None:
     try:
-        root = yaml.compose(text)
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError:
         parse_yaml(text)
         raise

@@ -23,6 +23,7 @@ COMMANDS = {
     "notes": "dowse.cli.notes_command:notes",
     "install": "dowse.cli.install_command:install",
     "uninstall": "dowse.cli.install_command:uninstall",
+    "eval": "dowse.cli.eval_command:evaluate_command",
 }
 
 

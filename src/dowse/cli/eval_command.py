@@ -1,0 +1,146 @@
+"""`dowse eval`: how good search is on a project, by questions from its own history and documentation."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dowse.cli.common_arguments import json_option, parse_folder, parse_path
+from dowse.cli.output import CommandReply, pluralize, progress_bar, say, show, show_warnings
+from dowse.errors import UsageError
+from dowse.platform import write_atomically
+
+if TYPE_CHECKING:
+    from dowse.evaluation.measures import Outcome
+    from dowse.evaluation.project_evaluation import Evaluation, Method
+
+METHODS = ("words", "table", "model")
+SHOWN_FAILURES = 5
+_SHOWN_CHARACTERS = 90
+
+
+@click.command("eval")
+@click.argument("folder", metavar="[DIR]", required=False)
+@click.option("--from", "origin", type=click.Choice(["history", "docs", "both"]), default="both",
+              help="Ask commit messages, doc comments, or both (default).")  # fmt: skip
+@click.option("--questions", "count", type=click.IntRange(1, 1000), default=30, show_default=True,
+              help="Questions of each kind, at most.")  # fmt: skip
+@click.option("--methods", default="words,table", show_default=True,
+              help="Methods to compare, separated by commas: words, table, model. The model encodes everything first.")  # fmt: skip
+@click.option("--svg", "svg_file", metavar="FILE", help="Also write the scores as a picture.")
+@json_option
+def evaluate_command(
+    folder: str | None, *, origin: str, count: int, methods: str, svg_file: str | None, as_json: bool
+) -> int | CommandReply:
+    """Measure how well dowse searches DIR.
+
+    Ask commit messages in the files as they were before each commit, where the right answer is
+    what the commit changed. Ask doc comments in the files without these comments, where the right
+    answer is what they describe. Print how often a right file is among the first 1, 5 and 10, and
+    the share of the right lines that a reply of 500 to 4,000 tokens shows.
+
+    Everything happens in a temporary folder on this machine; DIR and its index are only read.
+
+    Exit code 1: no question could be made.
+    """
+    from dowse.evaluation.project_evaluation import evaluate
+    from dowse.indexes.project_lookup import open_or_find
+
+    chosen = _methods(methods)
+    project = open_or_find(parse_folder(folder))
+    root = project.root
+    project.close()
+    picture = parse_path(svg_file) if svg_file else None
+    if picture and not picture.parent.is_dir():
+        raise UsageError(f"{picture.parent} is not a folder.")
+    with progress_bar("Asking") as tell:
+        result = evaluate(
+            root, chosen, commits=count if origin != "docs" else 0, comments=count if origin != "history" else 0,
+            progress=lambda _step: tell,
+        )  # fmt: skip
+    scores = _scores(result)
+    if picture and scores:
+        _write_picture(picture, scores, root)
+    exit_code = 0 if scores else 1
+    if as_json:
+        return CommandReply(_as_json(root, result, scores), exit_code)
+    show_warnings(result.notes)
+    if not scores:
+        say("dowse: no question could be made of this project.")
+        return exit_code
+    _show(result, scores)
+    return exit_code
+
+
+def _methods(text: str) -> "list[Method]":
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names or set(names) - set(METHODS):
+        raise UsageError(f"--methods takes some of {', '.join(METHODS)}, separated by commas.")
+    return [name for name in METHODS if name in names]  # type: ignore[misc]
+
+
+def _scores(result: "Evaluation") -> dict[str, dict[str, dict[str, float]]]:
+    """Return the means by kind of question, method and measure."""
+    from dowse.evaluation.measures import summarize
+
+    kinds = list(dict.fromkeys(o.question.kind for outcomes in result.outcomes.values() for o in outcomes))
+    return {
+        kind: {
+            method: summarize([outcome for outcome in outcomes if outcome.question.kind == kind])
+            for method, outcomes in result.outcomes.items()
+        }
+        for kind in kinds
+    }
+
+
+def _show(result: "Evaluation", scores: dict[str, dict[str, dict[str, float]]]) -> None:
+    from dowse.evaluation.score_chart import as_text
+
+    best = list(result.outcomes.values())[-1]
+    for kind, by_method in scores.items():
+        asked = [outcome for outcome in best if outcome.question.kind == kind]
+        show(f"{pluralize(len(asked), kind)} asked")
+        for line in as_text(by_method):
+            show(f"  {line}")
+        missed = [outcome for outcome in asked if outcome.rank is None]
+        if missed:
+            show(f"  Not among the first ten ({list(result.outcomes)[-1]}): {len(missed)}")
+        for outcome in missed[:SHOWN_FAILURES]:
+            show(f"    {_shorten(outcome.question.text)}")
+            show(f"      right: {', '.join(outcome.question.answers)}; first: {(outcome.paths or ('nothing',))[0]}")
+
+
+def _shorten(text: str) -> str:
+    line = text.partition("\n")[0]
+    return line if len(line) <= _SHOWN_CHARACTERS else line[: _SHOWN_CHARACTERS - 1] + "…"
+
+
+def _write_picture(file: Path, scores: dict[str, dict[str, dict[str, float]]], root: Path) -> None:
+    from dowse.evaluation.score_chart import as_svg
+
+    merged = {f"{method}, {kind}": values for kind, by_method in scores.items() for method, values in by_method.items()}
+    write_atomically(file, as_svg(merged, f"Search in {root.name}").encode())
+
+
+def _as_json(root: Path, result: "Evaluation", scores: dict[str, dict[str, dict[str, float]]]) -> dict[str, Any]:
+    rounded = {
+        kind: {
+            method: {name: round(value, 4) for name, value in values.items()} for method, values in by_method.items()
+        }
+        for kind, by_method in scores.items()
+    }
+    questions = {method: [_outcome_as_json(one) for one in outcomes] for method, outcomes in result.outcomes.items()}
+    return {"projectPath": str(root), "scores": rounded, "questions": questions, "notes": result.notes}
+
+
+def _outcome_as_json(outcome: "Outcome") -> dict[str, Any]:
+    return {
+        "kind": outcome.question.kind,
+        "text": _shorten(outcome.question.text),
+        "commit": outcome.question.commit or None,
+        "answers": {path: [list(lines) for lines in ranges] for path, ranges in outcome.question.answers.items()},
+        "rank": outcome.rank,
+        "ndcg": round(outcome.ndcg, 4),
+        "lineRecall": [round(value, 4) for value in outcome.recall],
+        "first": list(outcome.paths[:3]),
+    }

@@ -1,0 +1,202 @@
+"""The evaluation of search on a project: questions are made, the files are brought to where they have an answer, asked.
+
+Everything happens in a temporary folder with indexes of its own; the project and its index are only read.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import Any, Literal
+
+from dowse.encoding_worker.encode_now import encode_now
+from dowse.evaluation.doc_comments import DocComment, find_doc_comments, without_comments
+from dowse.evaluation.git_clone import GitClone
+from dowse.evaluation.measures import DEPTH, Outcome, ShownLines, judge
+from dowse.evaluation.questions import Question, comment_question, commit_question, is_changelog
+from dowse.indexes.index import ProjectIndex
+from dowse.indexes.project_search import search
+from dowse.indexes.query_vectors import InProcessEncoder
+from dowse.protocols import FileSource
+from dowse.searching.search import SearchOptions
+from dowse.settings import read_json
+from dowse.store import storage_layout
+from dowse.types import Entry, Progress
+
+Method = Literal["words", "table", "model"]
+MAX_CHANGED_FILES = 5
+"""A commit that changes more files has no single subject."""
+LOOKED_AT = 40
+"""So many commits are looked at for each question that is wanted."""
+MAX_FILE_BYTES = 400_000
+"""Doc comments are taken from files up to this size."""
+
+
+@dataclass(slots=True)
+class Evaluation:
+    """The outcomes by method, and what was left out and why."""
+
+    outcomes: dict[Method, list[Outcome]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def evaluate(
+    root: Path, methods: Sequence[Method], *, commits: int, comments: int, progress: Callable[[str], Progress]
+) -> Evaluation:
+    """Ask questions of a project's history and doc comments, and judge the answers of each method.
+
+    `progress` returns the function that is told how far a step is.
+    """
+    with tempfile.TemporaryDirectory(prefix="dowse-eval-") as work:
+        evaluator = _Evaluator(root, Path(work), methods, progress)
+        if commits:
+            evaluator.ask_history(commits)
+        if comments:
+            evaluator.ask_comments(comments)
+        return evaluator.result
+
+
+class _Evaluator:
+    """Asks the questions of one project in a folder of its own."""
+
+    def __init__(self, root: Path, work: Path, methods: Sequence[Method], progress: Callable[[str], Progress]) -> None:
+        self.result = Evaluation({method: [] for method in methods})
+        self._root, self._work, self._progress = root, work, progress
+        without_model = tuple(method for method in methods if method != "model")
+        with_model = tuple(method for method in methods if method == "model")
+        self._passes = [one for one in (without_model, with_model) if one]
+        """The methods that can use the same index; vectors of the model would change the answers of the others."""
+
+    def ask_history(self, count: int) -> None:
+        """Ask the messages of commits in the files before each of them."""
+        top = next((parent for parent in (self._root, *self._root.parents) if (parent / ".git").exists()), None)
+        if top is None:
+            self.result.notes.append(f"{self._root} is not in a git repository: no questions from its history.")
+            return
+        clone = GitClone(top, self._work / "history" / top.name)
+        served = self._root.relative_to(top)
+        questions = list(_commit_questions(clone, count, served))
+        if not questions:
+            self.result.notes.append("No commit has a message of several words and changes one to five files.")
+            return
+        questions.reverse()  # oldest first, as the files changed
+        for methods in self._passes:
+            with self._storage("history", methods):
+                tell = self._progress(f"Asking {len(questions)} commits")
+                for done, question in enumerate(questions):
+                    clone.check_out(question.commit)
+                    with contextlib.closing(ProjectIndex(clone.folder / served)) as project:
+                        self._ask(project, [question], methods)
+                    tell(done + 1, len(questions))
+
+    def ask_comments(self, count: int) -> None:
+        """Ask doc comments in the files without them."""
+        copy = self._work / "comments" / self._root.name
+        copy.mkdir(parents=True)
+        with contextlib.closing(ProjectIndex(self._root)) as project:
+            questions = _copy_without_comments(project.source, copy, count)
+        if not questions:
+            self.result.notes.append("No doc comments were found: no questions from documentation.")
+            return
+        for methods in self._passes:
+            with self._storage("comments", methods), contextlib.closing(ProjectIndex(copy)) as project:
+                self._ask(project, questions, methods, self._progress(f"Asking {len(questions)} doc comments"))
+
+    def _ask(
+        self,
+        project: ProjectIndex,
+        questions: Sequence[Question],
+        methods: Sequence[Method],
+        tell: Progress | None = None,
+    ) -> None:
+        project.update()
+        encoder = None
+        if "model" in methods:
+            encode_now(project, lambda _done, _total: None, lambda _text: None)
+            encoder = InProcessEncoder(project.settings)
+        for done, question in enumerate(questions):
+            for method in methods:
+                options = SearchOptions(limit=DEPTH, mode="lexical" if method == "words" else "hybrid")
+                answer, _ = search(project, question.text, options, waits=True, encoder=encoder)
+                shown = [
+                    ShownLines(hit.path, (passage.start_line, passage.end_line), len(passage.text))
+                    for hit in answer.hits
+                    for passage in hit.passages
+                ]
+                self.result.outcomes[method].append(judge(question, [hit.path for hit in answer.hits], shown))
+            if tell:
+                tell(done + 1, len(questions))
+
+    def _storage(self, name: str, methods: Sequence[Method]) -> contextlib.AbstractContextManager[None]:
+        return _own_storage(self._work / f"{name}-{methods[0]}", self._root)
+
+
+def _commit_questions(clone: GitClone, count: int, served: PurePath) -> Iterator[Question]:
+    """Yield questions about a folder that are spread over the history, newest first."""
+    worthwhile = [commit for commit in clone.commits(count * LOOKED_AT) if commit_question(commit.message)]
+    step = max(1, len(worthwhile) // (2 * count))
+    found = 0
+    for commit in worthwhile[::step]:
+        if found == count:
+            return
+        changed = {path: lines for path, lines in clone.changed_lines(commit).items() if not is_changelog(path)}
+        inside = {PurePath(path): lines for path, lines in changed.items() if PurePath(path).is_relative_to(served)}
+        if inside and len(changed) <= MAX_CHANGED_FILES:
+            found += 1
+            answers = {path.relative_to(served).as_posix(): lines for path, lines in inside.items()}
+            yield Question("commit", commit_question(commit.message), answers, commit.parent)
+
+
+def _copy_without_comments(source: FileSource, copy: Path, count: int) -> list[Question]:
+    """Copy the files that may be read, with the doc comments removed that become questions."""
+    candidates: list[tuple[str, DocComment]] = []
+    texts: dict[str, str] = {}
+    for path, data in _readable_files(source):
+        target = copy / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+        if len(data) <= MAX_FILE_BYTES:
+            texts[path] = data.decode(errors="replace")
+            found = find_doc_comments(path, texts[path])
+            candidates += [(path, one) for one in found if comment_question(one.text)]
+    candidates.sort(key=lambda one: hashlib.sha256(f"{one[0]}:{one[1].lines}".encode()).digest())
+    chosen = candidates[:count]
+    for path in {path for path, _ in chosen}:
+        text = without_comments(texts[path], [comment for other, comment in chosen if other == path])
+        (copy / path).write_text(text, encoding="utf-8", newline="")
+    return [
+        Question("doc comment", comment_question(comment.text), {path: (comment.described,)})
+        for path, comment in chosen
+    ]
+
+
+def _readable_files(source: FileSource) -> Iterator[tuple[str, bytes]]:
+    for entry in source.entries():
+        contents = source.read(entry) if isinstance(entry, Entry) else None
+        if isinstance(contents, list | tuple) and contents:
+            yield contents[0].path, contents[0].data
+
+
+@contextlib.contextmanager
+def _own_storage(home: Path, root: Path) -> Iterator[None]:
+    """Keep indexes in a folder, with the settings of the user and of the project."""
+    files = (storage_layout.global_settings_file(), storage_layout.index_folder(root) / "config.json")
+    settings: dict[str, Any] = {}
+    for file in files:
+        if file.is_file():
+            settings |= read_json(file)
+    before = os.environ.get("DOWSE_HOME")
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "config.json").write_text(json.dumps(settings), encoding="utf-8")
+    os.environ["DOWSE_HOME"] = str(home)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["DOWSE_HOME"]
+        else:
+            os.environ["DOWSE_HOME"] = before

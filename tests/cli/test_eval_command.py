@@ -1,0 +1,63 @@
+"""`dowse eval` as a user types it, on a repository with known answers."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from dowse.store.storage_layout import list_projects
+from tests.cli.conftest import Run
+from tests.evaluation.repository import make_repository
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="NO GIT HERE")
+
+
+def test_a_project_is_evaluated_and_stays_as_it_is(run: Run, tmp_path: Path) -> None:
+    root = make_repository(tmp_path / "shop")
+    before = sorted(root.rglob("*"))
+    ran = run("eval", root, "--json", "--svg", tmp_path / "scores.svg")
+    assert ran.code == 0, ran.err
+    questions = {question["text"]: question for question in ran.json["questions"]["table"]}
+    assert set(questions) == {
+        "Peel the apple in one ribbon", "Charge the customer only once", "Give every plant the water that it needs.",
+    }  # fmt: skip
+    assert {question["rank"] for question in questions.values()} == {1}
+    assert questions["Charge the customer only once"]["answers"] == {"pay.py": [[2, 2]]}
+    assert ran.json["scores"]["commit"]["words"]["lines@500"] == 1
+    assert "<svg" in (tmp_path / "scores.svg").read_text(encoding="utf-8")
+    assert sorted(root.rglob("*")) == before
+    assert list_projects() == []
+
+
+def test_the_scores_are_shown_as_bars_with_what_was_missed(run: Run, tmp_path: Path) -> None:
+    root = make_repository(tmp_path / "shop")
+    ran = run("eval", root / "fruit", "--from", "history", "--methods", "words")
+    assert ran.code == 0, ran.err
+    assert "1 commit asked" in ran.out
+    assert "hit@1       words  100.0%  ███" in ran.out
+
+
+def test_a_folder_without_history_and_comments_has_no_questions(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain" / "a.txt").write_text("hello\n", encoding="utf-8")
+    ran = run("eval", tmp_path / "plain")
+    assert ran.code == 1
+    assert "is not in a git repository" in ran.err
+    assert "no question could be made of this project" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [(["--methods", "magic"], "--methods takes some of words, table, model"), (["--svg", "/nowhere/x.svg"], "/nowhere is not a folder")],
+)  # fmt: skip
+def test_a_wrong_argument_is_explained(run: Run, root: Path, arguments: list[str], problem: str) -> None:
+    ran = run("eval", root, *arguments)
+    assert (ran.code, problem in ran.err) == (2, True)
+
+
+@pytest.mark.soak
+def test_the_model_is_compared_too(run: Run, tmp_path: Path) -> None:
+    root = make_repository(tmp_path / "shop")
+    ran = run("eval", root, "--methods", "words,table,model", "--json")
+    assert ran.code == 0, ran.err
+    assert len(ran.json["questions"]["model"]) == 3

@@ -1,0 +1,58 @@
+"""A clone is read without running anything of the repository."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from dowse.errors import Failed
+from dowse.evaluation.git_clone import GitClone
+from tests.evaluation.repository import commit, make_repository
+
+
+def test_changed_lines_are_those_of_the_old_files(tmp_path: Path) -> None:
+    root = make_repository(tmp_path / "shop")
+    clone = GitClone(root, tmp_path / "work" / "clone")
+    by_message = {one.message: one for one in clone.commits(10)}
+    assert list(by_message) == ["Charge the customer only once", "Peel the apple in one ribbon"]
+    assert clone.changed_lines(by_message["Charge the customer only once"]) == {
+        "CHANGES.md": ((1, 2),),
+        "pay.py": ((2, 2),),
+    }
+    inserted = clone.changed_lines(by_message["Peel the apple in one ribbon"])
+    assert inserted == {"fruit/äpfel.py": ((2, 3),)}, "a new file has no old lines"
+    clone.check_out(by_message["Charge the customer only once"].parent)
+    assert "twice" in (clone.folder / "pay.py").read_text(encoding="utf-8")
+
+
+def test_nothing_of_the_repository_runs(tmp_path: Path) -> None:
+    root = make_repository(tmp_path / "shop")
+    trap = tmp_path / "ran"
+    program = tmp_path / "trap.sh"
+    program.write_text(f"#!/bin/sh\ntouch {trap}\ncat\n", encoding="utf-8")
+    program.chmod(0o755)
+    for key in (
+        "core.fsmonitor",
+        "core.sshCommand",
+        "diff.external",
+        "filter.x.smudge",
+        "filter.x.process",
+        "diff.x.textconv",
+    ):
+        subprocess.run(["git", "-C", root, "config", key, str(program)], check=True)
+    for hook in ("post-checkout", "reference-transaction", "pre-auto-gc"):
+        (root / ".git" / "hooks").mkdir(exist_ok=True)
+        (root / ".git" / "hooks" / hook).symlink_to(program)
+    (root / ".gitattributes").write_text("*.py filter=x diff=x\n", encoding="utf-8")
+    commit(root, "Filter all files by a program")
+    trap.unlink(missing_ok=True)
+    clone = GitClone(root, tmp_path / "work" / "clone")
+    for one in clone.commits(10):
+        clone.changed_lines(one)
+        clone.check_out(one.name)
+    assert not trap.exists()
+
+
+def test_what_is_no_repository_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(Failed, match="git cannot read the history"):
+        GitClone(tmp_path, tmp_path / "work" / "clone")

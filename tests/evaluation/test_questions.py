@@ -1,0 +1,37 @@
+"""Messages and comments become questions only if they say something."""
+
+import pytest
+
+from dowse.evaluation.questions import comment_question, commit_question, is_changelog
+
+
+@pytest.mark.parametrize(
+    ("message", "question"),
+    [
+        ("Peel apples in one ribbon\n\nSlowly.\n\nSigned-off-by: A <a@b>", "Peel apples in one ribbon\n\nSlowly."),
+        ("fix typo", ""),
+        ("Merge branch 'main' into the other branch", ""),
+        ("Bump the version of all packages", ""),
+        ("v1.2 is the next release of this", ""),
+        ("", ""),
+    ],
+)
+def test_a_message_without_its_trailers(message: str, question: str) -> None:
+    assert commit_question(message) == question
+
+
+@pytest.mark.parametrize(
+    ("comment", "question"),
+    [
+        ("Take the skin off\n    in one ribbon. Slowly.", "Take the skin off in one ribbon."),
+        ("Take the skin off in one ribbon @param knife the knife", "Take the skin off in one ribbon"),
+        ("Return self.", ""),
+    ],
+)
+def test_the_first_sentence_of_a_comment(comment: str, question: str) -> None:
+    assert comment_question(comment) == question
+
+
+def test_a_changelog_answers_nothing() -> None:
+    assert all(map(is_changelog, ["CHANGES.rst", "docs/changelog.md", "changes/12.txt", "NEWS", "release-notes.md"]))
+    assert not any(map(is_changelog, ["src/change_set.py/x.py", "src/exchange.py", "docs/guide.md"]))
