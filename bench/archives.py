@@ -15,7 +15,7 @@ from bench.report import Row, Table
 from dowse.archives.archive_database import ArchiveDatabase, open_database
 from dowse.archives.archive_replies import search_reply
 from dowse.archives.archive_search import search_archives
-from dowse.reading import DOCUMENT_EXTENSIONS
+from dowse.reading.formats import DOCUMENT_EXTENSIONS
 
 MARKER = "bench archives"
 DOCUMENTS = 10_000

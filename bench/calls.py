@@ -175,9 +175,9 @@ def _measure(root: Path, roots: list[Path], home: Path, queries: list[str], sear
     _fill_model_vectors(index)
     chunks, size = sum(index.store.totals(kind).chunks for kind in KINDS), index.store.size_bytes()
     index.close()
-    first, idle, cpu_ms, own_bytes = anyio.run(_search, root, queries, searches)
+    first, idle, cpu_ms, own_bytes = anyio.run(search_all, root, queries, searches)
     busy = anyio.run(_search_while_busy, root, _busy_root(roots, home), queries, searches)
-    print(f"{chunks:,} chunks: {_shown(idle)}; busy: {_shown(busy)}", file=sys.stderr, flush=True)
+    print(f"{chunks:,} chunks: {shown_times(idle)}; busy: {shown_times(busy)}", file=sys.stderr, flush=True)
     return Measured(chunks, first, idle, busy, cpu_ms, own_bytes, size)
 
 
@@ -212,7 +212,8 @@ def _busy_root(roots: list[Path], home: Path) -> Path:
     return root
 
 
-async def _search(root: Path, queries: list[str], searches: int) -> tuple[float, list[float], float, int]:
+async def search_all(root: Path, queries: list[str], searches: int) -> tuple[float, list[float], float, int]:
+    """Return the milliseconds of the first search and, sorted, of others, the processor time of each, and the memory."""
     async with Client(stdio_client(_server(root))) as client:
         await client.list_tools()
         pid = next(pid for pid in meter.process_tree(os.getpid()) if pid != os.getpid())
@@ -256,8 +257,8 @@ def _search_table(measured: dict[str, Measured], searches: int) -> Table:
     columns = [
         (
             f"{one.first_ms:.0f} ms (≤ {FIRST_GOAL_MS})",
-            _shown(one.idle) + (f" (≤ {GOALS_MS[name]})" if name in GOALS_MS else ""),
-            _shown(one.busy),
+            shown_times(one.idle) + (f" (≤ {GOALS_MS[name]})" if name in GOALS_MS else ""),
+            shown_times(one.busy),
             _ms(one.cpu_ms),
             f"{one.own_bytes / 1e6:.0f} MB",
             f"{one.index_bytes / 1e6:.0f} MB",
@@ -276,7 +277,8 @@ def _search_table(measured: dict[str, Measured], searches: int) -> Table:
     return Table(f"{searches} calls of `search_code` with all methods through stdio", rows)
 
 
-def _shown(times: list[float]) -> str:
+def shown_times(times: list[float]) -> str:
+    """Return the median, the nine tenths and the 99 hundredths of sorted times."""
     median, ninety, worst = (times[int(len(times) * share)] for share in (0.5, 0.9, 0.99))
     return f"{median:.1f} / {ninety:.1f} / {worst:.1f} ms"
 

@@ -1,37 +1,49 @@
-"""`python -m bench.million`: measure the search of a million synthetic chunks by vectors and by words, without a server."""
+"""`python -m bench.million`: measure the search of a million synthetic chunks, in the process and through stdio."""
 
 import argparse
+import hashlib
+import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import closing
+from functools import cache
 from pathlib import Path
 
+import anyio
 import numpy as np
 from numpy.typing import NDArray
 
-from bench import program
+from bench import calls, program
 from bench.report import Row, Table
 from dowse.encoding.packing import pack_vectors
+from dowse.encoding.selection import model_version
+from dowse.freshness.indexer import EXPECTED_FACTS, RECIPE
+from dowse.indexes.encoder_state import record_encoded_up_to, record_encoding_complete, wanted_versions
+from dowse.indexes.index import ProjectIndex
+from dowse.platform import stat_of
 from dowse.searching.ranking_constants import CHUNK_WEIGHTS
 from dowse.server.composition import SWITCH_SECONDS
-from dowse.store.lexical import LexicalIndex, Marker
-from dowse.store.lexical_entries import LexicalDocument
-from dowse.store.matrix import MatrixHeader, VectorRow, matrix_file, write_matrix
+from dowse.store.local import LocalStore
+from dowse.store.matrix import matrix_file
 from dowse.store.vector_search import MatrixRows, load_rows, nearest
-from dowse.types import TextQuery
+from dowse.types import Batch, Chunk, Document, Put, Reading, Symbol, TextQuery, View
 
 MARKER = "a million chunks"
 CHUNKS = 1_000_000
 CHUNKS_PER_DOCUMENT = 20
+DOCUMENTS_PER_BATCH = 1000
 DIMENSIONS = 384
 TOPICS = 20_000
 """Centres of the mixture that vectors are drawn from, so that each has about fifty near neighbours."""
 TOPIC_SHARE = 0.75
 VOCABULARY = 60_000
-WORDS_PER_CHUNK = 40
+WORDS_PER_LINE, LINES_PER_CHUNK = 10, 4
 QUERIES = 40
+SEARCHES = 100
+GOAL_MS = 60
 NEIGHBOURS = 250
-_DRAWN = 20_000
+_SCORED_AT_ONCE = 20_000
 
 Floats = NDArray[np.float32]
 
@@ -39,33 +51,104 @@ Floats = NDArray[np.float32]
 def main() -> int:
     """Measure the search of many synthetic chunks."""
     parser = argparse.ArgumentParser(prog="python -m bench.million", description=main.__doc__)
-    parser.add_argument("--home", type=Path, metavar="DIR", help="keep the synthetic index here, for the next run")
+    parser.add_argument("--home", type=Path, metavar="DIR", help="keep the synthetic project here, for the next run")
     parser.add_argument("--chunks", type=int, default=CHUNKS)
-    parser.add_argument("--only", choices=["vectors", "words"])
+    parser.add_argument("--only", choices=["index", "vectors", "words", "calls"])
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="index no longer; the next run goes on")
     program.add_markdown(parser, MARKER)
     return program.run(parser.parse_args(), MARKER, _tables)
 
 
 def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
     sys.setswitchinterval(SWITCH_SECONDS)
-    folder: Path = (options.home or work) / f"synthetic-{options.chunks}"
-    folder.mkdir(parents=True, exist_ok=True)
-    rows: list[Row] = [("", "p50 / p90", "processor time, median", f"of the {NEIGHBOURS} nearest, mean / worst")]
-    if options.only != "words":
-        rows.append(_measure_vectors(folder, options.chunks))
-    if options.only != "vectors":
-        rows.append(_measure_words(folder, options.chunks))
-    return [Table(f"{options.chunks:,} synthetic chunks", rows)]
+    home: Path = (options.home or work).resolve()
+    os.environ["DOWSE_HOME"] = str(home / "index")
+    root = home / f"synthetic-{options.chunks}"
+    root.mkdir(parents=True, exist_ok=True)
+    with closing(ProjectIndex(root)) as index:
+        if not index.exists:
+            index.update()
+        if not _fill(index, options.chunks // CHUNKS_PER_DOCUMENT, options.seconds) or options.only == "index":
+            return []
+        rows: list[Row] = [("", "p50 / p90", "processor time, median", f"of the {NEIGHBOURS} nearest, mean / worst")]
+        if options.only in (None, "vectors"):
+            rows.append(_measure_vectors(index))
+        if options.only in (None, "words"):
+            rows.append(_measure_words(index.store))
+    tables = [Table(f"{options.chunks:,} synthetic chunks, without a server", rows)] if len(rows) > 1 else []
+    return [*tables, _calls_table(root, options.chunks)] if options.only in (None, "calls") else tables
+
+
+# The index
+
+
+def _fill(index: ProjectIndex, documents: int, seconds: float) -> bool:
+    """Add documents to the store, without parsers, until all are there or the time is over; return which."""
+    deadline, store, version = time.monotonic() + seconds, index.whole, model_version(index.settings) or ""
+    done = store.totals("code").documents
+    while done < documents:
+        if time.monotonic() > deadline:
+            print(f"{done:,} of {documents:,} documents", file=sys.stderr)
+            return False
+        numbers = range(done + 1, min(done + DOCUMENTS_PER_BATCH, documents) + 1)
+        store.apply(Batch([_put(index.root, number) for number in numbers], encoder=version))
+        done = numbers[-1]
+    if store.fact(EXPECTED_FACTS[View.PROJECT]) != str(documents):
+        for encoder in wanted_versions(store, index.settings):
+            record_encoded_up_to(store, encoder, store.newest_chunk_id())
+        record_encoding_complete(store, index.settings)
+        store.set_fact(EXPECTED_FACTS[View.PROJECT], str(documents))
+    return True
+
+
+def _put(root: Path, number: int) -> Put:
+    """Write a file of made-up words, and return its document with chunks and vectors."""
+    generator = np.random.default_rng(number)
+    path = f"folder{number % 500}/file{number}.py"
+    texts = [
+        "\n".join(" ".join(_words(generator, WORDS_PER_LINE)) for _ in range(LINES_PER_CHUNK)) + "\n"
+        for _ in range(CHUNKS_PER_DOCUMENT)
+    ]
+    text = "".join(texts)
+    file = root / path
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text, encoding="ascii")
+    chunks, start = list[Chunk](), 0
+    for at, part in enumerate(texts):
+        line = 1 + at * LINES_PER_CHUNK
+        symbols = (Symbol(part.split(maxsplit=1)[0], "function", line),)
+        chunks.append(Chunk(part, start, start + len(part), line, line + LINES_PER_CHUNK - 1, symbols))
+        start += len(part)
+    document = Document(
+        path, "code", "python", stat_of(file.stat()), hashlib.sha256(text.encode()).digest(), Reading(text, file.name)
+    )
+    return Put(document, tuple(chunks), recipe=RECIPE, vectors=pack_vectors(_draw(generator, CHUNKS_PER_DOCUMENT)))
+
+
+# Through stdio
+
+
+def _calls_table(root: Path, chunks: int) -> Table:
+    generator = np.random.default_rng(8)
+    queries = [" ".join(_words(generator, 4)) for _ in range(SEARCHES + 30)]
+    first, times, cpu_ms, own_bytes = anyio.run(calls.search_all, root, queries, SEARCHES)
+    rows: list[Row] = [
+        ("", ""),
+        ("first search, 5 s after the handshake", f"{first:.0f} ms"),
+        ("later ones, p50 / p90 / p99 (to reach: p50)", f"{calls.shown_times(times)} (≤ {GOAL_MS})"),
+        ("processor time of the server for one search", f"{cpu_ms:.1f} ms"),
+        ("memory of the server after them, not file-backed", f"{own_bytes / 1e6:.0f} MB"),
+    ]
+    return Table(f"{SEARCHES} calls of `search_code` over {chunks:,} synthetic chunks through stdio", rows)
 
 
 # Vectors
 
 
-def _measure_vectors(folder: Path, chunks: int) -> Row:
-    file = matrix_file(folder, "synthetic")
-    if not file.exists():
-        write_matrix(file, MatrixHeader("synthetic", "synthetic", DIMENSIONS, 0, 0, 1), _vector_rows(chunks))
-    rows = load_rows(file)
+def _measure_vectors(index: ProjectIndex) -> Row:
+    version = model_version(index.settings) or ""
+    index.store.nearest(version, np.ones(DIMENSIONS, np.float32), 1)  # writes the matrix, if it is not there yet
+    rows = load_rows(matrix_file(index.folder, version))
     assert rows is not None  # noqa: S101 - it has just been written
     queries = list(_draw(np.random.default_rng(9), QUERIES))
     times, found = _time(lambda at: {hit.id for hit in nearest(rows, queries[at], NEIGHBOURS)})
@@ -74,49 +157,35 @@ def _measure_vectors(folder: Path, chunks: int) -> Row:
 
 
 def _exact(rows: MatrixRows, query: Floats) -> set[int]:
-    blocks = range(0, len(rows.cells), _DRAWN)
-    scores = np.concatenate([rows.cells[at : at + _DRAWN].astype(np.float32) @ query for at in blocks]) * rows.scales
+    blocks = (slice(at, at + _SCORED_AT_ONCE) for at in range(0, len(rows.cells), _SCORED_AT_ONCE))
+    scores = np.concatenate([rows.cells[block].astype(np.float32) @ query for block in blocks]) * rows.scales
     return set(rows.chunks[np.argpartition(-scores, NEIGHBOURS)[:NEIGHBOURS]].tolist())
-
-
-def _vector_rows(chunks: int) -> Iterator[VectorRow]:
-    generator = np.random.default_rng(1)
-    for start in range(0, chunks, _DRAWN):
-        for at, vector in enumerate(pack_vectors(_draw(generator, min(_DRAWN, chunks - start))), start + 1):
-            yield VectorRow(at, 1 + at // CHUNKS_PER_DOCUMENT, "code", 1, vector)
 
 
 def _draw(generator: np.random.Generator, count: int) -> Floats:
     """Return vectors near some of the topics, with dimensions ordered by importance as the model orders them."""
     by_importance = (1 / np.sqrt(1 + np.arange(DIMENSIONS) / 16)).astype(np.float32)
-    topics = np.random.default_rng(0).standard_normal((TOPICS, DIMENSIONS), np.float32)
     noise = generator.standard_normal((count, DIMENSIONS), np.float32)
-    mixed = TOPIC_SHARE * topics[generator.integers(0, TOPICS, count)] + (1 - TOPIC_SHARE**2) ** 0.5 * noise
+    mixed = TOPIC_SHARE * _topics()[generator.integers(0, TOPICS, count)] + (1 - TOPIC_SHARE**2) ** 0.5 * noise
     vectors: Floats = mixed * by_importance
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors
 
 
+@cache
+def _topics() -> Floats:
+    return np.random.default_rng(0).standard_normal((TOPICS, DIMENSIONS), np.float32)
+
+
 # Words
 
 
-def _measure_words(folder: Path, chunks: int) -> Row:
-    index = LexicalIndex(folder / "words")
-    if index.marker() is None:
-        index.begin()
-        index.write(Marker("synthetic", 1, 1), (), _documents(chunks))()
+def _measure_words(store: LocalStore) -> Row:
     generator = np.random.default_rng(7)
     queries = [TextQuery(tuple(_words(generator, 4)), CHUNK_WEIGHTS) for _ in range(QUERIES)]
-    times, _ = _time(lambda at: {hit.id for hit in index.find_chunks(queries[at], NEIGHBOURS)})
+    store.refresh()
+    times, _ = _time(lambda at: {hit.id for hit in store.find_chunks(queries[at], NEIGHBOURS)})
     return ("best chunks by words, 4 words", *times, "")
-
-
-def _documents(chunks: int) -> Iterator[LexicalDocument]:
-    generator = np.random.default_rng(2)
-    for document, start in enumerate(range(1, chunks + 1, CHUNKS_PER_DOCUMENT), 1):
-        texts = [" ".join(_words(generator, WORDS_PER_CHUNK)) for _ in range(CHUNKS_PER_DOCUMENT)]
-        parts = [(start + at, text, text.split()[:1], ()) for at, text in enumerate(texts)]
-        yield LexicalDocument(document, "code", f"folder{document % 500}/file{document}.py", parts)
 
 
 def _words(generator: np.random.Generator, count: int) -> list[str]:

@@ -27,7 +27,7 @@ def test_its_state_changes_with_every_change_and_only_then(tmp_path: Path) -> No
 
 def test_a_fact_is_read_again_after_each_change(tmp_path: Path) -> None:
     ours, theirs = (Catalog(tmp_path / "catalog.sqlite") for _ in range(2))
-    seen = []
+    seen = list[tuple[str | None, ...]]()
     for writer in (ours, theirs, ours, theirs):
         writer.set_fact("note", f"{len(seen)}")
         seen.append((ours.fact("note"), theirs.fact("note"), ours.fact("other")))

@@ -7,11 +7,9 @@ import contextlib
 import errno
 import glob
 import os
-import platform
 import shutil
 import signal
 import stat
-import subprocess
 import sys
 import tempfile
 import time
@@ -361,11 +359,11 @@ else:
 
 def start_in_background(command: list[str]) -> int:
     """Start a program that outlives this process, without input and output, and return its process id."""
+    from subprocess import DEVNULL, Popen  # here because few commands need it
+
     flags = {"creationflags": 0x00000008 | 0x00000200} if IS_WINDOWS else {"start_new_session": True}
     # The program is detached and never waited for; a return code keeps Popen from warning about that.
-    process = subprocess.Popen(  # noqa: S603 - our own program, no shell
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, close_fds=True, **flags
-    )
+    process = Popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, close_fds=True, **flags)  # noqa: S603 - ours
     process.returncode = 0
     return process.pid
 
@@ -378,6 +376,8 @@ def lower_priority() -> None:
 
 def is_arm() -> bool:
     """Return whether this processor is an ARM."""
+    import platform  # only the model needs it
+
     return platform.machine().lower() in ("aarch64", "arm64")
 
 

@@ -8,7 +8,8 @@ import hashlib
 from dowse.chunking import chunk
 from dowse.parsing.document_parsing import start_parsing
 from dowse.parsing.parsed_outlines import outline as outline_in_pool
-from dowse.reading import detect_language, read_document
+from dowse.reading.file_reading import read_document
+from dowse.reading.languages import detect_language
 from dowse.reading.links import find_links
 from dowse.reading.outlines import Outline
 from dowse.types import FileContent, Stat, Verdict, View

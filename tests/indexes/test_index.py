@@ -291,7 +291,7 @@ def wait_until_done(project: ProjectIndex) -> None:
 
 def test_every_occurrence_is_found_in_a_project_that_was_not_indexed(tmp_path: Path) -> None:
     project = ProjectIndex(write_tree(tmp_path / "p", {"a.py": "x = 1\n", "b.py": "x = 1\nx = 1\n"}))
-    found, coverage = find_all(project, "x = 1", SearchOptions(limit=10), is_pattern=False)
+    found, coverage = find_all(project, "x = 1", SearchOptions(limit=10), is_pattern=False, seconds=10)
     assert (found.total, found.files, found.is_complete, coverage.is_complete) == (3, 2, True, True)
 
 

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from dowse import chunking, reading
+from dowse import chunking
 from dowse.encoding.packing import encode_chunks
 from dowse.encoding.shipped import static_encoder
 from dowse.parsing.document_parsing import ParsedDocument, parse, start_parsing
 from dowse.parsing.parser_limits import MAX_PROCESSES, MEMORY_BYTES
+from dowse.reading import file_reading
 from dowse.reading.languages import detect_language
 from dowse.settings import Settings
 from dowse.sources.document_files import DocumentFiles
@@ -68,7 +69,7 @@ def test_a_source_file_is_what_the_readers_and_the_chunker_make_of_it(source: Pr
     kind: Kind = "docs" if path.endswith((".md", ".txt", ".rst")) else "code"
     content = content_of(path, SOURCES[path], kind)
     found = parsed(source, content)
-    expected = reading.read(content.data, path, content.language)
+    expected = file_reading.read(content.data, path, content.language)
     assert found.document.reading == expected
     assert (found.chunks, found.is_truncated) == chunking.chunk(expected.text, content.language, kind)
     assert found.problem == ""
@@ -98,7 +99,7 @@ def test_a_document_is_what_its_reader_makes_of_it(tmp_path: Path, path: str) ->
     content = content_of(path, DOCUMENTS[path], "docs", is_converted=True)
     found = parse(DocumentFiles(tmp_path, Settings()), content)
     assert not isinstance(found, Verdict)
-    assert found.reading == reading.read_document(content.data, path)
+    assert found.reading == file_reading.read_document(content.data, path)
     assert (found.path, found.content_hash, found.language) == (path, content.content_hash, "markdown")
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.reading import detect_language
+from dowse.reading.languages import detect_language
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.reading import read_document
+from dowse.reading.file_reading import read_document
 from dowse.reading.link_resolution import Broken, External, Fault, Foreign, Internal, Resolved, resolve_link
 from dowse.reading.link_targets import LinkTarget, LinkTargets
 

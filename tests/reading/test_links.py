@@ -2,7 +2,7 @@
 
 import pytest
 
-from dowse.reading import read
+from dowse.reading.file_reading import read
 from dowse.reading.links import find_links
 from dowse.types import Link
 

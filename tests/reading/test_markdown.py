@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.reading import read
+from dowse.reading.file_reading import read
 from dowse.types import Reading
 
 BADGES = "[![build](https://ci/badge.svg)](https://ci) ![logo](logo.png)"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dowse.reading import read_document
+from dowse.reading.file_reading import read_document
 from dowse.types import Link, Reading
 
 

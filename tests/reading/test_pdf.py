@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from dowse.errors import FormatNotReadable
 from dowse.parsing.document_parsing import ParsedDocument, start_parsing
-from dowse.reading import pdf, read_document
+from dowse.reading import pdf
+from dowse.reading.file_reading import read_document
 from dowse.reading.pdf import page_text
 from dowse.settings import Settings
 from dowse.sources.document_files import DocumentFiles

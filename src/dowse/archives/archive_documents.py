@@ -13,8 +13,8 @@ from dowse.archives.file_groups import ORIGINALS, FileGroup
 from dowse.archives.query_results import parse_metadata, result_to_markdown
 from dowse.archives.rfc_headers import RfcHeader, parse_rfc_header
 from dowse.archives.url_identities import DOI, arxiv_identity, doi_identity, is_web_url, url_identity
-from dowse.reading import read_as_plain_text, read_document
 from dowse.reading.decoding import decode
+from dowse.reading.file_reading import read_as_plain_text, read_document
 from dowse.reading.front_matter import parse_front_matter
 from dowse.reading.shorten import MAX_TITLE_CHARS, shorten
 from dowse.sources.document_types import suffix_of

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from dowse import chunking, reading, sources
 from dowse.encoding.packing import encode_chunks
 from dowse.freshness.scan import Drift, scan, scan_paths
 from dowse.memory_plan import is_memory_small, scaled
-from dowse.parsing.document_parsing import ParsedDocument, expect, parse, start_parsing
 from dowse.parsing.read_ahead import read_ahead
 from dowse.platform import release_memory
 from dowse.protocols import DocumentReader, Encoder, FileSource, ReadText, Store
@@ -33,6 +33,9 @@ from dowse.types import (
     Verdict,
     View,
 )
+
+if TYPE_CHECKING:
+    from dowse.parsing.document_parsing import ParsedDocument
 
 FIRST_BATCH_FILES = 250
 FIRST_BATCH_SECONDS = 1.0
@@ -148,6 +151,8 @@ def apply_drift(
     table: OpenTable = no_table,
 ) -> None:
     """Apply the result of a scan. A file with the same content is not chunked again."""
+    from dowse.parsing.document_parsing import expect  # imports readers, which a search does not need
+
     if drift.views is not source.views:  # another process has added a view
         drift = scan_paths(source, store, RECIPE, drift.paths)
     expect([*drift.new, *drift.changed])
@@ -231,6 +236,8 @@ def _start_representation(
 
     It is not chunked again if `pending` knows the chunks of the same content.
     """
+    from dowse.parsing.document_parsing import start_parsing  # as above
+
     twin = pending.find_duplicate(content) if pending else None
     wait = start_parsing(source, content, is_cut=twin is None, is_encoded=is_encoded)
 
@@ -243,7 +250,7 @@ def _start_representation(
     return finish
 
 
-def make_put(parsed: ParsedDocument) -> Put:
+def make_put(parsed: "ParsedDocument") -> Put:
     """Return the change for the store that a parsed document is."""
     return Put(parsed.document, parsed.chunks, parsed.is_truncated, RECIPE, parsed.vectors, parsed.problem)
 
@@ -373,6 +380,8 @@ def text_reader(source: FileSource) -> ReadText:
             return None
         if document.is_verbatim:
             return content.data[document.text_start :].decode()
+        from dowse.parsing.document_parsing import parse  # as above
+
         parsed = parse(source, content)
         return None if isinstance(parsed, Verdict) else parsed.reading.text
 

@@ -28,7 +28,6 @@ from dowse.indexes.old_layout import retire_old_documents, views_to_index
 from dowse.indexes.opened_index import OpenedIndex
 from dowse.indexes.remaining_time import record_start
 from dowse.indexes.sidecar_files import check_sidecar_files, write_sidecar_files
-from dowse.parsing.parser_pool import shared_pool
 from dowse.platform import make_private_folder
 from dowse.protocols import Encoder
 from dowse.settings import write_default_settings
@@ -267,6 +266,8 @@ class ProjectIndex(OpenedIndex):
             drift = None  # it was about other views
         for warning in self.warnings:
             log.warning(warning)
+        from dowse.parsing.parser_pool import shared_pool  # a search does not need it
+
         shared_pool().expect(0)  # it starts while the files are scanned
         drift = drift or find_drift(self.kept_source, store)
         if not is_confirmed:

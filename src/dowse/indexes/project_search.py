@@ -3,6 +3,7 @@
 import contextlib
 import sys
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from dowse.errors import NotWritable, PathRefused, UsageError
 from dowse.freshness.indexer import EXPECTED_FACTS
@@ -13,11 +14,13 @@ from dowse.indexes.query_vectors import QueryEncoder, encode_query
 from dowse.indexes.remaining_time import seconds_left
 from dowse.platform import refusal_to_write, start_in_background
 from dowse.protocols import Searchable
-from dowse.searching.exact_search import DEFAULT_SECONDS, Occurrences, exact_matcher, find_occurrences, pattern_matcher
-from dowse.searching.explain import RankExplanation, explain_ranking
 from dowse.searching.query_terms import SearchQuery, parse_search_query
 from dowse.searching.search import Answer, SearchedFiles, SearchOptions, search_store
 from dowse.types import KINDS, Coverage, Progress, Verdict, View
+
+if TYPE_CHECKING:
+    from dowse.searching.exact_search import Occurrences
+    from dowse.searching.explain import RankExplanation
 
 AT_ONCE_FILES = 200
 """Up to this many changed files are indexed before an answer; with more, the answer comes first and says so."""
@@ -78,15 +81,17 @@ def find_all(
     options: SearchOptions,
     *,
     is_pattern: bool,
+    seconds: float,
     offset: int = 0,
-    seconds: float = DEFAULT_SECONDS,
     progress: Progress | None = None,
-) -> tuple[Occurrences, Coverage]:
+) -> "tuple[Occurrences, Coverage]":
     """Find every occurrence of a text or pattern; the index is first brought up to date, however long that takes."""
+    from dowse.searching.exact_search import exact_matcher, find_occurrences, pattern_matcher  # rarely needed
+
     matcher = pattern_matcher(text) if is_pattern else exact_matcher(text)
     options = replace(options, masks_secrets=index.settings.mask_secrets)
 
-    def answer() -> tuple[Occurrences, Coverage]:
+    def answer() -> "tuple[Occurrences, Coverage]":
         pending = update_if_quick(index, "", waits=True, progress=progress)
         found = find_occurrences(index.store, index.source.read_bytes, matcher, options, offset=offset, seconds=seconds)
         covered = coverage(index, pending)
@@ -95,13 +100,15 @@ def find_all(
     return answer_or_rebuild(index, answer)
 
 
-def explain_rank(index: ProjectIndex, text: str, path: str, encoder: QueryEncoder | None = None) -> RankExplanation:
+def explain_rank(index: ProjectIndex, text: str, path: str, encoder: QueryEncoder | None = None) -> "RankExplanation":
     """Explain the rank of a file for a query by its signals."""
     verdict = index.source.verdict(path)
     if not verdict.is_allowed:
         raise PathRefused(f"{verdict.path} is not indexed: {verdict.reason}. See: dowse why {verdict.path}")
     update_if_quick(index, text, waits=True)
     index.store.refresh()
+    from dowse.searching.explain import explain_ranking  # rarely needed
+
     query = parse_search_query(text)
     return explain_ranking(index.store, query, verdict.path, encode_query(index, query, "hybrid", encoder, index.store))
 

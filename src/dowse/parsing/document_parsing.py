@@ -9,7 +9,8 @@ from dowse.chunking import cut_as_plain_text
 from dowse.parsing.parser_pool import shared_pool
 from dowse.parsing.parser_process import ParserReply, ParserRequest
 from dowse.protocols import FileSource
-from dowse.reading import detect_language, read_as_plain_text
+from dowse.reading.file_reading import read_as_plain_text
+from dowse.reading.languages import detect_language
 from dowse.types import Chunk, Document, Entry, FileContent, Link, Reading, Reason, Symbol, Verdict
 
 

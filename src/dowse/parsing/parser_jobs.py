@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from dowse import chunking, reading
+from dowse import chunking
 from dowse.errors import Failed, FormatNotReadable
+from dowse.reading import file_reading
 from dowse.types import Chunk, Reading
 
 if TYPE_CHECKING:
@@ -40,9 +41,9 @@ def run_job(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
 def _parse_document(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
     try:
         if fields["is_converted"]:
-            found = reading.read_document(data, fields["path"])
+            found = file_reading.read_document(data, fields["path"])
         else:
-            found = reading.read(data, fields["path"], fields["language"])
+            found = file_reading.read(data, fields["path"], fields["language"])
     except FormatNotReadable as error:
         return {"unreadable": str(error)}, b""
     reply: Fields = {"reading": _reading_to_json(found)}

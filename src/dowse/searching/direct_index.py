@@ -15,7 +15,7 @@ from math import exp
 from dowse.chunking import MAX_CHUNKS
 from dowse.chunking.spans import Text, make_chunks
 from dowse.chunking.splitter import CODE_SIZE, DOCS_SIZE, split_text
-from dowse.reading import read_as_plain_text
+from dowse.reading.file_reading import read_as_plain_text
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import MAX_TERMS
 from dowse.searching.field_statistics import SATURATION, FieldCounts, FieldStatistics

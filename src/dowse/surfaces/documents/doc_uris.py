@@ -5,7 +5,7 @@ import binascii
 from urllib.parse import quote, unquote
 
 from dowse.errors import UsageError
-from dowse.reading import DOCUMENT_EXTENSIONS
+from dowse.reading.formats import DOCUMENT_EXTENSIONS
 from dowse.sources.document_types import suffix_of
 
 SCHEME = "docs://"

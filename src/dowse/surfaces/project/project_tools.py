@@ -62,8 +62,8 @@ class ProjectTools:
 
     def __init__(self, surface: ProjectSurface) -> None:
         self._surface = surface
-        self._settings_files: tuple[Path, ...] = ()
-        self._settings = SettingsFiles()
+        self._settings_of: list[Path] = []
+        self._settings: SettingsFiles | None = None
         self._built_for: tuple[object, ...] | None = None
         self._tools: tuple[Tool, ...] = ()
 
@@ -82,10 +82,11 @@ class ProjectTools:
 
     def _has_hints(self) -> bool:
         """Return whether the settings of the first project ask for longer descriptions."""
-        projects = self._surface.service.projects
-        files = (global_settings_file(), *(index_folder(served.root) / "config.json" for served in projects[:1]))
-        if files != self._settings_files:
-            self._settings_files, self._settings = files, SettingsFiles(*files)
+        roots = [served.root for served in self._surface.service.projects[:1]]
+        if self._settings is None or roots != self._settings_of:
+            folders = map(index_folder, roots)
+            self._settings = SettingsFiles(global_settings_file(), *(folder / "config.json" for folder in folders))
+            self._settings_of = roots
         return self._settings.current().enhanced_tool_descriptions
 
 
