@@ -1,8 +1,14 @@
-"""The highest of many scores, found without sorting all of them."""
+"""The nearest of many vectors, found without comparing all of them in full."""
+
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from dowse.encoding.packing import pack_vectors
+from dowse.store import vector_search
+from dowse.store.matrix import MatrixHeader, VectorRow, write_matrix
 from dowse.store.vector_search import _highest
 
 
@@ -21,3 +27,34 @@ def test_the_highest_scores_are_found_however_they_lie(kind: str, count: int) ->
     found = _highest(scores, count)
     assert len(set(found.tolist())) == min(count, 1000)
     assert sorted(scores[found]) == sorted(scores)[max(0, 1000 - count) :]
+
+
+@pytest.mark.parametrize("is_ordered", [True, False])
+def test_the_vectors_decide_whether_a_shortlist_is_made_not_the_query(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_ordered: bool
+) -> None:
+    """A query of unusual words was compared with every vector in full, which took seconds on a million."""
+    count, dimensions = vector_search.SHORTLIST_ROWS + 500, 2 * vector_search.ROUGH_DIMENSIONS
+    vectors = np.random.default_rng(1).standard_normal((count, dimensions)).astype(np.float32)
+    query = np.ones(dimensions, np.float32)
+    if is_ordered:
+        vectors[:, dimensions // 2 :] *= 0.1
+    query[: dimensions // 2] *= 0.1 if is_ordered else 10
+    file = tmp_path / "made.matrix"
+    rows = [VectorRow(at, at, "code", 1, packed) for at, packed in enumerate(pack_vectors(vectors), 1)]
+    write_matrix(file, MatrixHeader("catalog", "encoder", dimensions, 0, 0, 1), rows)
+    loaded = vector_search.load_rows(file)
+    assert loaded is not None
+    scored = list[int]()
+    plain = vector_search._dot_products
+
+    def counted(cells: Any, *others: Any) -> Any:
+        scored.append(len(cells))
+        return plain(cells, *others)
+
+    monkeypatch.setattr(vector_search, "_dot_products", counted)
+    found = vector_search.nearest(loaded, query, 5)
+    assert scored == ([count, vector_search.SHORTLIST_ROWS] if is_ordered else [count])
+    if not is_ordered:
+        exact = vectors @ query
+        assert [hit.id for hit in found][:1] == [int(np.argmax(exact)) + 1]
