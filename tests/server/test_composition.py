@@ -17,7 +17,7 @@ from tests.sample_data import write_tree
 from tests.sites.sample_sites import SITE, index
 
 CODE = {
-    "search_code", "search_docs", "search_by_path", "get_index_status", "list_projects",
+    "search_code", "search_docs", "search_by_path", "find_text", "get_index_status", "list_projects",
     "create_index", "reindex_project", "reindex_file", "delete_index",
 }  # fmt: skip
 SITES = {"search_fruit", "get_article", "get_index_info"}
@@ -64,6 +64,18 @@ def test_every_surface_is_offered_where_there_is_something_to_it(root: Path, tmp
     with_all = composed(root, site_file(tmp_path))
     everything = CODE | INDEXES | SITES | FEDERATED | {"search_documents", "searchLocalArchives"}
     assert offered_tools(with_all, mode) == everything
+
+
+@pytest.mark.parametrize(("level", "tokens"), [("minimal", 600), ("standard", 4000)])
+def test_the_tools_cost_a_client_few_tokens(root: Path, level: Level, tokens: int) -> None:
+    """A token counts as four characters, as in the budget of a reply."""
+
+    async def listed() -> int:
+        async with Client(composed(root, level=level).server()) as client:
+            tools = (await client.list_tools()).tools
+        return sum(len(tool.model_dump_json(by_alias=True, exclude_none=True)) for tool in tools)
+
+    assert anyio.run(listed) <= 4 * tokens
 
 
 def test_full_adds_what_is_seldom_needed(root: Path) -> None:

@@ -100,12 +100,15 @@ def find_all(
     return answer_or_rebuild(index, answer)
 
 
-def explain_rank(index: ProjectIndex, text: str, path: str, encoder: QueryEncoder | None = None) -> "RankExplanation":
-    """Explain the rank of a file for a query by its signals."""
+def explain_rank(
+    index: ProjectIndex, text: str, path: str, encoder: QueryEncoder | None = None, *, is_fresh: bool = False
+) -> "RankExplanation":
+    """Explain the rank of a file for a query by its signals, in the index as it is if that `is_fresh`."""
     verdict = index.source.verdict(path)
     if not verdict.is_allowed:
         raise PathRefused(f"{verdict.path} is not indexed: {verdict.reason}. See: dowse why {verdict.path}")
-    update_if_quick(index, text, waits=True)
+    if not is_fresh:
+        update_if_quick(index, text, waits=True)
     index.store.refresh()
     from dowse.searching.explain import explain_ranking  # rarely needed
 

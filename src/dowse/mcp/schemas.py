@@ -6,7 +6,7 @@ TEXT: Schema = {"type": "string"}
 NUMBER: Schema = {"type": "number"}
 FLAG: Schema = {"type": "boolean"}
 TEXTS: Schema = {"type": "array", "items": TEXT}
-SCREENING: dict[str, Schema] = {"masked": TEXTS, "flags": TEXTS}
+SCREENING: dict[str, Schema] = {"masked": {"type": "array"}, "flags": {"type": "array"}}
 """Fields of a hit: the kinds of secrets masked in it, and its content warnings."""
 
 
@@ -28,7 +28,7 @@ def reply(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
     schema: Schema = {"type": "object", "properties": properties}
     if not required:
         return schema
-    return {**schema, "anyOf": [{"required": list(required)}, {"required": ["code", "userMessage"]}]}
+    return {**schema, "anyOf": [{"required": list(required)}, {"required": ["code"]}]}
 
 
 def item(required: tuple[str, ...], **properties: Schema) -> Schema:

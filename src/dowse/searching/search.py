@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import fsum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from dowse.errors import UsageError
 from dowse.globs import compile_glob
@@ -14,6 +14,7 @@ from dowse.searching import ranking_constants
 from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, Spelling, gather_evidence
 from dowse.searching.passage_screening import screen_passages
 from dowse.searching.passages import Passage, holds_phrase, merge_passages, select_passage, terms_among
+from dowse.searching.path_kinds import kinds_of
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, RankedFile, best_chunks, leg_scores, rank_files, shortlist
 from dowse.searching.verification import Current, ReadBytes, verify
@@ -22,6 +23,10 @@ from dowse.types import Kind, Scored, StoredChunk, StoredDocument
 MAX_LIMIT = 1000
 SPARE_FILES = 5
 """Files that are fetched at once to replace outdated ones."""
+
+
+Tests = Literal["ranked", "none", "only"]
+_TEST_KINDS = frozenset({"test", "example"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,10 @@ class SearchOptions:
     masks_secrets: bool = True
     spelling: Spelling | None = None
     """The spelling of the query, if it was checked before."""
+    excluded_globs: tuple[str, ...] = ()
+    """Paths that are left out."""
+    tests: Tests = "ranked"
+    """Whether files that are tests or examples by their path are ranked lower, left out, or the only ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,17 +176,22 @@ def _search_methods(options: SearchOptions, vectors: Sequence[QueryVector]) -> d
 
 def scope_of(store: ChunkReader, options: SearchOptions) -> Scope:
     """Return the scope that the options describe."""
-    if options.path_glob is None and options.language is None:
+    if not (options.path_glob or options.language or options.excluded_globs) and options.tests == "ranked":
         return Scope(options.kind, options.among)
     expression = compile_glob(options.path_glob) if options.path_glob else None
+    excluded = [compile_glob(glob) for glob in options.excluded_globs]
     language = options.language.lower() if options.language else None
+
+    def is_wanted(path: str) -> bool:
+        if (expression and not expression.fullmatch(path)) or any(glob.fullmatch(path) for glob in excluded):
+            return False
+        return options.tests == "ranked" or (options.tests == "only") == bool(kinds_of(path) & _TEST_KINDS)
+
     if language is None:  # reading the documents themselves takes forty times as long
-        among = {number for number, path in store.ids_by_path() if expression is None or expression.fullmatch(path)}
+        among = {number for number, path in store.ids_by_path() if is_wanted(path)}
     else:
         among = {
-            document.id
-            for document in store.documents()
-            if document.language == language and (expression is None or expression.fullmatch(document.path))
+            document.id for document in store.documents() if document.language == language and is_wanted(document.path)
         }
     return Scope(options.kind, frozenset(among if options.among is None else among & options.among))
 

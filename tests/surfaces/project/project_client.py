@@ -14,6 +14,7 @@ from mcp_types import Tool as ListedTool
 
 from dowse.keeping.service import Service
 from dowse.mcp.reply_budget import BUDGET_TOKENS
+from dowse.mcp.tools import Level
 from dowse.server.composition import ComposedServer, Offer
 from mcp import Client
 
@@ -68,12 +69,13 @@ def run_conversation(
     *roots: Path,
     start: Path | None = None,
     budget_tokens: int = BUDGET_TOKENS,
+    level: Level = "standard",
     **client: Any,
 ) -> Result:
     """Run a conversation with a server of some roots, or of the root that is detected from `start`."""
 
     async def run() -> Result:
-        offer = Offer(("code",), budget_tokens=budget_tokens)
+        offer = Offer(("code",), level, budget_tokens=budget_tokens)
         server = ComposedServer(Service(list(roots)), start or Path("/"), offer).server()
         async with Client(server, mode=mode, **client) as connected:
             try:

@@ -1,4 +1,4 @@
-"""The nine tools: their effects, replies and annotations."""
+"""The ten tools: their effects, replies and annotations."""
 
 import json
 import os
@@ -26,6 +26,7 @@ KEYS: dict[str, tuple[dict[str, Any], dict[str, type | tuple[type, ...]]]] = {
     "search_code": ({"query": "peel"}, {"results": list, "totalResults": int, "searchTimeMs": float}),
     "search_docs": ({"query": "peel"}, {"results": list, "totalResults": int, "searchTimeMs": float}),
     "search_by_path": ({"pattern": "**"}, {"matches": list, "totalMatches": int}),
+    "find_text": ({"text": "peel_apple"}, {"matches": list, "totalMatches": int, "totalFiles": int, "complete": bool}),
     "get_index_status": (
         {},
         {
@@ -48,6 +49,7 @@ HIT: dict[str, type | tuple[type, ...]] = {"path": str, "text": str, "score": fl
 ANNOTATIONS = {
     # read-only, destructive, idempotent
     "search_code": (True, False, True),
+    "find_text": (True, False, True),
     "search_docs": (True, False, True),
     "search_by_path": (True, False, True),
     "get_index_status": (True, False, True),

@@ -22,6 +22,7 @@ from dowse.mcp.confirmation import ask_consent
 from dowse.mcp.reply_budget import Reply, present
 from dowse.mcp.reply_status import coverage_warnings
 from dowse.mcp.tools import Call
+from dowse.searching.exact_search import Occurrences, exact_matcher, find_occurrences, pattern_matcher
 from dowse.searching.query_terms import SearchQuery, parse_search_query
 from dowse.searching.search import SearchOptions
 from dowse.surfaces.project import path_search
@@ -36,17 +37,20 @@ from dowse.surfaces.project.project_replies import (
     search_reply,
     status_reply,
 )
+from dowse.surfaces.project.text_replies import explanation_reply, occurrences_reply
 from dowse.surfaces.root_detection import find_roots
-from dowse.types import KINDS, Kind
+from dowse.types import KINDS, Coverage, Kind
 
 Result = TypeVar("Result")
 
 INSTRUCTIONS = (
     "Searches the code and documentation of the project on this machine. Ask search_code or search_docs before "
-    "reading whole files; search_by_path finds files by name. create_index comes first, once. Replies say when the "
+    "reading whole files; search_by_path finds files by name, find_text lists every occurrence of a text. create_index comes first, once. Replies say when the "
     "index is not complete."
 )
 
+FIND_SECONDS = 5.0
+"""How long one project is searched for a text; the reply says if that was not enough."""
 REBUILD_QUESTION = "This will rebuild the entire index. Continue?"
 DELETE_QUESTION = "Delete the index for this project? This cannot be undone."
 CREATE_QUESTION = "Index {count} files of {name}?"
@@ -68,15 +72,25 @@ class ProjectSurface:
         limit, offset = int(arguments["top_k"]), int(arguments["offset"])
         if arguments["path"]:
             path_search.compile_pattern(arguments["path"])
+        excluded = [path_search.relative_pattern(glob) for glob in arguments["exclude"] or ()]
+        for glob in excluded:
+            path_search.compile_pattern(glob)
         options = SearchOptions(
-            offset + limit, kind, None, arguments["language"], sys.maxsize, arguments["mode"], arguments["alpha"]
-        )
+            offset + limit, kind, None, arguments["language"], sys.maxsize, arguments["mode"], arguments["alpha"],
+            tests=arguments.get("tests", "ranked"),
+        )  # fmt: skip
         query = parse_search_query(arguments["query"])
         projects = await self._chosen(call)
         answers, problems = await _ask_each(
             projects,
             lambda served: self._search_one(
-                served, query, replace(options, path_glob=self._glob_within(served, arguments["path"]))
+                served,
+                query,
+                replace(
+                    options,
+                    path_glob=self._glob_within(served, arguments["path"]),
+                    excluded_globs=tuple(self._glob_within(served, glob) or glob for glob in excluded),
+                ),
             ),
         )
         found = [answer for _, answer in answers]
@@ -126,6 +140,36 @@ class ProjectSurface:
             **incomplete_notes([matches.coverage for _, matches in found], pending),
             **present(hint="" if paths else path_search.suggest_pattern(pattern)),
         }
+
+    async def find_text(self, call: Call) -> Reply:
+        """Find every occurrence of a text or pattern."""
+        arguments = call.arguments
+        limit, offset = int(arguments["limit"]), int(arguments["offset"])
+        make_matcher = pattern_matcher if arguments["regex"] else exact_matcher
+        matcher = make_matcher(arguments["text"])
+        if arguments["path"]:
+            path_search.compile_pattern(arguments["path"])
+
+        def find(index: ProjectIndex, pending: list[str], glob: str | None) -> tuple[Occurrences, Coverage]:
+            options = SearchOptions(offset + limit, path_glob=glob, masks_secrets=index.settings.mask_secrets)
+            found = find_occurrences(index.store, index.source.read_bytes, matcher, options, seconds=FIND_SECONDS)
+            return found, coverage(index, len(pending))
+
+        projects = await self._chosen(call)
+        answers, problems = await _ask_each(
+            projects,
+            lambda served: served.ask_fresh(partial(find, glob=self._glob_within(served, arguments["path"]))),
+        )
+        found = [(partial(self.service.shown_path, served), *answer) for served, answer in answers]
+        return occurrences_reply(found, offset, limit, call.budget_characters, [*self.service.warnings, *problems])
+
+    async def explain(self, call: Call) -> Reply:
+        """Explain why a file is or is not indexed, and its rank for a query."""
+        await self._chosen(call)
+        served, path = self.service.locate(call.arguments["path"], call.arguments.get("project"))
+        query = call.arguments.get("query")
+        encoder = served.encoder
+        return await served.ask_fresh(lambda index, _pending: explanation_reply(index, path, query, encoder))
 
     def _pattern_path(self, call: Call, served: ServedIndex) -> Callable[[str], str]:
         """Return how a path is written for the pattern: without the project's name if it is the only one, or is named."""

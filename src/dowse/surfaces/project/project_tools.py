@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from dowse.mcp.schemas import FLAG, NUMBER, SCREENING, TEXT, TEXTS, count, describe, item, reply
+from dowse.mcp.schemas import FLAG, NUMBER, TEXT, TEXTS, count, describe, item, reply
 from dowse.mcp.tools import Call, Schema, Tool
 from dowse.settings import SettingsFiles
 from dowse.store.storage_layout import global_settings_file, index_folder
@@ -27,7 +27,7 @@ _FOUND: Schema = reply(
         "type": "array",
         "items": item(
             ("path", "text", "score", "startLine", "endLine"),
-            path=TEXT, text=TEXT, score=NUMBER, startLine=NUMBER, endLine=NUMBER, **SCREENING,
+            path=TEXT, text=TEXT, score=NUMBER, startLine=NUMBER, endLine=NUMBER,
         ),
     },
     totalResults=NUMBER, searchTimeMs=NUMBER, coverage={"type": "object"}, searchedBy={"type": "object"},
@@ -43,18 +43,22 @@ def _search_arguments(query: str) -> dict[str, Schema]:
         "language": describe(TEXT, "Only this language, such as python"),
         "mode": describe(TEXT, "How to search", enum=["hybrid", "vector", "lexical"], default="hybrid"),
         "alpha": describe(NUMBER, "Weight of vectors in a hybrid search", minimum=0, maximum=1),
+        "exclude": describe(TEXTS, "Paths or globs to leave out", maxItems=200),
     }
 
 
 _SEARCH: dict[Kind, dict[str, Schema]] = {
-    "code": _search_arguments('The question or code concept to search for; +must, -not and "a phrase" work'),
+    "code": {
+        **_search_arguments('The question or code concept to search for; +must, -not and "a phrase" work'),
+        "tests": describe(TEXT, "Tests and examples", enum=["ranked", "none", "only"], default="ranked"),
+    },
     "docs": _search_arguments('The question or topic to search for in documentation; +must, -not and "a phrase" work'),
 }
-_CONFIRM = {"confirm": describe(FLAG, "Confirm the change if the client cannot ask the user", default=False)}
+_CONFIRM = {"confirm": describe(FLAG, "Yes, if the client cannot ask the user", default=False)}
 _INDEXED = reply(
-    ("status",), status=TEXT, projectPath=TEXT, filesIndexed=NUMBER, chunksCreated=NUMBER, duration=TEXT, message=TEXT
+    (), status=TEXT, projectPath=TEXT, filesIndexed=NUMBER, chunksCreated=NUMBER, duration=TEXT, message=TEXT
 )
-_DONE = reply(("status",), status=TEXT, projectPath=TEXT, message=TEXT)
+_DONE = reply((), status=TEXT, projectPath=TEXT, message=TEXT)
 
 
 class ProjectTools:
@@ -120,18 +124,44 @@ def project_tools(surface: ProjectSurface, hints: Mapping[str, str]) -> list[Too
             ("pattern",),
         ),
         Tool(
+            "find_text", "Find text", "Find every occurrence of an exact text or regular expression, with a complete count; prefer it to grep",
+            surface.find_text,
+            reply(
+                ("matches", "totalMatches", "complete"),
+                matches={"type": "array", "items": item(("path", "line", "text"), path=TEXT, line=NUMBER, text=TEXT)},
+                totalMatches=NUMBER, totalFiles=NUMBER, complete=FLAG,
+            ),
+            {
+                "text": describe(TEXT, "The text, case-sensitive, or the pattern", minLength=1, maxLength=1000),
+                "regex": describe(FLAG, "Whether it is a pattern", default=False),
+                "path": describe(TEXT, "Only paths that match this glob"),
+                "limit": count("Maximum matches to list", 50, 1000),
+                "offset": count("Skip this many matches", 0, 100_000, 0),
+            },
+            ("text",),
+        ),
+        Tool(
+            "explain", "Explain", "Explain why a file is or is not indexed and, with a query, why it ranks where it does",
+            surface.explain,
+            reply(("path", "allowed"), path=TEXT, allowed=FLAG, indexed=FLAG, reason=TEXT, rank=NUMBER),
+            {
+                "path": describe(TEXT, "Relative path to the file", minLength=1, maxLength=4096),
+                "query": describe(TEXT, "The query to explain its rank for", maxLength=10_000),
+            },
+            ("path",), is_extra=True,
+        ),
+        Tool(
             "get_index_status", "Index status", "Show what is indexed, how complete and fresh it is, and what was skipped and why",
             surface.get_index_status,
             reply(
                 ("status",), status=TEXT, projectPath=TEXT, totalFiles=NUMBER, totalChunks=NUMBER,
                 lastUpdated={"anyOf": [TEXT, {"type": "null"}]}, storageSize=TEXT, watcherActive=FLAG,
-                encoding={"type": "object"},
             ),
         ),
         Tool(
             "list_projects", "List projects", "List every project indexed on this machine, with stats",
             surface.list_projects,
-            reply(("projects", "totalProjects"), projects={"type": "array"}, totalProjects=NUMBER),
+            reply((), projects={"type": "array"}, totalProjects=NUMBER),
         ),
         changes(
             "create_index", "Create index", "Index the current project, or bring its index up to date",
@@ -144,7 +174,7 @@ def project_tools(surface: ProjectSurface, hints: Mapping[str, str]) -> list[Too
         changes(
             "reindex_file", "Re-index file", "Update the index of one file now",
             surface.reindex_file,
-            reply(("status",), status=TEXT, path=TEXT, chunksCreated=NUMBER, message=TEXT),
+            reply((), status=TEXT, path=TEXT, chunksCreated=NUMBER, message=TEXT),
             {"path": describe(TEXT, "Relative path to the file (e.g., 'src/auth/login.ts')", minLength=1, maxLength=4096)},
             ("path",),
         ),

@@ -1,0 +1,72 @@
+"""Replies about the text of files: every occurrence of a text, and the explanation of a file's place."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from dowse.indexes.index import ProjectIndex
+from dowse.indexes.project_search import explain_rank
+from dowse.indexes.query_vectors import QueryEncoder
+from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, fit_notes, present, wire_characters
+from dowse.mcp.reply_status import coverage_reply
+from dowse.searching.exact_search import Occurrence, Occurrences
+from dowse.types import Coverage
+
+ShowPath = Callable[[str], str]
+
+
+def occurrences_reply(
+    found: Sequence[tuple[ShowPath, Occurrences, Coverage]],
+    offset: int,
+    limit: int,
+    budget: int,
+    warnings: Iterable[str],
+) -> Reply:
+    """Return a page of the occurrences in one or several projects, and how many there are."""
+    every = [_as_json(shown_path, one) for shown_path, occurrences, _ in found for one in occurrences.found]
+    total = sum(occurrences.total for _, occurrences, _ in found)
+    is_complete = all(occurrences.is_complete and coverage.is_complete for _, occurrences, coverage in found)
+    notes = present(warnings=fit_notes(dict.fromkeys(warnings), budget))
+    if not is_complete:
+        notes["coverage"] = coverage_reply([coverage for _, _, coverage in found])
+    page = every[offset : offset + limit]
+    shown = fit_items(page, budget - ENVELOPE_CHARACTERS - wire_characters(notes)) or page[:1]
+    following = offset + len(shown)
+    return {
+        "matches": shown,
+        "totalMatches": total,
+        "totalFiles": sum(occurrences.files for _, occurrences, _ in found),
+        "complete": is_complete,
+        **present(nextOffset=following if shown and following < total else 0),
+        **notes,
+    }
+
+
+def _as_json(shown_path: ShowPath, one: Occurrence) -> Reply:
+    place = {"path": shown_path(one.path), "line": one.line, "text": one.text}
+    return place | present(masked=list(one.masked), flags=list(one.flags))
+
+
+def explanation_reply(index: ProjectIndex, path: str, query: str | None, encoder: QueryEncoder | None) -> Reply:
+    """Return the rule that includes or excludes a file and, with a query, its rank and the signals that led to it."""
+    found = index.explain(path)
+    verdict = found.verdict
+    rule = verdict.rule
+    reply = {
+        "path": verdict.path,
+        "allowed": verdict.is_allowed,
+        "indexed": found.stored is not None,
+        **present(
+            reason=str(verdict.reason or ""),
+            detail=verdict.detail,
+            rule={"pattern": rule.pattern, "origin": rule.origin, "line": rule.line} if rule else None,
+        ),
+    }
+    if not query or not verdict.is_allowed:
+        return reply
+    ranked = explain_rank(index, query, path, encoder, is_fresh=True)
+    return reply | {
+        "rank": ranked.rank or 0,
+        "of": ranked.of,
+        "score": round(ranked.score, 4),
+        "signals": {name: round(value, 4) for name, value in ranked.signals.items()},
+        **present(best=ranked.best_path if ranked.rank != 1 else None),
+    }

@@ -1,0 +1,114 @@
+"""`find_text` counts every occurrence, `explain` says why, and searches leave out what they are told to."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.sample_data import write_tree
+from tests.surfaces.project.conftest import index
+from tests.surfaces.project.project_client import Assistant, call_tool, expect_error, run_conversation
+
+MANY = {
+    "pyproject.toml": "",
+    "src/apple.py": "def peel():\n    return peel  # peel\n",
+    "src/pear.py": "from src.apple import peel\n",
+    "tests/test_apple.py": "def test_peel():\n    peel()\n",
+    "examples/peel.py": "peel()\n",
+    ".env": "peel=hunter2\n",
+}
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    root = write_tree(tmp_path / "many", MANY)
+    index(root)
+    return root
+
+
+def places(reply: dict[str, Any]) -> list[tuple[str, int]]:
+    return [(match["path"], match["line"]) for match in reply["matches"]]
+
+
+def test_every_occurrence_is_found_and_counted(many: Path, mode: str) -> None:
+    reply = call_tool(mode, "find_text", many, text="peel")
+    assert (reply["totalMatches"], reply["totalFiles"], reply["complete"]) == (7, 4, True)
+    assert places(reply)[:2] == [("examples/peel.py", 1), ("src/apple.py", 1)]
+    assert reply["matches"][1]["text"] == "def peel():"
+
+
+def test_pages_follow_each_other(many: Path) -> None:
+    async def pages(assistant: Assistant) -> list[tuple[str, int]]:
+        found, offset = list[tuple[str, int]](), 0
+        while True:
+            reply = await assistant.call_tool("find_text", text="peel", limit=3, offset=offset)
+            found += places(reply)
+            offset = reply.get("nextOffset", 0)
+            if not offset:
+                return found
+
+    assert run_conversation("auto", pages, many) == places(call_tool("auto", "find_text", many, text="peel"))
+
+
+def test_a_pattern_and_a_glob_narrow_it_down(many: Path) -> None:
+    reply = call_tool("auto", "find_text", many, text=r"^def \w*peel", regex=True, path="{src,tests}/**")
+    assert places(reply) == [("src/apple.py", 1), ("tests/test_apple.py", 1)]
+    assert call_tool("auto", "find_text", many, text="p.el")["totalMatches"] == 0
+
+
+def test_a_change_is_seen_at_once(many: Path) -> None:
+    async def change(assistant: Assistant) -> dict[str, Any]:
+        await assistant.call_tool("find_text", text="peel")
+        (many / "src" / "plum.py").write_text("plum = 1\n", encoding="utf-8")
+        return await assistant.call_tool("find_text", text="plum")
+
+    assert places(run_conversation("auto", change, many)) == [("src/plum.py", 1)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"text": "(", "regex": True}, "not a regular expression"),
+        ({"text": ""}, "text"),
+        ({"text": "a", "path": "../*"}, ""),
+    ],
+)
+def test_a_wrong_call_is_explained(many: Path, arguments: dict[str, Any], problem: str) -> None:
+    reply = expect_error("auto", "find_text", many, **arguments)
+    assert problem in reply["userMessage"] + reply["developerMessage"]
+
+
+def test_without_an_index_there_is_an_error(root: Path) -> None:
+    assert expect_error("auto", "find_text", root, text="peel")["code"] == "INDEX_NOT_FOUND"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "paths"),
+    [
+        ({}, {"src/apple.py", "src/pear.py", "tests/test_apple.py", "examples/peel.py"}),
+        ({"tests": "none"}, {"src/apple.py", "src/pear.py"}),
+        ({"tests": "only"}, {"tests/test_apple.py", "examples/peel.py"}),
+        ({"exclude": ["src/apple.py", "tests/**"]}, {"src/pear.py", "examples/peel.py"}),
+        ({"exclude": ["./src/*"], "language": "python", "tests": "none"}, set()),
+    ],
+)
+def test_a_search_leaves_out_what_it_is_told_to(many: Path, arguments: dict[str, Any], paths: set[str]) -> None:
+    reply = call_tool("auto", "search_code", many, query="peel", **arguments)
+    assert {hit["path"] for hit in reply["results"]} == paths
+
+
+def test_a_glob_that_leads_out_of_the_project_is_refused(many: Path) -> None:
+    assert expect_error("auto", "search_code", many, query="peel", exclude=["../x"])["code"] == "INVALID_PATTERN"
+
+
+def test_a_place_is_explained(many: Path, mode: str) -> None:
+    def ask(**arguments: Any) -> dict[str, Any]:
+        return run_conversation(mode, lambda assistant: assistant.call_tool("explain", **arguments), many, level="full")
+
+    ranked = ask(path="src/apple.py", query="peel")
+    assert (ranked["allowed"], ranked["indexed"], ranked["rank"]) == (True, True, 1)
+    assert ranked["signals"]
+    assert ask(path="src/pear.py", query="zzzqqq")["rank"] == 0
+    denied = ask(path=".env", query="peel")
+    assert (denied["allowed"], denied["indexed"], "rank" in denied) == (False, False, False)
+    assert denied["rule"]["pattern"]
