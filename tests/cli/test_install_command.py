@@ -70,7 +70,7 @@ def test_a_change_is_told_with_the_backup_and_undone(run: Run, cursor: Path) -> 
     assert (ran.code, f"{cursor} has dowse already" in ran.out) == (0, True)
     ran = run("uninstall", "--yes")
     assert (ran.code, cursor.read_bytes()) == (0, before)
-    assert "Cursor: dowse was removed" in ran.out
+    assert f"Cursor: dowse was removed from {cursor}" in ran.out
     ran = run("uninstall", "--yes")
     assert (ran.code, ran.err) == (1, "dowse: there is nothing to remove.\n")
 
@@ -83,6 +83,32 @@ def test_a_projects_file_names_the_open_folder(run: Run, root: Path, places: Pla
     assert run("uninstall", root, "--project", "--yes").code == 0
     assert not (root / ".vscode").exists()
     assert list(places.home.iterdir()) == []
+
+
+def test_guidance_is_written_on_request_and_removed(run: Run, root: Path, places: Places) -> None:
+    for name in (".claude", ".codex"):
+        (places.home / name).mkdir()
+    claude = places.home / ".claude" / "CLAUDE.md"
+    claude.write_text("# Mine\n", encoding="utf-8")
+    ran = run("install", root, "--guidance", "--yes")
+    assert ran.code == 0, ran.err
+    assert f"Claude Code: instructions added: {claude}" in ran.out
+    assert "search_code" in claude.read_text(encoding="utf-8")
+    skill = places.home / ".claude" / "skills" / "dowse" / "SKILL.md"
+    assert skill.read_text(encoding="utf-8").startswith("---\nname: dowse\n")
+    assert "find_text" in (places.home / ".codex" / "AGENTS.md").read_text(encoding="utf-8")
+    assert run("uninstall", "--yes").code == 0
+    assert claude.read_text(encoding="utf-8") == "# Mine\n"
+    assert sorted(file.name for file in places.home.rglob("*") if file.is_file()) == ["CLAUDE.md"]
+
+
+def test_a_file_that_several_assistants_share_gets_the_guidance_once(run: Run, root: Path, places: Places) -> None:
+    for name in (".codex", ".config/zed", ".config/amp"):
+        (places.home / name).mkdir(parents=True)
+    ran = run("install", root, "--project", "--guidance", "--dry-run", "--json")
+    files = [row["file"] for row in ran.json["assistants"]]
+    assert files.count(str(root / "AGENTS.md")) == 1
+    assert not (root / "AGENTS.md").exists()
 
 
 def test_an_assistant_without_a_current_project_needs_a_folder(run: Run, places: Places) -> None:

@@ -34,11 +34,19 @@ _dry_run_option: Callable[[Any], Any] = click.option("--dry-run", is_flag=True, 
 @click.argument("folder", metavar="[DIR]", required=False)
 @_agent_option
 @_scope_option
+@click.option("--guidance", is_flag=True, help="Also write instructions when to search with dowse.")
 @_yes_option
 @_dry_run_option
 @json_option
 def install(
-    folder: str | None, *, names: tuple[str, ...], is_for_user: bool, yes: bool, dry_run: bool, as_json: bool
+    folder: str | None,
+    *,
+    names: tuple[str, ...],
+    is_for_user: bool,
+    guidance: bool,
+    yes: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> int | CommandReply:
     """Add dowse to the assistants on this machine.
 
@@ -47,10 +55,13 @@ def install(
     beside it, and dowse uninstall restores it. The server serves DIR, or the project in which
     the assistant works; assistants without a current project need DIR.
 
+    With --guidance, the files in which assistants look for instructions (CLAUDE.md, AGENTS.md,
+    GEMINI.md, rules, skills, sub-agents) get a block that says when to use which tool.
+
     Exit code 1: no assistant was found, or a file was left alone. Exit code 3: a file could not
     be written, or the server did not start.
     """
-    from dowse.assistants.config_change import plan_install
+    from dowse.assistants.config_change import plan_guidance, plan_install
 
     named = parse_folder(folder)
     project = _project_folder(named, is_for_user=is_for_user)
@@ -62,6 +73,8 @@ def install(
             changes.append(_without_folder(assistant, file, is_named=bool(names)))
         else:
             changes.append(plan_install(assistant, file, command[0], arguments))
+    if guidance:
+        changes += [plan_guidance(assistant, file) for assistant, file in _guidance_files(changes, project)]
     return _carry_out(changes, named or Path.cwd(), yes=yes, dry_run=dry_run, as_json=as_json)
 
 
@@ -82,10 +95,11 @@ def uninstall(
 
     Exit code 1: dowse is in none of the files, or a file was left alone.
     """
-    from dowse.assistants.config_change import plan_removal
+    from dowse.assistants.config_change import plan_guidance_removal, plan_removal
 
     project = _project_folder(parse_folder(folder), is_for_user=is_for_user)
     changes = [plan_removal(assistant, file) for assistant, file in _targets(names, project, is_removal=True)]
+    changes += [plan_guidance_removal(assistant, file) for assistant, file in _guidance_files(changes, project)]
     return _carry_out(changes, Path.cwd(), yes=yes, dry_run=dry_run, as_json=as_json, is_removal=True)
 
 
@@ -124,6 +138,19 @@ def _targets(
     if project:
         return [(assistant, project / assistant.project) for assistant in chosen if assistant.project]
     return [(assistant, assistant.user_file(places)) for assistant in chosen]
+
+
+def _guidance_files(changes: "list[ConfigChange]", project: Path | None) -> "list[tuple[Assistant, Path]]":
+    """Return the files with instructions of assistants; one that several share only once."""
+    from dowse.assistants.known_assistants import Places
+
+    places = Places.of_this_user()
+    found = {
+        file: change.assistant
+        for change in reversed(changes)
+        for file in change.assistant.guidance_files(places, project)
+    }
+    return [(assistant, file) for file, assistant in reversed(found.items())]
 
 
 def _served(assistant: "Assistant", named: Path | None, *, is_for_user: bool) -> list[str]:
@@ -197,7 +224,7 @@ def _apply(planned: "list[ConfigChange]") -> dict[str, str]:
             apply_change(change)
         except (DowseError, OSError) as error:
             reason = error.strerror if isinstance(error, OSError) else None
-            failures[change.assistant.name] = f"{change.file} was left alone: {reason or error}."
+            failures[str(change.file)] = f"{change.file} was left alone: {reason or error}."
     return failures
 
 
@@ -208,7 +235,7 @@ def _check(changes: "list[ConfigChange]", failures: dict[str, str], folder: Path
     seen: dict[tuple[str, ...], str] = {}
     checks = {}
     for change in changes:
-        if change.entry is None or change.assistant.name in failures:
+        if change.entry is None or str(change.file) in failures:
             continue
         command = [
             word if word != change.assistant.workspace else str(folder)
@@ -238,10 +265,12 @@ def _show_outcome(
 
     for change in planned:
         name = change.assistant.name
-        if name in failures:
-            say(f"dowse: {change.assistant.title}: {failures[name]}")
+        if str(change.file) in failures:
+            say(f"dowse: {change.assistant.title}: {failures[str(change.file)]}")
         elif is_removal:
-            show(f"{change.assistant.title}: dowse was removed")
+            show(f"{change.assistant.title}: dowse was removed from {change.file}")
+        elif change.entry is None:
+            show(f"{change.assistant.title}: instructions {change.action}: {change.file}")
         elif checks.get(name):
             say(f"dowse: {change.assistant.title}: the server does not start this way: {checks[name]}")
         else:
@@ -256,13 +285,14 @@ def _as_json(
     change: "ConfigChange", failures: dict[str, str], checks: dict[str, str], *, dry_run: bool
 ) -> dict[str, Any]:
     name = change.assistant.name
-    problem = change.problem or failures.get(name) or checks.get(name) or None
+    failure = failures.get(str(change.file))
+    problem = change.problem or failure or (checks.get(name) if change.entry else None) or None
     return {
         "name": name,
         "title": change.assistant.title,
         "file": str(change.file),
-        "action": "skipped" if name in failures else change.action,
+        "action": "skipped" if failure else change.action,
         "diff": "\n".join(change.difference()) if change.is_change else None,
-        "serverStarts": None if dry_run or name not in checks else not checks[name],
+        "serverStarts": None if dry_run or not change.entry or name not in checks else not checks[name],
         "problem": problem,
     }
