@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,6 +23,9 @@ RECIPE = f"{READING_VERSION}.{VERSION}"
 
 _CLOCK_TICK_NS = 2_000_000_000
 """A file modified within this time before it was read may have changed again within one tick of the coarsest clock."""
+
+StartReading = Callable[[FileGroup, Mapping[str, bytes], Archive], Callable[[], ParsedFileGroup | Verdict]]
+"""Has the files of a group read, and returns a function that waits for the result."""
 
 _PROBLEM = "plain text: "
 """The beginning of the refusal of a file that its parser could not cope with, and that was read as plain text."""
@@ -49,7 +52,14 @@ class ArchiveIngest:
     """The ingesting of one archive in one run."""
 
     def __init__(
-        self, database: ArchiveDatabase, writer: ArchiveWriter, report: ArchiveReport, archive: Archive, root: Path
+        self,
+        database: ArchiveDatabase,
+        writer: ArchiveWriter,
+        report: ArchiveReport,
+        archive: Archive,
+        root: Path,
+        *,
+        read: StartReading = start_reading,
     ) -> None:
         self.archive = archive
         self.groups: list[FileGroup] = []
@@ -58,6 +68,7 @@ class ArchiveIngest:
         self._source = ArchiveFiles(root)
         self._writer = writer
         self._report = report
+        self._start_reading = read
         self._has_new_recipe = (database.fact("recipe") or RECIPE) != RECIPE
         rows = database.rows(
             "SELECT path, size, mtime_ns, inode, ctime_ns, checked_ns, hash, document, refusal FROM files WHERE archive = ?",
@@ -109,7 +120,7 @@ class ArchiveIngest:
         if known and [file.hash for file in known] == [file.hash for file in files]:
             return lambda: self._keep(group, known[0], files), 0
         contents = {entry.path: data for entry, (data, _) in zip(group.entries, read, strict=True)}
-        wait = start_reading(group, contents, self.archive)
+        wait = self._start_reading(group, contents, self.archive)
         return lambda: self._write(group, wait(), files), sum(map(len, contents.values()))
 
     def _known_files(self, group: FileGroup) -> list[_KnownFile] | None:

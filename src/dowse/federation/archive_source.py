@@ -64,10 +64,10 @@ class ArchiveSearchSource:
 
     def _search(self, query: SourceQuery) -> SourceResult:
         try:
-            items = self._find(self._surface.database(), query)
+            database, warnings = self._surface.search_database(query.query.text)
+            items = self._find(database, query)
         except NotIndexed as error:
             raise SourceNotReady(str(error)) from error
-        warnings = self._surface.warnings()
         if self._surface.is_indexing():
             warnings.append("The archives are being indexed; results may be incomplete.")
         return SourceResult(items, warnings=tuple(warnings))

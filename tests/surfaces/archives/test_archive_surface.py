@@ -13,8 +13,10 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from mcp_types import CallToolResult, TextContent
 
 from dowse.archives.archive_locations import ArchiveLocations
+from dowse.archives.archive_watcher import run_lock
 from dowse.mcp.protocol import make_server
 from dowse.mcp.reply_budget import BUDGET_TOKENS, wire_characters
+from dowse.platform import make_private_folder
 from dowse.surfaces.archives.archive_surface import INSTRUCTIONS, ArchiveSurface
 from mcp import Client
 from tests.archives.sample_archives import HOSTILE, captured_page, index_archives, locations_in, make_archives
@@ -261,6 +263,34 @@ def test_a_server_indexes_by_itself_and_sees_changes(tmp_path: Path) -> None:
             return bool(content_of(await client.call_tool("searchLocalArchives", {"query": "pomegranates"}))["results"])
 
         await wait_until(is_found)
+
+    run_conversation("auto", locations, conversation, keeps_fresh=True)
+
+
+def test_the_first_search_reads_the_files_that_are_not_indexed_yet(tmp_path: Path) -> None:
+    """It waited for the whole index, and failed after 20 s."""
+    locations = make_archives(tmp_path, RESEARCH, PAGES)
+    make_private_folder(locations.database.parent)
+    expected = "2 of 2 documents were searched as they are written, without citations."
+
+    async def conversation(client: Client) -> None:
+        async def search(query: str) -> Reply:
+            return content_of(await client.call_tool("searchLocalArchives", {"query": query}))
+
+        with run_lock(locations).held(5):  # so that the process that indexes waits
+            first, second = await search("machine learning"), await search("gradient")
+        for found in (first, second):
+            assert found["metadata"]["warnings"][0].endswith(expected)
+            assert found["metadata"]["indexing"]
+        names = [[found["document"]["title"] for found in reply["results"]] for reply in (first, second)]
+        assert names == [["Introduction to Machine Learning"], ["Gradient descent"]]
+
+        async def is_indexed() -> bool:
+            found = await search("machine learning")
+            ids = [[result["document"]["id"] for result in reply["results"]] for reply in (first, found)]
+            return "warnings" not in found["metadata"] and ids[0] == ids[1]
+
+        await wait_until(is_indexed)
 
     run_conversation("auto", locations, conversation, keeps_fresh=True)
 

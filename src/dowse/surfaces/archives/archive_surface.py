@@ -23,6 +23,7 @@ from dowse.archives.archive_replies import (
 )
 from dowse.archives.archive_search import search_archives
 from dowse.archives.archive_watcher import run_lock
+from dowse.archives.direct_archive import DirectArchive
 from dowse.archives.graph_queries import broken_links, duplicates, most_cited, most_cited_unarchived, orphans
 from dowse.archives.reply_screening import screen_reply
 from dowse.errors import CatalogError, DowseError, NotIndexed, UsageError
@@ -37,7 +38,11 @@ FAILURE = "Failed to search local archives: "
 MAX_QUERY_CHARACTERS = 10_000
 """Longer queries are cut to this length."""
 FIRST_INDEX_SECONDS = 20.0
-"""Maximum time that a call waits for the first indexing; clients give up after 60 s."""
+"""Maximum time that a call that needs citations waits for the first indexing; clients give up after 60 s."""
+FIRST_SEARCH_SECONDS = 1.0
+"""Maximum time that a search waits for the first indexing; then it reads the files itself."""
+MAX_DIRECT = 8
+"""Searches of files that are not indexed yet whose results can still be shown."""
 FIRST_INDEX_CHECK_SECONDS = 0.05
 STOP_SECONDS = 2.0
 """Maximum time that the indexing process may take to end before it is killed."""
@@ -59,6 +64,8 @@ class ArchiveSurface:
         self._keeps_fresh = keeps_fresh
         self._worker: subprocess.Popen[bytes] | None = None
         self._database: ArchiveDatabase | None = None
+        self._direct: list[DirectArchive] = []
+        """What the last searches searched while the archives were not indexed yet."""
         self._lock = threading.Lock()
         self._is_closed = False
         """The server has ended; a thread that still prepares the first search starts no process any more."""
@@ -81,6 +88,9 @@ class ArchiveSurface:
             self._is_closed = True
             worker, self._worker = self._worker, None
             database, self._database = self._database, None
+            direct, self._direct = self._direct, []
+        for searched in direct:
+            searched.close()
         if worker:
             with contextlib.suppress(OSError):
                 if worker.stdin:
@@ -109,14 +119,33 @@ class ArchiveSurface:
 
     def database(self) -> ArchiveDatabase:
         """Return the database, after the first indexing where necessary. Raise NotIndexed where there is nothing to index."""
+        if (database := self._wait_for_index(FIRST_INDEX_SECONDS)) is None:
+            raise NotIndexed("The archives are being indexed for the first time. Try again in a moment.")
+        return database
+
+    def search_database(self, query: str, *, needs_citations: bool = False) -> tuple[ArchiveDatabase, list[str]]:
+        """Return the database to search, and warnings; until the first indexing has ended, one of the files as they are."""
+        seconds = FIRST_INDEX_SECONDS if needs_citations else FIRST_SEARCH_SECONDS
+        if (database := self._wait_for_index(seconds)) is not None:
+            return database, self.warnings()
+        direct = DirectArchive(self.locations, query)
+        with self._lock:
+            self._direct.append(direct)  # its passages are read later
+            outdated, self._direct = self._direct[:-MAX_DIRECT], self._direct[-MAX_DIRECT:]
+        for earlier in outdated:
+            earlier.close()
+        return direct.database, [direct.warning, *self.warnings()]
+
+    def _wait_for_index(self, seconds: float) -> ArchiveDatabase | None:
+        """Return the database; None while it is being made, after waiting."""
         self.start()
-        deadline = time.monotonic() + FIRST_INDEX_SECONDS
+        deadline = time.monotonic() + seconds
         while (database := self.indexed_database()) is None:
             is_coming = self._worker is not None and self._worker.poll() is None and bool(self.locations.present)
             if not is_coming:
                 return self._opened()
             if time.monotonic() >= deadline:
-                raise NotIndexed("The archives are being indexed for the first time. Try again in a moment.")
+                return None
             time.sleep(FIRST_INDEX_CHECK_SECONDS)
         return database
 
@@ -142,7 +171,7 @@ class ArchiveSurface:
 
     def _search(self, arguments: Any, budget: int) -> dict[str, Any]:
         query, limit = arguments["query"][:MAX_QUERY_CHARACTERS], int(arguments["limit"])
-        database = self.database()
+        database, warnings = self.search_database(query, needs_citations=arguments["includeCitations"])
         masks = masks_secrets()
         hits = search_archives(database, query, limit, fuzzy=arguments["fuzzy"], masks=masks)
         found = search_reply(
@@ -157,7 +186,7 @@ class ArchiveSurface:
         )
         if self.is_indexing():
             found["metadata"]["indexing"] = True
-        if warnings := self.warnings():
+        if warnings:
             found["metadata"]["warnings"] = warnings
         return fit_search_reply(screen_reply(found, masks=masks), budget, wire_characters)
 
