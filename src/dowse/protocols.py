@@ -173,8 +173,8 @@ class WordSearcher(Protocol):
         """Return the documents that contain a word: whole, or all its parts in one chunk."""
         ...
 
-    def entry_count(self) -> int:
-        """Return the number of chunks and paths in the text index; frequencies are relative to it."""
+    def chunk_count(self) -> int:
+        """Return the number of chunks; frequencies are relative to it."""
         ...
 
     def chunk_frequency(self, term: str) -> int:
@@ -194,10 +194,6 @@ class TextSearcher(WordSearcher, Protocol):
 
         Searches see this state until the next call.
         """
-        ...
-
-    def title_frequency(self, term: str) -> int:
-        """Return how many titles contain a term."""
         ...
 
 

@@ -278,7 +278,7 @@ class StoredChunk:
     headings: tuple[str, ...]
 
 
-Field = Literal["words", "parts", "symbols", "names", "headings", "path", "stem"]
+Field = Literal["words", "parts", "symbols", "names", "headings", "path", "stem", "title"]
 """The fields that a text query searches.
 
 Fields of a chunk: its text with whole identifiers (`words`) and with identifiers split into parts (`parts`), the parts

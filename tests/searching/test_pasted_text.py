@@ -1,5 +1,6 @@
 """Pasted text is told apart from typed queries, and its dashes, plus signs and quotes are no operators."""
 
+import textwrap
 from dataclasses import replace
 
 import pytest
@@ -150,3 +151,18 @@ def test_a_text_without_an_end_names_no_file(text: str) -> None:
     """Each was looked through once for every position, which took two seconds."""
     pasted = take_apart(f"Crash in src/app.py\n{text}")
     assert (pasted.title, pasted.files) == ("Crash in src/app.py", (("src", "app"),))
+
+
+QUESTION = (
+    "How does the spread of information in a network of libraries depend on the width of the network? "
+    "Wanted are models of the spread, measurements of the width, and networks of other institutions."
+)
+
+
+def test_all_words_of_a_long_question_count_as_often_as_they_occur() -> None:
+    wrapped = "\n".join(textwrap.wrap(QUESTION * 2, 70))
+    for text in (QUESTION * 2, wrapped):
+        assert take_apart(text).is_paragraph
+        assert take_apart(text).words.count("network") == 2
+    for text in (f"Wrong width of networks\n\n{QUESTION}", f"{QUESTION} It is in src/networks.py."):
+        assert not take_apart(text).is_paragraph

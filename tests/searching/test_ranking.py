@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from dowse.searching import ranking_constants
 from dowse.searching.path_kinds import kinds_of, unrequested_kinds
-from dowse.searching.ranking import Evidence, Leg, best_chunks, leg_scores, rank_files, rarity, shortlist
+from dowse.searching.ranking import Evidence, Leg, best_chunks, leg_scores, rank_files, shortlist
 from dowse.types import Scored
 
 
@@ -76,10 +76,6 @@ def test_signals_add_up_to_the_score() -> None:
     found = evidence(Scored(10, 1, 9.0), Scored(20, 2, 8.5))
     for file in rank_files(found, leg_scores(found.legs), {1: "tests/login.py", 2: "src/login.py"}):
         assert abs(sum(file.signals.values()) - file.score) < 1e-9
-
-
-def test_a_rare_word_says_more() -> None:
-    assert rarity(1, 1000) > rarity(100, 1000) > rarity(900, 1000) > 0
 
 
 HITS = st.lists(

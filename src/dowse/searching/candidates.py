@@ -13,9 +13,9 @@ from dowse.protocols import Searchable, VectorSearcher, WordSearcher
 from dowse.searching import ranking_constants
 from dowse.searching.pasted_text import PastedText, find_mentioned
 from dowse.searching.query_terms import SearchQuery
-from dowse.searching.ranking import Evidence, HalfWay, Leg, rarity
+from dowse.searching.ranking import Evidence, HalfWay, Leg
 from dowse.text.analysis import restore_underscores, terms_of, whole_terms_of
-from dowse.text.vocabulary import similar_words
+from dowse.text.vocabulary import rarity, similar_words
 from dowse.types import Kind, Scored, TextQuery
 
 if TYPE_CHECKING:
@@ -94,6 +94,8 @@ def gather_evidence(
     evidence_of = partial(_gather_evidence, store, scope, method, search_meaning)
     if query.pasted is None:
         return evidence_of(query, spelling=spelling or check_spelling(store, query))
+    if query.pasted.is_paragraph:
+        return evidence_of(query, spelling=NO_CORRECTIONS)
     text, title = (
         evidence_of(part, spelling=NO_CORRECTIONS)
         for part in (query_of_best_words(store, query), _query_of_title(query.pasted))
@@ -110,7 +112,7 @@ def query_of_best_words(store: WordSearcher, query: SearchQuery) -> SearchQuery:
 
 
 def _best_words(store: WordSearcher, texts: Iterable[str]) -> tuple[str, ...]:
-    total, worth = store.entry_count(), dict[str, float]()
+    total, worth = store.chunk_count(), dict[str, float]()
     for word, count in Counter(word for text in texts for word in _WORD.findall(text)).items():
         known = [frequency for term in terms_of(word) if (frequency := store.chunk_frequency(term))]
         if known:
@@ -134,7 +136,7 @@ def _gather_evidence(
     terms = list(dict.fromkeys(terms_of(" ".join(positive))))[:MAX_TERMS]
     if not terms or (scope.among is not None and not scope.among):
         return None
-    total = store.entry_count()
+    total = store.chunk_count()
     weights = {term: rarity(store.chunk_frequency(term), total) for term in terms}
     unknown, corrected = spelling
     words = (*positive, *corrected.values())

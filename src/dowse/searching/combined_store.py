@@ -93,9 +93,9 @@ class CombinedStore:
         """Return the documents that contain a word: whole, or all its parts in one chunk."""
         return (self._store.documents_with_word(word) - self._hidden) | self._files.documents_with_word(word)
 
-    def entry_count(self) -> int:
-        """Return the number of entries; frequencies are relative to it."""
-        return self._store.entry_count() + self._files.entry_count()
+    def chunk_count(self) -> int:
+        """Return the number of chunks; frequencies are relative to it."""
+        return self._store.chunk_count() + self._files.chunk_count()
 
     def chunk_frequency(self, term: str) -> int:
         """Return how many chunks contain a term."""

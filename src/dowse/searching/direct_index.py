@@ -22,10 +22,10 @@ from dowse.searching.field_statistics import SATURATION, FieldCounts, FieldStati
 from dowse.searching.file_counts import CountedFile, FileCounts, ReadFile
 from dowse.searching.passages import terms_of_word, word_start
 from dowse.searching.query_terms import SearchQuery
-from dowse.searching.ranking import rarity
 from dowse.searching.written_symbols import defined_names, find_title, heading_in
 from dowse.store.catalog_rows import text_hash
 from dowse.text.analysis import remove_separators, restore_underscores, terms_of, whole_terms_of
+from dowse.text.vocabulary import rarity
 from dowse.types import (
     Chunk,
     DocumentMatch,
@@ -49,7 +49,7 @@ ANALYZED_CHUNKS = 400
 """Chunks whose words are analyzed, 0.2 ms each: more than the candidates of a search by words."""
 
 _BYTES_PER_TERM = 6.5
-"""Mean distance of two terms in 21 projects; only the ratio of a chunk's length to the mean counts."""
+"""Mean distance of two terms in 21 projects."""
 _LINE_CHARACTERS = 300
 """The length of a line in which a definition is looked for."""
 _CHANGED_ENDINGS = "iey"
@@ -94,11 +94,10 @@ class DirectIndex:
         """Read files for at most this long, and analyze the best of them; return whether all were read."""
         is_whole = self._counts.count(seconds)
         files = self._counts.files
-        self._statistics = FieldStatistics(sum(1 + file.chunks for file in files))
-        length = sum(file.size for file in files) / _BYTES_PER_TERM
-        self._statistics.estimate("parts", _chunk_frequencies(files, self._parts), length)
-        self._statistics.estimate("words", _chunk_frequencies(files, self._wholes), length)
-        self._rarities = {term: rarity(self.chunk_frequency(term), self.entry_count()) for term in self._parts}
+        self._statistics = FieldStatistics(sum(file.chunks for file in files))
+        self._statistics.estimate("parts", _chunk_frequencies(files, self._parts))
+        self._statistics.estimate("words", _chunk_frequencies(files, self._wholes))
+        self._rarities = {term: rarity(self.chunk_frequency(term), self.chunk_count()) for term in self._parts}
         paths = [self._path_fields(file) for file in files]
         for fields in paths:
             self._statistics.add(fields, ("path", "stem"))
@@ -123,9 +122,9 @@ class DirectIndex:
 
     # What a store offers to a search
 
-    def entry_count(self) -> int:
-        """Return about how many entries the files would have in a lexical index."""
-        return self._statistics.entries
+    def chunk_count(self) -> int:
+        """Return about how many chunks the files would have in an index."""
+        return self._statistics.chunks
 
     def chunk_frequency(self, term: str) -> int:
         """Return about how many chunks contain a term of the query."""

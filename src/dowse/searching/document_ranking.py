@@ -202,7 +202,7 @@ def _with_phrases(
     Return the match with the documents that are left, and their number.
     """
     query, deadline = search.query, time.monotonic() + PHRASE_SECONDS
-    left = set(store.match_documents(match, max(1, store.entry_count())).ids)
+    left = set(store.match_documents(match, max(1, store.chunk_count())).ids)
     unchecked = set(left)
     if not query.phrases:
         with_words = [replace(match, required=(*match.required, *phrase.split())) for phrase in query.not_phrases]

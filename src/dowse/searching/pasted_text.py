@@ -55,6 +55,8 @@ _FORM_LINE = re.compile(
 _TITLE_PREFIX = re.compile(
     r"^[#*>\s]*(?:\[[\w ]+\]\s*:?|(?:bug|feature(?: request)?|error|question)\s*[:-])?\s*", re.IGNORECASE
 )
+_MIN_WRAPPED, _MAX_WRAPPED = 50, 100
+"""The lengths of lines that an editor or a mail program breaks."""
 _FILE = re.compile(rf"(?<![\w/.])(?:[\w.~-]*[/\\])*[\w-]+\.(?:{_CODE_ENDINGS.replace(' ', '|')})(?!\w|\((?!\d))")
 _MODULE = re.compile(r"(?<![\w./-])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?![\w/-])")
 _PACKAGE_FILES = frozenset(("__init__", "index", "mod"))
@@ -77,10 +79,15 @@ class PastedText:
     modules: tuple[PathParts, ...] = ()
     """The dotted names in it, most of which are no modules of the project."""
 
+    @property
+    def is_paragraph(self) -> bool:
+        """Whether it is a long question rather than an issue: it has no title, and all its words count."""
+        return len(self.title.split()) == len(self.words) and not self.files
+
 
 def take_apart(text: str) -> PastedText:
     """Find the title of a pasted text, its words, and the files and modules that it names."""
-    text = _NOISE.sub(" ", text)
+    text = _NOISE.sub(" ", _unwrap(text))
     lines = [line for line in text.splitlines() if line.strip() and not _FORM_LINE.fullmatch(line)]
     titles = (_TITLE_PREFIX.sub("", line).strip() for line in lines)
     return PastedText(
@@ -89,6 +96,13 @@ def take_apart(text: str) -> PastedText:
         files=tuple(dict.fromkeys(filter(None, map(_file_parts, _FILE.findall(text))))),
         modules=tuple(dict.fromkeys(tuple(name.split(".")) for name in _MODULE.findall(text))),
     )
+
+
+def _unwrap(text: str) -> str:
+    """Return a paragraph that was broken into lines of equal width as one line; other text as it is."""
+    *lines, last = text.strip().splitlines() or [""]
+    is_wrapped = all(_MIN_WRAPPED <= len(line.strip()) <= _MAX_WRAPPED for line in lines)
+    return " ".join((*lines, last)) if is_wrapped else text
 
 
 def find_mentioned(pasted: PastedText, paths: Iterable[tuple[int, str]]) -> dict[int, float]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import log
 
 from dowse.searching import ranking_constants
 from dowse.searching.path_kinds import is_requested_path, is_term_in_names, kinds_of, name_terms, unrequested_kinds
@@ -78,11 +77,6 @@ class RankedFile:
     document_id: int
     score: float
     signals: Mapping[str, float] = field(default_factory=dict)
-
-
-def rarity(frequency: int, total: int) -> float:
-    """Return the weight of a term that occurs in `frequency` of `total` chunks."""
-    return log(1 + (total - frequency + 0.5) / (frequency + 0.5))
 
 
 LegScores = Mapping[int, Mapping[str, float]]

@@ -15,7 +15,7 @@ from dowse.sites import site_constants as weights
 from dowse.sites.page_index import BODY, TITLE, PageIndex, Places
 from dowse.sites.proximity import proximity
 from dowse.text.analysis import folded_words
-from dowse.text.vocabulary import Vocabulary
+from dowse.text.vocabulary import Vocabulary, rarity
 
 WordMatches = dict[str, float]
 """Words of the site, each with the weight of the match, from 0 to 1."""
@@ -151,8 +151,7 @@ def _importance(index: PageIndex, word: str, matches: WordMatches) -> float:
     """Return the importance of a word: the fewer pages have it, the higher."""
     close = [match for match, weight in matches.items() if weight >= weights.ONE_TYPO_WEIGHT]
     pages = index.pages(page_index.constant(page_index.match_words(close), 1.0), 1)[1] if close else 0
-    rarity = math.log(1 + (len(index) - pages + 0.5) / (pages + 0.5))
-    return rarity * (weights.STOP_WORD_FACTOR if word in stop_words() else 1.0)
+    return rarity(pages, len(index)) * (weights.STOP_WORD_FACTOR if word in stop_words() else 1.0)
 
 
 def _find_term(term: Term) -> Any:

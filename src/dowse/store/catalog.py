@@ -154,11 +154,10 @@ class Catalog:
         """Return the ids of all documents, ascending."""
         return [row[0] for row in self._database.rows("SELECT id FROM documents WHERE views & ? ORDER BY id", (view,))]
 
-    def entries(self, view: View) -> int:
-        """Return the number of documents and chunks together."""
-        query = "SELECT count(*), coalesce(sum(chunk_count), 0) FROM documents WHERE views & ?"
-        (row,) = self._database.rows(query, (view,))
-        return int(row[0] + row[1])
+    def chunk_count(self, view: View) -> int:
+        """Return the number of chunks."""
+        query = "SELECT coalesce(sum(chunk_count), 0) FROM documents WHERE views & ?"
+        return int(self._database.rows(query, (view,))[0][0])
 
     def chunks(self, document_id: int) -> list[StoredChunk]:
         """Return the chunks of a document, in order."""

@@ -20,6 +20,7 @@ from dowse.platform import disk_errors, make_private_folder, refusal_to_write, w
 from dowse.store.lexical_entries import ANALYZERS, DOCUMENT_ENTRY, SCHEMA, LexicalDocument, entries_of
 from dowse.store.lexical_links import can_lock, linked_folder
 from dowse.store.segment_files import SegmentFiles
+from dowse.store.term_statistics import TermStatistics
 from dowse.text.analysis import (
     remove_separators,
     terms_of,
@@ -27,7 +28,7 @@ from dowse.text.analysis import (
 )
 from dowse.types import DocumentMatch, MatchedDocuments, Scored, TextQuery, sorted_hits
 
-FORMAT = 2
+FORMAT = 3
 """Version of the index format. It changes when the same chunk would be indexed differently; an index of another format is
 rebuilt."""
 
@@ -67,6 +68,8 @@ class LexicalIndex:
         """The stamp of `meta.json` if the index was opened through links, which are gone when it is to be reloaded."""
         self._loaded_meta: tuple[int, int] | None = None
         """The stamp that `meta.json` had before the index was last reloaded."""
+        self._terms: TermStatistics | None = None
+        """The frequencies of terms since the index was last opened or reloaded."""
 
     def marker(self) -> Marker | None:
         """Return the marker of the index on disk; None when the index is missing or damaged, or older than its marker."""
@@ -120,9 +123,10 @@ class LexicalIndex:
             conditions = [*required, _term_query(self._index, "entry", DOCUMENT_ENTRY)]
             if match.among is not None:
                 conditions.append(self._among(match.among))
-            titles = [_term_query(self._index, "title", term) for term in self._title_terms(match)]
+            terms, statistics = self._title_terms(match), self._term_statistics(searcher)
+            titles = [query for term in terms if (query := statistics.scored_term("title", term)) is not None]
             whole = tantivy.Query.boolean_query([(tantivy.Occur.Must, title) for title in titles])
-            if len(titles) > 1:  # a title with all words comes before any other
+            if len(titles) == len(terms) > 1:  # a title with all words comes before any other
                 titles.append(tantivy.Query.const_score_query(whole, _WHOLE_TITLE_SCORE))
             query = tantivy.Query.boolean_query(
                 [
@@ -160,46 +164,43 @@ class LexicalIndex:
     def _among(self, documents: Iterable[int]) -> Any:
         return tantivy.Query.term_set_query(self._index.schema, "document", list(documents))
 
-    def title_frequency(self, term: str) -> int:
-        """Return how many titles contain a term."""
-        with self._searching() as searcher:
-            return int(searcher.doc_freq("title", term))
-
-    def entry_count(self) -> int:
-        """Return the number of entries."""
-        with self._searching() as searcher:
-            return int(searcher.num_docs)
+    def chunk_count(self) -> int:
+        """Return the number of chunks."""
+        with self._counting() as terms:
+            return terms.chunks()
 
     def chunk_frequency(self, term: str) -> int:
         """Return how many chunks contain a term, with identifiers split into parts."""
-        with self._searching() as searcher:
-            return int(searcher.doc_freq("parts", term))
+        with self._counting() as terms:
+            return terms.frequency("parts", term)
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Return whole words that begin with a prefix, each with the number of chunks that contain it."""
-        with self._searching() as searcher:
-            return list(searcher.terms_with_prefix("words", prefix, limit=limit))
+        with self._counting() as terms:
+            return terms.words_with_prefix(prefix, limit)
 
     def _search(self, query: TextQuery, limit: int, id_field: str) -> list[Scored]:
         with self._searching() as searcher:
-            tantivy_query = self._build_query(query)
+            tantivy_query = self._build_query(query, self._term_statistics(searcher))
             if tantivy_query is None or limit <= 0:
                 return []
             hits = searcher.search(tantivy_query, limit, count=False).hits
             addresses = [address for _, address in hits]
             documents = searcher.fast_field_values("document", addresses)
             ids = searcher.fast_field_values(id_field, addresses) if id_field != "document" else documents
-        return sorted_hits(ids, documents, [score for score, _ in hits])
+        # Further digits differ with the order in which terms are added.
+        return sorted_hits(ids, documents, [float(f"{score:.5g}") for score, _ in hits])
 
-    def _build_query(self, query: TextQuery) -> Any:
+    def _build_query(self, query: TextQuery, statistics: TermStatistics) -> Any:
         text = " ".join(query.words)
         terms = {"words": whole_terms_of(text), "names": whole_terms_of(remove_separators(text))}
         part_terms = terms_of(text)
-        term_queries = [
-            (tantivy.Occur.Should, tantivy.Query.boost_query(_term_query(self._index, field, term), weight))
+        scored = (
+            statistics.scored_term(field, term, weight)
             for field, weight in query.weights.items()
             for term in terms.get(field, part_terms)[:MAX_TERMS]
-        ]
+        )
+        term_queries = [(tantivy.Occur.Should, one) for one in scored if one is not None]
         if not term_queries:
             return None
         filters = []
@@ -241,7 +242,7 @@ class LexicalIndex:
                 del writer  # a traceback must not keep it, and its threads, alive after a failure
             self._set_marker(marker._replace(commit=commit))
             self._files.record()
-            index.reload()
+            self._reload()
         return finish
 
     def _set_marker(self, marker: Marker) -> None:
@@ -272,7 +273,7 @@ class LexicalIndex:
                 with _translate_errors():
                     self._files.check()
                     if self._loaded_meta != (stamp := self._meta_stamp()):
-                        self._index.reload()
+                        self._reload()
                         self._loaded_meta = stamp
             except LexicalDamaged:
                 self._index = None
@@ -287,6 +288,7 @@ class LexicalIndex:
 
     def _open(self, *, is_writing: bool = False) -> Any:
         if self._index is None:
+            self._terms = None
             with _translate_errors():
                 if is_writing or can_lock(self.folder):
                     self._index = _open_index(self.folder)
@@ -296,6 +298,10 @@ class LexicalIndex:
                         self._index = _open_index(links)
                     self._linked_meta = stamp
         return self._index
+
+    def _reload(self) -> None:
+        self._index.reload()
+        self._terms = None
 
     def _meta_stamp(self) -> tuple[int, int]:
         """Return what changes about `meta.json` with every commit."""
@@ -312,6 +318,15 @@ class LexicalIndex:
             if self._index is None:
                 self._files.check()
             yield self._open().searcher()
+
+    @contextlib.contextmanager
+    def _counting(self) -> Iterator[TermStatistics]:
+        with self._searching() as searcher:
+            yield self._term_statistics(searcher)
+
+    def _term_statistics(self, searcher: Any) -> TermStatistics:
+        self._terms = self._terms or TermStatistics(searcher)
+        return self._terms
 
 
 def _open_index(folder: Path) -> Any:

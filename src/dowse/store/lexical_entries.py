@@ -1,5 +1,6 @@
 """The entries of the lexical index: its fields, and what a document and its chunks put into them."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -7,17 +8,20 @@ from typing import Any
 
 import tantivy
 
+from dowse.store.field_lengths import FILLING, MEAN_LENGTHS, fill, filling_lengths
 from dowse.text.analysis import (
     PARTS_ANALYZER,
     WHOLE_ANALYZER,
+    count_terms,
     keep_and_split_identifiers,
     keep_identifiers,
     remove_separators,
     split_identifiers,
 )
-from dowse.types import Kind
+from dowse.types import Field, Kind
 
 DOCUMENT_ENTRY = "document"
+CHUNK_ENTRY = "chunk"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,32 +39,50 @@ class LexicalDocument:
 
 
 def entries_of(document: LexicalDocument) -> Iterator[Any]:
-    """Yield one entry for a document and one for each chunk."""
+    """Yield one entry for a document, one for each chunk, and those that fill its fields up to their mean length."""
+    lengths, entries = Counter[Field](), 0
+    for number, texts in _texts_of(document):
+        entry = _new_entry(document)
+        if number is None:
+            entry.add_text("entry", DOCUMENT_ENTRY)
+        else:
+            entry.add_text("entry", CHUNK_ENTRY)
+            entry.add_unsigned("chunk", number)
+        for field, text in texts.items():
+            filled, length = fill(text, count_terms(text, _ANALYZERS[field]))
+            entry.add_text(field, filled)
+            lengths[field] += length
+        if number is None and document.text:
+            entry.add_text("text", split_identifiers(document.text))
+        entries += 1
+        yield entry
+    for filling in filling_lengths(lengths, entries):
+        entry = _new_entry(document)
+        for field, length in filling.items():
+            entry.add_text(field, f"{FILLING} " * length)
+        yield entry
+
+
+def _new_entry(document: LexicalDocument) -> Any:
     entry = tantivy.Document()
-    entry.add_text("entry", DOCUMENT_ENTRY)
     entry.add_unsigned("document", document.document_id)
     entry.add_text("kind", document.kind)
-    if document.title:
-        entry.add_text("title", split_identifiers(document.title))
-    if document.text:
-        entry.add_text("text", split_identifiers(document.text))
-    entry.add_text("path", split_identifiers(document.path))
-    entry.add_text("stem", split_identifiers(PurePosixPath(document.path).stem))
-    yield entry
+    return entry
+
+
+def _texts_of(document: LexicalDocument) -> Iterator[tuple[int | None, dict[Field, str]]]:
+    """Yield the texts of the fields that are scored: of the document itself, and of each chunk with its id."""
+    own: dict[Field, str] = {"path": document.path, "stem": PurePosixPath(document.path).stem, "title": document.title}
+    yield None, {field: split_identifiers(text) for field, text in own.items() if text}
     for chunk_id, text, symbols, headings in document.chunks:
-        entry = tantivy.Document()
-        entry.add_unsigned("chunk", chunk_id)
-        entry.add_unsigned("document", document.document_id)
-        entry.add_text("kind", document.kind)
         words, parts = keep_and_split_identifiers(text)
-        entry.add_text("words", words)
-        entry.add_text("parts", parts)
+        texts: dict[Field, str] = {"words": words, "parts": parts}
         if symbols:
-            entry.add_text("names", keep_identifiers(" ".join(map(remove_separators, symbols))))
-            entry.add_text("symbols", split_identifiers(" ".join(symbols)))
+            texts["names"] = keep_identifiers(" ".join(map(remove_separators, symbols)))
+            texts["symbols"] = split_identifiers(" ".join(symbols))
         if headings:
-            entry.add_text("headings", split_identifiers(" ".join(headings)))
-        yield entry
+            texts["headings"] = split_identifiers(" ".join(headings))
+        yield chunk_id, texts
 
 
 def _build_schema() -> Any:
@@ -79,3 +101,6 @@ def _build_schema() -> Any:
 
 SCHEMA = _build_schema()
 ANALYZERS = {"whole": WHOLE_ANALYZER, "parts": PARTS_ANALYZER}
+_ANALYZERS: dict[Field, Any] = dict.fromkeys(MEAN_LENGTHS, PARTS_ANALYZER) | dict.fromkeys(
+    ("words", "names"), WHOLE_ANALYZER
+)

@@ -50,7 +50,7 @@ class LexicalFollower:
         self._view = view
         self._index = LexicalIndex(folder / f"{FOLDER_PREFIX}none")
         self._counted: Path | None = None
-        """Folder of the index whose number of entries was compared with the catalog."""
+        """Folder of the index whose number of chunks was compared with the catalog."""
         self._current_at: tuple[object, ...] | None = None
         """The states of the catalog and of the index in which the index was found to be current."""
         self.refusal: NotWritable | None = None
@@ -191,12 +191,12 @@ class LexicalFollower:
         return None if is_wrong else changes
 
     def _counts_agree(self) -> bool:
-        """Return whether an index with a current marker has as many entries as the catalog; checked once per process.
+        """Return whether an index with a current marker has as many chunks as the catalog; checked once per process.
 
         After a commit failed halfway on a broken disk, an index once had a current marker and still held a removed chunk.
         """
         if self._counted != self._index.folder:
-            if self._index.entry_count() != self._catalog.entries(self._view):
+            if self._index.chunk_count() != self._catalog.chunk_count(self._view):
                 return False
             self._counted = self._index.folder
         return True

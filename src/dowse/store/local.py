@@ -269,17 +269,13 @@ class LocalStore:
         """Return the documents that contain a word whole, or all its parts in one chunk."""
         return self._words.query(lambda index: index.documents_with_word(word))
 
-    def entry_count(self) -> int:
-        """Return the number of entries in the lexical index."""
-        return self._words.query(LexicalIndex.entry_count)
+    def chunk_count(self) -> int:
+        """Return the number of chunks in the lexical index."""
+        return self._words.query(LexicalIndex.chunk_count)
 
     def chunk_frequency(self, term: str) -> int:
         """Return how many chunks contain a term, with identifiers split into parts."""
         return self._words.query(lambda index: index.chunk_frequency(term))
-
-    def title_frequency(self, term: str) -> int:
-        """Return how many titles contain a term."""
-        return self._words.query(lambda index: index.title_frequency(term))
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Return whole words that begin with a prefix, each with the number of chunks that contain it."""

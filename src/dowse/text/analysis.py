@@ -24,6 +24,12 @@ _UNSPACED_CHARACTERS = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u
 _UNSPACED_RUN = re.compile(f"{_UNSPACED_CHARACTERS}+")
 """Characters of scripts without spaces between words; each character is a term of its own."""
 
+_LETTERS = bytes(97 if chr(code).isalnum() else 32 for code in range(128)).ljust(256)
+"""Makes every letter and digit of ASCII one letter, and all else a space."""
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
+_LONG_RUN = b"a" * 50
+"""Letters that may be a word which is too long to be indexed: a letter has up to four bytes."""
+
 _WORD = re.compile(r"[^\W_]+")
 _NO_WORD = re.compile(r"[\W_]+")
 _FOLDABLE = re.compile("[^\x00-\xa9\xab-\xb4\xb6-\xb9\xbb-\xbf\u2000-\u2bff]+")
@@ -128,6 +134,23 @@ def whole_terms_of(text: str) -> list[str]:
     """Return the terms of a text with identifiers kept in one piece, lower case."""
     found: list[str] = WHOLE_ANALYZER.analyze(keep_identifiers(text))
     return found
+
+
+def count_terms(prepared: str, analyzer: Any) -> int:
+    """Return how many terms an analyzer finds in a prepared text, in a tenth of its time."""
+    plain = prepared if prepared.isascii() else _BEYOND_ASCII.sub(_letters_or_spaces, prepared)
+    letters = plain.encode().translate(_LETTERS)
+    return len(analyzer.analyze(prepared)) if _LONG_RUN in letters else len(letters.split())
+
+
+def _letters_or_spaces(found: "re.Match[str]") -> str:
+    return _classify(found[0])
+
+
+@lru_cache(maxsize=10_000)
+def _classify(run: str) -> str:
+    """Return a letter for each character that is a part of a word, and a space for each other one."""
+    return "".join("a" if WHOLE_ANALYZER.analyze(character) else " " for character in run)
 
 
 def restore_underscores(term: str) -> str:

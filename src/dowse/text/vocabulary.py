@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
+from math import log
 from typing import Any
 
 MAX_LONGER_WORDS = 200
@@ -65,6 +66,11 @@ class Vocabulary:
         """Split a word into two words of the index; None if it is not a compound of two."""
         splits = range(len(word) - min_characters, min_characters - 1, -1)
         return next(((word[:at], word[at:]) for at in splits if word[:at] in self and word[at:] in self), None)
+
+
+def rarity(frequency: int, total: int) -> float:
+    """Return the weight of a term that occurs in `frequency` of `total` texts."""
+    return log(1 + (total - frequency + 0.5) / (frequency + 0.5))
 
 
 def _letter_bits(text: str, length: int) -> Any:

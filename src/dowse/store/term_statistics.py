@@ -1,0 +1,52 @@
+"""In how many chunks a term occurs, without the deleted ones that Tantivy counts until it merges them away."""
+
+from typing import Any
+
+import tantivy
+
+from dowse.store.lexical_entries import CHUNK_ENTRY, SCHEMA
+from dowse.text.vocabulary import rarity
+from dowse.types import Field
+
+
+class TermStatistics:
+    """The frequencies of terms at one state of the lexical index, each counted once."""
+
+    def __init__(self, searcher: Any) -> None:
+        self._searcher = searcher
+        self._all_entries = sum(searcher.doc_freq("kind", kind) for kind in ("code", "docs"))
+        """The entries with those that were deleted and those that fill fields up: each has a kind."""
+        self._has_deleted = searcher.num_docs < self._all_entries
+        self._counted: dict[tuple[str, str], int] = {}
+
+    def chunks(self) -> int:
+        """Return the number of chunks."""
+        return self.frequency("entry", CHUNK_ENTRY)
+
+    def frequency(self, field: str, term: str) -> int:
+        """Return in how many entries a field has a term."""
+        if not self._has_deleted:
+            return int(self._searcher.doc_freq(field, term))
+        if (field, term) not in self._counted:
+            found = self._searcher.search(tantivy.Query.term_query(SCHEMA, field, term, "basic"), 1, count=True)
+            self._counted[field, term] = int(found.count)
+        return self._counted[field, term]
+
+    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
+        """Return whole words that begin with a prefix, each with the number of chunks that contain it."""
+        if not self._has_deleted:
+            return list(self._searcher.terms_with_prefix("words", prefix, limit=limit))
+        counted = self._searcher.terms_with_prefix("words", prefix, filter_query=tantivy.Query.all_query(), limit=limit)
+        return [(word, count) for word, count in counted if count]
+
+    def scored_term(self, field: Field, term: str, weight: float = 1.0) -> Any:
+        """Return the query for a term that scores by how rare the term is; None where no entry has the term.
+
+        Tantivy multiplies a score by the rarity that the term would have if nothing was deleted; the boost corrects that.
+        """
+        frequency = self.frequency(field, term)
+        if not frequency:
+            return None
+        assumed = rarity(int(self._searcher.doc_freq(field, term)), self._all_entries)
+        query = tantivy.Query.term_query(SCHEMA, field, term)
+        return tantivy.Query.boost_query(query, weight * rarity(frequency, max(frequency, self.chunks())) / assumed)

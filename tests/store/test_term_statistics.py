@@ -1,0 +1,111 @@
+"""The statistics of words depend on the files alone, not on the updates that led to them."""
+
+import random
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dowse.protocols import Store
+from dowse.searching.candidates import Scope, gather_evidence
+from dowse.searching.query_terms import parse_search_query
+from dowse.searching.ranking import leg_scores, rank_files
+from dowse.store.local import LocalStore
+from dowse.types import Batch, Field, TextQuery
+from tests.examples import examples
+from tests.sample_data import World
+
+WORDS = ("apple", "applePie", "pear", "plum_jam", "Äpfel", "りんご", "quince", "quinces", "the", "42")
+WEIGHTS: Mapping[Field, float] = {"parts": 0.9, "words": 0.45, "symbols": 0.5, "headings": 0.15}
+QUERIES = ("apple", "quince jam", "pie of plum and pear", "applePie", "aple quinse", "りんご 42")
+LIMIT = 10_000
+
+Update = tuple[str, str | None]
+"""A path and its new text; None where the file is removed."""
+
+
+def text_of(seed: int, paragraphs: int) -> str:
+    """Return a text of paragraphs of very different lengths."""
+    chosen = random.Random(seed)
+    lengths = [chosen.choice((1, 3, 20, 45, 130)) for _ in range(paragraphs)]
+    return "\n\n".join(" ".join(chosen.choices(WORDS, k=length)) for length in lengths)
+
+
+Ranked = dict[str, list[tuple[float, str]]]
+
+
+def facts(store: Store) -> Ranked:
+    """Return everything about words that decides an order: what is found for each query, with its score."""
+    store.refresh()
+    paths = dict(store.ids_by_path())
+    found: Ranked = {"words": sorted((count, word) for word, count in store.words_with_prefix("q", LIMIT))}
+    for text in QUERIES:
+        words = tuple(text.split())
+        chunks = store.find_chunks(TextQuery(words, WEIGHTS), LIMIT)
+        starts = store.chunks_by_id(hit.id for hit in chunks)
+        found[f"chunks: {text}"] = [
+            (hit.score, f"{paths[hit.document_id]}:{starts[hit.id].start_byte:05}") for hit in chunks
+        ]
+        documents = store.find_documents(TextQuery(words, {"path": 0.5, "stem": 0.5}), LIMIT)
+        found[f"paths: {text}"] = [(hit.score, paths[hit.id]) for hit in documents]
+        evidence = gather_evidence(store, parse_search_query(text), Scope())
+        if evidence:
+            ranked = rank_files(evidence, leg_scores(evidence.legs), paths)
+            found[f"files: {text}"] = [(file.score, paths[file.document_id]) for file in ranked]
+            found[f"terms: {text}"] = [(weight, term) for term, weight in evidence.terms.items()]
+    return {name: sorted(ranked, key=lambda one: (-one[0], one[1])) for name, ranked in found.items()}
+
+
+def facts_after(batches: Iterable[Iterable[Update]], folder: Path) -> Ranked:
+    """Return the facts about an index that these batches of updates have led to."""
+    world = World()
+    store = LocalStore(folder, world.read_text)
+    for batch in batches:
+        puts = [world.put(path, text) for path, text in batch if text is not None]
+        store.apply(Batch(puts=puts, drops=[path for path, text in batch if text is None]))
+    found = facts(store)
+    assert store.check() == []
+    store.close()
+    return found
+
+
+def compare(updates: list[list[Update]]) -> None:
+    files: Mapping[str, str | None] = dict(update for batch in updates for update in batch)
+    at_once = [(path, text) for path, text in sorted(files.items()) if text is not None]
+    with tempfile.TemporaryDirectory() as folder:
+        updated, built = facts_after(updates, Path(folder) / "a"), facts_after([at_once], Path(folder) / "b")
+    assert [[name, *names(ranked)] for name, ranked in updated.items()] == [
+        [name, *names(ranked)] for name, ranked in built.items()
+    ]
+    for name, ranked in updated.items():
+        assert [score for score, _ in ranked] == pytest.approx([score for score, _ in built[name]], rel=1e-4)
+
+
+def names(ranked: list[tuple[float, str]]) -> list[str]:
+    return [name for _, name in ranked]
+
+
+UPDATES = st.tuples(
+    st.sampled_from(("a.py", "b/apple.py", "b/c.py", "quince.md")),
+    st.none() | st.builds(text_of, st.integers(0, 1000), st.integers(0, 4)),
+)
+
+
+@examples(4, many=200, deadline=None)
+@given(st.lists(st.lists(UPDATES, max_size=3, unique_by=lambda update: update[0]), min_size=1, max_size=12))
+def test_an_updated_index_has_the_scores_of_a_new_one(updates: list[list[Update]]) -> None:
+    compare(updates)
+
+
+@pytest.mark.parametrize("count", [20, pytest.param(1000, marks=pytest.mark.soak)])
+def test_many_updates_leave_the_scores_of_a_new_index(count: int) -> None:
+    """Tantivy counts what was deleted: a word once had a frequency of 1,663 in 1,383 entries, and a negative weight."""
+    chosen = random.Random(count)
+    first: list[Update] = [(f"src/{number}.py", text_of(number, 3)) for number in range(30)]
+    updates: list[list[Update]] = [
+        [(f"src/{chosen.randrange(40)}.py", text_of(chosen.randrange(10**6), 3))] for _ in range(count)
+    ]
+    compare([first, *updates])
