@@ -191,3 +191,20 @@ def test_a_cache_that_cannot_be_written_is_empty(tmp_path: Path, monkeypatch: py
     cache = VectorCache(tmp_path / "missing" / "vectors.sqlite", LARGE)
     cache.put("one", ["text"], np.ones((1, 8), np.float32))
     assert cache.get("one", ["text"]) == [None]
+
+
+def test_the_vectors_of_an_earlier_model_go_when_its_successor_is_installed(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [f"text {number}" for number in range(200)]
+    older = VectorCache(file, LARGE)
+    older.put("one", texts, vectors(200))
+    older.close()
+    full = file.stat().st_size
+    monkeypatch.setattr("dowse.encoding.cache.MINILM_VERSION", "dowse-minilm-2")
+    newer = VectorCache(file, LARGE)
+    assert known(newer, texts) == []
+    newer.put("one", texts[:3], vectors(3))
+    newer.close()
+    assert file.stat().st_size < full / 2
+    assert known(VectorCache(file, LARGE), texts) == texts[:3]
