@@ -5,11 +5,9 @@ scale for a whole matrix, or for all activations of a batch, is not enough: the 
 and a text's vector depends on the other texts of its batch (now by 0.0005 at most, from rounding).
 """
 
-import gzip
-import json
 import sys
+from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from onnxruntime import InferenceSession
@@ -20,6 +18,7 @@ from dowse.encoding.inputs import encoder_input
 from dowse.encoding.minilm import MiniLM
 from dowse.encoding.onnx_writer import MICROSOFT_DOMAIN
 from dowse.encoding.wordpiece import WordPiece
+from training.mine import read_all_pairs
 
 BLOCK = 128
 """The block size. Lowest cosine, mean cosine, and time for a text of 128 tokens by block size: 32: 0.9978, 0.9996,
@@ -85,10 +84,9 @@ class EightBitNetwork(FullPrecisionNetwork):
         )
 
 
-def sample_texts(pairs: Path) -> list[str]:
+def sample_texts(pairs: str) -> list[str]:
     """Return queries, texts with and without their path, and unusual texts."""
-    with gzip.open(pairs, "rt", encoding="utf-8") as file:
-        rows: list[dict[str, Any]] = [json.loads(line) for number, line in enumerate(file) if number % SAMPLE_STEP == 0]
+    rows = islice(read_all_pairs(pairs), 0, None, SAMPLE_STEP)
     forms = [(row["q"], encoder_input(row["p"], row["t"]), row["t"]) for row in rows]
     return [form[number % 3] for number, form in enumerate(forms)] + ODD_TEXTS
 
@@ -99,7 +97,7 @@ def main(base: str, weights: str, pairs: str, out: str) -> int:
     file = Path(out) / "model.onnx"
     file.write_bytes(EightBitNetwork(shape, loaded).build())
     tokenizer = WordPiece.from_file(Path(base) / "tokenizer.json")
-    texts = sample_texts(Path(pairs))
+    texts = sample_texts(pairs)
     both = [
         MiniLM(InferenceSession(graph, providers=["CPUExecutionProvider"]), tokenizer, "compared").encode(texts)
         for graph in (file.read_bytes(), FullPrecisionNetwork(shape, loaded).build())

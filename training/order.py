@@ -4,8 +4,6 @@ A rotation of the space changes no angle, so no search result. After it, a quart
 the few thousand chunks that are worth an exact comparison, and `dowse.store.vector_search` searches that way.
 """
 
-import gzip
-import json
 import random
 import sys
 from itertools import islice
@@ -14,15 +12,15 @@ import numpy as np
 
 from dowse.encoding.minilm import ROTATION_FILE, MiniLM
 from dowse.encoding.shipped import MINILM_VERSION, MODELS_FOLDER
+from training.mine import read_all_pairs
 
 SAMPLE_TEXTS = 4000
 SEED = 20261115
 
 
-def main(pairs_file: str) -> int:
+def main(pairs: str) -> int:
     """Encode a sample of texts and write the rotation to their principal directions, largest first."""
-    with gzip.open(pairs_file, "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in islice(file, 0, None, 80)]
+    rows = list(islice(read_all_pairs(pairs), 0, None, 80))
     chosen = random.Random(SEED).sample(rows, SAMPLE_TEXTS)  # noqa: S311 - a sample, not a secret
     texts = [f"{row['p']}\n{row['t']}" if row["p"] else row["t"] for row in chosen]
     folder = MODELS_FOLDER / "minilm"

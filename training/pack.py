@@ -1,6 +1,5 @@
 """Turn the pairs into numbers for the machine that trains: `python -m training.pack PAIRS MODEL OUT`."""
 
-import gzip
 import json
 import lzma
 import re
@@ -14,7 +13,7 @@ import numpy as np
 from dowse.encoding.inputs import encoder_input
 from dowse.encoding.static import MAX_WORD_COUNT
 from dowse.encoding.static_tokens import WORD, StaticTokens, fold_word
-from training.mine import is_drawn, sort_key
+from training.mine import is_drawn, read_all_pairs, sort_key
 
 QUERY_TOKENS = 48
 TEXT_TOKENS = 192
@@ -26,14 +25,13 @@ MIN_WORD_TEXTS = 12
 STATIC_PAIRS = 170_000
 
 
-def main(pairs_file: str, model: str, out_folder: str) -> int:
+def main(pairs: str, model: str, out_folder: str) -> int:
     """Write `tokens.xz`, `features.xz` and `vocabulary.txt`."""
     from tokenizers import Tokenizer
 
     out = Path(out_folder)
     out.mkdir(parents=True, exist_ok=True)
-    with gzip.open(pairs_file, "rt", encoding="utf-8") as file:
-        rows: list[dict[str, Any]] = [json.loads(line) for line in file]
+    rows = list(read_all_pairs(pairs))
     rows.sort(key=lambda row: sort_key(row["r"], row["q"], row["t"][:100], "pack"))
     texts = [
         encoder_input(row["p"], row["t"]) if row["p"] and is_drawn(PATH_SHARE, row["q"], row["p"]) else row["t"]

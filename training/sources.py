@@ -6,12 +6,17 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 REPOSITORIES_FILE = Path(__file__).with_name("repositories.txt")
+MEASURED_FILE = Path(__file__).with_name("measured.txt")
+"""The repositories on which search or issue localisation is measured."""
 MANIFEST_FILE = Path(__file__).with_name("manifest.json")
 """The name, licence and commit of each repository, and its number of pairs of each kind."""
+FIRST_GENERATION_FILE = Path(__file__).with_name("generation-1.json")
+"""The manifest of the shipped encoders' data."""
 ALLOWED_LICENCES = {"MIT", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "ISC", "Zlib", "CC0-1.0", "Unlicense"}
 LICENCE_PHRASES = {
     "MIT": "Permission is hereby granted, free of charge",
@@ -20,25 +25,9 @@ LICENCE_PHRASES = {
     "BSD-3-Clause": "Redistribution and use in source and binary forms",
     "ISC": "Permission to use, copy, modify",
     "Unlicense": "free and unencumbered",
+    "CC0-1.0": "CC0",
 }
 """A phrase that the text of each licence contains."""
-BENCHMARK_REPOSITORIES = [
-    "Alamofire/Alamofire", "Bash-it/bash-it", "DapperLib/Dapper", "FasterXML/jackson-databind", "Hejsil/zig-clap",
-    "JamesNK/Newtonsoft.Json", "JetBrains/Exposed", "Kotlin/kotlinx.coroutines", "MinishLab/model2vec",
-    "MinishLab/semble", "Seldaek/monolog", "SnapKit/SnapKit", "abseil/abseil-cpp", "aio-libs/aiohttp",
-    "apache/commons-lang", "axios/axios", "bats-core/bats-core", "circe/circe", "colinhacks/zod", "curl/curl",
-    "echasnovski/mini.nvim", "elixir-ecto/ecto", "elixir-plug/plug", "encode/httpx", "encode/starlette",
-    "expressjs/express", "fastapi/fastapi", "fmtlib/fmt", "folke/lazy.nvim", "gin-gonic/gin", "go-chi/chi",
-    "google/gson", "guzzle/guzzle", "haskell/aeson", "http4s/http4s", "jgm/pandoc", "ktorio/ktor",
-    "laravel/framework", "libuv/libuv", "MessagePack-CSharp/MessagePack-CSharp", "nlohmann/json",
-    "nvim-telescope/telescope.nvim", "nvm-sh/nvm", "pallets/click", "pallets/flask", "phoenixframework/phoenix",
-    "psf/requests", "pydantic/pydantic", "rack/rack", "rails/rails", "redis/redis", "reduxjs/redux", "serde-rs/serde",
-    "sinatra/sinatra", "spf13/cobra", "tokio-rs/axum", "tokio-rs/tokio", "trpc/trpc", "typelevel/cats", "vapor/vapor",
-    "vitest-dev/vitest", "xmonad/xmonad", "ziglang/zig", "zigtools/zls", "django/django", "kubernetes/website",
-    "mdn/content", "python/peps", "rust-lang/book", "lyz-code/blue-book", "jackyzha0/jackyzha0.github.io",
-    "obsidianmd/obsidian-help",
-]  # fmt: skip
-"""The repositories on which search is measured. They and their forks are not used for training."""
 
 _LICENCE_FILE = re.compile(r"(mit-)?(licen[cs]e|copying|unlicense)", re.IGNORECASE)
 
@@ -53,12 +42,18 @@ class Repository:
     commit: str
 
 
-def read_list() -> Iterator[tuple[str, str]]:
-    """Yield the names and licences in the list."""
-    for line in REPOSITORIES_FILE.read_text(encoding="utf-8").splitlines():
+def read_list(file: Path = REPOSITORIES_FILE) -> Iterator[tuple[str, str]]:
+    """Yield the names and licences in a list."""
+    for line in file.read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             name, _, licence = line.partition(" ")
             yield name, licence
+
+
+@cache
+def measured_names() -> frozenset[str]:
+    """Return the names, without their owners and in lower case, of the repositories that training may not use."""
+    return frozenset(name.lower().partition("/")[2] for name, _ in read_list(MEASURED_FILE))
 
 
 def repositories(clones: Path) -> list[Repository]:
@@ -78,8 +73,7 @@ def run_git(folder: Path, *words: str, is_partial: bool = False) -> str:
 
 def find_refusal(name: str, licence: str) -> str | None:
     """Return why a repository may not be used for training, or None. A fork keeps the name, so the name is enough."""
-    own = name.lower().partition("/")[2]
-    if own in {measured.lower().partition("/")[2] for measured in BENCHMARK_REPOSITORIES}:
+    if name.lower().partition("/")[2] in measured_names():
         return f"{name}: search is measured on it"
     if not set(licence.split(" OR ")) <= ALLOWED_LICENCES:
         return f"{name}: {licence} is not permissive"
@@ -104,9 +98,9 @@ def _licence_text(folder: Path) -> str:
     return "\n".join(run_git(folder, "show", f"HEAD:{name}")[:4000] for name in names)
 
 
-def read_manifest() -> list[dict[str, Any]]:
-    """Return the rows of the manifest."""
-    rows: list[dict[str, Any]] = json.loads(MANIFEST_FILE.read_text(encoding="utf-8"))
+def read_manifest(file: Path = MANIFEST_FILE) -> list[dict[str, Any]]:
+    """Return the rows of a manifest."""
+    rows: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
     return rows
 
 
