@@ -119,7 +119,7 @@ async def _time_until_found(root: Path, seen: ProjectIndex, number: int) -> floa
     began = time.perf_counter()
     while time.perf_counter() - began < WAIT_SECONDS:
         seen.store.refresh()
-        if seen.store.chunk_frequency(word):
+        if seen.store.chunk_frequencies([word])[word]:
             return time.perf_counter() - began
         await asyncio.sleep(0.01)
     raise RuntimeError(f"{file} was not found")

@@ -138,16 +138,17 @@ def ablations() -> dict[str, dict[str, object]]:
         ranking_constants.PENALTIES,
     )
     none = dict.fromkeys(penalties, 1.0)
-    rules = ("TOP_THREE", "PATH", "DEFINITION", "PATH_SHARE")
+    rules = ("TOP_THREE", "PATH", "DEFINITION", "PATH_SHARE", "WHOLE_NAME")
     found: dict[str, dict[str, object]] = {"nothing (as it is)": {}}
     found |= {f"{name} = 0": {name: 0.0} for name in rules}
+    found |= {"folders count nothing": {"FOLDER": 1.0}}
     found |= {"no penalties": {"PENALTIES": none}}
     found |= {f"no penalty for {kind}": {"PENALTIES": {**penalties, kind: 1.0}} for kind in penalties}
     for field in prose:
         weights = {"CHUNK_WEIGHTS": _without(prose, field), "SYMBOL_CHUNK_WEIGHTS": _without(symbol, field)}
         found[f"without the field {field}"] = dict(weights)
     found["symbols weighed like prose"] = {"SYMBOL_CHUNK_WEIGHTS": prose}
-    found["nothing but the best chunk"] = {"PENALTIES": none, **dict.fromkeys(rules, 0.0)}
+    found["nothing but the best chunk"] = {"PENALTIES": none, "FOLDER": 1.0, **dict.fromkeys(rules, 0.0)}
     return found
 
 

@@ -109,6 +109,10 @@ class ChunkReader(Protocol):
         """Return the paths of those of the documents that exist, by id."""
         ...
 
+    def main_language(self) -> str:
+        """Return the language of more than half of the code files; empty if there is none."""
+        ...
+
     def chunks(self, document_id: int) -> list[StoredChunk]:
         """Return the chunks of a document, in order."""
         ...
@@ -177,8 +181,8 @@ class WordSearcher(Protocol):
         """Return the number of chunks; frequencies are relative to it."""
         ...
 
-    def chunk_frequency(self, term: str) -> int:
-        """Return how many chunks contain a term, with identifiers split into parts."""
+    def chunk_frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """Return how many chunks contain each term, with identifiers split into parts."""
         ...
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:

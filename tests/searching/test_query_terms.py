@@ -78,3 +78,20 @@ def test_any_text_is_a_query(text: str) -> None:
 
 def test_of_a_huge_query_the_beginning_counts() -> None:
     assert len(parse_search_query("word " * 50_000).text) <= MAX_CHARACTERS
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("python sort a list", ("sort", "a", "list")),
+        ("sort a list in Python?", ("sort", "a", "list", "in")),
+        ("what is python", ("what", "is", "python")),
+        ("+python sort", ("sort",)),
+        ("python", ("python",)),
+        ("sort", ("sort",)),
+    ],
+)
+def test_a_word_is_left_out_if_the_others_say_something(text: str, left: tuple[str, ...]) -> None:
+    query = parse_search_query(text)
+    shorter = query.without_word("python")
+    assert (shorter.terms, shorter.must) == (left, query.must)

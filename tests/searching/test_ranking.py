@@ -1,5 +1,6 @@
 """Ranking, tested as a pure function."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,6 +46,30 @@ def test_a_name_that_spells_out_the_query_counts() -> None:
     assert order(found, {1: "core.py", 2: "login.py"}) == ["login.py", "core.py"]
 
 
+@pytest.mark.parametrize("whole", ["web/login.py", "login/__init__.py", "login/mod.rs"])
+def test_a_file_whose_whole_name_is_in_the_query_beats_a_longer_name(whole: str) -> None:
+    found = evidence(Scored(10, 1, 9.0), Scored(20, 2, 7.5))
+    paths = {1: "web/login_page.py", 2: whole}
+    assert order(found, paths) == [whole, "web/login_page.py"]
+    pasted = evidence(Scored(10, 1, 9.0), Scored(20, 2, 7.5), is_pasted=True)
+    assert order(pasted, paths) == ["web/login_page.py", whole], "a long text has many names by chance"
+
+
+def test_a_file_in_fewer_folders_comes_first_except_among_documents() -> None:
+    paths = {1: "src/core/parts/login.py", 2: "src/login.py"}
+    hits = (Scored(10, 1, 9.0), Scored(20, 2, 8.5))
+    assert order(evidence(*hits), paths) == ["src/login.py", "src/core/parts/login.py"]
+    assert order(evidence(*hits, has_code=False), paths) == ["src/core/parts/login.py", "src/login.py"]
+
+
+def test_prose_comes_after_code_unless_it_is_asked_for_or_searched_alone() -> None:
+    paths = {1: "setup.md", 2: "core.py"}
+    hits = (Scored(10, 1, 9.0), Scored(20, 2, 8.5))
+    assert order(evidence(*hits), paths) == ["core.py", "setup.md"]
+    assert order(evidence(*hits, has_code=False), paths) == ["setup.md", "core.py"]
+    assert order(evidence(*hits, terms={"guid": 1.0}), paths) == ["setup.md", "core.py"]
+
+
 def test_tests_and_examples_come_later_unless_they_are_asked_for() -> None:
     paths = {1: "tests/test_core.py", 2: "src/core.py"}
     hits = (Scored(10, 1, 9.0), Scored(20, 2, 8.5))
@@ -60,6 +85,7 @@ def test_paths_show_what_their_files_are() -> None:
     assert kinds_of("examples/a.py") == {"example"}
     assert kinds_of("api/v1_pb2.py") == {"generated"}
     assert kinds_of("types/index.d.ts") == {"declaration"}
+    assert kinds_of("pkg/_internal/a.py") == kinds_of("internal/a.go") == {"internal"}
     assert kinds_of("src/latest.py") == frozenset(), "no test hides in it"
     assert kinds_of("src/contest/a.py") == frozenset()
     assert unrequested_kinds("examples/a.py", frozenset({"exampl"})) == frozenset()

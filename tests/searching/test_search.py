@@ -96,6 +96,19 @@ def test_the_file_that_is_meant_comes_first(project: ProjectIndex, query: str, f
     assert paths(ask(project, query))[0] == first
 
 
+def test_the_name_of_the_main_language_says_nothing(tmp_path: Path) -> None:
+    files = {
+        "sort.py": "def order(items):\n    return sorted(items)\n",
+        "about.py": "# python, python and python\nVERSION = 1\n",
+        "build.sh": "echo python\n",
+    }
+    project = ProjectIndex(write_tree(tmp_path, files))
+    project.update()
+    assert project.store.main_language() == "python"
+    assert paths(ask(project, "python sorted items")) == ["sort.py"]
+    assert set(paths(ask(project, "bash python"))) == {"about.py", "build.sh"}, "the other words do not occur"
+
+
 @pytest.mark.parametrize("text", [TRACEBACK, FORM, JSON])
 def test_pasted_text_finds_something_and_is_not_corrected(project: ProjectIndex, text: str) -> None:
     found = ask(project, f"{text}\nsessoin zeppelin -login")
@@ -427,3 +440,12 @@ def test_the_table_stands_in_for_files_that_the_model_has_not_seen(animals: Proj
     hit = meant(animals, text, model, by_letters(text, is_model=False)).hits[0]
     assert hit.path == "dog.txt"
     assert not any(name.startswith("meaning by table") for name in hit.signals), "one encoder a file"
+
+
+def test_meaning_counts_more_where_no_path_has_a_word_of_the_query(animals: ProjectIndex) -> None:
+    def weight(text: str, **options: Any) -> float:
+        return meant(animals, text, by_letters(text), **options).hits[0].signals["meaning: best chunk"]
+
+    assert weight("feline purrs") == pytest.approx(2 * weight("feline purrs cat"), rel=0.2)
+    assert weight("feline purrs", kind="docs") < weight("feline purrs")
+    assert weight("feline purrs", alpha=0.5) < weight("feline purrs")

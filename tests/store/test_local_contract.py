@@ -465,7 +465,7 @@ def test_the_documents_that_hold_a_word_are_known(open_store: OpenStore, world: 
     assert store.documents_with_word("getUserName") == {ids["a.py"]}
     assert store.documents_with_word("nothing") == frozenset()
     assert store.documents_with_word("") == frozenset()
-    assert (store.chunk_frequency("user"), store.chunk_frequency("nothing")) == (2, 0)
+    assert store.chunk_frequencies(["user", "nothing"]) == {"user": 2, "nothing": 0}
 
 
 def test_a_defined_name_is_found_whole(open_store: OpenStore, world: World) -> None:

@@ -102,7 +102,7 @@ def _rank(
         options = SearchOptions(
             min(limit, MAX_LIMIT), budget_tokens=NO_BUDGET, mode=mode, among=among,
             ranked_files=max(RANKED_FILES, 2 * limit), shown_chunks=1, masks_secrets=masks,
-            spelling=spelling,
+            spelling=spelling, documents_only=True,
         )  # fmt: skip
         by_meaning = vectors if mode == "vector" else ()
         answer = search_store(store, index.source.read_bytes, request.query, options, by_meaning)

@@ -50,6 +50,10 @@ class CombinedStore:
         """Return those of the documents that exist, by id."""
         return self._by_id(ids, self._store.documents_by_id, self._files.documents_by_id)
 
+    def main_language(self) -> str:
+        """Return the language of more than half of the code files in the store."""
+        return self._store.main_language()
+
     def chunks(self, document_id: int) -> list[StoredChunk]:
         """Return the chunks of a document, in order."""
         return (self._files if document_id < 0 else self._store).chunks(document_id)
@@ -97,9 +101,10 @@ class CombinedStore:
         """Return the number of chunks; frequencies are relative to it."""
         return self._store.chunk_count() + self._files.chunk_count()
 
-    def chunk_frequency(self, term: str) -> int:
-        """Return how many chunks contain a term."""
-        return self._store.chunk_frequency(term) + self._files.chunk_frequency(term)
+    def chunk_frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """Return how many chunks contain each term."""
+        directly = self._files.chunk_frequencies(distinct := tuple(terms))
+        return {term: count + directly[term] for term, count in self._store.chunk_frequencies(distinct).items()}
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Return whole words of the store that begin with a prefix."""

@@ -97,7 +97,8 @@ class DirectIndex:
         self._statistics = FieldStatistics(sum(file.chunks for file in files))
         self._statistics.estimate("parts", _chunk_frequencies(files, self._parts))
         self._statistics.estimate("words", _chunk_frequencies(files, self._wholes))
-        self._rarities = {term: rarity(self.chunk_frequency(term), self.chunk_count()) for term in self._parts}
+        frequencies = self.chunk_frequencies(self._parts)
+        self._rarities = {term: rarity(frequency, self.chunk_count()) for term, frequency in frequencies.items()}
         paths = [self._path_fields(file) for file in files]
         for fields in paths:
             self._statistics.add(fields, ("path", "stem"))
@@ -126,9 +127,9 @@ class DirectIndex:
         """Return about how many chunks the files would have in an index."""
         return self._statistics.chunks
 
-    def chunk_frequency(self, term: str) -> int:
-        """Return about how many chunks contain a term of the query."""
-        return self._statistics.frequency("parts", term)
+    def chunk_frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """Return about how many chunks contain each term of the query."""
+        return {term: self._statistics.frequency("parts", term) for term in terms}
 
     def find_chunks(self, query: TextQuery, limit: int) -> list[Scored]:
         """Search chunks by words; best first."""
@@ -191,6 +192,10 @@ class DirectIndex:
     def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
         """Yield the documents that were analyzed, or those below a folder or after a path."""
         return (one for one in self._documents.values() if one.path.startswith(below) and one.path > after)
+
+    def main_language(self) -> str:
+        """Return no language: which one most files have is known once they are indexed."""
+        return ""
 
     def chunks(self, document_id: int) -> list[StoredChunk]:
         """Return the chunks of a document that were analyzed, in order."""

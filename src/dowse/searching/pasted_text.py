@@ -5,8 +5,10 @@ the files and modules that it names are what it is about.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+from dowse.searching.path_kinds import PACKAGE_FILES
 
 MAX_TYPED_CHARACTERS = 200
 """Maximum length of a query that counts as typed. The longest of the 413 queries of `eval/code-search` has 100."""
@@ -59,8 +61,6 @@ _MIN_WRAPPED, _MAX_WRAPPED = 50, 100
 """The lengths of lines that an editor or a mail program breaks."""
 _FILE = re.compile(rf"(?<![\w/.])(?:[\w.~-]*[/\\])*[\w-]+\.(?:{_CODE_ENDINGS.replace(' ', '|')})(?!\w|\((?!\d))")
 _MODULE = re.compile(r"(?<![\w./-])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?![\w/-])")
-_PACKAGE_FILES = frozenset(("__init__", "index", "mod"))
-"""Names of files that stand for their folder."""
 
 PathParts = tuple[str, ...]
 """The parts of a path, without the extension of the file."""
@@ -106,37 +106,38 @@ def _unwrap(text: str) -> str:
 
 
 def find_mentioned(pasted: PastedText, paths: Iterable[tuple[int, str]]) -> dict[int, float]:
-    """Return the documents that a pasted text names; if several fit a name, each counts as a share."""
-    by_name: dict[str, list[tuple[int, PathParts]]] = {}
+    """Return the documents that a pasted text names; if several fit a name, each counts as a share.
+
+    Two paths fit if they end alike: in two parts, or for a file in all parts of the shorter one.
+    """
+    by_end: dict[PathParts, list[int]] = {}
     names = {part for named in (*pasted.files, *pasted.modules) for part in named}
     for number, path in paths if names else ():
-        stem = path.rpartition("/")[2].rpartition(".")[0]
-        if (stem in names or stem in _PACKAGE_FILES) and (parts := _file_parts(path)):
-            by_name.setdefault(parts[-1], []).append((number, parts))
+        folder, _, file = path.rpartition("/")
+        stem = file.rpartition(".")[0]
+        name = folder.rpartition("/")[2] if stem in PACKAGE_FILES else stem
+        if name in names and (parts := _file_parts(path)):
+            for end in (parts[-1:], ("", *parts)[-2:]):
+                by_end.setdefault(end, []).append(number)
     found: dict[int, float] = {}
-    for named in (*pasted.files, *pasted.modules):
-        is_file, fitting = named in pasted.files, list[int]()
-        for end in [len(named)] if is_file else range(len(named), 1, -1):  # a dotted name may end with a class
-            candidates = by_name.get(named[end - 1], ())
-            fitting = [number for number, parts in candidates if _fits(named[:end], parts, is_file=is_file)]
-            if fitting:
-                break
-        for number in fitting:
-            found[number] = max(found.get(number, 0.0), 1 / len(fitting))
+    for named in pasted.files:
+        at_root = by_end.get(("", named[-1]), ()) if len(named) > 1 else ()
+        _add_shares(found, [*by_end.get(named[-2:], ()), *at_root])
+    for named in pasted.modules:  # a dotted name may end with a class
+        ends = (named[end - 2 : end] for end in range(len(named), 1, -1))
+        _add_shares(found, next((by_end[end] for end in ends if end in by_end), []))
     return found
 
 
-def _fits(named: PathParts, parts: PathParts, *, is_file: bool) -> bool:
-    """Return whether two paths end alike: in two parts, or for a file in all parts of the shorter one."""
-    pairs = zip(reversed(named), reversed(parts), strict=False)
-    alike = next((count for count, (one, other) in enumerate(pairs) if one != other), min(len(named), len(parts)))
-    return alike >= 2 or (is_file and alike == min(len(named), len(parts)))
+def _add_shares(found: dict[int, float], fitting: Sequence[int]) -> None:
+    for number in fitting:
+        found[number] = max(found.get(number, 0.0), 1 / len(fitting))
 
 
 def _file_parts(file: str) -> PathParts:
     stem = file.replace("\\", "/").rpartition(".")[0]
     parts = tuple(part for part in stem.split("/") if part not in ("", ".", ".."))
-    return parts[:-1] if parts and parts[-1] in _PACKAGE_FILES else parts
+    return parts[:-1] if parts and parts[-1] in PACKAGE_FILES else parts
 
 
 def is_pasted(text: str) -> bool:

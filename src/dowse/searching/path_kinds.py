@@ -1,6 +1,7 @@
 """Information in the path of a file: its words, and whether it is a test, an example, prose, generated or legacy code."""
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import PurePosixPath
 
@@ -17,6 +18,7 @@ _KINDS: dict[str, re.Pattern[str]] = {
         r"(?:^|/)(?:generated|gen|__generated__)/|[._-](?:generated|gen|pb|g)\.[a-z]+$|_pb2(?:_grpc)?\.pyi?$|\.min\.(?:js|css)$"
     ),
     "declaration": re.compile(r"\.d\.[mc]?ts$|\.pyi$"),
+    "internal": re.compile(r"(?:^|/)_?internals?/"),
     "prose": re.compile(r"\.(?:rst|md|mdx|txt|adoc)$", re.IGNORECASE),
 }
 _REQUEST_STEMS = {
@@ -25,8 +27,13 @@ _REQUEST_STEMS = {
     "legacy": {"legaci", "compat", "deprec", "old", "obsolet"},
     "generated": {"generat", "gen", "protobuf", "minifi"},
     "declaration": {"declar", "type", "stub", "typ"},
+    "internal": {"intern", "privat", "implement"},
+    "prose": {"doc", "document", "readm", "guid", "tutori", "manual", "changelog"},
 }
 """Stems of the words with which a query requests files of a kind."""
+
+PACKAGE_FILES = frozenset(("__init__", "index", "init", "mod"))
+"""Names of files that stand for their folder."""
 
 
 @lru_cache(maxsize=20_000)
@@ -36,32 +43,42 @@ def kinds_of(path: str) -> frozenset[str]:
 
 
 def unrequested_kinds(path: str, terms: frozenset[str]) -> frozenset[str]:
-    """Return the kinds of a file that a typed query does not request; prose is as good as code there."""
-    return frozenset(kind for kind in kinds_of(path) if kind in _REQUEST_STEMS and not terms & _REQUEST_STEMS[kind])
+    """Return the kinds of a file that a typed query does not request."""
+    return frozenset(kind for kind in kinds_of(path) if not terms & _REQUEST_STEMS[kind])
 
 
 @lru_cache(maxsize=20_000)
-def name_terms(path: str) -> frozenset[str]:
+def _name_terms(path: str) -> frozenset[str]:
     """Return the terms of the name of a file and of its folder."""
     pure = PurePosixPath(path)
     return frozenset(terms_of(f"{pure.stem} {pure.parent.name}"))
 
 
-def is_term_in_names(term: str, names: frozenset[str]) -> bool:
-    """Return whether the names contain a term, or one begins with the other and both have more than three letters."""
-    if term in names:
-        return True
-    return len(term) > 3 and (not names.isdisjoint(_beginnings(term)) or f" {term}" in _joined(names))
-
-
-@lru_cache(maxsize=1000)
-def _beginnings(term: str) -> frozenset[str]:
-    return frozenset(term[:length] for length in range(4, len(term)))
-
-
 @lru_cache(maxsize=20_000)
-def _joined(names: frozenset[str]) -> str:
-    return " " + " ".join(names)
+def _own_name_terms(path: str) -> tuple[str, ...]:
+    pure = PurePosixPath(path)
+    return tuple(terms_of(pure.parent.name if pure.stem in PACKAGE_FILES else pure.stem))
+
+
+class NameMatcher:
+    """Compares the terms of a query with names. Terms are alike if one begins with the other, and with four letters."""
+
+    def __init__(self, terms: Iterable[str]) -> None:
+        self._by_start: dict[str, list[str]] = {}
+        for term in terms:
+            self._by_start.setdefault(term[:4], []).append(term)
+
+    def terms_in(self, path: str) -> set[str]:
+        """Return the terms of the query that the names of a file and its folder have."""
+        return {term for name in _name_terms(path) for term in self._alike(name)}
+
+    def has_name_of(self, path: str) -> bool:
+        """Return whether the query has all words of the name of a file; some files have the name of their folder."""
+        return bool(names := _own_name_terms(path)) and all(map(self._alike, names))
+
+    def _alike(self, name: str) -> list[str]:
+        candidates = self._by_start.get(name[:4], ())
+        return [term for term in candidates if term.startswith(name) or name.startswith(term)]
 
 
 def is_requested_path(requested: str | None, path: str) -> bool:

@@ -1,8 +1,8 @@
 """Parsing of a search query: words, `+required`, `-excluded`, `"phrases"`, and the shape of the query."""
 
 import re
-from dataclasses import asdict, dataclass
-from functools import cache
+from dataclasses import asdict, dataclass, replace
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Literal
 
@@ -51,6 +51,14 @@ class SearchQuery(query_syntax.Query):
         positive = (*self.terms, *self.must, *words)
         return SearchQuery(positive, text=" ".join(positive), shape=self.shape)
 
+    def without_word(self, word: str) -> "SearchQuery":
+        """Return a query in prose without a word that need not occur, if the other words say something."""
+        if self.shape != "prose" or self.is_pasted:
+            return self
+        kept = tuple(term for term in self.terms if _bare(term) != word)
+        is_prose_left = any(_bare(term) not in stop_words() for term in kept)
+        return replace(self, terms=kept) if is_prose_left and len(kept) < len(self.terms) else self
+
     @property
     def typed_text(self) -> str:
         """The query as it would be typed: pasted text without the quotes and signs that would be operators."""
@@ -69,8 +77,7 @@ class SearchQuery(query_syntax.Query):
     def positive(self) -> tuple[str, ...]:
         """All words that score, in order; without stop words, if others remain."""
         words = (*self.terms, *self.must, *(word for phrase in self.phrases for word in phrase.split()))
-        content_words = tuple(word for word in words if word.lower().strip("?!.,;:") not in stop_words())
-        return content_words or words
+        return _content_words(words) or words
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,9 +85,9 @@ class SearchQuery(query_syntax.Query):
         if self.shape == "symbol":
             parts = _NAME.findall(self.text)
             return tuple(dict.fromkeys(reversed(parts)))
-        candidates = (name for word in self.positive for name in _NAME.findall(word))
+        candidates = dict.fromkeys(_NAME.findall(" ".join(self.positive)))
         is_identifier = _is_compound_identifier if self.is_pasted else _is_identifier
-        return tuple(dict.fromkeys(name for name in candidates if is_identifier(name)))
+        return tuple(filter(is_identifier, candidates))
 
 
 def parse_search_query(text: str) -> SearchQuery:
@@ -98,6 +105,16 @@ def stop_words() -> frozenset[str]:
     """Return the stop words: words that say nothing about the subject of a query."""
     lines = (resources.files(__package__) / "stopwords.txt").read_text(encoding="utf-8").splitlines()
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+
+
+@lru_cache(maxsize=8)
+def _content_words(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the words that are no stop words. A search needs them six times, and pasted text has up to 2,000 words."""
+    return tuple(word for word in words if _bare(word) not in stop_words())
+
+
+def _bare(word: str) -> str:
+    return word.lower().strip("?!.,;:")
 
 
 def _shape(text: str) -> Shape:

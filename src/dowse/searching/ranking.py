@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import fsum
 
 from dowse.searching import ranking_constants
-from dowse.searching.path_kinds import is_requested_path, is_term_in_names, kinds_of, name_terms, unrequested_kinds
+from dowse.searching.path_kinds import NameMatcher, is_requested_path, kinds_of, unrequested_kinds
 from dowse.types import Scored
 
 
@@ -44,6 +45,8 @@ class Evidence:
     """The nearness in meaning of the nearest chunk of each document, from 0 to 1."""
     half_way: "HalfWay | None" = None
     """Present while the model has encoded some documents and not all."""
+    has_code: bool = True
+    """Whether code was searched, to which other rules apply than to documents alone."""
     is_pasted: bool = False
     title: "Evidence | None" = None
     """The evidence for the title of pasted text, which is scored by itself."""
@@ -132,6 +135,10 @@ def _rank_by(
             penalties = {kind: ranking_constants.PASTED_PENALTIES[kind] for kind in kinds_of(path)}
         else:
             penalties = {kind: ranking_constants.PENALTIES[kind] for kind in unrequested_kinds(path, terms)}
+            if evidence.has_code:
+                penalties["deep"] = ranking_constants.FOLDER ** path.count("/")
+            else:
+                penalties.pop("prose", None)
         ranked.append(_rank_file(document, own, penalties))
     return sorted(ranked, key=lambda file: (-file.score, paths[file.document_id]))
 
@@ -139,16 +146,17 @@ def _rank_by(
 def _signals(scores: LegScores, evidence: Evidence, paths: Mapping[int, str]) -> dict[int, dict[str, float]]:
     """Return the signals of each document by name."""
     by_path, definers = _scale(evidence.paths), evidence.definition_scores
-    total = sum(evidence.terms.values()) or 1.0
+    total, matcher = sum(evidence.terms.values()) or 1.0, NameMatcher(evidence.terms)
+    whole_name = 0.0 if evidence.is_pasted else ranking_constants.WHOLE_NAME  # a long text has many names by chance
     signals = {}
     for document, path in paths.items():
-        names = name_terms(path)
-        named_share = sum([weight for term, weight in evidence.terms.items() if is_term_in_names(term, names)]) / total
+        named_share = fsum([evidence.terms[term] for term in matcher.terms_in(path)]) / total
         signals[document] = {
             **scores.get(document, {}),
             "path words": ranking_constants.PATH * by_path.get(document, 0.0),
             "definition": ranking_constants.DEFINITION * definers.get(document, 0.0),
             "share of the query in the name": ranking_constants.PATH_SHARE * named_share,
+            "whole name in the query": whole_name * matcher.has_name_of(path),
             "the path itself": ranking_constants.EXACT_PATH * is_requested_path(evidence.path, path),
         }
     return signals

@@ -43,6 +43,8 @@ class SearchOptions:
     """The share of meaning in a hybrid search, from 0 to 1; None for the measured default."""
     among: frozenset[int] | None = None
     """Ids of the documents to search; None for all."""
+    documents_only: bool = False
+    """Whether the documents are for readers, whatever their kind."""
     ranked_files: int = ranking_constants.RANKED_FILES
     """Files that are ranked with all signals, for a limit of usual size."""
     shown_chunks: int = ranking_constants.MAX_SHOWN_CHUNKS
@@ -177,7 +179,7 @@ def _search_methods(options: SearchOptions, vectors: Sequence[QueryVector]) -> d
 def scope_of(store: ChunkReader, options: SearchOptions) -> Scope:
     """Return the scope that the options describe."""
     if not (options.path_glob or options.language or options.excluded_globs) and options.tests == "ranked":
-        return Scope(options.kind, options.among)
+        return Scope(options.kind, options.among, options.documents_only)
     expression = compile_glob(options.path_glob) if options.path_glob else None
     excluded = [compile_glob(glob) for glob in options.excluded_globs]
     language = options.language.lower() if options.language else None
@@ -193,7 +195,8 @@ def scope_of(store: ChunkReader, options: SearchOptions) -> Scope:
         among = {
             document.id for document in store.documents() if document.language == language and is_wanted(document.path)
         }
-    return Scope(options.kind, frozenset(among if options.among is None else among & options.among))
+    selected = frozenset(among if options.among is None else among & options.among)
+    return Scope(options.kind, selected, options.documents_only)
 
 
 class _AnswerBuilder:

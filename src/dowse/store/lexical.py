@@ -169,10 +169,10 @@ class LexicalIndex:
         with self._counting() as terms:
             return terms.chunks()
 
-    def chunk_frequency(self, term: str) -> int:
-        """Return how many chunks contain a term, with identifiers split into parts."""
-        with self._counting() as terms:
-            return terms.frequency("parts", term)
+    def chunk_frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """Return how many chunks contain each term, with identifiers split into parts."""
+        with self._counting() as statistics:
+            return {term: statistics.frequency("parts", term) for term in terms}
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Return whole words that begin with a prefix, each with the number of chunks that contain it."""

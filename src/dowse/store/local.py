@@ -126,6 +126,11 @@ class LocalStore:
     def paths_by_id(self, ids: Iterable[int]) -> dict[int, str]:
         return self._catalog.paths_by_id(ids)
 
+    def main_language(self) -> str:
+        """Return the language of more than half of the code files; empty if there is none."""
+        totals = self.totals("code")
+        return next((language for language, files in totals.languages.items() if 2 * files > totals.documents), "")
+
     def chunks(self, document_id: int) -> list[StoredChunk]:
         return self._catalog.chunks(document_id)
 
@@ -273,9 +278,10 @@ class LocalStore:
         """Return the number of chunks in the lexical index."""
         return self._words.query(LexicalIndex.chunk_count)
 
-    def chunk_frequency(self, term: str) -> int:
-        """Return how many chunks contain a term, with identifiers split into parts."""
-        return self._words.query(lambda index: index.chunk_frequency(term))
+    def chunk_frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """Return how many chunks contain each term, with identifiers split into parts."""
+        distinct = tuple(terms)  # a damaged index is asked again
+        return self._words.query(lambda index: index.chunk_frequencies(distinct))
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Return whole words that begin with a prefix, each with the number of chunks that contain it."""
