@@ -54,6 +54,7 @@ bench: .venv/installed ## measure; CORPORA, EVAL, CODE_SEARCH, ISSUES name folde
 	$(RUN) -m bench.freshness "$(CORPORA)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.meaning --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.issues --eval "$(EVAL)" --checkouts "$(ISSUES)"
+	$(RUN) -m bench.lines --eval "$(EVAL)" --checkouts "$(ISSUES)" --repository dowse=.
 	$(RUN) -m bench.half_way --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.encoding "$(CORPORA)" --eval "$(EVAL)"
 	$(RUN) -m bench.http "$(CORPORA)"

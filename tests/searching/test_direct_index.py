@@ -96,7 +96,10 @@ def test_an_empty_file_is_no_hit(project: ProjectIndex) -> None:
 def test_the_best_of_many_files_are_analyzed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(direct_index, "ANALYZED_FILES", 5)
     monkeypatch.setattr(direct_index, "ANALYZED_CHUNKS", 5)
-    files = {f"src/m{number:03}.py": "value = table.lookup(key)\n" * (number % 7 + 1) for number in range(60)}
+    files = {
+        f"src/m{number:03}.py": f"# {number}\n" + "value = table.lookup(key)\n" * (number % 7 + 1)
+        for number in range(60)
+    }
     files["src/zz.py"] = "class LookupTable:\n    def lookup(self, key): ...\n"
     project = ProjectIndex(write_tree(tmp_path / "project", files))
     query = parse_search_query("LookupTable")

@@ -449,3 +449,23 @@ def test_meaning_counts_more_where_no_path_has_a_word_of_the_query(animals: Proj
     assert weight("feline purrs") == pytest.approx(2 * weight("feline purrs cat"), rel=0.2)
     assert weight("feline purrs", kind="docs") < weight("feline purrs")
     assert weight("feline purrs", alpha=0.5) < weight("feline purrs")
+
+
+def test_a_certificate_is_found_by_its_path_and_a_copy_is_shown_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOWSE_HOME", str(tmp_path / "home"))
+    encoded = "\n".join(f"zebra{number:04}" + "MIIC" * 14 for number in range(40))
+    code = "def stripe_zebra():\n    return 1\n"
+    files = {"keys/bundle.txt": f"zebra1234\n{encoded}\n", "src/zoo.py": code, "vendor/zoo.py": code}
+    project = ProjectIndex(write_tree(tmp_path / "project", files))
+    project.update()
+    assert paths(ask(project, "zebra1234")) == []
+    assert paths(ask(project, "bundle")) == ["keys/bundle.txt"]
+    assert paths(ask(project, "stripe_zebra")) == ["src/zoo.py"]
+
+
+def test_a_word_that_does_not_occur_does_not_hide_the_lines_of_the_others(project: ProjectIndex) -> None:
+    (hit, *_) = ask(project, "refreshed xylophonist").hits
+    assert "refreshed" in hit.passages[0].text
+    assert hit.relevance > 0

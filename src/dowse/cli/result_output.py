@@ -1,6 +1,5 @@
 """Search results as text: path, lines, score, and the passages with matches in colour."""
 
-import re
 import shutil
 import sys
 import time
@@ -24,7 +23,6 @@ MIN_WIDTH = 40
 _GUTTER_COLUMNS = 8
 """Columns of the line number. It equals a tab stop, so that tabs align as in the file."""
 _COLOUR_SECONDS = 0.5
-_LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 def show_hits(answer: "Answer") -> None:
@@ -35,10 +33,9 @@ def show_hits(answer: "Answer") -> None:
         if number:
             show()
         show(*_format_heading(hit))
-        for count, passage in enumerate(hit.passages):
-            if count:
-                show(escape("     …", dim=True))
-            _show_passage(passage, lambda line: match_spans(line, answer.terms))
+        if hit.passages and hit.passages[0].signature:
+            show(escape("     …", dim=True), "  ", escape(hit.passages[0].signature, dim=True))
+        _show_passages(hit.passages, lambda line: match_spans(line, answer.terms))
 
 
 def show_occurrences(found: "Occurrences", query: str, *, is_pattern: bool) -> None:
@@ -92,7 +89,7 @@ def _format_heading(hit: "SearchHit") -> list[str]:
     parts: list[str] = [escape(hit.path, bold=True)]
     if hit.passages:
         first = hit.passages[0]
-        last = first.start_line + len(_lines_of(first)) - 1
+        last = first.end_line
         parts.append(f":{first.start_line}" + (f"-{last}" if last > first.start_line else ""))
         names = (*first.headings, *first.symbols[:1])
         if names:
@@ -105,18 +102,18 @@ def _flags_of(hit: "SearchHit") -> list[str]:
     return [flag for passage in hit.passages for flag in passage.flags]
 
 
-def _show_passage(passage: "Passage", spans_in: Callable[[str], Spans]) -> None:
-    for number, line in enumerate(_lines_of(passage), passage.start_line):
-        gutter = escape(f"{number:>6}", dim=True)
+def _show_passages(passages: Iterable["Passage"], spans_in: Callable[[str], Spans]) -> None:
+    """Print the lines of passages in the order of the file, with a sign where lines are left out."""
+    lines = sorted({number: line for passage in passages for number, line in passage.numbered_lines if number}.items())
+    previous = lines[0][0] - 1 if lines else 0
+    for number, line in lines:
+        if number > previous + 1:
+            show(escape("     …", dim=True))
+        previous, gutter = number, escape(f"{number:>6}", dim=True)
         if line.strip():
             show(gutter, "  ", *_format_line(line, spans_in, _output_width() - _GUTTER_COLUMNS))
         else:
             show(gutter)
-
-
-def _lines_of(passage: "Passage") -> list[str]:
-    """Return the lines of a passage, without blank lines at its end."""
-    return _LINE_END.split(passage.text.rstrip())
 
 
 def _format_line(text: str, spans_in: Callable[[str], Spans], width: int) -> list[SafeText]:

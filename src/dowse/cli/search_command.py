@@ -200,7 +200,7 @@ def _hit_as_json(hit: "SearchHit") -> dict[str, Any]:
         "language": hit.language,
         "kind": hit.kind,
         "title": hit.title,
-        "passages": [_match_as_json(passage) for passage in hit.passages],
+        "passages": [_match_as_json(passage) for passage in hit.all_passages],
         **({"direct": True} if hit.is_direct else {}),
     }
 
@@ -219,5 +219,5 @@ def _occurrences_as_json(found: "Occurrences", coverage: "Coverage", next_offset
 
 def _match_as_json(match: "Passage | Occurrence") -> dict[str, Any]:
     """Return a match, with masked secrets and content warnings only if there are any."""
-    optional = ("masked", "flags", "flagged_lines")
+    optional = ("masked", "flags", "flagged_lines", "numbers", "signature", "whole")
     return {key: value for key, value in asdict(match).items() if value or key not in optional}

@@ -36,6 +36,10 @@ class StaticEncoder:
         self.version = version
         self.dimensions = self._table.shape[1]
 
+    def has_meaning(self, text: str) -> bool:
+        """Return whether a text has words that mean something, unlike letters at random."""
+        return self._words.has_meaning(text)
+
     def encode(self, texts: Sequence[str], kind: "Kind" = "docs") -> "Vectors":  # noqa: ARG002 - both kinds are encoded alike
         """Return one row for each text, of length 1, or 0 for a text without words."""
         import numpy as np

@@ -122,10 +122,15 @@ class _Evaluator:
             for method in methods:
                 options = SearchOptions(limit=DEPTH, mode="lexical" if method == "words" else "hybrid")
                 answer, _ = search(project, question.text, options, waits=True, encoder=encoder)
+                passages = [
+                    *((hit.path, passage) for hit in answer.hits for passage in hit.passages),
+                    *((hit.path, passage) for hit in answer.hits for passage in hit.further),
+                ]
                 shown = [
-                    ShownLines(hit.path, (passage.start_line, passage.end_line), len(passage.text))
-                    for hit in answer.hits
-                    for passage in hit.passages
+                    ShownLines(path, (number, number), len(line) + 1)
+                    for path, passage in passages
+                    for number, line in passage.numbered_lines
+                    if number
                 ]
                 self.result.outcomes[method].append(judge(question, [hit.path for hit in answer.hits], shown))
             if tell:

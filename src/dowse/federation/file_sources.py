@@ -101,7 +101,7 @@ class _FileSource:
             among = frozenset(one.id for one in index.store.documents() if query.is_within(_day(one.stat)))
         return SearchOptions(
             query.limit, path_glob=glob, language=query.language, budget_tokens=sys.maxsize,
-            among=among, ranked_files=max(RANKED_FILES, 2 * query.limit), shown_chunks=1,
+            among=among, ranked_files=max(RANKED_FILES, 2 * query.limit), detail="brief",
         )  # fmt: skip
 
     def _hits(self, answer: Answer) -> tuple[Item, ...]:

@@ -101,7 +101,7 @@ def _rank(
     def search(limit: int, among: frozenset[int] | None, mode: Mode, spelling: Spelling) -> Answer:
         options = SearchOptions(
             min(limit, MAX_LIMIT), budget_tokens=NO_BUDGET, mode=mode, among=among,
-            ranked_files=max(RANKED_FILES, 2 * limit), shown_chunks=1, masks_secrets=masks,
+            ranked_files=max(RANKED_FILES, 2 * limit), detail="brief", masks_secrets=masks,
             spelling=spelling, documents_only=True,
         )  # fmt: skip
         by_meaning = vectors if mode == "vector" else ()

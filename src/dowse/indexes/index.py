@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dowse.errors import DowseError, Failed, NotIndexed, NotWritable, StoreBusy, StoreDamaged, TooManyFiles
 from dowse.freshness.indexer import (
@@ -29,12 +30,14 @@ from dowse.indexes.opened_index import OpenedIndex
 from dowse.indexes.remaining_time import record_start
 from dowse.indexes.sidecar_files import check_sidecar_files, write_sidecar_files
 from dowse.platform import make_private_folder
-from dowse.protocols import Encoder
 from dowse.settings import write_default_settings
 from dowse.store import storage_layout
 from dowse.store.replacement import remove_leftovers, replaced_store
 from dowse.store.store_files import set_catalog_aside
 from dowse.types import KINDS, Entry, Finding, FolderCallback, Progress, StoredDocument, Verdict, View
+
+if TYPE_CHECKING:
+    from dowse.encoding.static import StaticEncoder
 
 __all__ = ["Explanation", "IndexReport", "ProjectIndex"]
 
@@ -187,7 +190,7 @@ class ProjectIndex(OpenedIndex):
             return replace(found, state="failed", problem="the project's folder does not exist; its index is kept")
         return found if found.state in ("not_found", "failed") else replace(found, encoding=self.encoding())
 
-    def table(self) -> Encoder | None:
+    def table(self) -> "StaticEncoder | None":
         """Return the static encoder, which encodes every chunk during indexing; None if the index has no vectors."""
         from dowse.encoding.selection import uses_static
         from dowse.encoding.shipped import static_encoder

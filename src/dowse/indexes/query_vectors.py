@@ -88,9 +88,9 @@ def encode_query(
 ) -> QueryVectors:
     """Begin to encode a query and return its vectors; there are none if it is searched by words alone."""
     table = index.table() if mode != "lexical" else None
-    if table is None:
-        return QueryVectors()
     text = plain_text(query)
+    if table is None or not (mode == "vector" or table.has_meaning(text)):
+        return QueryVectors()
     version = serving_version(store, index.settings)
     model_share = _share(store.vector_counts(version)) if version else 0.0
     wait_for_model = encoder.start_query(version, text) if version and model_share and encoder else None

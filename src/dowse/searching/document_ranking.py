@@ -12,8 +12,9 @@ from typing import Literal
 from dowse.protocols import Searchable
 from dowse.screening.masking import screen_text
 from dowse.searching.candidates import Mode, QueryVector, Spelling, check_spelling, query_of_best_words
+from dowse.searching.document_lines import DocumentLines, WantedLines
 from dowse.searching.passage_screening import screen_passages
-from dowse.searching.passages import Passage, holds_phrase, select_passage
+from dowse.searching.passages import Passage, holds_phrase
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking_constants import CHUNK_CANDIDATES, CHUNK_WEIGHTS, CORRECTION_WEIGHT
 from dowse.searching.search import Answer, SearchHit
@@ -363,7 +364,8 @@ def _find_passages(
     for current in documents:
         chunk = chunks.get(best.get(current.document.id, 0))
         if chunk and current.has(chunk):
-            passage = select_passage(current.data, chunk, terms, search.query.names)
+            lines = DocumentLines(current.document, current.data, [chunk], WantedLines.of(search.query, terms), chunk)
+            passage = lines.window(lines.ranked_units({})[0].unit)
             path, masks = current.document.path, search.masks_secrets
             (found[current.document.id],) = screen_passages([passage], current.data, [chunk], path, masks=masks)
     return found

@@ -25,18 +25,23 @@ def screen_line(text: str, start: int, end: int, path: str, *, masks: bool) -> S
 
 
 def _screen_passage(passage: Passage, around: str, path: str, *, masks: bool) -> Passage:
-    found = screen_text(passage.text, around=around, path=path, masks=masks)
+    found, signature = (
+        screen_text(text, around=around, path=path, masks=masks) for text in (passage.text, passage.signature)
+    )
     headings = _screen_headings(passage.headings, masks=masks)
-    warnings = warning_fields([(found, passage.start_line), *((heading, passage.start_line) for heading in headings)])
+    others = [(other, passage.start_line) for other in (*headings, signature)]
+    warnings = warning_fields([(found, passage.start_line), *others])
     if not warnings:
         return passage
+    numbers = dict(enumerate(passage.numbers, passage.start_line))
     return replace(
         passage,
         text=found.text,
+        signature=signature.text,
         headings=tuple(heading.text for heading in headings),
         masked=tuple(warnings.get("masked", ())),
         flags=tuple(warnings.get("flags", ())),
-        flagged_lines=tuple(warnings.get("flaggedLines", ())),
+        flagged_lines=tuple(numbers.get(line, line) for line in warnings.get("flaggedLines", ())),
     )
 
 

@@ -7,6 +7,7 @@ the files and modules that it names are what it is about.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from dowse.searching.path_kinds import PACKAGE_FILES
 
@@ -59,11 +60,26 @@ _TITLE_PREFIX = re.compile(
 )
 _MIN_WRAPPED, _MAX_WRAPPED = 50, 100
 """The lengths of lines that an editor or a mail program breaks."""
-_FILE = re.compile(rf"(?<![\w/.])(?:[\w.~-]*[/\\])*[\w-]+\.(?:{_CODE_ENDINGS.replace(' ', '|')})(?!\w|\((?!\d))")
+_PATH_OF_CODE = rf"(?<![\w/.])(?:[\w.~-]*[/\\])*[\w-]+\.(?:{_CODE_ENDINGS.replace(' ', '|')})"
+_FILE = re.compile(rf"{_PATH_OF_CODE}(?!\w|\((?!\d))")
+_FRAME = re.compile(rf"({_PATH_OF_CODE})(?:\"?,[ ]line[ ]|:|\(|#L)(\d{{1,6}})(?!\d)")
 _MODULE = re.compile(r"(?<![\w./-])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?![\w/-])")
 
 PathParts = tuple[str, ...]
 """The parts of a path, without the extension of the file."""
+
+
+class Frame(NamedTuple):
+    """A line of a file that a pasted text names, as a traceback does."""
+
+    file: PathParts
+    line: int
+
+    def line_in(self, path: str) -> int | None:
+        """Return the line if the frame is in the file at a path."""
+        parts = _file_parts(path)
+        shown = min(2, len(self.file), len(parts))
+        return self.line if shown and self.file[-shown:] == parts[-shown:] else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +94,8 @@ class PastedText:
     """The files that it names, also in frames of tracebacks."""
     modules: tuple[PathParts, ...] = ()
     """The dotted names in it, most of which are no modules of the project."""
+    frames: tuple[Frame, ...] = ()
+    """The lines of files that it names."""
 
     @property
     def is_paragraph(self) -> bool:
@@ -94,6 +112,7 @@ def take_apart(text: str) -> PastedText:
         title=next(filter(None, titles), ""),
         words=tuple(" ".join(lines).split()),
         files=tuple(dict.fromkeys(filter(None, map(_file_parts, _FILE.findall(text))))),
+        frames=tuple(Frame(_file_parts(file), int(line)) for file, line in dict.fromkeys(_FRAME.findall(text))),
         modules=tuple(dict.fromkeys(tuple(name.split(".")) for name in _MODULE.findall(text))),
     )
 

@@ -81,6 +81,14 @@ class RankedFile:
     score: float
     signals: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def is_found_by_name(self) -> bool:
+        """Whether words of the query are in its path, or it defines a name in the query."""
+        return any(self.signals.get(name, 0.0) > 0 for name in _NAME_SIGNALS)
+
+
+_NAME_SIGNALS = ("path words", "definition", "share of the query in the name", "the path itself")
+
 
 LegScores = Mapping[int, Mapping[str, float]]
 """The scores of each document, by leg."""

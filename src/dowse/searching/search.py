@@ -11,16 +11,27 @@ from dowse.globs import compile_glob
 from dowse.protocols import ChunkReader, Searchable
 from dowse.screening.masking import screen_text
 from dowse.searching import ranking_constants
+from dowse.searching.blobs import is_blob
 from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, Spelling, gather_evidence
+from dowse.searching.document_lines import DocumentLines, WantedLines
 from dowse.searching.passage_screening import screen_passages
-from dowse.searching.passages import Passage, holds_phrase, merge_passages, select_passage, terms_among
+from dowse.searching.passage_selection import ChosenPassages, FileLines, choose_passages
+from dowse.searching.passages import Passage, holds_phrase, terms_among
 from dowse.searching.path_kinds import kinds_of
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, RankedFile, best_chunks, leg_scores, rank_files, shortlist
 from dowse.searching.verification import Current, ReadBytes, verify
-from dowse.types import Kind, Scored, StoredChunk, StoredDocument
+from dowse.text.vocabulary import rarity
+from dowse.types import Kind, StoredChunk, StoredDocument
+
+Detail = Literal["brief", "outline", "passages", "full"]
+"""One short passage of each file; one line and the outline; the lines that answer; or whole functions and sections."""
 
 MAX_LIMIT = 1000
+MAX_READ_BYTES = 300_000
+"""Of a larger file, only the best chunk is considered."""
+FULL_CHARACTERS = 4000
+"""Characters of whole functions and sections for each hit, if they are asked for."""
 SPARE_FILES = 5
 """Files that are fetched at once to replace outdated ones."""
 
@@ -47,8 +58,8 @@ class SearchOptions:
     """Whether the documents are for readers, whatever their kind."""
     ranked_files: int = ranking_constants.RANKED_FILES
     """Files that are ranked with all signals, for a limit of usual size."""
-    shown_chunks: int = ranking_constants.MAX_SHOWN_CHUNKS
-    """Maximum number of chunks shown of a file."""
+    detail: Detail = "passages"
+    """How much is shown of the hits."""
     masks_secrets: bool = True
     spelling: Spelling | None = None
     """The spelling of the query, if it was checked before."""
@@ -70,6 +81,15 @@ class SearchHit:
     passages: tuple[Passage, ...]
     signals: Mapping[str, float] = field(default_factory=dict)
     document_id: int = 0
+    further: tuple[Passage, ...] = ()
+    """Passages that are worth less; a reply shows them after all hits."""
+    other_places: tuple[str, ...] = ()
+    """Other parts of the file with words of the query, each as a line number and a name; best first."""
+
+    @property
+    def all_passages(self) -> tuple[Passage, ...]:
+        """All its passages, best first."""
+        return (*self.passages, *self.further)
 
     @property
     def is_direct(self) -> bool:
@@ -203,57 +223,96 @@ class _AnswerBuilder:
     """Collects hits up to the limit and the token budget."""
 
     def __init__(
-        self, store: ChunkReader, read: ReadBytes, query: SearchQuery, evidence: Evidence, options: SearchOptions
+        self, store: Searchable, read: ReadBytes, query: SearchQuery, evidence: Evidence, options: SearchOptions
     ) -> None:
         self.hits: list[SearchHit] = []
         self.outdated: list[str] = []
         self.is_cut = self.has_more = False
         self._store, self._read, self._query, self._evidence = store, read, query, evidence
-        self._names = query.names
-        self._limit, self._characters_left = options.limit, options.budget_tokens * 4
-        self._max_chunks, self._masks = options.shown_chunks, options.masks_secrets
+        self._options, self._limit, self._masks = options, options.limit, options.masks_secrets
+        # Words that do not occur are the rarest, and say nothing about the lines.
+        absent = rarity(0, store.chunk_count())
+        terms, title_terms = (
+            {term: weight for term, weight in one.terms.items() if weight < absent} if one else {}
+            for one in (evidence, evidence.title)
+        )
+        self._wanted = WantedLines.of(query, terms, title_terms)
+        self._found: list[_FoundFile] = []
+        self._contents: set[bytes] = set()
 
     def add_files(self, ranked: Sequence[RankedFile]) -> None:
         """Add files, best first, until the limit is reached or nothing more fits."""
         start, end = 0, self._limit + 1
-        while start < len(ranked):
-            if not self._add_batch(ranked[start:end]):
-                return
+        while start < len(ranked) and self._collect(ranked[start:end]):
             start, end = end, end + SPARE_FILES
+        self._show()
 
-    def _add_batch(self, files: Sequence[RankedFile]) -> bool:
-        """Verify files and add them; return whether there is room for more."""
+    def _collect(self, files: Sequence[RankedFile]) -> bool:
+        """Verify files and keep those that are shown; return whether more are wanted."""
         ids = [file.document_id for file in files]
         documents, found = self._store.documents_by_id(ids), best_chunks(self._evidence, ids)
-        shown = {document_id: _chunks_to_show(chunks, self._max_chunks) for document_id, chunks in found.items()}
-        stored = self._store.chunks_by_id([chunk_id for chunk_ids in shown.values() for chunk_id in chunk_ids])
+        best = self._store.chunks_by_id([chunks[0].id for chunks in found.values()])
         for file in files:
-            document = documents.get(file.document_id)
+            document, scored = documents.get(file.document_id), found.get(file.document_id, ())
             if document is None or not document.chunk_count:  # just removed by another process; nothing to show
                 continue
-            chunks = [stored[chunk_id] for chunk_id in shown.get(document.id, ()) if chunk_id in stored]
-            if not self._add(file, document, chunks or self._store.chunks(document.id)[:1]):
-                return False
+            chunk = best.get(scored[0].id) if scored else None
+            chunks = [chunk] if chunk and not self._is_read_whole(document) else self._store.chunks(document.id)
+            checked = verify(self._store, self._read, document)
+            if not isinstance(checked, Current) or not all(checked.has(one) for one in chunks):
+                self.outdated.append(document.path)
+            elif self._has_phrases(checked) and self._is_shown(file, checked):
+                if len(self._found) == self._limit:
+                    self.has_more = True
+                    return False
+                scores = {one.id: one.score for one in scored}
+                self._found.append(_FoundFile(file, checked, chunks, chunk or chunks[0], scores))
         return True
 
-    def _add(self, file: RankedFile, document: StoredDocument, chunks: Sequence[StoredChunk]) -> bool:
-        checked = verify(self._store, self._read, document)
-        if not isinstance(checked, Current) or not all(checked.has(chunk) for chunk in chunks):
-            self.outdated.append(document.path)
-            return True
-        if not self._has_phrases(checked):
-            return True
-        if len(self.hits) == self._limit:
-            self.has_more = True
+    def _is_shown(self, file: RankedFile, checked: Current) -> bool:
+        """Return whether a file says something that was not said before; blobs are found by names alone."""
+        content = checked.document.content_hash
+        if content in self._contents or (is_blob(checked.data) and not file.is_found_by_name):
             return False
-        hit = self._make_hit(file, checked, chunks)
-        size = len(hit.path) + sum(len(passage.text) for passage in hit.passages)
-        if size > self._characters_left and self.hits:
-            self.is_cut = True
-            return False
-        self._characters_left -= size
-        self.hits.append(hit)
+        self._contents.add(content)
         return True
+
+    def _is_read_whole(self, document: StoredDocument) -> bool:
+        """Return whether all units of the next file are compared, or only those of its best chunk."""
+        is_short = document.stat.size <= MAX_READ_BYTES
+        files = {"brief": 0, "outline": self._limit}.get(self._options.detail, ranking_constants.READ_FILES)
+        return is_short and len(self._found) < files
+
+    def _show(self) -> None:
+        """Choose the passages of all files that were found, and make hits of them, as many as fit."""
+        files = [self._file_lines(found) for found in self._found]
+        characters_left = self._options.budget_tokens * 4
+        for found, file, shown in zip(self._found, files, self._choose(files), strict=True):
+            hit = self._make_hit(found, file, shown)
+            characters_left -= len(hit.path) + sum(len(passage.text) for passage in hit.all_passages)
+            if characters_left < 0 and self.hits:
+                self.is_cut = True
+                return
+            self.hits.append(hit)
+
+    def _choose(self, files: Sequence[FileLines]) -> list[ChosenPassages]:
+        match self._options.detail:
+            case "brief":
+                return [ChosenPassages([file.document.window(file.units[0].unit)], []) for file in files]
+            case "outline":
+                return choose_passages(files, 0)
+            case "full":
+                return choose_passages(files, FULL_CHARACTERS * len(files), are_whole=True)
+        first = ranking_constants.SHOWN_CHARACTERS + ranking_constants.HIT_CHARACTERS * len(files)
+        return choose_passages(files, first, ranking_constants.FURTHER_CHARACTERS)
+
+    def _file_lines(self, found: "_FoundFile") -> FileLines:
+        document, best = found.checked.document, self._found[0].file.score
+        is_part = len(found.chunks) < document.chunk_count
+        lines = DocumentLines(document, found.checked.data, found.chunks, self._wanted, found.best if is_part else None)
+        share = max(found.file.score / best, 0.01) if best > 0 else 1.0
+        weight = share**ranking_constants.FILE_CERTAINTY * (ranking_constants.PART_CHANCE if is_part else 1.0)
+        return FileLines(lines, lines.ranked_units(found.scores), weight, len(document.path))
 
     def _has_phrases(self, checked: Current) -> bool:
         """Return whether the text has every phrase and none of the excluded ones."""
@@ -264,36 +323,50 @@ class _AnswerBuilder:
             holds_phrase(text, phrase) for phrase in self._query.not_phrases
         )
 
-    def _make_hit(self, file: RankedFile, checked: Current, chunks: Sequence[StoredChunk]) -> SearchHit:
-        document, terms = checked.document, self._evidence.terms
-        passages = merge_passages(select_passage(checked.data, chunk, terms, self._names) for chunk in chunks)
+    def _make_hit(self, found: "_FoundFile", file: FileLines, shown: ChosenPassages) -> SearchHit:
+        document, lines = found.checked.document, file.document
         ceiling = self.hits[-1].relevance if self.hits else 1.0
-        relevance = min(ceiling, _relevance(document, passages, self._evidence))
-        safe = screen_passages(passages, checked.data, chunks, document.path, masks=self._masks)
+        relevance = min(ceiling, _relevance(document, lines.window(file.units[0].unit), self._evidence))
+        passages, further = (
+            screen_passages(some, found.checked.data, found.chunks, document.path, masks=self._masks) for some in shown
+        )
         title = screen_text(document.title, masks=self._masks).text
-        signals = file.signals
-        return SearchHit(document.path, document.kind, document.language, title, relevance, safe, signals, document.id)
+        return SearchHit(
+            document.path, document.kind, document.language, title, relevance, passages, found.file.signals,
+            document.id, further, self._other_places(file, shown),
+        )  # fmt: skip
+
+    def _other_places(self, file: FileLines, shown: ChosenPassages) -> tuple[str, ...]:
+        if self._options.detail == "brief":
+            return ()
+        places = "\n".join(file.document.other_places(file.units, [*shown.passages, *shown.further]))
+        return tuple(screen_text(places, masks=self._masks).text.split("\n")) if places else ()
 
 
-def _chunks_to_show(chunks: list[Scored], max_chunks: int) -> list[int]:
-    """Return the best chunk, and the next ones that are nearly as good."""
-    min_score = ranking_constants.MIN_SHOWN_SHARE * chunks[0].score
-    return [hit.id for hit in chunks[:max_chunks] if hit.score >= min_score]
+class _FoundFile(NamedTuple):
+    """A file that is shown, with its text and the chunks that its passages are taken from."""
+
+    file: RankedFile
+    checked: Current
+    chunks: Sequence[StoredChunk]
+    best: StoredChunk
+    scores: Mapping[int, float]
+    """The scores of its chunks."""
 
 
-def _relevance(document: StoredDocument, passages: list[Passage], evidence: Evidence) -> float:
+def _relevance(document: StoredDocument, passage: Passage, evidence: Evidence) -> float:
     """Return the relevance of a hit, from 0 to 1.
 
-    It depends on the share of the query in the passages and in the names around them, and on nearness in meaning.
+    It depends on the share of the query in its best lines and in the names around them, and on nearness in meaning.
     """
     terms = evidence.terms
     total = sum(terms.values()) + evidence.missing or 1.0
     # The parent folders say little, unless the query is a path.
     path = document.path if evidence.path else document.path.rpartition("/")[2]
-    around = [path, document.title, *(name for passage in passages for name in (*passage.symbols, *passage.headings))]
+    around = [path, document.title, *passage.symbols, *passage.headings]
     wanted = frozenset(terms)
     names = terms_among(" ".join(around), wanted)
-    everything = names.union(*(terms_among(passage.text, wanted) for passage in passages))
+    everything = names | terms_among(passage.text, wanted)
     in_names, in_all = (fsum(terms[term] for term in found) / total for found in (names, everything))
     by_words = ranking_constants.PASSAGE_RELEVANCE * in_all + ranking_constants.NAME_RELEVANCE * in_names
     return round(by_words + (1 - by_words) * _meaning_relevance(evidence.nearness.get(document.id, 0.0)), 4)

@@ -1,6 +1,6 @@
 """The replies of the project tools: relative paths, nothing twice, no more than the budget."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,8 @@ from dowse.store.storage_layout import Project
 from dowse.surfaces.passage_text import content_warnings, passage_text
 from dowse.types import Coverage, Kind
 
+NAMED_PLACES, OUTLINE_PLACES = 5, 40
+"""A hit names at most this many other parts of its file; and where the outline is asked for."""
 MAX_LINE_CHARACTERS = 400
 """A longer line of a passage is cut around its first match."""
 
@@ -42,6 +44,7 @@ class ProjectAnswer:
     warnings: Sequence[str] = ()
     pending: Sequence[str] = ()
     """Paths that changed and are not indexed yet; a dot stands for all."""
+    named_places: int = NAMED_PLACES
 
 
 def search_reply(
@@ -50,7 +53,8 @@ def search_reply(
     """Return the hits of every project in one order, from an offset on, as many as fit."""
     found = [(answer, hit) for answer in answers for hit in answer.answer.hits]
     found.sort(key=lambda pair: -pair[1].relevance)
-    page = [_hit(answer, hit) for answer, hit in found[offset : offset + limit]]
+    shown = found[offset : offset + limit]
+    page = [_hit(answer, hit) for answer, hit in shown]
     total = len(found) + any(answer.answer.has_more for answer in answers)
     stale = [answer.shown_path(path) for answer in answers for path in answer.answer.outdated]
     pending = [
@@ -67,8 +71,16 @@ def search_reply(
         pending=fit_notes(pending[:NAMED_FILES], budget),
         warnings=fit_notes(all_warnings, budget),
     )
-    results = fit_results(page, budget - ENVELOPE_CHARACTERS - wire_characters(notes))
-    return {"results": results, "totalResults": len(results), **_rest(offset, results, page, total), **notes}
+    room = budget - ENVELOPE_CHARACTERS - wire_characters(notes)
+    results = fit_results(page, room)
+    further = fit_items(_further(shown[: len(results)]), room - sum(map(wire_characters, results)))
+    return {
+        "results": results,
+        **present(further=further),
+        "totalResults": len(results),
+        **_rest(offset, results, page, total),
+        **notes,
+    }
 
 
 def _rest(offset: int, shown: Sequence[Any], page: Sequence[Any], total: int) -> Reply:
@@ -93,17 +105,39 @@ def _hit(answer: ProjectAnswer, hit: SearchHit) -> Reply:
         "startLine": first.start_line,
         "endLine": first.end_line,
     }
-    within = " > ".join(first.headings) if hit.kind == "docs" else ".".join(first.symbols[:1])
-    more = [
-        {
-            "startLine": passage.start_line,
-            "endLine": passage.end_line,
-            "text": _text(answer, passage),
-            **content_warnings(passage),
-        }
-        for passage in others
-    ]
-    return result | present(within=within) | content_warnings(first) | present(more=more, direct=hit.is_direct)
+    names = (*first.headings, *first.symbols[:1])
+    return (
+        result
+        | present(
+            within=(" > " if hit.kind == "docs" else ".").join(names),
+            partOf="-".join(map(str, first.whole or ())),
+            signature=first.signature,
+        )
+        | content_warnings(first)
+        | present(
+            more=[_passage(answer, passage) for passage in others],
+            otherMatches=_other_places(hit.other_places, answer.named_places),
+            direct=hit.is_direct,
+        )
+    )
+
+
+def _passage(answer: ProjectAnswer, passage: Passage) -> Reply:
+    text = _text(answer, passage)
+    return {"startLine": passage.start_line, "endLine": passage.end_line, "text": text, **content_warnings(passage)}
+
+
+def _further(found: Iterable[tuple[ProjectAnswer, SearchHit]]) -> Iterator[Reply]:
+    """Yield the passages that come after all hits."""
+    for answer, hit in found:
+        for passage in hit.further:
+            yield {"path": answer.shown_path(hit.path), **_passage(answer, passage)}
+
+
+def _other_places(places: Sequence[str], most: int) -> str:
+    """Return where else a file has words of the query: the number of places, and the first of them."""
+    rest = ", …" if len(places) > most else ""
+    return f"{len(places)}: {', '.join(places[:most])}{rest}" if places else ""
 
 
 def _text(answer: ProjectAnswer, passage: Passage) -> str:

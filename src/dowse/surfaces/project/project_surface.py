@@ -28,6 +28,8 @@ from dowse.searching.search import SearchOptions
 from dowse.surfaces.project import path_search
 from dowse.surfaces.project.progress import follow_runs
 from dowse.surfaces.project.project_replies import (
+    NAMED_PLACES,
+    OUTLINE_PLACES,
     ProjectAnswer,
     combined_reply,
     incomplete_notes,
@@ -78,6 +80,7 @@ class ProjectSurface:
         options = SearchOptions(
             offset + limit, kind, None, arguments["language"], sys.maxsize, arguments["mode"], arguments["alpha"],
             tests=arguments.get("tests", "ranked"),
+            detail=arguments["detail"],
         )  # fmt: skip
         query = parse_search_query(arguments["query"])
         projects = await self._chosen(call)
@@ -112,7 +115,8 @@ class ProjectSurface:
             if options.kind == "docs" and covered.is_complete and not index.store.totals("docs").documents:
                 raise _no_docs(index, "The project has no documents.")
             warnings = [*index.warnings, *coverage_warnings(covered), *_language_warning(index, options.language)]
-            return ProjectAnswer(answer, covered, partial(self.service.shown_path, served), warnings, pending)
+            places = OUTLINE_PLACES if options.detail == "outline" else NAMED_PLACES
+            return ProjectAnswer(answer, covered, partial(self.service.shown_path, served), warnings, pending, places)
 
         found = await served.ask_fresh(search)
         if served.encoder:

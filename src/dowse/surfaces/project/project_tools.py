@@ -44,6 +44,7 @@ def _search_arguments(query: str) -> dict[str, Schema]:
         "mode": describe(TEXT, "How to search", enum=["hybrid", "vector", "lexical"], default="hybrid"),
         "alpha": describe(NUMBER, "Weight of vectors in a hybrid search", minimum=0, maximum=1),
         "exclude": describe(TEXTS, "Paths or globs to leave out", maxItems=200),
+        "detail": describe(TEXT, "How much to show", enum=["outline", "passages", "full"], default="passages"),
     }
 
 

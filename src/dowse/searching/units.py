@@ -1,0 +1,219 @@
+"""Units of a document: parts that can be read by themselves.
+
+A unit of code is a function, the head of a class or a block of other lines; of Markdown, a section. They are found by the
+names that were indexed, by indentation and by blank lines, so no grammar is needed when a query is answered.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from dowse.types import Symbol
+
+UnitKind = Literal["function", "class", "section", "block"]
+
+MAX_BLOCK_LINES = 30
+"""Lines outside of definitions are units of about this length, cut at blank lines."""
+MAX_SIGNATURE_LINES = 12
+MAX_FRONT_MATTER = 100
+
+_BLANK = 1 << 30
+"""The indentation of a blank line."""
+_FUNCTIONS = frozenset({"function", "method", "macro"})
+_PARTS = frozenset({"variable", "constant", "field"})
+"""Kinds of definitions that are units only where they have several lines."""
+_LEAD = re.compile(r"\s*(?:@|#\[|#(?!\s*(?:if|el|end|define|include))|//|/\*|\*|--\s|;;|\"\"\"$)")
+"""A line that belongs to the definition below it: a decorator, an attribute, a comment."""
+_COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|--\s)")
+_CONTINUED = re.compile(r"\s*(?:[)\]}{]|where\b|end\b|fi\b|done\b|esac\b|#\s*(?:if|el|end))")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*?)[ \t#]*$")
+_UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
+_TITLE = re.compile(r" {0,3}[^\s#>|*+-]")
+"""A line that a rule below it makes a heading."""
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_MARKS = frozenset("#=-`~")
+_SETEXT_LEVELS = {"=": 1, "-": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Lines of a document, numbered from 0, both ends included."""
+
+    start: int
+    end: int
+    kind: UnitKind = "block"
+    names: tuple[str, ...] = ()
+    """The name of the definition or the heading of the section, after those around it."""
+    body: int = 0
+    """The first line after the signature or the heading; that of the unit if it has none."""
+
+    @property
+    def name(self) -> str:
+        """Its own name; empty for a block outside of all definitions."""
+        return self.names[-1] if self.names else ""
+
+    @property
+    def size(self) -> int:
+        """The number of its lines."""
+        return self.end - self.start + 1
+
+
+def find_units(lines: Sequence[str], symbols: Iterable[Symbol], language: str, first_line: int = 1) -> list[Unit]:
+    """Return the units of a text, in order; together they have all lines that are not blank.
+
+    `first_line` is the number of the first of the lines in the document whose symbols are given.
+    """
+    if language == "markdown":
+        return list(_sections(lines))
+    return list(_code_units(lines, symbols, first_line))
+
+
+# Code
+
+
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    line: int
+    indentation: int
+    name: str
+    is_function: bool
+
+
+def _code_units(lines: Sequence[str], symbols: Iterable[Symbol], first_line: int) -> Iterator[Unit]:
+    """Yield a unit for each function and each head of a class, and blocks for the lines between them."""
+    indents = [len(line) - len(text) if (text := line.lstrip()) else _BLANK for line in lines]
+    definitions = list(_definitions(lines, indents, symbols, first_line))
+    starts = [_with_lead(lines, indents, definition) for definition in definitions]
+    first = starts[0] if starts else len(lines)
+    yield from _blocks(lines, 0, first - 1, ())
+    around: list[_Definition] = []
+    for at, definition in enumerate(definitions):
+        while around and around[-1].indentation >= definition.indentation:
+            around.pop()
+        names = (*(outer.name for outer in around), definition.name)
+        following = starts[at + 1] if at + 1 < len(starts) else len(lines)
+        if following <= starts[at]:  # two names on one line
+            continue
+        end = _last_line(lines, indents, definition, following)
+        body = _signature_end(lines, definition.line, end) + 1
+        yield Unit(starts[at], end, "function" if definition.is_function else "class", names, min(body, end))
+        if not definition.is_function:
+            around.append(definition)
+        yield from _blocks(lines, end + 1, following - 1, names[:-1])
+
+
+def _definitions(
+    lines: Sequence[str], indents: Sequence[int], symbols: Iterable[Symbol], first_line: int
+) -> Iterator[_Definition]:
+    """Yield the definitions that are units, in order: those inside of a function belong to it."""
+    current: _Definition | None = None
+    for symbol in sorted({symbol.line: symbol for symbol in symbols}.values(), key=lambda symbol: symbol.line):
+        line = symbol.line - first_line
+        if not 0 <= line < len(lines):
+            continue
+        indentation = indents[line]
+        if current and current.is_function and indentation > current.indentation:
+            continue
+        if symbol.kind in _PARTS and not _has_body(indents, line):
+            continue
+        current = _Definition(line, indentation, symbol.name, symbol.kind in _FUNCTIONS)
+        yield current
+
+
+def _has_body(indents: Sequence[int], line: int) -> bool:
+    """Return whether more indented lines follow."""
+    return any(indents[line] < other < _BLANK for other in indents[line + 1 : line + 2])
+
+
+def _with_lead(lines: Sequence[str], indents: Sequence[int], definition: _Definition) -> int:
+    """Return the first of the decorators and comments directly above a definition."""
+    line = definition.line
+    while line and indents[line - 1] == definition.indentation and _LEAD.match(lines[line - 1]):
+        line -= 1
+    return line
+
+
+def _last_line(lines: Sequence[str], indents: Sequence[int], definition: _Definition, following: int) -> int:
+    """Return the last line of a definition: all that follow are less indented, or begin something else."""
+    last = definition.line
+    for line in range(definition.line + 1, following):
+        if definition.indentation < indents[line] < _BLANK or (
+            indents[line] == definition.indentation and _CONTINUED.match(lines[line])
+        ):
+            last = line
+        elif indents[line] != _BLANK and not _COMMENT.match(lines[line]):
+            break
+    return last
+
+
+def _signature_end(lines: Sequence[str], line: int, end: int) -> int:
+    """Return the last line of a signature, where all its brackets are closed."""
+    depth = 0
+    for at in range(line, min(end, line + MAX_SIGNATURE_LINES) + 1):
+        text = lines[at]
+        depth += sum(map(text.count, "([")) - sum(map(text.count, ")]"))
+        if depth <= 0:
+            return at
+    return line
+
+
+def _blocks(lines: Sequence[str], start: int, end: int, names: tuple[str, ...]) -> Iterator[Unit]:
+    """Yield lines outside of definitions: whole paragraphs, as many as make a unit."""
+    first = None
+    for line in range(start, end + 2):
+        is_blank = line > end or not lines[line].strip()
+        if not is_blank and first is None:
+            first = line
+        elif is_blank and first is not None and (line > end or line - first >= MAX_BLOCK_LINES):
+            yield _trimmed(lines, first, line - 1, names)
+            first = None
+
+
+def _trimmed(lines: Sequence[str], start: int, end: int, names: tuple[str, ...]) -> Unit:
+    while not lines[end].strip():
+        end -= 1
+    return Unit(start, end, "block", names, start)
+
+
+# Markdown
+
+
+def _sections(lines: Sequence[str]) -> Iterator[Unit]:
+    """Yield a unit for each heading with the text below it, up to the next heading."""
+    around: list[tuple[int, str]] = []
+    start, body = 0, 0
+    for line, length, level, title in (*_headings(lines), (len(lines), 0, 0, "")):
+        filled = [at for at in range(start, line) if lines[at].strip()]
+        if filled:
+            yield Unit(start, filled[-1], "section", tuple(name for _, name in around), min(body, filled[-1]))
+        around = [*(outer for outer in around if outer[0] < level), (level, title)]
+        start, body = line, line + length
+
+
+def _headings(lines: Sequence[str]) -> Iterator[tuple[int, int, int, str]]:
+    """Yield the headings outside of code: the line, the number of lines, the level and the text of each."""
+    fence, previous = "", ""
+    first = _front_matter_end(lines)
+    for line, text in enumerate(lines[first:], first):
+        if text.lstrip(" ")[:1] not in _MARKS:
+            previous = text
+            continue
+        if marks := _FENCE.match(text):
+            if not fence:
+                fence = marks[1]
+            elif marks[1].startswith(fence):
+                fence = ""
+        elif not fence:
+            if heading := _HEADING.match(text):
+                yield line, 1, len(heading[1]), heading[2]
+            elif (rule := _UNDERLINE.match(text)) and _TITLE.match(previous):
+                yield line - 1, 2, _SETEXT_LEVELS[rule[1][0]], previous.strip()
+        previous = text
+
+
+def _front_matter_end(lines: Sequence[str]) -> int:
+    """Return the number of lines of metadata above a text."""
+    mark = lines[0].rstrip() if lines else ""
+    ends = (at + 1 for at, line in enumerate(lines[1:MAX_FRONT_MATTER], 1) if line.rstrip() == mark)
+    return next(ends, 0) if mark in ("---", "+++") else 0
