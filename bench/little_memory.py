@@ -92,15 +92,21 @@ async def _status(client: Client) -> object:
 
 @contextmanager
 def _sampling(pid: int, peak: Peak) -> Iterator[None]:
-    """Sample the memory of a process tree during a block."""
+    """Sample the memory of a process tree during a block.
+
+    A peak lasts for two samples: for a moment, a process that is being started shows all memory of its parent.
+    """
     ended = threading.Event()
 
     def sample() -> None:
+        last_own = last_all = 0
         while not ended.wait(meter.SAMPLE_SECONDS):
             sizes = [meter.memory_sizes(process) for process in meter.process_tree(pid)]
             own = sum(size.get("Pss_Anon", 0) + size.get("Pss_Shmem", 0) for size in sizes)
-            peak.own_bytes = max(peak.own_bytes, own)
-            peak.all_bytes = max(peak.all_bytes, sum(size.get("Pss", 0) for size in sizes))
+            everything = sum(size.get("Pss", 0) for size in sizes)
+            peak.own_bytes = max(peak.own_bytes, min(own, last_own))
+            peak.all_bytes = max(peak.all_bytes, min(everything, last_all))
+            last_own, last_all = own, everything
 
     thread = threading.Thread(target=sample, daemon=True)
     thread.start()
