@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file
-from transformers import BertModel
-from tune import SEED, Ragged, encode, evaluate, load_model, read_arrays
+from network import DEVICE, Network, load_network
+from tune import HELD_OUT, SEED, Ragged, evaluate, read_arrays
 
 WIDTH = 256
 BATCH = 4096
@@ -41,9 +40,9 @@ class Features:
         offsets = np.concatenate([[0], np.cumsum([len(piece) for piece in pieces])])[:-1]
         at = np.concatenate(pieces)
         return (
-            torch.from_numpy(self.ids[at].astype(np.int64)).cuda(),
-            torch.from_numpy(offsets).cuda(),
-            torch.from_numpy(self.counts[at]).cuda(),
+            torch.from_numpy(self.ids[at].astype(np.int64)).to(DEVICE),
+            torch.from_numpy(offsets).to(DEVICE),
+            torch.from_numpy(self.counts[at]).to(DEVICE),
         )
 
 
@@ -61,19 +60,16 @@ class Table(torch.nn.Module):
         return F.normalize(F.embedding_bag(ids, self.vectors, offsets, mode="sum", per_sample_weights=weight), dim=-1)
 
 
-def all_vectors(model: BertModel, rows: Ragged, count: int) -> torch.Tensor:
+def all_vectors(model: Network, rows: Ragged, count: int) -> torch.Tensor:
     """Return the model's vectors of all rows."""
     model.eval()
     with torch.no_grad():
         return torch.cat(
-            [
-                encode(model, *rows.batch(np.arange(start, min(start + 4096, count)))).half()
-                for start in range(0, count, 4096)
-            ]
+            [model(*rows.batch(np.arange(start, min(start + 4096, count)))).half() for start in range(0, count, 4096)]
         )
 
 
-def word_vectors(model: BertModel, base: Path, words: list[str]) -> torch.Tensor:
+def word_vectors(model: Network, base: Path, words: list[str]) -> torch.Tensor:
     """Return the model's vectors of single words."""
     from tokenizers import Tokenizer
 
@@ -106,16 +102,16 @@ def train(
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     began = time.time()
     for step in range(steps):
-        rows = random.choice(np.arange(4096, count), BATCH, replace=False)
-        at = torch.from_numpy(rows).cuda()
+        rows = random.choice(np.arange(HELD_OUT, count), BATCH, replace=False)
+        at = torch.from_numpy(rows).to(DEVICE)
         q, t = table(*query_features.batch(rows)), table(*text_features.batch(rows))
         alike = q @ t.T / STUDENT_TEMPERATURE
         wanted = teacher[0][at].float() @ teacher[1][at].float().T / TEACHER_TEMPERATURE
         near = t @ t.T / STUDENT_TEMPERATURE
         wanted_near = teacher[1][at].float() @ teacher[1][at].float().T / TEACHER_TEMPERATURE
-        diagonal = torch.eye(BATCH, dtype=torch.bool, device="cuda")
+        diagonal = torch.eye(BATCH, dtype=torch.bool, device=DEVICE)
         near, wanted_near = near.masked_fill(diagonal, -1e4), wanted_near.masked_fill(diagonal, -1e4)
-        target = torch.arange(BATCH, device="cuda")
+        target = torch.arange(BATCH, device=DEVICE)
         loss = (
             F.kl_div(F.log_softmax(alike, 1), F.softmax(wanted, 1), reduction="batchmean")
             + F.kl_div(F.log_softmax(alike.T, 1), F.softmax(wanted.T, 1), reduction="batchmean")
@@ -139,18 +135,16 @@ def main(base: str, tuned: str, tokens: str, features: str, vocabulary: str, out
         Features(*(packed_features[f"{name}_{part}"] for part in ("ids", "counts", "lengths"))) for name in "qt"
     )
     count = len(packed_features["q_lengths"])
-    model = load_model(Path(base))
-    model.load_state_dict({k: v.float() for k, v in load_file(tuned).items()}, strict=False)
-    model = model.cuda()
+    model = load_network(Path(tuned))
     queries, texts = (Ragged(packed[f"{name}_ids"], packed[f"{name}_lengths"]) for name in "qt")
-    print("teacher: first %.4f, mrr %.4f" % evaluate(model, queries, texts, np.arange(4096)), flush=True)
+    print("teacher: first %.4f, mrr %.4f" % evaluate(model, queries, texts, np.arange(HELD_OUT)), flush=True)
     teacher = all_vectors(model, queries, count), all_vectors(model, texts, count)
     words = Path(vocabulary).read_text(encoding="utf-8").splitlines()
     frequency = np.bincount(packed_features["t_ids"], minlength=len(words)).astype(np.float64)
     frequency /= frequency.sum()
-    sif = torch.from_numpy(np.log(SIF / (SIF + frequency))).float().cuda()
-    held = np.arange(4096)
-    table = Table(word_vectors(model, Path(base), words), sif).cuda()
+    sif = torch.from_numpy(np.log(SIF / (SIF + frequency))).float().to(DEVICE)
+    held = np.arange(HELD_OUT)
+    table = Table(word_vectors(model, Path(base), words), sif).to(DEVICE)
     print("untrained: first %.4f, mrr %.4f" % evaluate_table(table, query_features, text_features, held), flush=True)
     train(table, query_features, text_features, teacher, STEPS, LEARNING_RATE, random)
     print("384 wide: first %.4f, mrr %.4f" % evaluate_table(table, query_features, text_features, held), flush=True)
@@ -158,10 +152,10 @@ def main(base: str, tuned: str, tokens: str, features: str, vocabulary: str, out
         rows = (
             table.vectors
             * torch.exp(table.weights)[:, None]
-            * torch.from_numpy(np.sqrt(frequency)).float().cuda()[:, None]
+            * torch.from_numpy(np.sqrt(frequency)).float().to(DEVICE)[:, None]
         )
         _, _, basis = torch.linalg.svd(rows, full_matrices=False)
-        table = Table(table.vectors @ basis[:WIDTH].T, table.weights.detach().clone()).cuda()
+        table = Table(table.vectors @ basis[:WIDTH].T, table.weights.detach().clone()).to(DEVICE)
     print(
         f"{WIDTH} wide: first %.4f, mrr %.4f" % evaluate_table(table, query_features, text_features, held), flush=True
     )
@@ -175,7 +169,7 @@ def main(base: str, tuned: str, tokens: str, features: str, vocabulary: str, out
         rows = table.vectors * torch.exp(table.weights)[:, None]
         scales = rows.abs().amax(1).clamp_min(1e-8) / 127
         numbers = torch.round(rows / scales[:, None]).clamp(-127, 127).to(torch.int8)
-        eight = Table(numbers.float() * scales[:, None], torch.zeros_like(table.weights)).cuda()
+        eight = Table(numbers.float() * scales[:, None], torch.zeros_like(table.weights)).to(DEVICE)
         print(
             "in eight bits: first %.4f, mrr %.4f" % evaluate_table(eight, query_features, text_features, held),
             flush=True,

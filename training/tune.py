@@ -1,8 +1,8 @@
-"""Fine-tune MiniLM on the pairs, on a GPU: `python tune.py BASE TOKENS OUT`. It needs torch and transformers only.
+"""Fine-tune MiniLM on the pairs, on a GPU: `python tune.py BASE TOKENS OUT`. It needs torch and safetensors only.
 
 The loss is InfoNCE in both directions within a batch. A batch consists of blocks of one repository each, so that the
-wrong answers are similar to the right one. An anchor keeps every vector near the original model's; without it the model
-forgets prose.
+wrong answers are similar to the right one; texts that are almost the same are not wrong answers. An anchor keeps every
+vector near that of the original model, which reads the text with its punctuation; without it the model forgets prose.
 """
 
 import json
@@ -14,10 +14,9 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file, save_file
-from transformers import BertConfig, BertModel
+from network import DEVICE, Network, load_network, save_network
 
-SEED = 20261115
+SEED = 20261116
 BATCH = 2048
 BLOCK = 64
 EPOCHS = 2
@@ -26,6 +25,8 @@ WARM_UP_SHARE = 0.08
 TEMPERATURE = 0.05
 ANCHOR = 4.0
 HELD_OUT = 4096
+SAME_TEXT, SAME_QUERY = 0.96, 0.985
+"""Texts or queries with a higher cosine in the original model are the same."""
 
 
 def read_arrays(file: Path) -> dict[str, np.ndarray]:
@@ -53,28 +54,9 @@ class Ragged:
         for number, row in enumerate(rows):
             padded[number, : lengths[number]] = self.ids[self.starts[row] : self.starts[row + 1]]
         mask = np.arange(lengths.max())[None] < lengths[:, None]
-        return torch.from_numpy(padded).cuda(non_blocking=True), torch.from_numpy(mask).cuda(non_blocking=True)
-
-
-def load_model(base: Path) -> BertModel:
-    """Load the original model in full precision."""
-    config = BertConfig.from_json_file(base / "config.json")
-    config._attn_implementation = "sdpa"
-    model = BertModel(config, add_pooling_layer=False)
-    weights = {name: value.float() for name, value in load_file(base / "model.safetensors").items()}
-    weights = {name.removeprefix("bert."): value for name, value in weights.items() if "pooler" not in name}
-    missing, unexpected = model.load_state_dict(weights, strict=False)
-    assert not [name for name in missing if "position_ids" not in name], missing
-    assert not [name for name in unexpected if "position_ids" not in name], unexpected
-    return model.cuda()
-
-
-def encode(model: BertModel, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """Return the mean of the tokens' vectors, scaled to length 1."""
-    with torch.autocast("cuda", torch.bfloat16):
-        hidden = model(input_ids=ids, attention_mask=mask).last_hidden_state
-    hidden = hidden.float() * mask.unsqueeze(-1)
-    return F.normalize(hidden.sum(1) / mask.sum(1, keepdim=True), dim=-1)
+        return torch.from_numpy(padded).to(DEVICE, non_blocking=True), torch.from_numpy(mask).to(
+            DEVICE, non_blocking=True
+        )
 
 
 def make_batches(repositories: np.ndarray, rows: np.ndarray, random: np.random.Generator) -> list[np.ndarray]:
@@ -88,12 +70,12 @@ def make_batches(repositories: np.ndarray, rows: np.ndarray, random: np.random.G
     return [np.concatenate(blocks[start : start + count]) for start in range(0, len(blocks) - count + 1, count)]
 
 
-def evaluate(model: BertModel, queries: Ragged, texts: Ragged, rows: np.ndarray) -> tuple[float, float]:
+def evaluate(model: Network, queries: Ragged, texts: Ragged, rows: np.ndarray) -> tuple[float, float]:
     """Return the share of held-out queries whose text ranks first of all held-out texts, and the mean reciprocal rank."""
     model.eval()
     with torch.no_grad():
         both = [
-            torch.cat([encode(model, *side.batch(rows[start : start + 1024])) for start in range(0, len(rows), 1024)])
+            torch.cat([model(*side.batch(rows[start : start + 1024])) for start in range(0, len(rows), 1024)])
             for side in (queries, texts)
         ]
         alike = both[0] @ both[1].T
@@ -107,13 +89,13 @@ def main(base: str, tokens: str, out: str) -> None:
     torch.manual_seed(SEED)
     random = np.random.default_rng(SEED)
     packed = read_arrays(Path(tokens))
-    queries, texts = (Ragged(packed[f"{name}_ids"], packed[f"{name}_lengths"]) for name in "qt")
+    queries, texts, all_queries, all_texts = (
+        Ragged(packed[f"{name}_ids"], packed[f"{name}_lengths"]) for name in ("q", "t", "q0", "t0")
+    )
     count = len(packed["repository"])
     held, rows = np.arange(HELD_OUT), np.arange(HELD_OUT, count)
-    model, original = load_model(Path(base)), load_model(Path(base)).eval().requires_grad_(False)
-    for module in model.modules():
-        if isinstance(module, torch.nn.Dropout):
-            module.p = 0.0
+    weights = Path(base) / "model.safetensors"
+    model, original = load_network(weights), load_network(weights).eval().requires_grad_(False)
     print(f"{count} pairs; before: first %.4f, mrr %.4f" % evaluate(model, queries, texts, held), flush=True)
     plan = [batch for _ in range(EPOCHS) for batch in make_batches(packed["repository"], rows, random)]
     decayed = [p for name, p in model.named_parameters() if p.ndim > 1]
@@ -127,14 +109,15 @@ def main(base: str, tokens: str, out: str) -> None:
             min(1.0, (step + 1) / warm) * max(0.0, (len(plan) - step) / (len(plan) - warm) if step > warm else 1.0)
         ),
     )
-    began, target = time.time(), torch.arange(BATCH, device="cuda")
+    began, target = time.time(), torch.arange(BATCH, device=DEVICE)
+    own = torch.eye(BATCH, dtype=torch.bool, device=DEVICE)
     model.train()
     for step, batch in enumerate(plan):
-        query_rows, text_rows = queries.batch(batch), texts.batch(batch)
-        q, t = encode(model, *query_rows), encode(model, *text_rows)
+        q, t = model(*queries.batch(batch)), model(*texts.batch(batch))
         with torch.no_grad():
-            q0, t0 = encode(original, *query_rows), encode(original, *text_rows)
-        alike = q @ t.T / TEMPERATURE
+            q0, t0 = original(*all_queries.batch(batch)), original(*all_texts.batch(batch))
+            same = ((t0 @ t0.T > SAME_TEXT) | (q0 @ q0.T > SAME_QUERY)) & ~own
+        alike = (q @ t.T / TEMPERATURE).masked_fill(same, -1e4)
         learned = (F.cross_entropy(alike, target) + F.cross_entropy(alike.T, target)) / 2
         kept = 2 - (q * q0).sum(1).mean() - (t * t0).sum(1).mean()
         loss = learned + ANCHOR * kept
@@ -146,10 +129,9 @@ def main(base: str, tokens: str, out: str) -> None:
         if step % 50 == 0 or step == len(plan) - 1:
             print(f"{step}/{len(plan)} {time.time() - began:.0f} s: {learned.item():.4f} {kept.item():.4f}", flush=True)
     print("after: first %.4f, mrr %.4f" % evaluate(model, queries, texts, held), flush=True)
-    weights = {name: value.half().contiguous().cpu() for name, value in model.state_dict().items()}
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    save_file(weights, folder / "tuned.safetensors")
+    save_network(model, folder / "tuned.safetensors")
 
 
 if __name__ == "__main__":
