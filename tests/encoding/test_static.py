@@ -2,7 +2,9 @@
 
 import math
 import mmap
+import random
 from collections import Counter
+from string import ascii_lowercase
 
 import numpy as np
 from hypothesis import given
@@ -82,3 +84,11 @@ def test_the_table_stays_on_the_disk() -> None:
 def test_the_words_of_a_text_are_those_that_the_expression_finds(text: str) -> None:
     expected = [number for word in WORD.findall(text) for number in TOKENS.token_ids(word)]
     assert list(TOKENS.token_ids(text)) == expected
+
+
+def test_letters_at_random_mean_nothing() -> None:
+    letters, encoder = random.Random(7), static_encoder()
+    words = ["".join(letters.choices(ascii_lowercase, k=letters.randint(5, 9))) for _ in range(200)]
+    assert sum(map(encoder.has_meaning, words)) <= 2
+    assert all(map(encoder.has_meaning, ["throttle", "getusername", "größe", "zzzqqq of a session"]))
+    assert not encoder.has_meaning("zzzqqq")

@@ -76,8 +76,8 @@ def test_required_and_excluded_words_hold(project: ProjectIndex) -> None:
 
 def test_lines_and_symbols_are_those_of_the_file(project: ProjectIndex) -> None:
     (passage,) = ask(project, "resolve_redirects").hits[0].passages
-    assert (passage.start_line, passage.end_line, passage.symbols) == (1, 5, ("resolve_redirects",))
-    assert passage.text.splitlines()[3] == "def resolve_redirects(response):"
+    assert (passage.start_line, passage.end_line, passage.symbols) == (4, 5, ("resolve_redirects",))
+    assert passage.text.splitlines()[0] == "def resolve_redirects(response):"
     (passage,) = ask(project, "needle").hits[0].passages
     assert (passage.start_line, passage.end_line) == (1, 3)
 

@@ -33,8 +33,9 @@ def show_hits(answer: "Answer") -> None:
         if number:
             show()
         show(*_format_heading(hit))
-        if hit.passages and hit.passages[0].signature:
-            show(escape("     …", dim=True), "  ", escape(hit.passages[0].signature, dim=True))
+        signature = hit.passages[0].signature if hit.passages else ""
+        if signature and not any(signature in passage.text for passage in hit.passages):
+            show(escape("     …", dim=True), "  ", escape(signature, dim=True))
         _show_passages(hit.passages, lambda line: match_spans(line, answer.terms))
 
 

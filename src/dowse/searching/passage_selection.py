@@ -22,6 +22,8 @@ PIECE_REACH, FIRST_REACH = 2, 3
 """Lines around a chosen one that are shown with it; and around the best line of a file."""
 MIN_WEIGHT = 0.05
 """A file of less weight is shown with one line."""
+MIN_CHANCE = 0.005
+"""A unit that is less likely meant is not shown, such as the methods beside a class whose name is the query."""
 SURE_WEIGHT, SURE_LINES = 0.5, 25
 """The best unit of a file of at least this weight is shown whole, up to so many lines."""
 WHOLE_SHARE = 0.7
@@ -125,7 +127,7 @@ def _candidates(number: int, file: FileLines) -> list[_Candidate]:
     return [
         _Candidate(number, one.unit, chance / total, file.document.line_chances(one.unit))
         for rank, (one, chance) in enumerate(zip(file.units[:MAX_UNITS], chances, strict=False))
-        if rank == 0 or one.is_found
+        if rank == 0 or (one.is_found and chance >= MIN_CHANCE * total)
     ]
 
 
