@@ -125,6 +125,11 @@ def test_a_query_of_thousands_of_words_is_answered_like_its_beginning(large: Loa
     assert urls(large, f"{page['title']} {nonsense}"[:10_000])[:1] == [page["url"]]
 
 
+def test_the_rarest_words_of_pasted_text_count_wherever_they_are(fruit: LoadedSite) -> None:
+    noise = " ".join(f"noise{number}" for number in range(100))
+    assert urls(fruit, f"{noise} peeling apples")[:1] == urls(fruit, "peeling apples")[:1] != []
+
+
 def test_a_title_counts_more_than_a_mention(fruit: LoadedSite) -> None:
     assert urls(fruit, "apples")[0] == "/posts/peeling-apples"
 

@@ -56,7 +56,7 @@ def search_pages(index: PageIndex, query: SearchQuery, limit: int, filters: list
     if not query.text:
         pages, total = index.first_pages(page_index.combine(filters), limit)
         return SiteResults(tuple(SiteHit(page, 0.0) for page in pages), total)
-    words = _limit_words(folded_words(" ".join((*query.terms, *query.must, *query.phrases))))
+    words = _limit_words(folded_words(" ".join((*query.terms, *query.must, *query.phrases))), index.vocabulary)
     terms = _expand(index, words, max_corrected=0 if query.is_pasted else weights.MAX_CORRECTED_WORDS)
     if not terms:
         return SiteResults((), 0)
@@ -95,10 +95,14 @@ def _match_best(terms: Iterable[Term], min_weight: float) -> dict[str, int]:
     return {word: number for _, word, number in sorted(matches)}
 
 
-def _limit_words(words: list[str]) -> list[str]:
-    """Return the first words of a query, up to the maximum: pasted text has its subject at the beginning."""
-    kept = set(list(dict.fromkeys(words))[: weights.MAX_TERMS])
-    return [word for word in words[: 4 * weights.MAX_TERMS] if word in kept]
+def _limit_words(words: list[str], vocabulary: Vocabulary) -> list[str]:
+    """Return the words of a query; of pasted text with more than the maximum, the rarest ones that occur."""
+    distinct = list(dict.fromkeys(words))
+    if len(distinct) > weights.MAX_TERMS:
+        known = sorted(filter(vocabulary.__contains__, distinct), key=vocabulary.frequencies.__getitem__)
+        distinct = (known or distinct)[: weights.MAX_TERMS]
+    kept = set(distinct)
+    return [word for word in words if word in kept][: 4 * weights.MAX_TERMS]
 
 
 def _expand(index: PageIndex, words: list[str], max_corrected: int) -> list[Term]:
