@@ -7,7 +7,7 @@ EVAL ?= .bench/eval
 CODE_SEARCH ?= .bench/code-search
 ISSUES ?= .bench/checkouts
 
-.PHONY: help demo test soak bench lock clean
+.PHONY: help demo test soak bench model speed lock clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/'
@@ -45,17 +45,21 @@ test: .venv/node/installed ## install, check style and types, run every test
 soak: .venv/installed ## fuzzing, bombs, kills, storms, a day of a server, and the programs that measure (hours)
 	SOAK=1 $(RUN) -m pytest -m "soak or property" --timeout 3600
 
-bench: .venv/installed ## measure; CORPORA, EVAL, CODE_SEARCH, ISSUES name folders of data (docs/benchmarks.md)
+bench: .venv/installed ## search quality in one table; EVAL, CODE_SEARCH, ISSUES name folders of data (docs/benchmarks.md)
+	$(RUN) -m bench.judged --eval "$(EVAL)" --code-search "$(CODE_SEARCH)" --checkouts "$(ISSUES)"
+
+model: .venv/installed ## the same with the model, which encodes for hours once, and while it encodes
+	$(RUN) -m bench.judged --eval "$(EVAL)" --code-search "$(CODE_SEARCH)" --checkouts "$(ISSUES)" --model --no-ablations
+	$(RUN) -m bench.half_way --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
+
+speed: .venv/installed ## time, memory and size of everything; CORPORA names a folder of files
 	$(RUN) -m bench "$(CORPORA)"
 	$(RUN) -m bench.search "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.cold --eval "$(EVAL)" --code-search "$(CODE_SEARCH)" --semble .bench/semble
 	$(RUN) -m bench.serve "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.calls "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.freshness "$(CORPORA)" --code-search "$(CODE_SEARCH)"
-	$(RUN) -m bench.meaning --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
-	$(RUN) -m bench.issues --eval "$(EVAL)" --checkouts "$(ISSUES)"
 	$(RUN) -m bench.lines --eval "$(EVAL)" --checkouts "$(ISSUES)" --repository dowse=.
-	$(RUN) -m bench.half_way --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.encoding "$(CORPORA)" --eval "$(EVAL)"
 	$(RUN) -m bench.http "$(CORPORA)"
 	$(RUN) -m bench.archives "$(CORPORA)" --eval "$(EVAL)"

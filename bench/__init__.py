@@ -1,1 +1,1 @@
-"""`make bench`: how fast and how large indexing is, on real files, beside semble in the same run."""
+"""`make speed`: how fast and how large indexing is, on real files, beside semble in the same run."""

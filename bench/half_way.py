@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench import meaning, program, quality
+from bench import judged, program, quality
 from bench.report import Row, Table
 from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION
 from dowse.protocols import Store
@@ -51,8 +51,8 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.half_way", description=__doc__)
     parser.add_argument("--eval", type=Path, metavar="EVAL", required=True, help="code-search/, scifact/, cosqa-dev/")
     parser.add_argument("--code-search", type=Path, metavar="DIR", help="the corpora of code-search, laid out")
-    parser.add_argument("--home", type=Path, default=meaning.HOME, help="the folder of the indexes of bench.meaning")
-    parser.add_argument("--only", action="append", default=[], choices=["code", "scifact", "cosqa"], help="one of them")
+    parser.add_argument("--home", type=Path, default=judged.HOME, help="the folder of the indexes of bench.judged")
+    parser.add_argument("--only", action="append", default=[], metavar="SET", help="one of the sets of bench.judged")
     program.add_markdown(parser, MARKER)
     return parser.parse_args()
 
@@ -61,8 +61,12 @@ def _tables(options: argparse.Namespace, _work: Path) -> list[Table]:
     os.environ["DOWSE_HOME"] = str(options.home.resolve() / "index")
     rows: list[Row] = [("", *(f"{share:.0%}" for share in SHARES))]
     losses: list[Row] = [("queries that lose more than 0.1 against the table alone", *rows[0][1:])]
-    for name, (queries, folder) in meaning.judged_sets(options).items():
-        projects = {corpus: meaning.open_encoded(folder / corpus) for corpus in sorted({one.corpus for one in queries})}
+    options.checkouts = None
+    for one_set in judged.judged_sets(options):
+        name, queries = one_set.name, one_set.queries
+        projects = {
+            corpus: judged.open_corpus(one_set.folder / corpus, has_model=True) for corpus in judged.corpora_of(one_set)
+        }
         stores = {corpus: project.store for corpus, project in projects.items()}
         for order in ("random files", "in the order of use"):
             scores = [_scores(queries, stores, order, share) for share in SHARES]
@@ -115,9 +119,9 @@ def _encoded(store: Store, queries: Iterable[quality.Judged], order: str, share:
 
 
 def _query_vectors(share: float, _corpus: str, text: str) -> list[QueryVector]:
-    vectors = [meaning.query_vector(STATIC_VERSION, text)] if share < 1 else []
+    vectors = [judged.query_vector(STATIC_VERSION, text)] if share < 1 else []
     if share:
-        model = meaning.query_vector(MINILM_VERSION, text)
+        model = judged.query_vector(MINILM_VERSION, text)
         vectors.append(QueryVector(model.encoder, model.vector, share, is_model=True))
     return vectors
 

@@ -46,9 +46,9 @@ def code_search(folder: Path) -> list[Judged]:
     ]
 
 
-def scifact(folder: Path, into: Path) -> list[Judged]:
-    """Return the claims of `eval/scifact`; each of its abstracts becomes a Markdown file."""
-    return _load_judged(folder, into / "scifact", "md", lambda row: f"# {row['title']}\n\n{row['text']}\n", "docs")
+def abstracts(folder: Path, into: Path) -> list[Judged]:
+    """Return the questions of `eval/scifact` or `eval/cisi`; each of its abstracts becomes a Markdown file."""
+    return _load_judged(folder, into / folder.name, "md", lambda row: f"# {row['title']}\n\n{row['text']}\n", "docs")
 
 
 def cosqa(folder: Path, into: Path) -> list[Judged]:

@@ -69,28 +69,12 @@ def test_a_page_without_markers_is_left_as_it_is(corpora: Path, tmp_path: Path) 
     assert page.read_text(encoding="utf-8") == "Nothing to replace.\n"
 
 
-def test_search_is_measured_too_and_absent_data_is_explained(corpora: Path, tmp_path: Path) -> None:
+def test_search_is_measured_too(corpora: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "bench.search", str(corpora), "--eval", str(tmp_path / "absent"), "--sizes", "20"]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stderr
-    assert "code-search is not in" in done.stderr
     assert "Speed in a warm process" in done.stdout
     assert "no index yet, first hits" in done.stdout
-
-
-def test_answers_are_judged_and_each_rule_is_taken_away(tmp_path: Path) -> None:
-    laid_out = write_tree(tmp_path / "laid-out", {"small/src/login.py": "def login(): ...\n", "small/b.py": "x = 1\n"})
-    query = {"id": "1", "query": "login", "category": "symbol", "relevant": [{"path": "src/login.py"}], "secondary": []}
-    judged = write_tree(tmp_path / "eval", {"code-search/queries.jsonl": json.dumps(query | {"repo": "small"}) + "\n"})
-    command = [sys.executable, "-m", "bench.search", str(laid_out), "--eval", str(judged), "--sizes", "2"]
-    done = subprocess.run(
-        [*command, "--code-search", str(laid_out)],
-        cwd=REPOSITORY, capture_output=True, text=True, encoding="utf-8", check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "nothing (as it is)" in done.stdout
-    assert "1.0000" in done.stdout
-    assert "DEFINITION = 0" in done.stdout
 
 
 def test_the_first_answer_is_measured(tmp_path: Path) -> None:
@@ -131,33 +115,6 @@ def test_the_server_is_measured_over_stdio(corpora: Path, tmp_path: Path) -> Non
     assert "| `search_docs` |" in written
     assert "old" not in written
     assert str(corpora) not in written
-
-
-def test_answers_are_judged_by_words_and_by_meaning(tmp_path: Path) -> None:
-    laid_out = write_tree(tmp_path / "laid-out", {"small/src/login.py": "def login(): ...\n", "small/b.py": "x = 1\n"})
-    query = {"id": "1", "query": "login", "category": "symbol", "relevant": [{"path": "src/login.py"}], "secondary": []}
-    others = [
-        {**query, "id": str(number), "category": name} for number, name in enumerate(("architecture", "semantic"))
-    ]
-    rows = "".join(json.dumps(one | {"repo": "small"}) + "\n" for one in (query, *others))
-    beir = {
-        "corpus.jsonl": json.dumps({"_id": "7", "title": "Apples", "text": "def peel(apple): ..."}) + "\n",
-        "queries.jsonl": json.dumps({"_id": "q", "text": "peel an apple"}) + "\n",
-        "qrels.tsv": "query-id\tcorpus-id\tscore\nq\t7\t1\n",
-    }
-    files = {f"{name}/{file}": text for name in ("scifact", "cosqa-dev") for file, text in beir.items()}
-    judged = write_tree(tmp_path / "eval", {"code-search/queries.jsonl": rows, **files})
-    command = [sys.executable, "-m", "bench.meaning", "--eval", str(judged), "--code-search", str(laid_out)]
-    done = subprocess.run(
-        [*command, "--home", str(tmp_path / "kept")], cwd=REPOSITORY, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("1.0000") >= 18
-    assert "symbols, by words and with the model" in done.stdout
-    command = [*[part.replace("bench.meaning", "bench.half_way") for part in command], "--home", str(tmp_path / "kept")]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "code, in the order of use" in done.stdout
 
 
 def test_encoding_is_measured(corpora: Path) -> None:
