@@ -121,7 +121,7 @@ def _tables(options: argparse.Namespace, _work: Path) -> list[Table]:
         texts = {name: make(issue["text"])[:MAX_QUERY] for name, make in _QUERIES.items()}
         chunks = semble.search(root, list(texts.values())) if semble else []
         for number, (name, text) in enumerate(texts.items()):
-            reply = _ask(project, text)
+            reply = ask(project, text)
             shown = {"search_code": shown_lines(reply)}
             if not options.ours_alone:
                 shown["whole files, in that order"] = _whole_files(root, [hit["path"] for hit in reply["results"]])
@@ -155,7 +155,7 @@ def _question_tables(head: Row, folders: Mapping[str, str]) -> Iterator[Table]:
             if question["repository"] == name:
                 lines = (Path(folder) / question["path"]).read_text(encoding="utf-8").splitlines()
                 gold = [at for at, line in enumerate(lines, 1) if line.strip().startswith(question["line"])]
-                score.add(shown_lines(_ask(project, question["question"])), {question["path"]: gold})
+                score.add(shown_lines(ask(project, question["question"])), {question["path"]: gold})
         project.close()
         rows.append((name, *score.cells()))
     yield Table(f"{len(asked)} of {len(questions)} questions: lines that answer within so many tokens", rows)
@@ -167,7 +167,7 @@ _QUERIES: dict[str, Callable[[str], str]] = {
 }
 
 
-def _ask(project: ProjectIndex, text: str) -> dict[str, Any]:
+def ask(project: ProjectIndex, text: str) -> dict[str, Any]:
     """Return the reply of search_code with default arguments, by words and the table."""
     answer = search_now(project, parse_search_query(text), SearchOptions(HITS, "code", budget_tokens=sys.maxsize))
     found = ProjectAnswer(answer, coverage(project), str)
