@@ -13,8 +13,8 @@ from dowse.searching.query_terms import parse_search_query
 from dowse.text.analysis import terms_of
 from dowse.types import StoredChunk, StoredDocument, Symbol
 
-PYTHON = cast("StoredDocument", SimpleNamespace(path="src/sessions.py", language="python"))
-MARKDOWN = cast("StoredDocument", SimpleNamespace(path="HISTORY.md", language="markdown"))
+PYTHON = cast("StoredDocument", SimpleNamespace(id=1, path="src/sessions.py", language="python", content_hash=b""))
+MARKDOWN = cast("StoredDocument", SimpleNamespace(id=1, path="HISTORY.md", language="markdown", content_hash=b""))
 
 
 def chunk(text: str, first: int, last: int, *symbols: Symbol) -> StoredChunk:

@@ -54,6 +54,8 @@ def _screen_headings(headings: tuple[str, ...], *, masks: bool) -> list[Screened
 
 def _key_surroundings(data: bytes, chunks: Sequence[StoredChunk]) -> str:
     """Return the text around chunks that may contain part of a private key; a passage rarely contains the whole key."""
+    if _PRIVATE_KEY not in data:
+        return ""
     regions = (
         (max(0, chunk.start_byte - PRIVATE_KEY_CHARACTERS), chunk.end_byte + PRIVATE_KEY_CHARACTERS) for chunk in chunks
     )
