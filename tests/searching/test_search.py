@@ -451,7 +451,7 @@ def test_meaning_counts_more_where_no_path_has_a_word_of_the_query(animals: Proj
     assert weight("feline purrs", alpha=0.5) < weight("feline purrs")
 
 
-def test_a_certificate_is_found_by_its_path_and_a_copy_is_shown_once(
+def test_a_certificate_is_found_by_its_path_or_all_words_and_a_copy_is_shown_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DOWSE_HOME", str(tmp_path / "home"))
@@ -460,7 +460,8 @@ def test_a_certificate_is_found_by_its_path_and_a_copy_is_shown_once(
     files = {"keys/bundle.txt": f"zebra1234\n{encoded}\n", "src/zoo.py": code, "vendor/zoo.py": code}
     project = ProjectIndex(write_tree(tmp_path / "project", files))
     project.update()
-    assert paths(ask(project, "zebra1234")) == []
+    assert paths(ask(project, "zebra1234")) == ["keys/bundle.txt"]
+    assert paths(ask(project, "zebra1234 stripe")) == ["src/zoo.py"]
     assert paths(ask(project, "bundle")) == ["keys/bundle.txt"]
     assert paths(ask(project, "stripe_zebra")) == ["src/zoo.py"]
 

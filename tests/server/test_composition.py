@@ -66,18 +66,6 @@ def test_every_surface_is_offered_where_there_is_something_to_it(root: Path, tmp
     assert offered_tools(with_all, mode) == everything
 
 
-@pytest.mark.parametrize(("level", "tokens"), [("minimal", 600), ("standard", 4000)])
-def test_the_tools_cost_a_client_few_tokens(root: Path, level: Level, tokens: int) -> None:
-    """A token counts as four characters, as in the budget of a reply."""
-
-    async def listed() -> int:
-        async with Client(composed(root, level=level).server()) as client:
-            tools = (await client.list_tools()).tools
-        return sum(len(tool.model_dump_json(by_alias=True, exclude_none=True)) for tool in tools)
-
-    assert anyio.run(listed) <= 4 * tokens
-
-
 def test_full_adds_what_is_seldom_needed(root: Path) -> None:
     assert offered_tools(composed(root, level="full")) > offered_tools(composed(root)) | {
         "find_links",

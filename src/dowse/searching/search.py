@@ -270,12 +270,18 @@ class _AnswerBuilder:
         return True
 
     def _is_shown(self, file: RankedFile, checked: Current) -> bool:
-        """Return whether a file says something that was not said before; blobs are found by names alone."""
+        """Return whether a file says something that was not said before; blobs are found by name or by every word."""
         content = checked.document.content_hash
-        if content in self._contents or (is_blob(checked.data) and not file.is_found_by_name):
+        if content in self._contents:
+            return False
+        if is_blob(checked.data) and not file.is_found_by_name and not self._has_every_term(checked):
             return False
         self._contents.add(content)
         return True
+
+    def _has_every_term(self, checked: Current) -> bool:
+        terms = frozenset(self._wanted.all_terms)
+        return bool(terms) and terms_among(checked.data.decode("utf-8", "replace"), terms) == terms
 
     def _is_read_whole(self, document: StoredDocument) -> bool:
         """Return whether all units of the next file are compared, or only those of its best chunk."""

@@ -56,9 +56,7 @@ _SEARCH: dict[Kind, dict[str, Schema]] = {
     "docs": _search_arguments('The question or topic to search for in documentation; +must, -not and "a phrase" work'),
 }
 _CONFIRM = {"confirm": describe(FLAG, "Yes, if the client cannot ask the user", default=False)}
-_INDEXED = reply(
-    (), status=TEXT, projectPath=TEXT, filesIndexed=NUMBER, chunksCreated=NUMBER, duration=TEXT, message=TEXT
-)
+_INDEXED = reply((), status=TEXT, projectPath=TEXT, filesIndexed=NUMBER, chunksCreated=NUMBER, message=TEXT)
 _DONE = reply((), status=TEXT, projectPath=TEXT, message=TEXT)
 
 
@@ -130,14 +128,14 @@ def project_tools(surface: ProjectSurface, hints: Mapping[str, str]) -> list[Too
             reply(
                 ("matches", "totalMatches", "complete"),
                 matches={"type": "array", "items": item(("path", "line", "text"), path=TEXT, line=NUMBER, text=TEXT)},
-                totalMatches=NUMBER, totalFiles=NUMBER, complete=FLAG,
+                totalMatches=NUMBER, complete=FLAG,
             ),
             {
                 "text": describe(TEXT, "The text, case-sensitive, or the pattern", minLength=1, maxLength=1000),
                 "regex": describe(FLAG, "Whether it is a pattern", default=False),
                 "path": describe(TEXT, "Only paths that match this glob"),
-                "limit": count("Maximum matches to list", 50, 1000),
-                "offset": count("Skip this many matches", 0, 100_000, 0),
+                "limit": count("Matches to list", 50, 1000),
+                "offset": count("Matches to skip", 0, 100_000, 0),
             },
             ("text",),
         ),
