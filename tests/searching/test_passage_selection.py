@@ -70,6 +70,13 @@ def test_imports_and_descriptions_are_not_shown() -> None:
     assert "It says" not in text
 
 
+def test_names_between_the_brackets_of_an_import_are_not_shown() -> None:
+    text = "from web import (\n    Redirect,\n    Session,\n)\n\nREDIRECT_LIMIT = 30\n\ndef open():\n    lock()\n"
+    found = shown(text, "redirect", Symbol("open", "function", 8), characters=60)
+    assert [passage.text.split("\n")[-1] for passage in found.passages] == ["REDIRECT_LIMIT = 30"]
+    assert "Session" not in found.passages[0].text
+
+
 def test_further_lines_of_a_function_are_numbered_across_the_gap() -> None:
     text = LONG.replace("step_5", "redirect_first")
     _, second = shown(text, "redirect", *SYMBOLS, characters=700).passages[:2]

@@ -33,9 +33,6 @@ def show_hits(answer: "Answer") -> None:
         if number:
             show()
         show(*_format_heading(hit))
-        signature = hit.passages[0].signature if hit.passages else ""
-        if signature and not any(signature in passage.text for passage in hit.passages):
-            show(escape("     …", dim=True), "  ", escape(signature, dim=True))
         _show_passages(hit.passages, lambda line: match_spans(line, answer.terms))
 
 
@@ -105,10 +102,17 @@ def _flags_of(hit: "SearchHit") -> list[str]:
 
 def _show_passages(passages: Iterable["Passage"], spans_in: Callable[[str], Spans]) -> None:
     """Print the lines of passages in the order of the file, with a sign where lines are left out."""
+    passages = list(passages)
     lines = sorted({number: line for passage in passages for number, line in passage.numbered_lines if number}.items())
+    signatures = {passage.start_line: passage.signature for passage in passages if passage.signature}
+    shown = {signature for signature in signatures.values() if any(signature in line for _, line in lines)}
     previous = lines[0][0] - 1 if lines else 0
     for number, line in lines:
-        if number > previous + 1:
+        signature = signatures.get(number, "")
+        if signature and signature not in shown:
+            shown.add(signature)
+            show(escape("     …", dim=True), "  ", escape(signature, dim=True))
+        elif number > previous + 1:
             show(escape("     …", dim=True))
         previous, gutter = number, escape(f"{number:>6}", dim=True)
         if line.strip():

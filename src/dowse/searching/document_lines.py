@@ -35,6 +35,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _WORD = re.compile(r"\w{3,}")
 _IMPORT = re.compile(r"\s*(?:import|from|#\s*include|use|using|package|require|extern)\b")
 _BOILERPLATE = re.compile(rf"{_IMPORT.pattern}|#|//|/\*|\*|--\s|[)}}\]]")
+_OPEN_BRACKET = re.compile(r"([({])[^)}]*$")
 _QUOTES = re.compile(r"\s*[rRuUbB]{0,2}(\"{3}|'{3})")
 
 
@@ -197,12 +198,26 @@ class DocumentLines:
     def _worth_showing(self, unit: Unit) -> list[int]:
         filled = [line for line in _lines_of(unit) if self.lines[line].strip()] or [unit.start]
         if unit.kind == "block":
-            lines = [line for line in filled if not _IMPORT.match(self.lines[line])]
+            imports = self._imports(unit)
+            lines = [line for line in filled if line not in imports]
         else:
             first, last = self._docstring(unit)
             lines = [line for line in filled if not first <= line <= last]
         is_elsewhere = self._terms.keys().isdisjoint(lines) and not self._terms.keys().isdisjoint(filled)
         return filled if is_elsewhere or not lines else lines
+
+    def _imports(self, unit: Unit) -> set[int]:
+        """Return the lines of a block that import something, with those between the brackets of an import."""
+        found, closing = set[int](), ""
+        for line in _lines_of(unit):
+            text = self.lines[line]
+            if closing or _IMPORT.match(text):
+                found.add(line)
+                opening = _OPEN_BRACKET.search(text)
+                closing = (
+                    {"(": ")", "{": "}"}[opening[1]] if opening else "" if closing and closing in text else closing
+                )
+        return found
 
     def _is_boilerplate(self, unit: Unit) -> bool:
         """Return whether a block has nothing but imports and comments, such as a licence."""
