@@ -100,6 +100,7 @@ class DocumentLines:
         within: StoredChunk | None = None,
     ) -> None:
         self._path, self._wanted, self._chunks = document.path, wanted, chunks
+        self._chances: dict[int, dict[int, float]] = {}
         is_slice = within is not None and document.language != "markdown"  # a section has the headings above it
         text = (_whole_lines(data, within) if within and is_slice else data).decode("utf-8", "replace")
         self.lines = _LINE_END.split(text) if "\r" in text else text.split("\n")
@@ -179,6 +180,12 @@ class DocumentLines:
 
         Imports and descriptions of functions are not, unless words of the query are in nothing else.
         """
+        known = self._chances.get(unit.start)
+        if known is None:
+            known = self._chances[unit.start] = self._count_chances(unit)
+        return known
+
+    def _count_chances(self, unit: Unit) -> dict[int, float]:
         lines = self._worth_showing(unit)
         near, reach = dict.fromkeys(lines, 0.0), ranking_constants.LINE_REACH
         for line in lines:
