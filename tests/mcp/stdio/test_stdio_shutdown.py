@@ -73,7 +73,11 @@ def test_an_indexing_process_that_hangs_is_ended_with_the_server(orchard: Path) 
         wait_until(lambda: not is_alive(worker))
 
 
-@pytest.mark.parametrize("how", [None, signal.SIGKILL], ids=parameter_name)
+@pytest.mark.parametrize(
+    "how",
+    [None, pytest.param(signal.SIGKILL, marks=pytest.mark.soak)],  # tests/end_to_end/crash kills at random moments
+    ids=parameter_name,
+)
 def test_what_was_done_is_kept_and_the_next_start_completes_it(
     orchard: Path, tmp_path: Path, how: signal.Signals | None
 ) -> None:
