@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import Failed
+from dowse.evaluation import git_clone
 from dowse.evaluation.git_clone import GitClone
 from tests.evaluation.repository import commit, make_repository
 
@@ -51,6 +52,14 @@ def test_nothing_of_the_repository_runs(tmp_path: Path) -> None:
         clone.changed_lines(one)
         clone.check_out(one.name)
     assert not trap.exists()
+
+
+def test_a_commit_that_changes_too_much_has_no_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = make_repository(tmp_path / "shop")
+    clone = GitClone(root, tmp_path / "work" / "clone")
+    newest = next(clone.commits(10))
+    monkeypatch.setattr(git_clone, "MAX_OUTPUT_BYTES", 100)
+    assert clone.changed_lines(newest) == {}
 
 
 def test_what_is_no_repository_is_an_error(tmp_path: Path) -> None:

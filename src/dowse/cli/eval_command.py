@@ -56,7 +56,7 @@ def evaluate_command(
     with progress_bar("Asking") as tell:
         result = evaluate(
             root, chosen, commits=count if origin != "docs" else 0, comments=count if origin != "history" else 0,
-            progress=lambda _step: tell,
+            progress=tell,
         )  # fmt: skip
     scores = _scores(result)
     if picture and scores:

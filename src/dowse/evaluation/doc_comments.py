@@ -8,6 +8,8 @@ from pathlib import PurePosixPath
 MAX_BODY_LINES = 40
 """The answer to a doc comment is its definition and so many lines of it at most."""
 _MAX_SIGNATURE_LINES = 20
+_MAX_LINE_CHARACTERS = 500
+"""Characters of a line that are looked at: the time of a pattern grows with the square of its blanks."""
 _PYTHON = re.compile(r"^\s*(?:async\s+def|def|class)\s+\w+")
 _DEFINITION = re.compile(
     r"^\s*(?:(?:export|default|public|private|protected|internal|static|abstract|final|open|override|async|pub(?:\([^)]*\))?"
@@ -99,8 +101,10 @@ def _comments_above(lines: list[str], marker: str) -> Iterator[DocComment]:
         after = number
         while after < len(lines) and lines[after].lstrip().startswith(("@", "#[", "[")):
             after += 1  # annotations and attributes
-        if after < len(lines) and _DEFINITION.match(lines[after]):
-            words = " ".join(_COMMENT_SIGNS.sub("", one).strip() for one in lines[first:number]).strip()
+        if after < len(lines) and _DEFINITION.match(lines[after][:_MAX_LINE_CHARACTERS]):
+            words = " ".join(
+                _COMMENT_SIGNS.sub("", one[:_MAX_LINE_CHARACTERS]).strip() for one in lines[first:number]
+            ).strip()
             indent = len(lines[after]) - len(lines[after].lstrip())
             yield DocComment(words, (first + 1, number), (after + 1, _end_of_block(lines, after + 1, indent)))
 

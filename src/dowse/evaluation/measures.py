@@ -1,4 +1,4 @@
-"""What an answer is worth: the place of the right file, and the share of the right lines within a budget."""
+"""Scores of an answer: the place of the right file, and the share of the right lines within a budget."""
 
 import math
 import statistics
@@ -35,7 +35,7 @@ class Outcome:
 
 
 def judge(question: Question, paths: Sequence[str], shown: Sequence[ShownLines]) -> Outcome:
-    """Return what an answer is worth."""
+    """Return the scores of an answer."""
     places = [place for place, path in enumerate(paths[:DEPTH], 1) if path in question.answers]
     gained = sum(1 / math.log2(place + 1) for place in places)
     possible = sum(1 / math.log2(place + 2) for place in range(min(len(question.answers), DEPTH)))

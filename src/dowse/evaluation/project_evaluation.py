@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, Literal
@@ -44,13 +44,8 @@ class Evaluation:
     notes: list[str] = field(default_factory=list)
 
 
-def evaluate(
-    root: Path, methods: Sequence[Method], *, commits: int, comments: int, progress: Callable[[str], Progress]
-) -> Evaluation:
-    """Ask questions of a project's history and doc comments, and judge the answers of each method.
-
-    `progress` returns the function that is told how far a step is.
-    """
+def evaluate(root: Path, methods: Sequence[Method], *, commits: int, comments: int, progress: Progress) -> Evaluation:
+    """Ask questions of a project's history and doc comments, and judge the answers of each method."""
     with tempfile.TemporaryDirectory(prefix="dowse-eval-") as work:
         evaluator = _Evaluator(root, Path(work), methods, progress)
         if commits:
@@ -63,7 +58,7 @@ def evaluate(
 class _Evaluator:
     """Asks the questions of one project in a folder of its own."""
 
-    def __init__(self, root: Path, work: Path, methods: Sequence[Method], progress: Callable[[str], Progress]) -> None:
+    def __init__(self, root: Path, work: Path, methods: Sequence[Method], progress: Progress) -> None:
         self.result = Evaluation({method: [] for method in methods})
         self._root, self._work, self._progress = root, work, progress
         without_model = tuple(method for method in methods if method != "model")
@@ -86,12 +81,11 @@ class _Evaluator:
         questions.reverse()  # oldest first, as the files changed
         for methods in self._passes:
             with self._storage("history", methods):
-                tell = self._progress(f"Asking {len(questions)} commits")
                 for done, question in enumerate(questions):
                     clone.check_out(question.commit)
                     with contextlib.closing(ProjectIndex(clone.folder / served)) as project:
                         self._ask(project, [question], methods)
-                    tell(done + 1, len(questions))
+                    self._progress(done + 1, len(questions))
 
     def ask_comments(self, count: int) -> None:
         """Ask doc comments in the files without them."""
@@ -104,7 +98,7 @@ class _Evaluator:
             return
         for methods in self._passes:
             with self._storage("comments", methods), contextlib.closing(ProjectIndex(copy)) as project:
-                self._ask(project, questions, methods, self._progress(f"Asking {len(questions)} doc comments"))
+                self._ask(project, questions, methods, self._progress)
 
     def _ask(
         self,
@@ -159,20 +153,19 @@ def _commit_questions(clone: GitClone, count: int, served: PurePath) -> Iterator
 def _copy_without_comments(source: FileSource, copy: Path, count: int) -> list[Question]:
     """Copy the files that may be read, with the doc comments removed that become questions."""
     candidates: list[tuple[str, DocComment]] = []
-    texts: dict[str, str] = {}
     for path, data in _readable_files(source):
         target = copy / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)
         if len(data) <= MAX_FILE_BYTES:
-            texts[path] = data.decode(errors="replace")
-            found = find_doc_comments(path, texts[path])
+            found = find_doc_comments(path, data.decode(errors="replace"))
             candidates += [(path, one) for one in found if comment_question(one.text)]
     candidates.sort(key=lambda one: hashlib.sha256(f"{one[0]}:{one[1].lines}".encode()).digest())
     chosen = candidates[:count]
     for path in {path for path, _ in chosen}:
-        text = without_comments(texts[path], [comment for other, comment in chosen if other == path])
-        (copy / path).write_text(text, encoding="utf-8", newline="")
+        text = (copy / path).read_bytes().decode(errors="replace")
+        shorter = without_comments(text, [comment for other, comment in chosen if other == path])
+        (copy / path).write_text(shorter, encoding="utf-8", newline="")
     return [
         Question("doc comment", comment_question(comment.text), {path: (comment.described,)})
         for path, comment in chosen
