@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from dowse.assistants import config_edits
 from dowse.assistants.config_change import apply_change, backup_of, plan_install, plan_removal
 from dowse.assistants.config_edits import entry_of
 from dowse.assistants.known_assistants import Assistant, Places, known_assistants
@@ -156,6 +157,17 @@ def test_a_malformed_file_is_reported_and_left_alone(places: Places, name: str, 
     change = plan_install(assistant, file, COMMAND, ARGUMENTS)
     assert (change.action, problem in change.problem) == ("skipped", True), change.problem
     assert str(file) in change.problem
+
+
+def test_an_edit_that_would_lose_something_else_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Empty objects count as well."""
+    lossy = config_edits._Format(config_edits._JSON.parse, lambda *_: '{"a": {"dowse": {}}}', lambda *_: "{}")
+    monkeypatch.setattr(config_edits, "_JSON", lossy)
+    for text in ('{"a": {}, "b": {}}', '{"a": {}, "b": null}'):
+        with pytest.raises(ValueError, match="cannot edit"):
+            config_edits.put_entry(Path("x.json"), text, ("a", "dowse"), {})
+    with pytest.raises(ValueError, match="cannot edit"):
+        config_edits.remove_entry(Path("x.json"), '{"a": {"dowse": {}}, "b": {}}', ("a", "dowse"))
 
 
 def test_a_symlink_stays_one_and_its_target_is_changed(places: Places, tmp_path: Path) -> None:

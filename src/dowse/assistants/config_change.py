@@ -27,7 +27,7 @@ BACKUP_SUFFIX = ".before-dowse"
 
 @dataclass(frozen=True, slots=True)
 class ConfigChange:
-    """What happens to one file: `added`, `updated`, `removed`, `unchanged`, or `skipped` with a problem."""
+    """The planned change of one file. Its action is `added`, `updated`, `removed`, `unchanged`, or `skipped` with a problem."""
 
     assistant: Assistant
     file: Path

@@ -47,17 +47,26 @@ def put_entry(file: PurePath, text: str, path: tuple[str, ...], entry: dict[str,
     if not isinstance(holder, dict):
         raise ValueError(f"{'.'.join(path[:-1])} is not an object")
     holder[path[-1]] = entry
-    return _checked(file, _format(file).put(text, path, entry), expected)
+    return _checked(file, _format(file).put(text, path, entry), [expected])
 
 
 def remove_entry(file: PurePath, text: str, path: tuple[str, ...]) -> str:
     """Return the text without an entry, which has to be there. Raise ValueError if nothing else would stay as it is."""
-    expected = deepcopy(_parse(file, text))
-    holder = expected
+    expected, without, empty = (deepcopy(_parse(file, text)) for _ in range(3))
+    del _holder(expected, path)[path[-1]]
+    allowed = [expected]
+    if not _holder(expected, path):  # TOML has no table left then, and YAML one without a value
+        del _holder(without, path[:-1])[path[-2]]
+        _holder(empty, path[:-1])[path[-2]] = None
+        allowed += [without, without or None, empty]
+    return _checked(file, _format(file).remove(text, path), allowed)
+
+
+def _holder(value: Any, path: tuple[str, ...]) -> Any:
+    """Return the object that has the last of some names."""
     for name in path[:-1]:
-        holder = holder[name]
-    del holder[path[-1]]
-    return _checked(file, _format(file).remove(text, path), expected)
+        value = value[name]
+    return value
 
 
 def _format(file: PurePath) -> _Format:
@@ -69,19 +78,12 @@ def _parse(file: PurePath, text: str) -> Any:
     return _format(file).parse(body) if body.strip() else None
 
 
-def _checked(file: PurePath, text: str, expected: Any) -> str:
+def _checked(file: PurePath, text: str, allowed: list[Any]) -> str:
+    """Return a text if it says one of the things that it may say."""
     try:
-        is_right = _without_empty(_parse(file, text)) == _without_empty(expected)
+        is_right = _parse(file, text) in allowed
     except (ValueError, RecursionError):
         is_right = False
     if not is_right:
         raise ValueError("the entry is written in a way that dowse cannot edit")
     return text
-
-
-def _without_empty(value: Any) -> Any:
-    """Return a value without empty mappings: TOML and YAML have no table left when its last entry goes."""
-    if not isinstance(value, dict):
-        return value
-    kept = {name: _without_empty(item) for name, item in value.items()}
-    return {name: item for name, item in kept.items() if item not in ({}, None)}
