@@ -112,3 +112,11 @@ def test_a_place_is_explained(many: Path, mode: str) -> None:
     denied = ask(path=".env", query="peel")
     assert (denied["allowed"], denied["indexed"], "rank" in denied) == (False, False, False)
     assert denied["rule"]["pattern"]
+
+
+def test_with_several_projects_a_place_is_explained_with_their_names(many: Path, indexed: Path) -> None:
+    async def ask(assistant: Assistant) -> dict[str, Any]:
+        return await assistant.call_tool("explain", path="many/src/pear.py", query="peel")
+
+    reply = run_conversation("auto", ask, many, indexed, level="full")
+    assert (reply["path"], reply["best"]) == ("many/src/pear.py", "many/src/apple.py")

@@ -47,7 +47,8 @@ Result = TypeVar("Result")
 
 INSTRUCTIONS = (
     "Searches the code and documentation of the project on this machine. Ask search_code or search_docs before "
-    "reading whole files; search_by_path finds files by name, find_text lists every occurrence of a text. create_index comes first, once. Replies say when the "
+    "reading whole files; search_by_path finds files by name, find_text lists every occurrence of a text. "
+    "create_index comes first, once. Replies say when the "
     "index is not complete."
 )
 
@@ -172,8 +173,10 @@ class ProjectSurface:
         await self._chosen(call)
         served, path = self.service.locate(call.arguments["path"], call.arguments.get("project"))
         query = call.arguments.get("query")
-        encoder = served.encoder
-        return await served.ask_fresh(lambda index, _pending: explanation_reply(index, path, query, encoder))
+        shown_path = partial(self.service.shown_path, served)
+        return await served.ask_fresh(
+            lambda index, _pending: explanation_reply(index, path, query, served.encoder, shown_path)
+        )
 
     def _pattern_path(self, call: Call, served: ServedIndex) -> Callable[[str], str]:
         """Return how a path is written for the pattern: without the project's name if it is the only one, or is named."""

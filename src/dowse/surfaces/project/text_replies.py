@@ -45,13 +45,15 @@ def _as_json(shown_path: ShowPath, one: Occurrence) -> Reply:
     return place | present(masked=list(one.masked), flags=list(one.flags))
 
 
-def explanation_reply(index: ProjectIndex, path: str, query: str | None, encoder: QueryEncoder | None) -> Reply:
+def explanation_reply(
+    index: ProjectIndex, path: str, query: str | None, encoder: QueryEncoder | None, shown_path: ShowPath
+) -> Reply:
     """Return the rule that includes or excludes a file and, with a query, its rank and the signals that led to it."""
     found = index.explain(path)
     verdict = found.verdict
     rule = verdict.rule
     reply = {
-        "path": verdict.path,
+        "path": shown_path(verdict.path),
         "allowed": verdict.is_allowed,
         "indexed": found.stored is not None,
         **present(
@@ -68,5 +70,5 @@ def explanation_reply(index: ProjectIndex, path: str, query: str | None, encoder
         "of": ranked.of,
         "score": round(ranked.score, 4),
         "signals": {name: round(value, 4) for name, value in ranked.signals.items()},
-        **present(best=ranked.best_path if ranked.rank != 1 else None),
+        **present(best=shown_path(ranked.best_path) if ranked.best_path and ranked.rank != 1 else None),
     }
