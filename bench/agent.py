@@ -21,7 +21,6 @@ Every read and every reply counts with all its characters, also of lines that we
 import argparse
 import json
 import math
-import os
 import re
 import statistics
 import sys
@@ -32,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import program, quality
-from bench.lines import HOME, MAX_QUERY, Semble, ask, shown_lines
+from bench.lines import MAX_QUERY, Semble, add_issue_options, ask, load_issues, shown_lines
 from bench.report import Row, Table
 from dowse.indexes.index import ProjectIndex
 from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
@@ -184,24 +183,14 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.agent", description=__doc__)
-    parser.add_argument("--eval", type=Path, metavar="EVAL", required=True, help="issues/")
-    parser.add_argument("--checkouts", type=Path, metavar="DIR", nargs="+", required=True)
-    parser.add_argument("--home", type=Path, default=HOME, help="the folder of the indexes, which later runs reuse")
-    parser.add_argument("--semble", type=Path, metavar="PYTHON", help="a Python that has semble, to measure it as well")
-    parser.add_argument("--semble-model", type=Path, metavar="DIR", help="the table of word vectors that semble uses")
+    add_issue_options(parser)
     program.add_markdown(parser, MARKER)
     return parser.parse_args()
 
 
 def _tables(options: argparse.Namespace, _work: Path) -> list[Table]:
-    os.environ["DOWSE_HOME"] = str(options.home.resolve())
-    file = options.eval / "issues" / "swe-bench-lite.jsonl"
-    rows = list(map(json.loads, file.read_text(encoding="utf-8").splitlines())) if file.is_file() else []
-    issues = [
-        (row, folder / row["id"]) for row in rows for folder in options.checkouts if (folder / row["id"]).is_dir()
-    ]
+    issues, _ = load_issues(options)
     if not issues:
-        print(f"No assistant is measured: it needs {file} and the checkouts of issues.", file=sys.stderr)
         return []
     semble = Semble(options.semble, options.semble_model, options.home) if options.semble else None
     done: dict[str, list[Assistant]] = {}

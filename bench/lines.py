@@ -91,11 +91,7 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.lines", description=__doc__)
-    parser.add_argument("--eval", type=Path, metavar="EVAL", required=True, help="issues/")
-    parser.add_argument("--checkouts", type=Path, metavar="DIR", nargs="+", required=True)
-    parser.add_argument("--home", type=Path, default=HOME, help="the folder of the indexes, which later runs reuse")
-    parser.add_argument("--semble", type=Path, metavar="PYTHON", help="a Python that has semble, to measure it as well")
-    parser.add_argument("--semble-model", type=Path, metavar="DIR", help="the table of word vectors that semble uses")
+    add_issue_options(parser)
     parser.add_argument(
         "--repository", metavar="NAME=DIR", nargs="*", default=[], help="repositories of bench/questions/lines.jsonl"
     )
@@ -105,14 +101,8 @@ def _options() -> argparse.Namespace:
 
 
 def _tables(options: argparse.Namespace, _work: Path) -> list[Table]:
-    os.environ["DOWSE_HOME"] = str(options.home.resolve())
-    file = options.eval / "issues" / "swe-bench-lite.jsonl"
-    rows = list(map(json.loads, file.read_text(encoding="utf-8").splitlines())) if file.is_file() else []
-    issues = [
-        (row, folder / row["id"]) for row in rows for folder in options.checkouts if (folder / row["id"]).is_dir()
-    ]
+    issues, total = load_issues(options)
     if not issues:
-        print(f"No lines are measured: they need {file} and the checkouts of issues.", file=sys.stderr)
         return []
     semble = Semble(options.semble, options.semble_model, options.home) if options.semble else None
     scores: dict[str, dict[str, Score]] = {name: {} for name in _QUERIES}
@@ -134,12 +124,34 @@ def _tables(options: argparse.Namespace, _work: Path) -> list[Table]:
     head = ("", "file in ten", "a line in 1,000", "of files in ten", *(f"recall {b:,}" for b in BUDGETS), "median")
     tables = [
         Table(
-            f"{len(issues)} of {len(rows)} issues, {name}: changed lines within so many tokens",
+            f"{len(issues)} of {total} issues, {name}: changed lines within so many tokens",
             [head, *((contestant, *score.cells()) for contestant, score in by_contestant.items())],
         )
         for name, by_contestant in scores.items()
     ]
     return [*tables, *_question_tables(head, dict(one.split("=", 1) for one in options.repository))]
+
+
+def add_issue_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name the issues, their checkouts and semble."""
+    parser.add_argument("--eval", type=Path, metavar="EVAL", required=True, help="issues/")
+    parser.add_argument("--checkouts", type=Path, metavar="DIR", nargs="+", required=True)
+    parser.add_argument("--home", type=Path, default=HOME, help="the folder of the indexes, which later runs reuse")
+    parser.add_argument("--semble", type=Path, metavar="PYTHON", help="a Python that has semble, to measure it as well")
+    parser.add_argument("--semble-model", type=Path, metavar="DIR", help="the table of word vectors that semble uses")
+
+
+def load_issues(options: argparse.Namespace) -> tuple[list[tuple[dict[str, Any], Path]], int]:
+    """Return the issues whose checkouts are there, each with its folder, and the number of all; indexes go to --home."""
+    os.environ["DOWSE_HOME"] = str(options.home.resolve())
+    file = options.eval / "issues" / "swe-bench-lite.jsonl"
+    rows = list(map(json.loads, file.read_text(encoding="utf-8").splitlines())) if file.is_file() else []
+    issues = [
+        (row, folder / row["id"]) for row in rows for folder in options.checkouts if (folder / row["id"]).is_dir()
+    ]
+    if not issues:
+        print(f"Nothing is measured: it needs {file} and the checkouts of issues.", file=sys.stderr)
+    return issues, len(rows)
 
 
 def _question_tables(head: Row, folders: Mapping[str, str]) -> Iterator[Table]:
