@@ -41,7 +41,7 @@ _QUOTES = re.compile(r"\s*[rRuUbB]{0,2}(\"{3}|'{3})")
 
 @dataclass(frozen=True, slots=True)
 class WantedLines:
-    """What a query says about the lines that answer it."""
+    """The terms, names and lines of a query that decide which lines of a file answer it."""
 
     terms: Mapping[str, float]
     """The rarest terms of the query, each with its rarity."""

@@ -17,7 +17,7 @@ from dowse.searching.units import Unit
 MAX_UNITS = 5
 """Maximum units of a file that are shown."""
 KEYS_CHARACTERS, PASSAGE_CHARACTERS, LINE_CHARACTERS = 150, 50, 6
-"""What a reply takes for a hit, a further passage and a line, beside the text."""
+"""The characters that a reply takes for a hit, a further passage and a line, beside the text."""
 PIECE_REACH, FIRST_REACH = 2, 3
 """Lines around a chosen one that are shown with it; and around the best line of a file."""
 MIN_WEIGHT = 0.05
