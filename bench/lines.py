@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench import program, quality
+from bench.line_questions import read_questions
 from bench.report import Row, Table
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import coverage, search_now
@@ -29,7 +30,6 @@ from dowse.surfaces.project.project_replies import ProjectAnswer, search_reply
 
 MARKER = "bench lines"
 HOME = Path(__file__).parents[1] / ".bench" / "issues"
-QUESTIONS = Path(__file__).with_name("questions") / "lines.jsonl"
 BUDGETS = (500, 1000, 2000, 4000)
 HITS = 10
 MAX_QUERY = 10_000
@@ -102,9 +102,7 @@ def _options() -> argparse.Namespace:
 
 def _tables(options: argparse.Namespace, _work: Path) -> list[Table]:
     issues, total = load_issues(options)
-    if not issues:
-        return []
-    semble = Semble(options.semble, options.semble_model, options.home) if options.semble else None
+    semble = Semble(options.semble, options.semble_model, options.home) if options.semble and issues else None
     scores: dict[str, dict[str, Score]] = {name: {} for name in _QUERIES}
     for issue, root in issues:
         project = quality.open_index(root)
@@ -128,6 +126,7 @@ def _tables(options: argparse.Namespace, _work: Path) -> list[Table]:
             [head, *((contestant, *score.cells()) for contestant, score in by_contestant.items())],
         )
         for name, by_contestant in scores.items()
+        if issues
     ]
     return [*tables, *_question_tables(head, dict(one.split("=", 1) for one in options.repository))]
 
@@ -135,7 +134,7 @@ def _tables(options: argparse.Namespace, _work: Path) -> list[Table]:
 def add_issue_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that name the issues, their checkouts and semble."""
     parser.add_argument("--eval", type=Path, metavar="EVAL", required=True, help="issues/")
-    parser.add_argument("--checkouts", type=Path, metavar="DIR", nargs="+", required=True)
+    parser.add_argument("--checkouts", type=Path, metavar="DIR", nargs="+", default=[])
     parser.add_argument("--home", type=Path, default=HOME, help="the folder of the indexes, which later runs reuse")
     parser.add_argument("--semble", type=Path, metavar="PYTHON", help="a Python that has semble, to measure it as well")
     parser.add_argument("--semble-model", type=Path, metavar="DIR", help="the table of word vectors that semble uses")
@@ -155,22 +154,18 @@ def load_issues(options: argparse.Namespace) -> tuple[list[tuple[dict[str, Any],
 
 
 def _question_tables(head: Row, folders: Mapping[str, str]) -> Iterator[Table]:
-    """Yield a table of the questions about repositories, each with the beginning of the line that answers."""
-    questions = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
-    asked = [question for question in questions if question["repository"] in folders]
-    if not asked:
-        return
-    rows = [head]
+    """Yield a table of the questions about repositories and the lines that answer them."""
+    questions, rows, asked = read_questions(), [head], 0
     for name, folder in folders.items():
         project, score = quality.open_index(Path(folder)), Score()
-        for question in asked:
-            if question["repository"] == name:
-                lines = (Path(folder) / question["path"]).read_text(encoding="utf-8").splitlines()
-                gold = [at for at, line in enumerate(lines, 1) if line.strip().startswith(question["line"])]
-                score.add(shown_lines(ask(project, question["question"])), {question["path"]: gold})
+        for question in questions:
+            if question.repository == name and (lines := question.answering_lines(Path(folder))):
+                score.add(shown_lines(ask(project, question.question)), {question.path: lines})
+                asked += 1
         project.close()
         rows.append((name, *score.cells()))
-    yield Table(f"{len(asked)} of {len(questions)} questions: lines that answer within so many tokens", rows)
+    if asked:
+        yield Table(f"{asked} of {len(questions)} questions: lines that answer within so many tokens", rows)
 
 
 _QUERIES: dict[str, Callable[[str], str]] = {
