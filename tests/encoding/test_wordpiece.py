@@ -124,7 +124,10 @@ def test_the_older_way_to_write_what_stands_around_a_text_is_understood(tmp_path
     assert WordPiece.from_file(tmp_path / "tokenizer.json").ids("read", 8) == [101, 3191, 102]
 
 
-def changed(change: Callable[[dict[str, Any]], object]) -> str:
+Change = Callable[[dict[str, Any]], object]
+
+
+def changed(change: Change) -> str:
     content = json.loads(FILE.read_bytes())
     change(content)
     return json.dumps(content)
@@ -136,23 +139,23 @@ def changed(change: Callable[[dict[str, Any]], object]) -> str:
         ("{", "cannot be read (Expecting property name"),
         ("[]", "is not a valid tokenizer.json"),
         ("[" * 100_000, "cannot be read (maximum recursion depth"),
-        (changed(lambda content: content["model"].update(type="BPE")), "its model is BPE, not WordPiece."),
-        (changed(lambda content: content.update(normalizer=None)), "its normalizer is None, not BertNormalizer."),
-        (changed(lambda content: content["pre_tokenizer"].update(type="Metaspace")), "its pre_tokenizer is Metaspace"),
-        (changed(lambda content: content["post_processor"].update(type="RobertaProcessing")), "not TemplateProcessing or Bert"),
-        (changed(lambda content: content["post_processor"]["single"].pop(1)), "does not define the position of the text"),
-        (changed(lambda content: content["post_processor"].pop("special_tokens")), "'special_tokens' is missing"),
-        (changed(lambda content: content["model"]["vocab"].pop("[UNK]")), "has no id for [UNK]"),
-        (changed(lambda content: content["model"]["vocab"].update(read="one")), "has words without an id"),
-        (changed(lambda content: content["model"].pop("vocab")), "'vocab' is missing"),
-        (changed(lambda content: content["added_tokens"][0].update(lstrip=True)), "its token '[PAD]' is lstrip"),
+        (lambda content: content["model"].update(type="BPE"), "its model is BPE, not WordPiece."),
+        (lambda content: content.update(normalizer=None), "its normalizer is None, not BertNormalizer."),
+        (lambda content: content["pre_tokenizer"].update(type="Metaspace"), "its pre_tokenizer is Metaspace"),
+        (lambda content: content["post_processor"].update(type="RobertaProcessing"), "not TemplateProcessing or Bert"),
+        (lambda content: content["post_processor"]["single"].pop(1), "does not define the position of the text"),
+        (lambda content: content["post_processor"].pop("special_tokens"), "'special_tokens' is missing"),
+        (lambda content: content["model"]["vocab"].pop("[UNK]"), "has no id for [UNK]"),
+        (lambda content: content["model"]["vocab"].update(read="one"), "has words without an id"),
+        (lambda content: content["model"].pop("vocab"), "'vocab' is missing"),
+        (lambda content: content["added_tokens"][0].update(lstrip=True), "its token '[PAD]' is lstrip"),
     ],
 )  # fmt: skip
 def test_a_tokenizer_of_another_kind_is_an_error_that_says_what_it_is(
-    tmp_path: Path, written: str, reason: str
+    tmp_path: Path, written: str | Change, reason: str
 ) -> None:
     file = tmp_path / "tokenizer.json"
-    file.write_text(written, encoding="utf-8")
+    file.write_text(written if isinstance(written, str) else changed(written), encoding="utf-8")
     with pytest.raises(Failed, match=re.escape(reason)) as raised:
         WordPiece.from_file(file)
     assert str(raised.value).startswith(str(file))
