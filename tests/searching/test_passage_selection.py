@@ -63,6 +63,23 @@ def test_the_lines_of_a_long_function_that_matter_come_with_its_signature() -> N
     assert first.text.split("\n") == LONG.split("\n")[first.start_line - 1 : first.end_line]
 
 
+def test_a_comment_that_names_a_function_is_not_its_signature() -> None:
+    text = "// send sends a request.\n" + LONG.split("\n", 2)[2].replace("def send(", "func send(")
+    (first, *_) = shown(text, "redirect", Symbol("send", "function", 2), characters=400).passages
+    assert first.signature == "func send(request):"
+
+
+def test_a_long_signature_is_shown_by_its_first_lines() -> None:
+    parameters = "".join(f"    parameter_{number},\n" for number in range(6))
+    lines = file_lines(LONG.replace("def send(request):\n", f"def send(\n{parameters}):\n"), "send", *SYMBOLS).document
+    (unit,) = (unit for unit in lines.units if unit.name == "send")
+    assert [lines.lines[line] for line in lines.signature(unit)] == [
+        "def send(",
+        "    parameter_0,",
+        "    parameter_1,",
+    ]
+
+
 def test_imports_and_descriptions_are_not_shown() -> None:
     found = shown(LONG, "redirect", *SYMBOLS, characters=400)
     text = "\n".join(passage.text for passage in found.passages)

@@ -19,6 +19,8 @@ from dowse.types import StoredChunk, StoredDocument
 
 MAX_LINE_BYTES = 1000
 """Maximum bytes of a line that are read beyond a chunk; a file of 900 KB in one line took a second."""
+SHOWN_SIGNATURE_LINES = 3
+"""Lines of a signature that are shown beside other lines of its unit."""
 WINDOW_LINES = 10
 """Lines of a passage where each file has a single one."""
 MAX_GAP = 2
@@ -243,8 +245,8 @@ class DocumentLines:
 
     def signature(self, unit: Unit) -> list[int]:
         """Return the lines that say what a unit is: its signature, the first line of a class, or its heading."""
-        filled = [line for line in range(unit.start, max(unit.body, unit.start + 1)) if self.lines[line].strip()]
-        return filled[-3:]
+        lines = range(unit.definition, max(unit.body, unit.definition + 1))
+        return [line for line in lines if self.lines[line].strip()][:SHOWN_SIGNATURE_LINES]
 
     def window(self, unit: Unit) -> Passage:
         """Return the best lines of a unit without gaps; a short unit whole, with those next to it."""
@@ -298,7 +300,7 @@ class DocumentLines:
             () if is_section else unit.names[-1:],
             unit.names if is_section else unit.names[:-1],
             numbers=tuple(numbers) if 0 in numbers else (),
-            signature=self._signature_text(unit) if lacks_signature else "",
+            signature=self.lines[unit.definition].strip() if lacks_signature else "",
             whole=None if is_whole else (unit.start + self.first, unit.end + self.first),
         )
 
@@ -326,10 +328,6 @@ class DocumentLines:
             signature=one.signature if start == one.start_line else "",
             whole=(min(start, is_part[0]), max(end, is_part[1])) if is_part else None,
         )
-
-    def _signature_text(self, unit: Unit) -> str:
-        lines = self.lines[unit.start : unit.body]
-        return next((line for line in lines if unit.name in line), lines[0]).strip()
 
 
 def _lines_of(unit: Unit) -> range:

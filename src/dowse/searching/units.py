@@ -47,6 +47,8 @@ class Unit:
     """The name of the definition or the heading of the section, after those around it."""
     body: int = 0
     """The first line after the signature or the heading; that of the unit if it has none."""
+    definition: int = 0
+    """The line with the name of the definition, below its comments and decorators; else the first line."""
 
     @property
     def name(self) -> str:
@@ -97,7 +99,8 @@ def _code_units(lines: Sequence[str], symbols: Iterable[Symbol], first_line: int
             continue
         end = _last_line(lines, indents, definition, following)
         body = _signature_end(lines, definition.line, end) + 1
-        yield Unit(starts[at], end, "function" if definition.is_function else "class", names, min(body, end))
+        kind: UnitKind = "function" if definition.is_function else "class"
+        yield Unit(starts[at], end, kind, names, min(body, end), definition.line)
         if not definition.is_function:
             around.append(definition)
         yield from _blocks(lines, end + 1, following - 1, names[:-1])
@@ -173,7 +176,7 @@ def _blocks(lines: Sequence[str], start: int, end: int, names: tuple[str, ...]) 
 def _trimmed(lines: Sequence[str], start: int, end: int, names: tuple[str, ...]) -> Unit:
     while not lines[end].strip():
         end -= 1
-    return Unit(start, end, "block", names, start)
+    return Unit(start, end, "block", names, start, start)
 
 
 # Markdown
@@ -186,7 +189,8 @@ def _sections(lines: Sequence[str]) -> Iterator[Unit]:
     for line, length, level, title in (*_headings(lines), (len(lines), 0, 0, "")):
         filled = [at for at in range(start, line) if lines[at].strip()]
         if filled:
-            yield Unit(start, filled[-1], "section", tuple(name for _, name in around), min(body, filled[-1]))
+            names = tuple(name for _, name in around)
+            yield Unit(start, filled[-1], "section", names, min(body, filled[-1]), start)
         around = [*(outer for outer in around if outer[0] < level), (level, title)]
         start, body = line, line + length
 
