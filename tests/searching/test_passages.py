@@ -2,7 +2,7 @@
 
 import pytest
 
-from dowse.searching.passages import Passage, holds_phrase, match_spans
+from dowse.searching.passages import Passage, found_terms, holds_phrase
 from dowse.text.analysis import terms_of
 
 
@@ -31,5 +31,5 @@ def test_a_phrase_is_its_words_in_order(text: str, phrase: str, expected: bool) 
 
 
 def test_matches_are_whole_words_also_by_their_parts() -> None:
-    assert match_spans("x = getUserName(1)", weights("user")) == [(4, 15)]
-    assert match_spans("nothing", weights("user")) == []
+    assert list(found_terms("x = getUserName(1)", weights("user"))) == [(4, 15, "user")]
+    assert list(found_terms("nothing", weights("user"))) == []

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dowse.text.analysis import folded_spans, is_folded
-from dowse.text.excerpts import Splitting, Window, choose_windows, find_words, window_around
+from dowse.text.excerpts import SHOWN_AGAIN, Splitting, Window, choose_windows, find_words, window_around
 
 SPLITTING = Splitting(folded_spans, is_folded)
 GROUPS = {"cafe": 0, "tea": 1, "cup": 2, "of": 3}
@@ -30,13 +30,37 @@ def test_words_are_found_as_splitting_the_whole_text_finds_them(text: str) -> No
 def test_the_windows_are_those_that_weighing_every_window_gives(text: str, count: int) -> None:
     places = list(find_words(text, GROUPS, SPLITTING))[:50]
     cut = partial(window_around, text, before=20, after=40, in_paragraph=True)
+    shown: set[int] = set()
+
+    def groups(window: Window) -> set[int]:
+        return {place.group for place in places if window[0] <= place.start and place.end <= window[1]}
 
     def weight(window: Window) -> float:
-        return sum(WEIGHTS[group] for group in {p.group for p in places if window[0] <= p.start and p.end <= window[1]})
+        return round(sum(WEIGHTS[group] * (SHOWN_AGAIN if group in shown else 1) for group in groups(window)), 6)
 
-    chosen = choose_windows(places, WEIGHTS, count, cut, reach=(20, 40))
-    expected: list[Window] = []
-    for window in sorted(map(cut, places), key=lambda window: (-round(weight(window), 6), window[0])):
-        if len(expected) < count and all(window[1] <= other[0] or window[0] >= other[1] for other in expected):
-            expected.append(window)
-    assert [round(weight(window), 6) for window in chosen] == [round(weight(window), 6) for window in expected]
+    windows = list(map(cut, places))
+    for window in choose_windows(places, WEIGHTS, count, cut, reach=(20, 40)):
+        assert weight(window) == max(map(weight, windows))
+        windows = [other for other in windows if other[1] <= window[0] or other[0] >= window[1]]
+        shown |= groups(window)
+
+
+def test_a_passage_is_cut_between_sentences() -> None:
+    text = "The first one is far away. It says: the needle is here. Then comes a third sentence that goes on for long."
+    (place,) = find_words(text, {"needle": 0}, SPLITTING)
+    start, end = window_around(text, place, 35, 30)
+    assert text[start:end] == "It says: the needle is here."
+
+
+def test_a_passage_without_the_end_of_a_sentence_is_cut_between_words() -> None:
+    text = "one two three needle four five six"
+    (place,) = find_words(text, {"needle": 0}, SPLITTING)
+    start, end = window_around(text, place, 8, 8)
+    assert text[start:end] == "three needle four"
+
+
+def test_a_passage_does_not_begin_in_the_item_before() -> None:
+    text = "- an item that is not meant\n- the needle\n- another item"
+    (place,) = find_words(text, {"needle": 0}, SPLITTING)
+    start, end = window_around(text, place, 20, 5)
+    assert text[start:end] == "- the needle"

@@ -15,6 +15,7 @@ from dowse.text.excerpts import (
     FoundWord,
     Groups,
     Splitting,
+    add_marks,
     choose_windows,
     find_words,
     first_places,
@@ -93,7 +94,7 @@ def _render(text: str, start: int, end: int, places: Iterable[FoundWord], *, mas
     is_cut_after = end < len(text) and not _is_paragraph_edge(text, end, 1)
     flags = dict.fromkeys(flag.kind for flag in find_flags(text[start:end]))
     masked = dict.fromkeys(kind for _, _, kind in hidden)
-    dotted = ("..." if is_cut_before else "") + line + ("..." if is_cut_after else "")
+    dotted = add_marks(line, "...", is_cut_before=is_cut_before, is_cut_after=is_cut_after)
     return Snippet(dotted, tuple(masked), tuple(flags))
 
 

@@ -27,13 +27,13 @@ _COLOUR_SECONDS = 0.5
 
 def show_hits(answer: "Answer") -> None:
     """Print the hits, separated by blank lines."""
-    from dowse.searching.passages import match_spans
+    from dowse.searching.passages import found_terms
 
     for number, hit in enumerate(answer.hits):
         if number:
             show()
         show(*_format_heading(hit))
-        _show_passages(hit.passages, lambda line: match_spans(line, answer.terms))
+        _show_passages(hit.passages, lambda line: [word[:2] for word in found_terms(line, answer.terms)])
 
 
 def show_occurrences(found: "Occurrences", query: str, *, is_pattern: bool) -> None:

@@ -64,5 +64,3 @@ MAX_HIGHLIGHT_TOKEN_CHARACTERS = 200
 """A longer token, such as base64 data, is cut."""
 MAX_HIGHLIGHT_TOKENS = 32
 """Tokens of a query that are looked for in a text: three passages cannot show more."""
-MAX_HIGHLIGHT_OCCURRENCES = 50
-"""Occurrences of each token that are considered: enough to choose three passages."""

@@ -94,12 +94,13 @@ def holds_phrase(text: str, phrase: str) -> bool:
     return re.search(expression, text.lower()) is not None
 
 
-def match_spans(line: str, terms: Mapping[str, float]) -> list[tuple[int, int]]:
-    """Return the start and end of each word of a line that matches the query, for highlighting."""
-    return [word.span() for word in _TOKEN.finditer(line) if not terms.keys().isdisjoint(terms_of_word(word[0]))]
+def found_terms(text: str, terms: Mapping[str, float]) -> Iterator[tuple[int, int, str]]:
+    """Yield the start and the end of each word of a text that matches the query, and the term that it has."""
+    for word in _TOKEN.finditer(text):
+        if term := next((term for term in terms_of_word(word[0]) if term in terms), None):
+            yield *word.span(), term
 
 
 def first_match(line: str, terms: Mapping[str, float]) -> int | None:
     """Return where the first matching word of a line begins; None if none matches."""
-    found = (word.start() for word in _TOKEN.finditer(line) if not terms.keys().isdisjoint(terms_of_word(word[0])))
-    return next(found, None)
+    return next((start for start, _, _ in found_terms(line, terms)), None)

@@ -1,15 +1,12 @@
 """The passage of a page that shows why it was found."""
 
 from collections.abc import Set
-from functools import partial
 
 from dowse.screening.masking import Screened, screen_text, surroundings
 from dowse.sites.site_search import SiteResults
 from dowse.text.analysis import folded_spans, is_folded
-from dowse.text.excerpts import FoundWord, Splitting, Window, choose_windows, find_words, first_places, window_around
+from dowse.text.excerpts import PASSAGE_CHARACTERS, Splitting, add_marks, best_window, find_words, first_places
 
-PASSAGE_CHARACTERS, CHARACTERS_BEFORE = 300, 100
-"""Characters of a passage, and how many of them are before the word it is made for."""
 _SPLITTING = Splitting(folded_spans, is_folded)
 _WRITTEN_OTHERWISE = Splitting(folded_spans, lambda _: False)
 """For words such as `C++`, which are compared in another form than they are written in."""
@@ -26,16 +23,11 @@ def best_passage(text: str, found: SiteResults, present: Set[str] | None = None,
     splitting = _SPLITTING if all(map(str.isascii, words)) else _WRITTEN_OTHERWISE
     places = first_places(find_words(text, words, splitting), 0, PASSAGE_CHARACTERS)
     importances = {number: term.importance for number, term in enumerate(found.terms)}
-    for start, end in choose_windows(
-        places, importances, 1, partial(_cut, text), reach=(CHARACTERS_BEFORE, PASSAGE_CHARACTERS)
-    ):
-        line = " ".join(text[start:end].split())
-        is_cut = bool(text[:start].strip()) and text[max(0, start - 2) : start] != "\n\n"
-        shown = ("…" if is_cut else "") + line + ("…" if text[end:].strip() else "")
-        return screen_text(shown, around=surroundings(text, start, end) if masks else "", masks=masks)
-    return Screened("")
-
-
-def _cut(text: str, place: FoundWord) -> Window:
-    after = PASSAGE_CHARACTERS - min(CHARACTERS_BEFORE, place.start) - (place.end - place.start)
-    return window_around(text, place, CHARACTERS_BEFORE, max(0, after), in_paragraph=False)
+    window = best_window(text, places, importances)
+    if window is None:
+        return Screened("")
+    start, end = window
+    line = " ".join(text[start:end].split())
+    is_cut = bool(text[:start].strip()) and text[max(0, start - 2) : start] != "\n\n"
+    shown = add_marks(line, "…", is_cut_before=is_cut, is_cut_after=bool(text[end:].strip()))
+    return screen_text(shown, around=surroundings(text, start, end) if masks else "", masks=masks)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dowse.surfaces.documents.document_replies import EXCERPT_CHARACTERS
+from dowse.text.excerpts import PASSAGE_CHARACTERS
 from tests.sample_data import write_tree
 from tests.surfaces.documents.documents_client import Reader, index, run_conversation
 
@@ -242,10 +242,10 @@ def test_an_excerpt_is_around_the_best_passage_and_cut_at_words(tmp_path: Path) 
         assert "The quince ripens late." in one["excerpt"]
         assert one["excerpt"].startswith("...")
         assert one["excerpt"].endswith("...")
-        assert len(one["excerpt"]) <= EXCERPT_CHARACTERS + 6
+        assert len(one["excerpt"]) <= PASSAGE_CHARACTERS + 7
         assert one["headings"] == ["Long", "Middle"]
         assert one["startLine"] <= 7 <= one["endLine"]
-        words = one["excerpt"].strip(".").split()
+        words = one["excerpt"].removeprefix("...").removesuffix("...").split()
         assert set(words) <= set((root / "long.md").read_text(encoding="utf-8").split())
         (one,) = (await reader.search("medlar"))["results"]
         assert one["excerpt"] == "The medlar is eaten when it is soft."

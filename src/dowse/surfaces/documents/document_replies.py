@@ -9,12 +9,12 @@ from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, presen
 from dowse.mcp.reply_status import coverage_reply, coverage_warnings
 from dowse.mcp.tools import ProseReply
 from dowse.searching.document_ranking import RankedDocument
-from dowse.searching.passages import Passage, first_match
+from dowse.searching.passages import Passage, found_terms
 from dowse.surfaces.passage_text import content_warnings
+from dowse.text.excerpts import PASSAGE_CHARACTERS, FoundWord, add_marks, best_window, window_around
 from dowse.types import Coverage
 from dowse.visible_text import join_lines, one_line
 
-EXCERPT_CHARACTERS = 150
 DESCRIPTION_CHARACTERS = 160
 TITLE_CHARACTERS = 200
 """A longer title is cut; a text's first line is its title, however long."""
@@ -22,19 +22,16 @@ TITLE_CHARACTERS = 200
 _FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*(?:\r\n|\r|\n)(?s:.*?)(?:(?:\r\n|\r|\n)\1[ \t]*(?=[\r\n]|\Z)|\Z)")
 
 
-def excerpt(text: str, terms: Mapping[str, float], max_characters: int = EXCERPT_CHARACTERS) -> str:
-    """Return the part of a passage around its first match, cut at words, with dots where it was cut."""
-    line = join_lines(text)
-    if len(line) <= max_characters:
-        return line
-    match = first_match(line, terms)
-    start = max(0, min(match - max_characters // 3, len(line) - max_characters)) if match is not None else 0
-    end = start + max_characters
-    if start:
-        start = line.find(" ", start, start + 20) + 1 or start
-    if end < len(line):
-        end = max(line.rfind(" ", end - 20, end), 0) or end
-    return ("..." if start else "") + line[start:end] + ("..." if end < len(line) else "")
+def excerpt(text: str, terms: Mapping[str, float]) -> str:
+    """Return the part of a passage with the most words of the query, on one line, with dots where it was cut."""
+    text = text.strip()
+    if len(text) <= PASSAGE_CHARACTERS:
+        return join_lines(text)
+    numbers = {term: number for number, term in enumerate(terms)}
+    weights = {number: terms[term] for term, number in numbers.items()}
+    places = [FoundWord(start, end, numbers[term]) for start, end, term in found_terms(text, terms)]
+    start, end = best_window(text, places, weights) or window_around(text, FoundWord(0, 0, 0), 0, PASSAGE_CHARACTERS)
+    return add_marks(join_lines(text[start:end]), "...", is_cut_before=start > 0, is_cut_after=end < len(text))
 
 
 def document_result(uri: str, found: RankedDocument, terms: Mapping[str, float]) -> Reply:
