@@ -33,6 +33,7 @@ KEYS = {
     "complete": "whether the answer is about all files as they are now",
     "searchedBy": "the search methods that were used, `words` and the encoders, each with the share of the chunks that "
     "it could find; in `search`, for each project",
+    "why": "with `detail` as `outline` or `full`, the strongest reasons for the rank of the file, in at most five words",
     "without": "the encoder that could not be used this time, and why",
     "corrected": "words that occur nowhere, and the known words that were searched instead",
     "coverage": "how much of the project the answer is about",
@@ -44,7 +45,7 @@ KEYS = {
     "or `failed`, with the `problem`), the chunks `done` of the `total`, and the encoder that is `serving` meanwhile, "
     "if that is another one",
     "endLine": "the last line of the passage, from 1",
-    "excerpt": "a few words around the match",
+    "excerpt": "the sentences around the match",
     "exists": "whether the project's folder still exists",
     "expectedFiles": "the number of files that the last run was to index",
     "files": "the number of files in the index",

@@ -93,6 +93,12 @@ def test_a_hit_says_where_what_and_how_good(run: Run, fruit: Path) -> None:
     assert not ran.out.endswith("\n\n")
 
 
+def test_a_hit_says_why_it_was_found_where_that_is_asked_for(run: Run, fruit: Path) -> None:
+    heading = run("search", "how to eat an apple", fruit, "--wait", "--detail", "outline").out.splitlines()[0]
+    assert heading.endswith(("words", "meaning", "path", "defines it", "file name")), heading
+    assert run("search", "how to eat an apple", fruit).out.splitlines()[0].endswith(")")
+
+
 def test_the_json_of_hits_has_its_keys(run: Run, fruit: Path) -> None:
     ran = run("search", "apple_3", fruit, "--wait", "--json").json
     assert set(ran) == {
@@ -100,7 +106,7 @@ def test_the_json_of_hits_has_its_keys(run: Run, fruit: Path) -> None:
         "searchedBy", "without",
     }  # fmt: skip
     hit = ran["results"][0]
-    assert set(hit) == {"path", "score", "startLine", "endLine", "language", "kind", "title", "passages"}
+    assert set(hit) == {"path", "score", "startLine", "endLine", "language", "kind", "title", "passages", "why"}
     assert (hit["path"], hit["language"], hit["kind"], hit["startLine"]) == ("src/m3.py", "python", "code", 1)
     assert set(hit["passages"][0]) == {"start_line", "end_line", "text", "symbols", "headings"}
     assert 0.8 <= hit["score"] <= 1

@@ -12,7 +12,7 @@ from dowse.cli.output import SafeText, escape, pluralize, show
 if TYPE_CHECKING:
     from dowse.searching.exact_search import Occurrences
     from dowse.searching.passages import Passage
-    from dowse.searching.search import Answer, SearchHit
+    from dowse.searching.search import Answer, Detail, SearchHit
     from dowse.types import Coverage
 
 Spans = list[tuple[int, int]]
@@ -25,15 +25,19 @@ _GUTTER_COLUMNS = 8
 _COLOUR_SECONDS = 0.5
 
 
-def show_hits(answer: "Answer") -> None:
+def show_hits(answer: "Answer", detail: "Detail") -> None:
     """Print the hits, separated by blank lines."""
+    from dowse.searching.explain import format_places, strongest_signals
     from dowse.searching.passages import found_terms
 
     for number, hit in enumerate(answer.hits):
         if number:
             show()
-        show(*_format_heading(hit))
+        why = "" if detail == "passages" else strongest_signals(hit.signals)
+        show(*_format_heading(hit), *([SafeText("  "), escape(why, dim=True)] if why else []))
         _show_passages(hit.passages, lambda line: [word[:2] for word in found_terms(line, answer.terms)])
+        if places := format_places(hit.other_places, detail):
+            show(escape(f"     +  {places}", dim=True))
 
 
 def show_occurrences(found: "Occurrences", query: str, *, is_pattern: bool) -> None:

@@ -62,6 +62,13 @@ MAX_PAGE = 1000
     help="hybrid: by words and meaning; vector: by meaning; lexical: by words.",
 )
 @click.option("--alpha", type=click.FloatRange(0, 1), default=None, help="Weight of meaning in a hybrid search.")
+@click.option(
+    "--detail",
+    type=click.Choice(["outline", "passages", "full"]),
+    default="passages",
+    show_default=True,
+    help="outline: one line of each hit; full: whole functions and sections. Both say why it was found.",
+)
 @click.option("--wait", is_flag=True, help="Finish indexing before the search.")
 @json_option
 def search(query: str, folder: str | None, *, exact: bool, is_pattern: bool, **how: Any) -> int | CommandReply:
@@ -105,7 +112,7 @@ def _require_options_that_count(*, is_exact: bool, is_pattern: bool) -> None:
     if not (is_exact or is_pattern):
         if idle := sorted(given & {"offset", "seconds"}):
             raise click.UsageError(f"--{idle[0]} needs --exact or --regex")
-    elif idle := sorted(given & {"mode", "alpha"}):
+    elif idle := sorted(given & {"mode", "alpha", "detail"}):
         raise click.UsageError(f"--{idle[0]} has no effect with {'--exact' if is_exact else '--regex'}")
 
 
@@ -115,8 +122,9 @@ def _search(project: "ProjectIndex", query: str, *, wait: bool, as_json: bool, *
     from dowse.searching.search import SearchOptions
 
     options = SearchOptions(
-        how["limit"] or 10, how["kind"], how["glob"], how["language"], how["budget"], how["mode"], how["alpha"]
-    )
+        how["limit"] or 10, how["kind"], how["glob"], how["language"], how["budget"], how["mode"], how["alpha"],
+        detail=how["detail"],
+    )  # fmt: skip
     with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
         answer, coverage = search_project(
             project, query, options, waits=wait, progress=progress, encoder=InProcessEncoder(project.settings)
@@ -124,7 +132,7 @@ def _search(project: "ProjectIndex", query: str, *, wait: bool, as_json: bool, *
     exit_code = 0 if answer.hits else 1
     if as_json:
         return CommandReply(_answer_as_json(answer, coverage), exit_code)
-    show_hits(answer)
+    show_hits(answer, options.detail)
     for note in _make_notes(answer, coverage):
         say(note)
     return exit_code
@@ -192,6 +200,8 @@ def _answer_as_json(answer: "Answer", coverage: "Coverage") -> dict[str, Any]:
 
 
 def _hit_as_json(hit: "SearchHit") -> dict[str, Any]:
+    from dowse.searching.explain import strongest_signals
+
     return {
         "path": hit.path,
         "score": hit.relevance,
@@ -201,6 +211,7 @@ def _hit_as_json(hit: "SearchHit") -> dict[str, Any]:
         "kind": hit.kind,
         "title": hit.title,
         "passages": [_match_as_json(passage) for passage in hit.all_passages],
+        "why": strongest_signals(hit.signals),
         **({"direct": True} if hit.is_direct else {}),
     }
 

@@ -1,6 +1,6 @@
-"""Explanation of the rank of a file: each signal with its value."""
+"""Explanation of a hit: the signals that rank its file, and where else the file has words of the query."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dowse.protocols import Store
@@ -8,6 +8,7 @@ from dowse.searching import ranking_constants
 from dowse.searching.candidates import QueryVector, Scope, gather_evidence
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import leg_scores, rank_files, shortlist
+from dowse.searching.search import Detail
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +48,45 @@ def explain_ranking(
         query, path, own_rank, len(ranked), own.score, dict(own.signals),
         paths[best.document_id], best.score, dict(evidence.terms),
     )  # fmt: skip
+
+
+MAX_WORDS = 5
+_LABELS = {
+    "words": "words",
+    "meaning": "meaning",
+    "meaning by table": "meaning",
+    "path words": "path",
+    "share of the query in the name": "path",
+    "whole name in the query": "file name",
+    "the path itself": "path",
+    "definition": "defines it",
+    "named in the text": "named there",
+}
+"""What a signal is called where there is little room."""
+
+
+def strongest_signals(signals: Mapping[str, float]) -> str:
+    """Return the strongest signals of a file in at most five words, the strongest first."""
+    strengths = dict[str, float]()
+    for name, value in signals.items():
+        label = _LABELS.get(name.removeprefix("title, ").partition(":")[0])
+        if label:
+            strengths[label] = strengths.get(label, 0.0) + value
+    chosen, words = list[str](), 0
+    for label in sorted(strengths, key=lambda label: -strengths[label]):
+        words += len(label.split())
+        if words > MAX_WORDS:
+            break
+        chosen.append(label)
+    return ", ".join(chosen)
+
+
+NAMED_PLACES, OUTLINE_PLACES = 5, 40
+"""A hit names at most this many other parts of its file; and where the outline is asked for."""
+
+
+def format_places(places: Sequence[str], detail: Detail) -> str:
+    """Return where else a file has words of the query: the number of places, and the first of them."""
+    most = OUTLINE_PLACES if detail == "outline" else NAMED_PLACES
+    rest = ", …" if len(places) > most else ""
+    return f"{len(places)}: {', '.join(places[:most])}{rest}" if places else ""

@@ -22,14 +22,13 @@ from dowse.mcp.reply_budget import (
     wire_characters,
 )
 from dowse.mcp.reply_status import coverage_reply, overall_state
+from dowse.searching.explain import format_places, strongest_signals
 from dowse.searching.passages import Passage
-from dowse.searching.search import Answer, SearchHit
+from dowse.searching.search import Answer, Detail, SearchHit
 from dowse.store.storage_layout import Project
 from dowse.surfaces.passage_text import content_warnings, passage_text
 from dowse.types import Coverage, Kind
 
-NAMED_PLACES, OUTLINE_PLACES = 5, 40
-"""A hit names at most this many other parts of its file; and where the outline is asked for."""
 MAX_LINE_CHARACTERS = 400
 """A longer line of a passage is cut around its first match."""
 
@@ -44,7 +43,7 @@ class ProjectAnswer:
     warnings: Sequence[str] = ()
     pending: Sequence[str] = ()
     """Paths that changed and are not indexed yet; a dot stands for all."""
-    named_places: int = NAMED_PLACES
+    detail: Detail = "passages"
 
 
 def search_reply(
@@ -116,7 +115,8 @@ def _hit(answer: ProjectAnswer, hit: SearchHit) -> Reply:
         | content_warnings(first)
         | present(
             more=[_passage(answer, passage) for passage in others],
-            otherMatches=_other_places(hit.other_places, answer.named_places),
+            otherMatches=format_places(hit.other_places, answer.detail),
+            why="" if answer.detail == "passages" else strongest_signals(hit.signals),
             direct=hit.is_direct,
         )
     )
@@ -132,12 +132,6 @@ def _further(found: Iterable[tuple[ProjectAnswer, SearchHit]]) -> Iterator[Reply
     for answer, hit in found:
         for passage in hit.further:
             yield {"path": answer.shown_path(hit.path), **_passage(answer, passage)}
-
-
-def _other_places(places: Sequence[str], most: int) -> str:
-    """Return where else a file has words of the query: the number of places, and the first of them."""
-    rest = ", …" if len(places) > most else ""
-    return f"{len(places)}: {', '.join(places[:most])}{rest}" if places else ""
 
 
 def _text(answer: ProjectAnswer, passage: Passage) -> str:

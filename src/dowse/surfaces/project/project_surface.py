@@ -28,8 +28,6 @@ from dowse.searching.search import SearchOptions
 from dowse.surfaces.project import path_search
 from dowse.surfaces.project.progress import follow_runs
 from dowse.surfaces.project.project_replies import (
-    NAMED_PLACES,
-    OUTLINE_PLACES,
     ProjectAnswer,
     combined_reply,
     incomplete_notes,
@@ -116,8 +114,8 @@ class ProjectSurface:
             if options.kind == "docs" and covered.is_complete and not index.store.totals("docs").documents:
                 raise _no_docs(index, "The project has no documents.")
             warnings = [*index.warnings, *coverage_warnings(covered), *_language_warning(index, options.language)]
-            places = OUTLINE_PLACES if options.detail == "outline" else NAMED_PLACES
-            return ProjectAnswer(answer, covered, partial(self.service.shown_path, served), warnings, pending, places)
+            shown_path = partial(self.service.shown_path, served)
+            return ProjectAnswer(answer, covered, shown_path, warnings, pending, options.detail)
 
         found = await served.ask_fresh(search)
         if served.encoder:
