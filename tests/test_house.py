@@ -30,9 +30,10 @@ GROUND: dict[str, set[str]] = {
     "sqlite_connection": {"errors", "platform"},
     "sqlite_database": {"errors", "platform", "sqlite_connection"},
     "globs": {"errors"},
-    "https_client": {"errors"},
+    "encoder_endpoint": set(),
+    "https_client": {"errors", "encoder_endpoint"},
     "small_files": {"platform"},
-    "settings": {"errors", "globs", "platform", "small_files"},
+    "settings": {"errors", "encoder_endpoint", "globs", "platform", "small_files"},
     "memory_plan": {"platform", "settings"},
 }
 """The modules beside the packages: every package may import them, and they import each other as stated here."""
@@ -40,9 +41,9 @@ GROUND: dict[str, set[str]] = {
 KNOWS: dict[str, set[str]] = {
     "reading": set(),
     "chunking": set(),
-    "encoding": set(),
-    "text": set(),
     "screening": set(),
+    "encoding": {"screening"},
+    "text": set(),
     "sources": {"reading"},
     "parsing": {"reading", "chunking", "encoding"},
     "store": {"chunking", "encoding", "text"},
@@ -52,7 +53,7 @@ KNOWS: dict[str, set[str]] = {
     "notes": {"store", "text"},
     "archives": {"sources", "parsing", "reading", "store", "searching", "screening", "freshness", "text"},
     "indexes": {"freshness", "searching", "store", "sources", "parsing", "encoding"},
-    "encoding_worker": {"indexes", "encoding", "freshness", "store"},
+    "encoding_worker": {"indexes", "encoding", "freshness", "store", "screening"},
     "evaluation": {"indexes", "encoding_worker", "searching", "store"},
     "keeping": {"indexes", "encoding_worker", "freshness", "sources"},
     "mcp": {"screening"},

@@ -8,7 +8,14 @@ from typing import Any
 
 import pytest
 
+from dowse.encoder_endpoint import EncoderEndpoint
 from dowse.settings import _KEYS, Settings, load_settings, write_default_settings
+
+SPECIFIED = {
+    "include", "exclude", "respectGitignore", "maxFileSize", "maxFiles", "docPatterns", "indexDocs",
+    "enhancedToolDescriptions", "indexingStrategy", "lazyIdleThreshold",
+}  # fmt: skip
+"""The keys of a generated file: another key would override the user's own file."""
 
 
 def load(tmp_path: Path, project: Any = None, global_file: Any = None) -> tuple[Settings, list[str]]:
@@ -27,10 +34,35 @@ def test_the_generated_file_says_what_the_defaults_are(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     write_default_settings(file)
     content = json.loads(file.read_text(encoding="utf-8"))
-    keys = set(_KEYS) - {"storageLimitMB", "memory"}  # which are global
-    assert {key for key in content if not key.startswith("_")} == keys
+    keys = {key for key in content if not key.startswith("_")}
+    assert keys == SPECIFIED
     assert set(content["_availableOptions"]) == keys
     assert load_settings(tmp_path / "none.json", file) == (Settings(), [])
+
+
+def test_a_default_that_an_earlier_release_wrote_does_not_override_the_users_value(tmp_path: Path) -> None:
+    """Generated files had every key, so a project that was indexed once kept the old default for ever."""
+    generated = {"encoder": "dowse", "maskSecrets": False, "maxFiles": 50_000}
+    options = {"_availableOptions": dict.fromkeys(generated, "...")}
+    own = {"encoder": "none", "maskSecrets": True, "maxFiles": 7}
+    settings, warnings = load(tmp_path, generated | options, own)
+    assert (settings.encoder, settings.mask_secrets, settings.max_files) == ("none", False, 50_000)
+    assert load(tmp_path, generated, own)[0].encoder == "dowse", "what a user wrote counts"
+    assert warnings == []
+
+
+ENDPOINT = {"url": "http://127.0.0.1:11434", "model": "nomic-embed-text"}
+
+
+def test_only_the_users_own_file_names_an_endpoint(tmp_path: Path) -> None:
+    settings, warnings = load(tmp_path, {"maxFiles": 3}, {"encoder": ENDPOINT})
+    assert settings.encoder == EncoderEndpoint("http://127.0.0.1:11434/v1/embeddings", "nomic-embed-text")
+    assert warnings == []
+    settings, warnings = load(tmp_path, {"encoder": ENDPOINT}, {"encoder": "none"})
+    assert settings.encoder == "none"
+    assert warnings == [
+        "config.json: encoder names an endpoint, which only the config.json for all projects may do; it is ignored."
+    ]
 
 
 def test_a_file_of_the_users_is_never_overwritten(tmp_path: Path) -> None:
@@ -59,7 +91,7 @@ def test_the_project_overrides_the_global_file_key_by_key(tmp_path: Path) -> Non
         ("maxFileSize", 5), ("maxFileSize", "-1MB"), ("maxFiles", 0), ("maxFiles", True), ("maxFiles", 1.5),
         ("docPatterns", None), ("indexDocs", 1), ("enhancedToolDescriptions", "x"), ("indexingStrategy", "eager"),
         ("lazyIdleThreshold", -1), ("integrityHours", "24"), ("maskSecrets", 1),
-        ("encoder", "bert"), ("encoder", None), ("encoder", ["dowse"]), ("encoderFolder", "models/minilm"),
+        ("encoder", "bert"), ("encoder", {}), ("encoder", {"url": "http://example.com", "model": "x"}), ("encoder", None), ("encoder", ["dowse"]), ("encoderFolder", "models/minilm"),
         ("encoderFolder", 5), ("encoderFolder", "/a\0b"), ("encoderFolder", ""), ("encodeOnBattery", 1),
         ("memory", "tiny"), ("vectorCacheMB", 0), ("vectorCacheMB", "512MB"),
     ],

@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urljoin, urlsplit
 
 from dowse import __version__
+from dowse.encoder_endpoint import is_loopback
 from dowse.errors import DownloadFailed, Failed, UsageError
 
 MAX_REDIRECTS = 5
 _READ_BYTES = 1 << 18
 _REDIRECT_STATUSES = (301, 302, 303, 307, 308)
 _HOST_NAME = re.compile(r"[a-z0-9_.:-]+", re.IGNORECASE)
-_LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 _DEFAULT_PORTS = {"https": 443, "http": 80}
 
 
@@ -55,6 +55,7 @@ class DownloadRules:
     """Whether http:// is allowed on this machine."""
     uses_proxy: bool = False
     """Whether to connect through the proxy of the environment, which then resolves the names."""
+    follows_redirects: bool = True
 
 
 class Reply:
@@ -78,8 +79,8 @@ class Reply:
 
 
 @contextmanager
-def open_url(url: str, headers: Mapping[str, str], rules: DownloadRules) -> Iterator[Reply]:
-    """Request a URL, follow its redirects, and yield the reply, whatever its status.
+def open_url(url: str, headers: Mapping[str, str], rules: DownloadRules, body: bytes | None = None) -> Iterator[Reply]:
+    """Request a URL, follow its redirects, and yield the reply, whatever its status. A body is posted.
 
     Raise DownloadFailed if no reply comes, and Failed for a redirect that is not followed. The user may name a host
     with any address; a redirect to another host is followed only if all addresses of that host are public.
@@ -97,12 +98,14 @@ def open_url(url: str, headers: Mapping[str, str], rules: DownloadRules) -> Iter
         with closing(connection), limit.shutting_down(connection):
             with limit.errors():
                 request_headers = {"User-Agent": f"dowse/{__version__}", **headers}
-                connection.request("GET", address.target, headers=request_headers)
+                connection.request("GET" if body is None else "POST", address.target, body, request_headers)
                 reply = connection.getresponse()
             with reply:
                 if reply.status not in _REDIRECT_STATUSES:
                     yield Reply(reply, limit)
                     return
+                if not rules.follows_redirects:
+                    raise Failed(f"{address.host} redirects to another address, which is not followed.")
                 address = _parse_redirect(reply.headers.get("Location", ""), address)
     raise Failed(f"{first.host} redirects more than {MAX_REDIRECTS} times.")
 
@@ -115,7 +118,7 @@ def parse_url(url: str, *, base: str = "", allows_loopback: bool = False) -> Par
         host, port = parts.hostname or "", parts.port or _DEFAULT_PORTS.get(parts.scheme, 0)
     except ValueError as error:
         raise UsageError(f"{url[:100]} is not an address ({error}).") from error
-    if parts.scheme != "https" and not (allows_loopback and parts.scheme == "http" and host in _LOOPBACK_HOSTS):
+    if parts.scheme != "https" and not (allows_loopback and parts.scheme == "http" and is_loopback(host)):
         raise UsageError(f"{url[:100]} cannot be fetched: only https:// addresses are allowed.")
     if not _HOST_NAME.fullmatch(host) or not url.isascii() or any(character.isspace() for character in url):
         raise UsageError(f"{url[:100]!r} is not an address such as https://example.com/search-index.json.")
@@ -146,6 +149,8 @@ def _resolve(address: ParsedUrl, first: ParsedUrl, rules: DownloadRules) -> list
         return []
     found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
     ips = list(dict.fromkeys(str(info[4][0]) for info in found))
+    if is_loopback(address.host) and not all(map(is_loopback, ips)):
+        raise Failed(f"{address.host} is not the name of this machine here.")
     if address.origin != first.origin and not all(map(is_public, ips)):
         raise Failed(
             f"{first.host} redirects to {address.host}, which is not a public address. Such redirects are not followed."

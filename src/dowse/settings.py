@@ -9,10 +9,11 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from dowse.encoder_endpoint import EncoderEndpoint, parse_endpoint
 from dowse.errors import SettingsError, UsageError
 from dowse.globs import compile_glob
 from dowse.platform import write_atomically
@@ -41,7 +42,7 @@ class Settings:
     indexing_strategy: Strategy = "realtime"
     lazy_idle_threshold: int = 30
     integrity_hours: int = 24
-    encoder: EncoderName = "dowse"
+    encoder: EncoderName | EncoderEndpoint = "dowse"
     encoder_folder: str | None = None
     encode_on_battery: bool = False
     vector_cache_bytes: int = 512 * 1024 * 1024
@@ -54,24 +55,44 @@ class Settings:
 
 
 def load_settings(*files: Path) -> tuple[Settings, list[str]]:
-    """Return the settings in force and a warning for each value that cannot be used. Later files override earlier ones."""
+    """Return the settings in force and a warning for each value that cannot be used. Later files override earlier ones.
+
+    The first file is the user's own: only there may `encoder` name an endpoint.
+    """
+    values, warnings = read_settings(*files)
+    return Settings(**{_KEYS[key][0]: _KEYS[key][1](value) for key, value in values.items()}), warnings
+
+
+def read_settings(*files: Path) -> tuple[dict[str, Any], list[str]]:
+    """Return the values in force by key, as the files have them, and a warning for each that cannot be used."""
     values: dict[str, Any] = {}
     warnings: list[str] = []
-    for file in files:
-        for key, value in _read_values(file, warnings).items():
-            if key in _KEYS:
-                field, convert = _KEYS[key]
-                if problem := _find_problem(key, value):
-                    warnings.append(f"{file.name}: {key} {problem}; it is ignored.")
-                else:
-                    values[field] = convert(value)
-    return Settings(**values), warnings
+    for number, file in enumerate(files):
+        content = _read_values(file, warnings)
+        for key, value in content.items():
+            if key not in _KEYS or _is_old_default(content, key):
+                continue
+            if problem := _find_problem(key, value, is_own=number == 0):
+                warnings.append(f"{file.name}: {key} {problem}; it is ignored.")
+            else:
+                values[key] = value
+    return values, warnings
+
+
+def _is_old_default(content: dict[str, Any], key: str) -> bool:
+    """Return whether an earlier release wrote this default into a project's file: it does not override the user's value."""
+    if key in _TEMPLATE:
+        return False
+    options, field = content.get("_availableOptions"), _KEYS[key][0]
+    is_generated = isinstance(options, dict) and key in options
+    return is_generated and not _find_problem(key, content[key]) and _KEYS[key][1](content[key]) == _DEFAULTS[field]
 
 
 def write_default_settings(file: Path, global_file: Path | None = None) -> None:
     """Write a project's `config.json` with explanations, unless the file exists.
 
-    The values are those of the global file where it has them: the defaults would override the global file.
+    It has the keys of the specification. Their values are those of the global file where it has them: the defaults
+    would override the global file, as they would for every other key.
     """
     if not file.exists():
         content = dict(_TEMPLATE)
@@ -97,7 +118,9 @@ def read_json(file: Path) -> Any:
         raise SettingsError(f"{file} cannot be read ({error.strerror}).{remedy}") from error
 
 
-def _find_problem(key: str, value: Any) -> str | None:
+def _find_problem(key: str, value: Any, *, is_own: bool = True) -> str | None:
+    if key == "encoder" and isinstance(value, dict) and not is_own:
+        return "names an endpoint, which only the config.json for all projects may do"
     try:
         _KEYS[key][1](value)
     except ValueError as error:
@@ -159,9 +182,11 @@ def _parse_strategy(value: Any) -> Strategy:
     return strategy
 
 
-def _parse_encoder(value: Any) -> EncoderName:
+def _parse_encoder(value: Any) -> EncoderName | EncoderEndpoint:
+    if isinstance(value, dict):
+        return parse_endpoint(value)
     if value not in ("dowse", "minilm", "none"):
-        raise ValueError("is not one of 'dowse', 'minilm', 'none'")
+        raise ValueError("is not one of 'dowse', 'minilm', 'none', or an object with 'url' and 'model'")
     name: EncoderName = value
     return name
 
@@ -189,7 +214,7 @@ def _parse_megabytes(value: Any) -> int:
     return _parse_positive(value) * 1024 * 1024
 
 
-_KEYS: dict[str, tuple[str, Callable[[Any], object]]] = {
+_KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "include": ("include", _parse_globs),
     "exclude": ("exclude", _parse_globs),
     "respectGitignore": ("respect_gitignore", _parse_boolean),
@@ -210,6 +235,8 @@ _KEYS: dict[str, tuple[str, Callable[[Any], object]]] = {
     "storageLimitMB": ("storage_limit_bytes", _parse_megabytes),
 }
 
+_DEFAULTS = {field.name: field.default for field in fields(Settings)}
+
 _TEMPLATE: dict[str, Any] = {
     "_comment": "Search MCP Configuration - Edit to customize indexing behavior",
     "include": ["**/*"],
@@ -222,12 +249,6 @@ _TEMPLATE: dict[str, Any] = {
     "enhancedToolDescriptions": False,
     "indexingStrategy": "realtime",
     "lazyIdleThreshold": 30,
-    "integrityHours": 24,
-    "encoder": "dowse",
-    "encoderFolder": None,
-    "encodeOnBattery": False,
-    "vectorCacheMB": 512,
-    "maskSecrets": True,
     "_hardcodedExcludes": [
         "// These patterns are ALWAYS excluded and cannot be overridden:",
         "// - node_modules/, jspm_packages/, bower_components/  (dependencies)",
@@ -250,12 +271,6 @@ _TEMPLATE: dict[str, Any] = {
         "enhancedToolDescriptions": "If true, tool descriptions include AI hints. Default: false.",
         "indexingStrategy": "Indexing strategy: 'realtime' (immediate), 'lazy' (on idle/search), 'git' (on commit). Default: 'realtime'.",
         "lazyIdleThreshold": "Seconds of inactivity before lazy indexing triggers. Default: 30.",
-        "integrityHours": "Hours between full checks of the index against the files. Default: 24.",
-        "encoder": "The model for search by meaning: 'dowse' (included in the package), 'minilm' (the unchanged all-MiniLM-L6-v2, downloaded once), 'none' (search by words only). Default: 'dowse'.",
-        "encoderFolder": "Full path of a folder that contains all-MiniLM-L6-v2, for 'minilm'. Default: null (it is searched for on this machine, else downloaded).",
-        "encodeOnBattery": "If true, the model also computes vectors while the computer runs on battery. Default: false.",
-        "vectorCacheMB": "Maximum size of the vector cache of all projects, in megabytes. Default: 512.",
-        "maskSecrets": "If true, keys and tokens are masked in search hits. Default: true.",
     },
 }
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dowse.cli.common_arguments import json_option, parse_folder
+from dowse.cli.encoding_output import format_encoding
 from dowse.cli.output import CommandReply, pluralize, progress_bar, show, show_warnings
 
 if TYPE_CHECKING:
@@ -22,25 +23,35 @@ def doctor(folder: str | None, *, fix: bool, as_json: bool) -> int | CommandRepl
     DIR defaults to the project around the working directory. This reads every file, and compares
     every part of the index with the catalog.
 
+    It asks the endpoint of the encoder, if the settings name one.
+
     Exit code 1: there are problems that are not repaired.
     """
+    from dowse.indexes.encoding_progress import find_endpoint_problem
     from dowse.indexes.project_lookup import open_or_find
 
     project = open_or_find(parse_folder(folder))
     findings = _check(project)
     remaining = _repair(project, findings) if fix and findings else findings
     repaired = fix and bool(findings)
-    exit_code = 1 if remaining else 0
+    encoding, endpoint_problem = project.encoding(), find_endpoint_problem(project.settings)
+    exit_code = 1 if remaining or endpoint_problem else 0
     if as_json:
         value = {
             "projectPath": str(project.root),
             "findings": [{"part": finding.part, "problem": finding.problem} for finding in findings],
             "repaired": repaired,
             "remaining": [{"part": finding.part, "problem": finding.problem} for finding in remaining],
+            "encoding": encoding.as_json if encoding else None,
+            "endpointProblem": endpoint_problem,
         }
         return CommandReply(value, exit_code)
     for finding in findings:
         show(f"{finding.part}: {finding.problem}")
+    if encoding:
+        show(format_encoding(encoding))
+    if endpoint_problem:
+        show(f"encoder: {endpoint_problem}")
     show(f"{project.root}: {_format_verdict(len(findings), len(remaining), is_repaired=repaired)}")
     return exit_code
 

@@ -11,11 +11,12 @@ if TYPE_CHECKING:
 
 def format_encoding(encoding: "EncodingProgress") -> str:
     """Return the progress of encoding as one line."""
-    progress = f"{encoding.done:,} of {encoding.total:,} chunks encoded by {encoding.encoder}"
+    encoder = encoding.endpoint or encoding.encoder
+    progress = f"{encoding.done:,} of {encoding.total:,} chunks encoded by {encoder}"
     if encoding.serving:
         progress += f", {encoding.serving} is used meanwhile"
     texts = {
-        "complete": f"all {encoding.total:,} chunks encoded by {encoding.encoder}",
+        "complete": f"all {encoding.total:,} chunks encoded by {encoder}",
         "working": f"{progress}, the rest is being encoded",
         "waiting": f"{progress}; a server encodes the rest in the background, or run dowse index --wait",
         "paused": f"{progress}; paused: {encoding.problem}",

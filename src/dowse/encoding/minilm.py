@@ -42,6 +42,8 @@ OUT_OF_MEMORY_TEXTS = ("bad_alloc", "allocate memory", "Failed to allocate", "ou
 class MiniLM:
     """An encoder that runs MiniLM, from any exporter of the graph."""
 
+    sends_text = False
+
     def __init__(
         self, session: "InferenceSession", tokenizer: WordPiece, version: str, rotation: "Vectors | None" = None
     ) -> None:
@@ -94,6 +96,11 @@ class MiniLM:
             for numbers, rows in self._encode_batch(batch, tokens):
                 vectors[numbers] = rows
         return vectors
+
+    def encode_query(self, text: str) -> "Vectors":
+        """Return the vector of a query."""
+        vector: Vectors = self.encode([text])[0]
+        return vector
 
     def _encode_batch(self, numbers: list[int], tokens: list[list[int]]) -> Iterator[tuple[list[int], "Vectors"]]:
         """Yield the vectors of a few texts: all at once, or half of them at a time when memory is short."""

@@ -24,6 +24,8 @@ MAX_WORD_COUNT = 255
 class StaticEncoder:
     """An encoder with a table of word vectors in eight bits, each with its scale, mapped from disk."""
 
+    sends_text = False
+
     def __init__(self, folder: Path, version: str) -> None:
         import numpy as np
 
@@ -55,3 +57,8 @@ class StaticEncoder:
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         vectors /= np.maximum(lengths, 1e-9)
         return vectors
+
+    def encode_query(self, text: str) -> "Vectors":
+        """Return the vector of a query."""
+        vector: Vectors = self.encode([text])[0]
+        return vector

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dowse.encoding.cache import VectorCache
+from dowse.encoding.endpoint_record import is_endpoint_version
 from dowse.encoding.selection import open_version
 from dowse.encoding.shipped import STATIC_VERSION
 from dowse.encoding_worker.backfill import BackfillOptions, BackfillOutcome, fill_vectors
 from dowse.encoding_worker.work_queue import WorkQueue
 from dowse.encoding_worker.worker_options import WorkerOptions
-from dowse.errors import DowseError, StoreBusy, StoreDamaged
+from dowse.errors import DowseError, EndpointFailed, StoreBusy, StoreDamaged
 from dowse.indexes.encoder_state import (
     record_complete_versions,
     record_encoding_complete,
@@ -35,6 +36,10 @@ TURN_SECONDS = 60.0
 """After this long another index gets its turn."""
 RETRY_SECONDS = 300.0
 """Time before a failure is tried again, unless the settings change: a failed download, a full disk."""
+ENDPOINT_RETRY_SECONDS = 15.0
+"""Time before an endpoint is asked again: asking costs little, and the user may just start its server."""
+ENDPOINT_TEXTS = 32
+"""Texts that are sent to an endpoint at once: enough for a graphics card, and a processor answers within a minute."""
 STATIC_CHUNKS = 1024
 """Chunks that the static table encodes and saves at once; this takes a third of a second."""
 
@@ -120,6 +125,7 @@ class Worker:
 
     def _visit(self, root: Path) -> None:
         problem: str | None = None
+        retry_seconds = 0.0
         self._queue.note_visit(root)
         try:
             project = ProjectIndex(root)
@@ -134,13 +140,13 @@ class Worker:
         except StoreDamaged:
             outcome = "gone"  # its server builds it again
         except (DowseError, OSError, MemoryError) as error:
-            outcome, problem = "failed", describe_problem(error)
+            outcome, problem, retry_seconds = "failed", describe_problem(error), _retry_seconds(error)
             record_problem(project.folder, problem)
             if project.exists:
                 open_log(project.folder).error("encoding: %s", problem)
         finally:
             project.close()
-        until = time.monotonic() + REST_SECONDS[outcome]
+        until = time.monotonic() + (retry_seconds or REST_SECONDS[outcome])
         self._rests[root] = _Rest(outcome, until, project.settings_stamp, settings_stamp, sequence)
         self._send({"about": str(root), "outcome": outcome, "problem": problem})
 
@@ -209,7 +215,8 @@ class Worker:
         urgent_paths = lambda: self._queue.urgent_paths(root)  # noqa: E731
         if version == STATIC_VERSION:
             return BackfillOptions(may_continue, urgent_paths, batch_texts=STATIC_CHUNKS, save_chunks=STATIC_CHUNKS)
-        return BackfillOptions(may_continue, urgent_paths, cache, self._options.batch_texts)
+        batch_texts = ENDPOINT_TEXTS if is_endpoint_version(version) else self._options.batch_texts
+        return BackfillOptions(may_continue, urgent_paths, cache, batch_texts)
 
     def _is_paused(self, settings: Settings) -> bool:
         return not self._options.ignores_battery and is_paused(settings, Path(self._options.supplies))
@@ -223,8 +230,8 @@ class Worker:
             try:
                 self._open_encoder(version, self._settings_for(version))
             except (DowseError, OSError, MemoryError) as error:
-                self._failed_loads[version] = time.monotonic() + RETRY_SECONDS
-                self._send({"said": describe_problem(error)})
+                self._failed_loads[version] = time.monotonic() + _retry_seconds(error)
+                self._send({"unavailable": version, "said": describe_problem(error)})
 
     def _open_encoder(self, version: str, settings: Settings, folder: Path | None = None) -> Encoder:
         def say(text: str) -> None:
@@ -245,3 +252,7 @@ class Worker:
             if version in versions:
                 return settings
         return load_settings(storage_layout.global_settings_file())[0]
+
+
+def _retry_seconds(error: BaseException) -> float:
+    return ENDPOINT_RETRY_SECONDS if isinstance(error, EndpointFailed) else RETRY_SECONDS

@@ -14,7 +14,7 @@ from dowse.encoding_worker.messages import encode_message, parse_message, vector
 from dowse.encoding_worker.work_queue import WorkQueue
 from dowse.encoding_worker.worker import Send, Worker
 from dowse.encoding_worker.worker_options import parse_options
-from dowse.errors import Failed
+from dowse.errors import EndpointFailed, Failed
 from dowse.platform import lower_priority
 
 EXIT_SECONDS = 5.0
@@ -52,7 +52,7 @@ def _listen(queue: WorkQueue, worker: Worker, send: Send) -> None:
             if "hush" in message or "ask" in message:
                 queue.note_query()
             if "ask" in message:
-                send({"answer": message["ask"], "vector": _encode_query(worker, message)})
+                send({"answer": message["ask"], **_encode_query(worker, message)})
             else:
                 queue.accept(message)
     queue.end()
@@ -69,14 +69,16 @@ def _read() -> bytes:
         return b""
 
 
-def _encode_query(worker: Worker, message: dict[str, Any]) -> str | None:
+def _encode_query(worker: Worker, message: dict[str, Any]) -> dict[str, str | None]:
     encoder = worker.loaded(message["version"])
     if encoder is None:
-        return None
+        return {"vector": None}
     try:
-        return vector_to_text(encoder.encode([message["text"]])[0])
+        return {"vector": vector_to_text(encoder.encode_query(message["text"]))}
+    except EndpointFailed as error:
+        return {"vector": None, "problem": str(error)}
     except Exception:  # a library fails on a strange text: this query goes without a vector
-        return None
+        return {"vector": None}
 
 
 if __name__ == "__main__":

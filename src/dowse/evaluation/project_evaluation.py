@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import Any, Literal
+from typing import Literal
 
 from dowse.encoding_worker.encode_now import encode_now
 from dowse.evaluation.doc_comments import DocComment, find_doc_comments, without_comments
@@ -23,7 +23,7 @@ from dowse.indexes.project_search import search
 from dowse.indexes.query_vectors import InProcessEncoder
 from dowse.protocols import FileSource
 from dowse.searching.search import SearchOptions
-from dowse.settings import read_json
+from dowse.settings import read_settings
 from dowse.store import storage_layout
 from dowse.types import Entry, Progress
 
@@ -183,10 +183,7 @@ def _readable_files(source: FileSource) -> Iterator[tuple[str, bytes]]:
 def _own_storage(home: Path, root: Path) -> Iterator[None]:
     """Keep indexes in a folder, with the settings of the user and of the project."""
     files = (storage_layout.global_settings_file(), storage_layout.index_folder(root) / "config.json")
-    settings: dict[str, Any] = {}
-    for file in files:
-        if file.is_file():
-            settings |= read_json(file)
+    settings, _ = read_settings(*files)
     before = os.environ.get("DOWSE_HOME")
     home.mkdir(parents=True, exist_ok=True)
     (home / "config.json").write_text(json.dumps(settings), encoding="utf-8")

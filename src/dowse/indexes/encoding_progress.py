@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from dowse.errors import CatalogError, DowseError, ModelMissing
+from dowse.encoder_endpoint import EncoderEndpoint
+from dowse.encoding.endpoint_record import is_endpoint_version
+from dowse.encoding.selection import open_model
+from dowse.errors import CatalogError, DowseError, EndpointFailed, ModelMissing
 from dowse.indexes.encoder_state import first_incomplete_version, serving_version, wanted_versions
 from dowse.platform import Lock, write_atomically
 from dowse.power import POWER_SUPPLIES, is_on_battery
@@ -33,12 +36,14 @@ class EncodingProgress:
     """Why the encoding does not continue."""
     serving: str | None = None
     """The encoder whose vectors answer searches meanwhile, if it is another one."""
+    endpoint: str | None = None
+    """The model and the address of an encoder behind an endpoint."""
 
     @property
     def as_json(self) -> dict[str, Any]:
         """The progress as replies show it."""
         fields = {"encoder": self.encoder, "state": self.state, "done": self.done, "total": self.total}
-        optional = {"serving": self.serving, "problem": self.problem}
+        optional = {"serving": self.serving, "problem": self.problem, "endpoint": self.endpoint}
         return fields | {key: value for key, value in optional.items() if value}
 
 
@@ -49,14 +54,15 @@ def read_encoding_progress(store: LocalStore, settings: Settings, supplies: Path
         wanted = wanted_versions(store, settings)
     except ModelMissing as error:
         chunks = sum(store.totals(kind).chunks for kind in KINDS)
-        return EncodingProgress("failed", settings.encoder, 0, chunks, describe_problem(error), serving)
+        return EncodingProgress("failed", str(settings.encoder), 0, chunks, describe_problem(error), serving)
     if not wanted:
         return EncodingProgress("off")
     encoder = wanted[-1]
     done, total = store.vector_counts(encoder)
     state, problem = _state(store, settings, supplies)
     other = serving if serving != encoder else None
-    return EncodingProgress(state, encoder, total if state == "complete" else done, total, problem, other)
+    endpoint = str(settings.encoder) if is_endpoint_version(encoder) else None
+    return EncodingProgress(state, encoder, total if state == "complete" else done, total, problem, other, endpoint)
 
 
 def _state(store: LocalStore, settings: Settings, supplies: Path) -> tuple[EncodingPhase, str | None]:
@@ -70,6 +76,17 @@ def _state(store: LocalStore, settings: Settings, supplies: Path) -> tuple[Encod
     if is_paused(settings, supplies):
         return "paused", ON_BATTERY
     return "waiting", None
+
+
+def find_endpoint_problem(settings: Settings) -> str | None:
+    """Ask the endpoint of the encoder, if the settings name one, and return what is wrong with its answer."""
+    if not isinstance(settings.encoder, EncoderEndpoint):
+        return None
+    try:
+        open_model(settings, lambda _text: None)
+    except EndpointFailed as error:
+        return str(error)
+    return None
 
 
 def is_paused(settings: Settings, supplies: Path = POWER_SUPPLIES) -> bool:

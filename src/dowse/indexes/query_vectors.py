@@ -1,12 +1,12 @@
 """The vectors of a query: by the model if it is ready, else by the static table."""
 
-import contextlib
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
+from dowse.encoding.endpoint_record import is_endpoint_version
 from dowse.encoding.shipped import STATIC_VERSION
-from dowse.errors import DowseError
+from dowse.errors import DowseError, EndpointFailed
 from dowse.indexes.encoder_state import serving_version
 from dowse.indexes.index import ProjectIndex
 from dowse.searching.candidates import Mode, QueryVector
@@ -19,13 +19,18 @@ if TYPE_CHECKING:
 
 QUERY_SECONDS = 0.15
 """How long a search waits for the vector of its query: an idle process takes 5 to 10 ms, a busy one 30."""
+ENDPOINT_SECONDS = 1.0
+"""How long it waits for an endpoint that the user has chosen, which may be busy or far away."""
 
 
 class QueryEncoder(Protocol):
     """Encodes queries with the model."""
 
     def start_query(self, version: str, text: str) -> "Callable[[float], Vectors | None]":
-        """Have a query encoded; return a function that waits so many seconds for its vector."""
+        """Have a query encoded; return a function that waits so many seconds for its vector.
+
+        The function raises EndpointFailed if there will be none.
+        """
         ...
 
 
@@ -41,10 +46,12 @@ class InProcessEncoder:
         def encode(_seconds: float) -> "Vectors | None":
             from dowse.encoding.selection import open_version
 
-            with contextlib.suppress(DowseError):
-                vector: Vectors = open_version(version, self._settings, lambda _text: None).encode([text])[0]
-                return vector
-            return None
+            try:
+                return open_version(version, self._settings, lambda _text: None).encode_query(text)
+            except EndpointFailed:
+                raise
+            except DowseError:
+                return None
 
         return encode
 
@@ -98,11 +105,14 @@ def encode_query(
     def wait() -> _Encoded:
         vectors, skipped_method = list[QueryVector](), ""
         if version and wait_for_model:
-            vector = wait_for_model(QUERY_SECONDS)
-            if vector is None:
-                skipped_method = f"{version} was not ready in time; the next search may have it"
-            else:
-                vectors.append(QueryVector(version, vector, model_share, is_model=True))
+            try:
+                vector = wait_for_model(ENDPOINT_SECONDS if is_endpoint_version(version) else QUERY_SECONDS)
+                if vector is None:
+                    skipped_method = f"{version} was not ready in time; the next search may have it"
+                else:
+                    vectors.append(QueryVector(version, vector, model_share, is_model=True))
+            except EndpointFailed as error:
+                skipped_method = str(error)
         if not vectors or model_share < 1:
             vector, table_share = table.encode([text])[0], _share(store.vector_counts(STATIC_VERSION))
             if table_share and vector.any():
