@@ -160,6 +160,11 @@ def test_every_rule_can_be_compiled() -> None:
                 secrets._compile(expression)
 
 
+def test_every_token_has_the_sign_that_is_looked_for_first() -> None:
+    (rule,) = [rule for rule in load_secret_rules().rules if rule.kind == secrets._TOKEN_KIND]
+    assert secrets._TOKEN_SIGN.replace(".", r"\.") in rule.expression
+
+
 @pytest.mark.parametrize("content", [None, b"", b"[]", b'{"rules": [{}], "allowed": []}'])
 def test_without_rules_nothing_is_shown(content: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "rules.json"

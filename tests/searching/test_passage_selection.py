@@ -29,7 +29,7 @@ def wanted(query: str) -> WantedLines:
 
 
 def file_lines(text: str, query: str, *symbols: Symbol, document: StoredDocument = PYTHON) -> FileLines:
-    lines = DocumentLines(document, text.encode(), [chunk(text, 1, len(text.splitlines()), *symbols)], wanted(query))
+    lines = DocumentLines(document, text.encode(), lambda: symbols, wanted(query))
     return FileLines(lines, lines.ranked_units({}), 1.0)
 
 
@@ -145,7 +145,7 @@ def test_whole_functions_are_shown_where_they_are_asked_for() -> None:
 def test_a_section_is_shown_with_the_headings_above_it() -> None:
     text = "# History\n\n## 2.0\n\n- two\n\n## 1.9\n\n- redirect\n\n## 1.8\n\n- eight\n"
     part = chunk(text, 3, 13)
-    lines = DocumentLines(MARKDOWN, text.encode(), [part], wanted("redirect"), part)
+    lines = DocumentLines(MARKDOWN, text.encode(), tuple, wanted("redirect"), part)
     passage = lines.window(lines.ranked_units({})[0].unit)
     assert passage.headings == ("History", "1.9")
 
@@ -153,7 +153,7 @@ def test_a_section_is_shown_with_the_headings_above_it() -> None:
 def test_a_chunk_within_a_very_long_line_is_shown_in_part() -> None:
     data = b"x " * 100_000 + b"needle " + b"y " * 100_000
     part = StoredChunk(1, 1, 0, 200_000, 200_006, 1, 1, b"", (), ())
-    lines = DocumentLines(PYTHON, data, [part], wanted("needle"), part)
+    lines = DocumentLines(PYTHON, data, tuple, wanted("needle"), part)
     assert len(lines.window(lines.ranked_units({})[0].unit).text) < 3000
 
 
@@ -164,7 +164,7 @@ def test_any_chunk_of_any_text_gives_lines_of_it(text: str, first: int, length: 
     part = chunk(text, start, min(start + length, len(lines)))
     document = MARKDOWN if is_markdown else PYTHON
     for within in (None, part):
-        found = DocumentLines(document, text.encode(), [part], wanted("a"), within)
+        found = DocumentLines(document, text.encode(), tuple, wanted("a"), within)
         passages = choose_passages([FileLines(found, found.ranked_units({}), 1.0)], 100, 100)[0]
         for passage in (*passages.passages, *passages.further, found.window(found.units[0])):
             assert all(line == lines[number - 1] for number, line in passage.numbered_lines if number)

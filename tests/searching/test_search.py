@@ -17,6 +17,7 @@ from dowse.searching.exact_search import exact_matcher, find_occurrences, patter
 from dowse.searching.explain import explain_ranking
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import Answer, SearchHit, SearchOptions, search_store
+from dowse.types import Stat
 from tests.repository import EVAL
 from tests.sample_data import write_tree
 from tests.searching.test_pasted_text import FORM, JSON, TRACEBACK
@@ -245,6 +246,16 @@ def test_a_changed_file_is_never_shown_as_it_was(tmp_path: Path) -> None:
     found = ask(project, "apple")
     assert found.hits == ()
     assert set(found.outdated) == {"a.py", "b.py"}
+
+
+def test_a_file_that_changed_behind_an_unchanged_stat_is_not_shown(project: ProjectIndex) -> None:
+    def read(path: str) -> tuple[bytes, Stat]:
+        data, stat = project.source.read_bytes(path)
+        return data.replace(b"login", b"LOGIN"), stat
+
+    found = search_store(project.store, read, parse_search_query("login_user"))
+    assert found.hits == ()
+    assert "src/auth/login.py" in found.outdated
 
 
 def test_a_file_that_was_only_touched_is_shown(tmp_path: Path) -> None:

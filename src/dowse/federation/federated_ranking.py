@@ -17,8 +17,8 @@ from math import log
 from typing import NamedTuple
 
 from dowse.federation.federation_types import Item
-from dowse.searching.passages import terms_among
 from dowse.searching.query_terms import SearchQuery
+from dowse.searching.term_positions import terms_among
 from dowse.text.analysis import terms_of
 
 OWN_WEIGHT = 0.5

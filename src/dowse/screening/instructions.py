@@ -51,6 +51,12 @@ def find_flags(text: str) -> tuple[Flag, ...]:
     return tuple(sorted(found, key=lambda flag: (flag.line, flag.kind))) if found else ()
 
 
+def may_have_flags(text: str) -> bool:
+    """Return whether a text, or any part of it, may have a content warning; most have no word of one."""
+    is_visible = text.isascii() or _INVISIBLE.search(text) is None
+    return not is_visible or bool(_load_phrases().words.find_in(text))
+
+
 def _hides_text(line: str) -> bool:
     """Return whether a line contains characters that hide text."""
     if line.isascii():

@@ -19,6 +19,8 @@ GENERIC_KIND = "generic-api-key"
 """The kind of a random-looking value beside a word such as `secret`."""
 _RANDOM_KINDS = (GENERIC_KIND, "vault-service-token")
 """The two rules whose keywords are in most code."""
+_TOKEN_KIND, _TOKEN_SIGN = "jwt", ".ey"
+"""The rule whose keyword `ey` is in every key, and what each of its tokens has."""
 _RUN, _DIGITS = re.compile(r"[\w.=+/-]{10}", re.ASCII), re.compile("[0-9]+")
 """The minimum of a generic value and of a Vault token: ten characters, one of them a digit."""
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
@@ -37,6 +39,17 @@ def find_secrets(text: str, path: str = "") -> list[Secret]:
 
     Some rules apply only to certain files, by their path.
     """
+    found = sorted(secret for rule in _possible_rules(text, path) for secret in _find_by_rule(rule, text))
+    return list(_merge_overlapping(found))
+
+
+def may_have_secrets(text: str, path: str = "") -> bool:
+    """Return whether a text, or any part of it, may have a secret; most have no word that a secret comes with."""
+    return bool(_possible_rules(text, path))
+
+
+def _possible_rules(text: str, path: str) -> list[SecretRule]:
+    """Return the rules that may find something in a text or in a part of it."""
     rules = load_secret_rules()
     keywords = rules.keywords.find_in(text)
     if not keywords:
@@ -44,10 +57,9 @@ def find_secrets(text: str, path: str = "") -> list[Secret]:
     candidates = {rule.kind: rule for keyword in keywords for rule in rules.by_keyword[keyword]}
     if any(kind in candidates for kind in _RANDOM_KINDS) and not _may_have_random_value(text):
         candidates = {kind: rule for kind, rule in candidates.items() if kind not in _RANDOM_KINDS}
-    found = sorted(
-        secret for rule in candidates.values() if _may_match(rule, path) for secret in _find_by_rule(rule, text)
-    )
-    return list(_merge_overlapping(found))
+    if _TOKEN_SIGN not in text:
+        candidates.pop(_TOKEN_KIND, None)
+    return [rule for rule in candidates.values() if _may_match(rule, path)]
 
 
 def _may_have_random_value(text: str) -> bool:

@@ -20,8 +20,8 @@ from dowse.searching import ranking_constants
 from dowse.searching.candidates import MAX_TERMS
 from dowse.searching.field_statistics import SATURATION, FieldCounts, FieldStatistics
 from dowse.searching.file_counts import CountedFile, FileCounts, ReadFile
-from dowse.searching.passages import terms_of_word, word_start
 from dowse.searching.query_terms import SearchQuery
+from dowse.searching.term_positions import terms_of_word
 from dowse.searching.written_symbols import defined_names, find_title, heading_in
 from dowse.store.catalog_rows import text_hash
 from dowse.text.analysis import remove_separators, restore_underscores, terms_of, whole_terms_of
@@ -201,6 +201,10 @@ class DirectIndex:
         """Return the chunks of a document that were analyzed, in order."""
         return [chunk for chunk in self._stored.values() if chunk.document_id == document_id]
 
+    def chunk_lines(self, document_id: int) -> dict[int, tuple[int, int]]:
+        """Return the first and last line of each chunk of a document that was analyzed."""
+        return {chunk.id: (chunk.start_line, chunk.end_line) for chunk in self.chunks(document_id)}
+
     def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
         """Return those of the chunks that were analyzed, by id."""
         return {chunk: self._stored[chunk] for chunk in ids if chunk in self._stored}
@@ -311,7 +315,7 @@ class DirectIndex:
         parts, wholes, lines = Counter[str](), Counter[str](), dict[int, str]()
         line_end = -1
         for hint in self._hints.finditer(small):
-            word = text[word_start(text, hint.start()) : hint.end()]
+            word = text[_word_start(text, hint.start()) : hint.end()]
             parts.update(term for term in terms_of_word(word) if term in self._parts)
             wholes.update(term for term in whole_terms_of(word) if term in self._wholes)
             if hint.start() > line_end:
@@ -383,3 +387,10 @@ def _make_document(document_id: int, content: FileContent, reading: Reading, chu
         content.stat, 0, content.content_hash, reading.encoding, reading.text_start, reading.is_verbatim,
         is_truncated=False, chunk_count=chunks, recipe="", views=content.views,
     )  # fmt: skip
+
+
+def _word_start(text: str, start: int) -> int:
+    """Return where the word at a position begins."""
+    while start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
+        start -= 1
+    return start

@@ -1,21 +1,21 @@
 """The lines of a document: its units, ranked for a query, and the lines of a unit that are worth showing."""
 
 import re
-import threading
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import nlargest
 from itertools import accumulate, pairwise
-from math import log
+from math import exp
 
 from dowse.searching import ranking_constants
-from dowse.searching.passages import Passage, common_beginning, similar_words, terms_of_word
+from dowse.searching.document_units import units_of
+from dowse.searching.passages import Passage
 from dowse.searching.pasted_text import Frame
 from dowse.searching.query_terms import SearchQuery
-from dowse.searching.units import Unit, find_units
-from dowse.types import StoredChunk, StoredDocument
+from dowse.searching.term_positions import terms_by_line
+from dowse.searching.units import Unit
+from dowse.types import StoredChunk, StoredDocument, Symbol
 
 MAX_LINE_BYTES = 1000
 """Maximum bytes of a line that are read beyond a chunk; a file of 900 KB in one line took a second."""
@@ -25,19 +25,16 @@ WINDOW_LINES = 10
 """Lines of a passage where each file has a single one."""
 MAX_GAP = 2
 """So many lines between two shown ones are shown as well: the sign for them would take nearly as much room."""
-LONG_TERM = 7
-"""Letters of a term that is found by its beginning."""
 
-MAX_KNOWN_UNITS = 200
-"""Files and chunks whose units are remembered: 3 MB; finding those of the ten files of a reply takes 2 ms."""
-
-_KNOWN_UNITS: dict[tuple[object, ...], Sequence[Unit]] = {}
-_KNOWN_UNITS_LOCK = threading.Lock()
-_LINE_END = re.compile(r"\r\n|\r|\n")
 _WORD = re.compile(r"\w{3,}")
 _IMPORT = re.compile(r"\s*(?:import|from|#\s*include|use|using|package|require|extern)\b")
 _BOILERPLATE = re.compile(rf"{_IMPORT.pattern}|#|//|/\*|\*|--\s|[)}}\]]")
 _OPEN_BRACKET = re.compile(r"([({])[^)}]*$")
+_NEAR_LINES = [
+    (step, 1 - abs(step) / (ranking_constants.LINE_REACH + 1))
+    for step in range(-ranking_constants.LINE_REACH, ranking_constants.LINE_REACH + 1)
+]
+"""How much a match counts for the lines around it."""
 _QUOTES = re.compile(r"\s*[rRuUbB]{0,2}(\"{3}|'{3})")
 
 
@@ -85,7 +82,8 @@ class RankedUnit:
     """A unit of a document and its score."""
 
     unit: Unit
-    score: float
+    chance: float
+    """The chance that it is meant, among all units of the document."""
     is_found: bool = True
     """Whether it has words of the query, or is in the best chunk."""
 
@@ -97,83 +95,114 @@ class DocumentLines:
         self,
         document: StoredDocument,
         data: bytes,
-        chunks: Sequence[StoredChunk],
+        read_symbols: Callable[[], Iterable[Symbol]],
         wanted: WantedLines,
         within: StoredChunk | None = None,
     ) -> None:
-        self._path, self._wanted, self._chunks = document.path, wanted, chunks
+        """Read the lines; `read_symbols` returns the names that they define, which is seldom needed."""
+        self._path, self._wanted = document.path, wanted
         self._chances: dict[int, dict[int, float]] = {}
         is_slice = within is not None and document.language != "markdown"  # a section has the headings above it
-        text = (_whole_lines(data, within) if within and is_slice else data).decode("utf-8", "replace")
-        self.lines = _LINE_END.split(text) if "\r" in text else text.split("\n")
+        self._data = _whole_lines(data, within) if within and is_slice else data
+        if b"\r" in self._data:
+            self._data = self._data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        self.lines = self._data.decode("utf-8", "replace").split("\n")
         if len(self.lines) > 1 and not self.lines[-1]:  # a line end at the end begins no line
             self.lines.pop()
         self.first = within.start_line if within and is_slice else 1
         """The number of the first line. Lines are counted from 0 below."""
         start, end = (within.start_line - self.first, within.end_line - self.first) if within else (0, len(self.lines))
-        units = _units_of(document, chunks, self.lines, self.first)
-        self.units = [unit for unit in units if start <= unit.end and unit.start <= end] or [
-            Unit(0, len(self.lines) - 1)
-        ]
+        self._units = units_of(document, read_symbols, self.lines, self.first).within(start, end)
+        self.units = self._units.units
         self._terms = self._find_terms(frozenset(wanted.terms) | frozenset(wanted.title_terms))
         if not self._terms:
             self._wanted = replace(wanted, terms=wanted.all_terms)
             self._terms = self._find_terms(frozenset(wanted.all_terms))
+        self._weights = self._weigh_lines()
 
     def _find_terms(self, terms: frozenset[str]) -> dict[int, list[str]]:
-        return _terms_by_line(self.lines, self.units[0].start, self.units[-1].end, terms)
+        first, last = self.units[0].start, self.units[-1].end
+        return {line: some for line, some in terms_by_line(self._data, terms).items() if first <= line <= last}
 
-    def ranked_units(self, chunk_scores: Mapping[int, float]) -> list[RankedUnit]:
-        """Return the units, best first, by the words in them, their names, and the scores of their chunks."""
-        wanted, by_words, by_chunk = self._wanted, self._word_scores(), self._chunk_scores(chunk_scores)
-        named = [frame.line_in(self._path) for frame in wanted.frames]
-        frames = [line - self.first for line in named if line]
-        ranked = []
-        for at, unit in enumerate(self.units):
-            is_found = by_words[at] > 0 or by_chunk[at] == 1.0
-            is_found = is_found and not (unit.kind == "block" and self._is_boilerplate(unit))
-            score = (
-                by_words[at]
-                + ranking_constants.UNIT_CHUNK * by_chunk[at]
-                + ranking_constants.UNIT_NAMED * (unit.name in wanted.words)
-                + ranking_constants.UNIT_SYMBOL * (unit.name in wanted.symbols)
-                + ranking_constants.UNIT_LENGTH * log(unit.size)
-                + ranking_constants.UNIT_KINDS[unit.kind]
-                + ranking_constants.UNIT_FRAME * any(unit.start <= line <= unit.end for line in frames)
-            )
-            ranked.append(RankedUnit(unit, score, is_found))
-        return sorted(ranked, key=lambda one: (not one.is_found, -one.score, one.unit.start))
+    def _weigh_lines(self) -> dict[int, float]:
+        terms, title_terms = self._wanted.terms, self._wanted.title_terms
+        weights = {term: terms.get(term, 0.0) + title_terms.get(term, 0.0) for term in (*terms, *title_terms)}
+        return {line: sum([weights[term] for term in found]) for line, found in self._terms.items()}
 
-    def _word_scores(self) -> list[float]:
+    def ranked_units(self, chunk_scores: Mapping[tuple[int, int], float]) -> list[RankedUnit]:
+        """Return the units with words of the query or in the best chunk, best first; the best unit if there is none.
+
+        They are ranked by their words, their names, their kind, their length, and the scores of their chunks, which are
+        given by their first and last line.
+        """
+        by_words, by_chunk = self._word_scores(), self._chunk_scores(chunk_scores)
+        scores = list(self._units.scores)
+        for at, score in by_words.items():
+            scores[at] += score
+        for at, share in by_chunk.items():
+            scores[at] += ranking_constants.UNIT_CHUNK * share
+        for names, weight in (
+            (self._wanted.words, ranking_constants.UNIT_NAMED), (self._wanted.symbols, ranking_constants.UNIT_SYMBOL),
+        ):  # fmt: skip
+            for name in names & self._units.by_name.keys():
+                for at in self._units.by_name[name]:
+                    scores[at] += weight
+        for at in self._framed_units():
+            scores[at] += ranking_constants.UNIT_FRAME
+        found = {at for at in (*by_words, *by_chunk) if by_words.get(at) or by_chunk.get(at) == 1.0}
+        found -= {at for at in found if self.units[at].kind == "block" and self._is_boilerplate(self.units[at])}
+        ranked = sorted({*found, *by_words}, key=lambda at: (at not in found, -scores[at], at))
+        if not found:
+            best = max(range(len(scores)), key=scores.__getitem__)
+            ranked = [best, *(at for at in ranked if at != best)]
+        certainty, highest = ranking_constants.UNIT_CERTAINTY, scores[ranked[0]]
+        chances = [exp(certainty * (score - highest)) for score in scores]
+        total = sum(chances)
+        return [RankedUnit(self.units[at], chances[at] / total, at in found) for at in ranked]
+
+    def _framed_units(self) -> set[int]:
+        """Return the units with a line that a traceback names."""
+        named = [line - self.first for frame in self._wanted.frames if (line := frame.line_in(self._path))]
+        return {at for line in named if (at := self._units.at(line)) is not None}
+
+    def _word_scores(self) -> dict[int, float]:
         """Return the weight of the terms in each unit, from 0 to 2; those of a title count as much as all others."""
-        counts, starts = dict[int, Counter[str]](), [unit.start for unit in self.units]
+        counts, starts, ends = dict[int, dict[str, int]](), self._units.starts, self._units.ends
         for line, terms in self._terms.items():
-            if (at := bisect_right(starts, line) - 1) >= 0 and line <= self.units[at].end:
-                counts.setdefault(at, Counter()).update(terms)
-        average = sum(unit.size for unit in self.units) / max(1, len(self.units))
-        share = ranking_constants.UNIT_LENGTH_SHARE
-        totals = [0.0] * len(self.units)
-        for weights in (self._wanted.terms, self._wanted.title_terms or self._wanted.terms):
-            scores = dict[int, float]()
-            for at, found in counts.items():
-                saturation = 1.2 * (1 - share + share * self.units[at].size / average)
-                scores[at] = sum(weights.get(term, 0.0) * count / (count + saturation) for term, count in found.items())
+            at = bisect_right(starts, line) - 1
+            if at >= 0 and line <= ends[at]:
+                of_unit = counts.get(at)
+                if of_unit is None:
+                    of_unit = counts[at] = {}
+                for term in terms:
+                    of_unit[term] = of_unit.get(term, 0) + 1
+        share, totals = ranking_constants.UNIT_LENGTH_SHARE, dict.fromkeys(counts, 0.0)
+        saturations = {
+            at: 1.2 * (1 - share + share * self._units.sizes[at] / self._units.average_size) for at in counts
+        }
+        weightings = (
+            [self._wanted.terms, self._wanted.title_terms] if self._wanted.title_terms else [self._wanted.terms]
+        )
+        for weights in weightings:
+            scores = {
+                at: sum([weights.get(term, 0.0) * count / (count + saturations[at]) for term, count in found.items()])
+                for at, found in counts.items()
+            }
             highest = max(scores.values(), default=0.0) or 1.0
             for at, score in scores.items():
-                totals[at] += score / highest
+                totals[at] += score / highest * (2 / len(weightings))
         return totals
 
-    def _chunk_scores(self, chunk_scores: Mapping[int, float]) -> list[float]:
-        """Return for each unit the score of its best chunk, as a share of the highest."""
+    def _chunk_scores(self, chunk_scores: Mapping[tuple[int, int], float]) -> dict[int, float]:
+        """Return for units in chunks with a score that of the best one, as a share of the highest."""
         highest = max(chunk_scores.values(), default=0.0) or 1.0
-        scores, starts = [0.0] * len(self.units), [unit.start for unit in self.units]
-        for chunk in self._chunks:
-            share = chunk_scores.get(chunk.id, 0.0) / highest
-            first, last = chunk.start_line - self.first, chunk.end_line - self.first
+        scores, starts, ends = dict[int, float](), self._units.starts, self._units.ends
+        for (start_line, end_line), score in chunk_scores.items():
+            first, last = start_line - self.first, end_line - self.first
             at = max(0, bisect_right(starts, first) - 1)
-            while share and at < len(starts) and starts[at] <= last:
-                if self.units[at].end >= first:
-                    scores[at] = max(scores[at], share)
+            while score and at < len(starts) and starts[at] <= last:
+                if ends[at] >= first:
+                    scores[at] = max(scores.get(at, 0.0), score / highest)
                 at += 1
         return scores
 
@@ -189,20 +218,17 @@ class DocumentLines:
 
     def _count_chances(self, unit: Unit) -> dict[int, float]:
         lines = self._worth_showing(unit)
-        near, reach = dict.fromkeys(lines, 0.0), ranking_constants.LINE_REACH
-        for line in lines:
-            if weight := self._line_weight(line):
-                for step in range(-reach, reach + 1):
-                    if line + step in near:
-                        near[line + step] += weight * (1 - abs(step) / (reach + 1))
-        highest = max(near.values(), default=0.0) or 1.0
-        base = ranking_constants.BASE_CHANCE
-        total = base * len(near) + sum(near.values()) / highest
-        return {line: (base + value / highest) / total for line, value in near.items()}
-
-    def _line_weight(self, line: int) -> float:
-        terms, title_terms = self._wanted.terms, self._wanted.title_terms
-        return sum(terms.get(term, 0.0) + title_terms.get(term, 0.0) for term in self._terms.get(line, ()))
+        near = dict.fromkeys(lines, 0.0)
+        for line in self._weights.keys() & near.keys():
+            weight = self._weights[line]
+            for step, share in _NEAR_LINES:
+                if line + step in near:
+                    near[line + step] += weight * share
+        base, values = ranking_constants.BASE_CHANCE, near.values()
+        highest = max(values, default=0.0) or 1.0
+        total = base * len(near) + sum(values) / highest
+        first, share = base / total, 1 / (highest * total)
+        return {line: first + value * share for line, value in near.items()}
 
     def _worth_showing(self, unit: Unit) -> list[int]:
         filled = [line for line in _lines_of(unit) if self.lines[line].strip()] or [unit.start]
@@ -334,23 +360,6 @@ def _lines_of(unit: Unit) -> range:
     return range(unit.start, unit.end + 1)
 
 
-def _units_of(
-    document: StoredDocument, chunks: Sequence[StoredChunk], lines: Sequence[str], first: int
-) -> Sequence[Unit]:
-    """Return the units of some lines; those of files that were shown lately are remembered."""
-    is_direct = document.id < 0  # its symbols are guessed
-    key = (document.content_hash, is_direct, document.language, first, len(lines), len(chunks))
-    units = _KNOWN_UNITS.get(key) if document.content_hash else None
-    if units is None:
-        symbols = [symbol for chunk in chunks for symbol in chunk.symbols]
-        units = find_units(lines, symbols, document.language, first)
-        with _KNOWN_UNITS_LOCK:
-            while len(_KNOWN_UNITS) >= MAX_KNOWN_UNITS:
-                del _KNOWN_UNITS[next(iter(_KNOWN_UNITS))]
-            _KNOWN_UNITS[key] = units
-    return units
-
-
 def _is_next_to(one: Passage, other: Passage) -> bool:
     """Return whether two passages without gaps touch, or have only a few lines between them."""
     first, second = sorted((one, other), key=lambda passage: passage.start_line)
@@ -363,27 +372,3 @@ def _whole_lines(data: bytes, chunk: StoredChunk) -> bytes:
     start = max(first - 1, *(data.rfind(end, first, chunk.start_byte) for end in (b"\n", b"\r"))) + 1
     ends = [at for end in (b"\n", b"\r") if (at := data.find(end, max(start, chunk.end_byte - 1), last)) >= 0]
     return data[start : min(ends, default=last)]
-
-
-def _terms_by_line(lines: Sequence[str], start: int, end: int, terms: frozenset[str]) -> dict[int, list[str]]:
-    """Return the query terms in each line. The words of long terms are not analyzed, which would take four times as long."""
-    searched = lines[start : end + 1]
-    ends, text = list(accumulate([len(line) + 1 for line in searched])), "\n".join(searched)
-    found: dict[int, list[str]] = {}
-    lowered = text.lower()
-    long_terms = sorted(term for term in terms if len(term) >= LONG_TERM) if len(lowered) == len(text) else []
-    for term in long_terms:
-        beginning = common_beginning(term)
-        at = lowered.find(beginning)
-        while at >= 0:
-            line = bisect_right(ends, at)
-            found.setdefault(start + line, []).append(term)
-            at = lowered.find(beginning, ends[line])
-    known: dict[str, list[str]] = {}
-    for at, word in similar_words(text, terms.difference(long_terms)):
-        matching = known.get(word)
-        if matching is None:
-            matching = known[word] = [term for term in terms_of_word(word) if term in terms]
-        if matching:
-            found.setdefault(start + bisect_right(ends, at), []).extend(matching)
-    return found

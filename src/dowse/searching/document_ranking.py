@@ -7,13 +7,14 @@ answers alone where no document has a word of the query.
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from dowse.protocols import Searchable
 from dowse.screening.masking import screen_text
 from dowse.searching.candidates import Mode, QueryVector, Spelling, check_spelling, query_of_best_words
 from dowse.searching.document_lines import DocumentLines, WantedLines
-from dowse.searching.passage_screening import screen_passages
+from dowse.searching.passage_screening import ShownTexts, screen_shown
 from dowse.searching.passages import Passage, holds_phrase
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking_constants import CHUNK_CANDIDATES, CHUNK_WEIGHTS, CORRECTION_WEIGHT
@@ -359,15 +360,16 @@ def _find_passages(
     ids, best = frozenset(current.document.id for current in documents), dict[int, int]()
     for scored in store.find_chunks(TextQuery(search.query.positive, CHUNK_WEIGHTS, among=ids), CHUNK_CANDIDATES):
         best.setdefault(scored.document_id, scored.id)
-    chunks = store.chunks_by_id(best.values())
+    chunks, wanted = store.chunks_by_id(best.values()), WantedLines.of(search.query, terms)
     found: dict[int, Passage] = {}
     for current in documents:
         chunk = chunks.get(best.get(current.document.id, 0))
         if chunk and current.has(chunk):
-            lines = DocumentLines(current.document, current.data, [chunk], WantedLines.of(search.query, terms), chunk)
+            lines = DocumentLines(current.document, current.data, partial(tuple, chunk.symbols), wanted, chunk)
             passage = lines.window(lines.ranked_units({})[0].unit)
             path, masks = current.document.path, search.masks_secrets
-            (found[current.document.id],) = screen_passages([passage], current.data, [chunk], path, masks=masks)
+            shown = screen_shown(ShownTexts((passage,)), current.data, chunk, path, masks=masks)
+            found[current.document.id] = shown.passages[0]
     return found
 
 

@@ -6,10 +6,9 @@ file, and of the line in the unit. The best lines of all files are shown, up to 
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import exp
+from heapq import heapify, heappop
 from typing import NamedTuple
 
-from dowse.searching import ranking_constants
 from dowse.searching.document_lines import MAX_GAP, DocumentLines, RankedUnit
 from dowse.searching.passages import Passage
 from dowse.searching.units import Unit
@@ -85,7 +84,9 @@ def choose_passages(
                 for line, value in one.lines.items()
             ]
     first: list[list[Passage]] | None = None
-    for _, number, line in sorted(queue):
+    heapify(queue)
+    while queue:
+        _, number, line = heappop(queue)
         one = ordered[number]
         if characters <= 0:
             if first is not None or not further_characters:
@@ -121,13 +122,10 @@ def _around(one: _Candidate, line: int, reach: int) -> set[int]:
 
 
 def _candidates(number: int, file: FileLines) -> list[_Candidate]:
-    certainty = ranking_constants.UNIT_CERTAINTY
-    chances = [exp(certainty * (one.score - file.units[0].score)) for one in file.units]
-    total = sum(chances)
     return [
-        _Candidate(number, one.unit, chance / total, file.document.line_chances(one.unit))
-        for rank, (one, chance) in enumerate(zip(file.units[:MAX_UNITS], chances, strict=False))
-        if rank == 0 or (one.is_found and chance >= MIN_CHANCE * total)
+        _Candidate(number, one.unit, one.chance, file.document.line_chances(one.unit))
+        for rank, one in enumerate(file.units[:MAX_UNITS])
+        if rank == 0 or (one.is_found and one.chance >= MIN_CHANCE)
     ]
 
 

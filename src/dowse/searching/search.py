@@ -3,26 +3,27 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import fsum
 from typing import Literal, NamedTuple
 
 from dowse.errors import UsageError
 from dowse.globs import compile_glob
 from dowse.protocols import ChunkReader, Searchable
-from dowse.screening.masking import screen_text
 from dowse.searching import ranking_constants
 from dowse.searching.blobs import is_blob
 from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, Spelling, gather_evidence
 from dowse.searching.document_lines import DocumentLines, WantedLines
-from dowse.searching.passage_screening import screen_passages
+from dowse.searching.passage_screening import ShownTexts, screen_shown
 from dowse.searching.passage_selection import ChosenPassages, FileLines, choose_passages
-from dowse.searching.passages import Passage, holds_phrase, terms_among
+from dowse.searching.passages import Passage, holds_phrase
 from dowse.searching.path_kinds import kinds_of
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, RankedFile, best_chunks, leg_scores, rank_files, shortlist
+from dowse.searching.term_positions import terms_among
 from dowse.searching.verification import Current, ReadBytes, verify
 from dowse.text.vocabulary import rarity
-from dowse.types import Kind, StoredChunk, StoredDocument
+from dowse.types import Kind, StoredChunk, StoredDocument, Symbol
 
 Detail = Literal["brief", "outline", "passages", "full"]
 """One short passage of each file; one line and the outline; the lines that answer; or whole functions and sections."""
@@ -251,22 +252,21 @@ class _AnswerBuilder:
         """Verify files and keep those that are shown; return whether more are wanted."""
         ids = [file.document_id for file in files]
         documents, found = self._store.documents_by_id(ids), best_chunks(self._evidence, ids)
-        best = self._store.chunks_by_id([chunks[0].id for chunks in found.values()])
+        first_chunks = self._store.chunks_by_id([chunks[0].id for chunks in found.values()])
         for file in files:
             document, scored = documents.get(file.document_id), found.get(file.document_id, ())
             if document is None or not document.chunk_count:  # just removed by another process; nothing to show
                 continue
-            chunk = best.get(scored[0].id) if scored else None
-            chunks = [chunk] if chunk and not self._is_read_whole(document) else self._store.chunks(document.id)
-            checked = verify(self._store, self._read, document)
-            if not isinstance(checked, Current) or not all(checked.has(one) for one in chunks):
+            best = first_chunks.get(scored[0].id) if scored else None
+            part = None if self._is_read_whole(document) else best
+            checked = verify(self._store, self._read, document, compares_content=part is None)
+            if not isinstance(checked, Current) or (part and not checked.has(part)):
                 self.outdated.append(document.path)
             elif self._has_phrases(checked) and self._is_shown(file, checked):
                 if len(self._found) == self._limit:
                     self.has_more = True
                     return False
-                scores = {one.id: one.score for one in scored}
-                self._found.append(_FoundFile(file, checked, chunks, chunk or chunks[0], scores))
+                self._found.append(_FoundFile(file, checked, part, {one.id: one.score for one in scored}))
         return True
 
     def _is_shown(self, file: RankedFile, checked: Current) -> bool:
@@ -274,7 +274,7 @@ class _AnswerBuilder:
         content = checked.document.content_hash
         if content in self._contents:
             return False
-        if is_blob(checked.data) and not file.is_found_by_name and not self._has_every_term(checked):
+        if not file.is_found_by_name and is_blob(checked.data) and not self._has_every_term(checked):
             return False
         self._contents.add(content)
         return True
@@ -285,9 +285,10 @@ class _AnswerBuilder:
 
     def _is_read_whole(self, document: StoredDocument) -> bool:
         """Return whether all units of the next file are compared, or only those of its best chunk."""
-        is_short = document.stat.size <= MAX_READ_BYTES
-        files = {"brief": 0, "outline": self._limit}.get(self._options.detail, ranking_constants.READ_FILES)
-        return is_short and len(self._found) < files
+        return document.stat.size <= MAX_READ_BYTES and len(self._found) < self._files_read_whole()
+
+    def _files_read_whole(self) -> int:
+        return {"brief": 0, "outline": self._limit}.get(self._options.detail, ranking_constants.READ_FILES)
 
     def _show(self) -> None:
         """Choose the passages of all files that were found, and make hits of them, as many as fit."""
@@ -314,11 +315,23 @@ class _AnswerBuilder:
 
     def _file_lines(self, found: "_FoundFile") -> FileLines:
         document, best = found.checked.document, self._found[0].file.score
-        is_part = len(found.chunks) < document.chunk_count
-        lines = DocumentLines(document, found.checked.data, found.chunks, self._wanted, found.best if is_part else None)
+        lines = DocumentLines(document, found.checked.data, partial(self._symbols, found), self._wanted, found.part)
         share = max(found.file.score / best, 0.01) if best > 0 else 1.0
-        weight = share**ranking_constants.FILE_CERTAINTY * (ranking_constants.PART_CHANCE if is_part else 1.0)
-        return FileLines(lines, lines.ranked_units(found.scores), weight, len(document.path))
+        weight = share**ranking_constants.FILE_CERTAINTY * (ranking_constants.PART_CHANCE if found.part else 1.0)
+        return FileLines(lines, lines.ranked_units(self._scores_by_lines(found)), weight, len(document.path))
+
+    def _symbols(self, found: "_FoundFile") -> list[Symbol]:
+        chunks = [found.part] if found.part else self._store.chunks(found.checked.document.id)
+        return [symbol for chunk in chunks for symbol in chunk.symbols]
+
+    def _scores_by_lines(self, found: "_FoundFile") -> dict[tuple[int, int], float]:
+        """Return the scores of the chunks that are considered, by their lines."""
+        part, scores = found.part, found.scores
+        if part:
+            return {(part.start_line, part.end_line): scores[part.id]}
+        lines = self._store.chunk_lines(found.checked.document.id)
+        # A long line may have several chunks; the best one comes first.
+        return {lines[chunk]: scores[chunk] for chunk in reversed(scores) if chunk in lines}
 
     def _has_phrases(self, checked: Current) -> bool:
         """Return whether the text has every phrase and none of the excluded ones."""
@@ -333,30 +346,27 @@ class _AnswerBuilder:
         document, lines = found.checked.document, file.document
         ceiling = self.hits[-1].relevance if self.hits else 1.0
         relevance = min(ceiling, _relevance(document, lines.window(file.units[0].unit), self._evidence))
-        passages, further = (
-            screen_passages(some, found.checked.data, found.chunks, document.path, masks=self._masks) for some in shown
-        )
-        title = screen_text(document.title, masks=self._masks).text
+        texts = ShownTexts((*shown.passages, *shown.further), document.title, self._other_places(file, shown))
+        texts = screen_shown(texts, found.checked.data, found.part, document.path, masks=self._masks)
+        count = len(shown.passages)
         return SearchHit(
-            document.path, document.kind, document.language, title, relevance, passages, found.file.signals,
-            document.id, further, self._other_places(file, shown),
+            document.path, document.kind, document.language, texts.title, relevance, texts.passages[:count],
+            found.file.signals, document.id, texts.passages[count:], texts.places,
         )  # fmt: skip
 
     def _other_places(self, file: FileLines, shown: ChosenPassages) -> tuple[str, ...]:
         if self._options.detail == "brief":
             return ()
-        places = "\n".join(file.document.other_places(file.units, [*shown.passages, *shown.further]))
-        return tuple(screen_text(places, masks=self._masks).text.split("\n")) if places else ()
+        return file.document.other_places(file.units, [*shown.passages, *shown.further])
 
 
 class _FoundFile(NamedTuple):
-    """A file that is shown, with its text and the chunks that its passages are taken from."""
+    """A file that is shown, with its text and the chunk that its passages are taken from; None for all of the text."""
 
     file: RankedFile
     checked: Current
-    chunks: Sequence[StoredChunk]
-    best: StoredChunk
-    scores: Mapping[int, float]
+    part: StoredChunk | None
+    scores: dict[int, float]
     """The scores of its chunks."""
 
 

@@ -36,17 +36,19 @@ class Outdated:
     is_gone: bool
 
 
-def verify(store: ChunkReader, read: ReadBytes, document: StoredDocument) -> Current | Outdated:
+def verify(
+    store: ChunkReader, read: ReadBytes, document: StoredDocument, *, compares_content: bool = False
+) -> Current | Outdated:
     """Read the file of a document and return its text, if it is the indexed one.
 
-    With the same stat, the content is taken as unchanged, and the bytes of each chunk are compared
-    before they are shown. With another stat, the whole content is compared.
+    With the same stat, the content is taken as unchanged unless the caller asks for a comparison, and the bytes of a
+    chunk are compared before they are shown. With another stat, the whole content is compared.
     """
     try:
         data, stat = read(document.path)
     except (OSError, PathRefused):
         return Outdated(document, is_gone=True)
-    if stat != document.stat and hashlib.sha256(data).digest() != document.content_hash:
+    if (compares_content or stat != document.stat) and hashlib.sha256(data).digest() != document.content_hash:
         return Outdated(document, is_gone=False)
     if document.is_verbatim:
         return Current(document, data[document.text_start :])

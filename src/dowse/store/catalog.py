@@ -18,7 +18,7 @@ from dowse.store.catalog_rows import (
     CHUNK_COLUMNS,
     DOCUMENT_COLUMNS,
     INVALID_VALUES,
-    chunk_from_row,
+    chunks_from_rows,
     damaged_row,
     document_from_row,
 )
@@ -162,11 +162,17 @@ class Catalog:
     def chunks(self, document_id: int) -> list[StoredChunk]:
         """Return the chunks of a document, in order."""
         rows = self._database.rows(f"{_CHUNKS} WHERE document_id = ? ORDER BY ordinal", (document_id,))
-        return list(map(chunk_from_row, rows))
+        return chunks_from_rows(rows)
+
+    def chunk_lines(self, document_id: int) -> dict[int, tuple[int, int]]:
+        """Return the first and last line of each chunk of a document."""
+        query = "SELECT id, start_line, end_line FROM chunks WHERE document_id = ?"
+        return {row[0]: row[1:] for row in self._database.rows(query, (document_id,))}
 
     def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
         """Return those of the chunks that exist, by id."""
-        return {row[0]: chunk_from_row(row) for row in self._database.rows_in(f"{_CHUNKS} WHERE id IN", ids)}
+        rows = list(self._database.rows_in(f"{_CHUNKS} WHERE id IN", ids))
+        return {chunk.id: chunk for chunk in chunks_from_rows(rows)}
 
     def work_start(self) -> WorkStart:
         """Return the present moment, as the start of work that compares files with the catalog."""

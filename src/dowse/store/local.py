@@ -134,6 +134,10 @@ class LocalStore:
     def chunks(self, document_id: int) -> list[StoredChunk]:
         return self._catalog.chunks(document_id)
 
+    def chunk_lines(self, document_id: int) -> dict[int, tuple[int, int]]:
+        """Return the first and last line of each chunk of a document."""
+        return self._catalog.chunk_lines(document_id)
+
     def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
         return self._catalog.chunks_by_id(ids)
 

@@ -24,6 +24,10 @@ _UNSPACED_CHARACTERS = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u
 _UNSPACED_RUN = re.compile(f"{_UNSPACED_CHARACTERS}+")
 """Characters of scripts without spaces between words; each character is a term of its own."""
 
+ASCII_LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+"""The letters and digits of ASCII, as bytes."""
+_CAPITALS, _SPACE, _FIRST_BEYOND_ASCII = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"), 32, 128
+
 _LETTERS = bytes(97 if chr(code).isalnum() else 32 for code in range(128)).ljust(256)
 """Makes every letter and digit of ASCII one letter, and all else a space."""
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
@@ -59,6 +63,17 @@ def keep_and_split_identifiers(text: str) -> tuple[str, str]:
 
 def _space_before(found: "re.Match[str]") -> str:
     return f" {found[0]}"
+
+
+def begins_term(data: bytes, at: int) -> bool:
+    """Return whether a term of the split identifiers of a text in UTF-8 begins at a letter or digit."""
+    before, letter = data[at - 1] if at else _SPACE, data[at]
+    if before < _FIRST_BEYOND_ASCII and letter < _FIRST_BEYOND_ASCII:
+        if before not in ASCII_LETTERS:
+            return True
+        return letter in _CAPITALS and (before not in _CAPITALS or data[at + 1 : at + 2].islower())
+    around = data[max(0, at - 4) : at].decode("utf-8", "ignore")[-1:], data[at : at + 4].decode("utf-8", "ignore")[:1]
+    return not around[0].isalnum() or any(map(_UNSPACED_RUN.match, around))
 
 
 def remove_separators(name: str) -> str:

@@ -1,0 +1,64 @@
+"""The units of documents, with what is known of them before any query; those of files that were shown lately are kept."""
+
+import threading
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from math import log
+
+from dowse.searching import ranking_constants
+from dowse.searching.units import Unit, find_units
+from dowse.types import StoredDocument, Symbol
+
+MAX_KNOWN_DOCUMENTS = 200
+"""Files and chunks whose units are kept: 4 MB; finding those of the ten files of a reply takes 2 ms."""
+
+_KNOWN: dict[tuple[object, ...], "DocumentUnits"] = {}
+_KNOWN_LOCK = threading.Lock()
+
+
+class DocumentUnits:
+    """Units in order, at least one."""
+
+    __slots__ = ("average_size", "by_name", "ends", "scores", "sizes", "starts", "units")
+
+    def __init__(self, units: Sequence[Unit]) -> None:
+        self.units = units
+        self.starts, self.ends = [unit.start for unit in units], [unit.end for unit in units]
+        self.sizes = [unit.size for unit in units]
+        self.average_size = sum(self.sizes) / len(units)
+        length, kinds = ranking_constants.UNIT_LENGTH, ranking_constants.UNIT_KINDS
+        self.scores = [length * log(size) + kinds[unit.kind] for size, unit in zip(self.sizes, units, strict=True)]
+        """The part of the score of each unit that is the same for every query."""
+        self.by_name: dict[str, list[int]] = {}
+        for at, unit in enumerate(units):
+            self.by_name.setdefault(unit.name, []).append(at)
+
+    def at(self, line: int) -> int | None:
+        """Return the position of the unit that has a line."""
+        at = bisect_right(self.starts, line) - 1
+        return at if at >= 0 and line <= self.ends[at] else None
+
+    def within(self, start: int, end: int) -> "DocumentUnits":
+        """Return the units that have some of the lines; those lines as a unit if there is none."""
+        first, last = bisect_left(self.ends, start), bisect_right(self.starts, end)
+        if first == 0 and last == len(self.units):
+            return self
+        return DocumentUnits(self.units[first:last] or [Unit(start, end)])
+
+
+def units_of(
+    document: StoredDocument, read_symbols: Callable[[], Iterable[Symbol]], lines: Sequence[str], first: int
+) -> DocumentUnits:
+    """Return the units of some lines of a document, of which the first has this number."""
+    is_kept = document.id > 0 and bool(document.content_hash)  # the names in other files are guessed for each query
+    key = (document.content_hash, document.language, first, len(lines))
+    units = _KNOWN.get(key) if is_kept else None
+    if units is None:
+        found = find_units(lines, read_symbols(), document.language, first)
+        units = DocumentUnits(found or [Unit(0, len(lines) - 1)])
+        if is_kept:
+            with _KNOWN_LOCK:
+                while len(_KNOWN) >= MAX_KNOWN_DOCUMENTS:
+                    del _KNOWN[next(iter(_KNOWN))]
+                _KNOWN[key] = units
+    return units
