@@ -1,7 +1,7 @@
 """Passages: the lines of a document that are shown, and the positions of query words in them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from dowse.searching.term_positions import terms_of_word
