@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dowse.errors import ScreeningTimeout
-from dowse.screening.instructions import Flag, find_flags
-from dowse.screening.secrets import Secret, find_secrets
+from dowse.screening.instructions import Flag, find_flags, may_have_flags
+from dowse.screening.secret_rules import SecretRule
+from dowse.screening.secrets import Secret, find_secrets, possible_rules
 
 UNCHECKED = "unchecked"
 """The kind of text that is masked because the check for secrets took too long."""
@@ -58,18 +59,32 @@ def warning_fields(screened: Iterable[tuple[Screened, int]]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value}
 
 
-def screen_text(text: str, *, around: str = "", path: str = "", masks: bool = True) -> Screened:
+class Suspicion(NamedTuple):
+    """What may have to be masked or warned of in a text, and in every part of it."""
+
+    rules: Sequence[SecretRule]
+    has_flags: bool
+
+    @classmethod
+    def of(cls, text: str, path: str, *, masks: bool) -> "Suspicion":
+        """Return what is possible in a text by the words that it has."""
+        return cls(possible_rules(text, path) if masks else (), may_have_flags(text))
+
+
+def screen_text(
+    text: str, *, around: str = "", path: str = "", masks: bool = True, suspicion: Suspicion | None = None
+) -> Screened:
     """Return a text with its secrets masked, line by line.
 
     `around` is the larger text that it was cut from, to find secrets of which it contains only a part; see
-    `surroundings`. With `masks` false, secrets stay visible.
+    `surroundings`. With `masks` false, secrets stay visible. `suspicion` is that of a text of which this is a part.
     """
     if not text:
         return Screened(text)
-    flags = find_flags(text)
+    flags = find_flags(text) if suspicion is None or suspicion.has_flags else ()
     if not masks:
         return Screened(text, flags=flags)
-    hidden = find_hidden(text, around=around, path=path)
+    hidden = find_hidden(text, around=around, path=path, rules=suspicion.rules if suspicion else None)
     if not hidden:
         return Screened(text, flags=flags)
     pieces, done = [], 0
@@ -85,10 +100,12 @@ def mask_label(kind: str) -> str:
     return f"[masked: {kind}]"
 
 
-def find_hidden(text: str, *, around: str = "", path: str = "") -> list[Secret]:
+def find_hidden(
+    text: str, *, around: str = "", path: str = "", rules: Sequence[SecretRule] | None = None
+) -> list[Secret]:
     """Return the parts of a text to mask, each within one line; all of the text when the check takes too long."""
     try:
-        found = [piece for secret in find_secrets(text, path) for piece in _split_by_line(text, secret)]
+        found = [piece for secret in find_secrets(text, path, rules) for piece in _split_by_line(text, secret)]
         if around:
             secrets = [(secret.kind, around[secret.start : secret.end]) for secret in find_secrets(around, path)]
             found += [piece for kind, value in secrets for piece in _find_parts(value, kind, text)]

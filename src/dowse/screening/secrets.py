@@ -1,7 +1,7 @@
 """Detection of keys and tokens in text."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -34,22 +34,17 @@ class Secret(NamedTuple):
     kind: str
 
 
-def find_secrets(text: str, path: str = "") -> list[Secret]:
+def find_secrets(text: str, path: str = "", rules: Sequence[SecretRule] | None = None) -> list[Secret]:
     """Return the secrets of a text in order, without overlaps. Raise ScreeningTimeout when a rule takes too long.
 
-    Some rules apply only to certain files, by their path.
+    Some rules apply only to certain files, by their path. `rules` are those that may find something, if they are known.
     """
-    found = sorted(secret for rule in _possible_rules(text, path) for secret in _find_by_rule(rule, text))
-    return list(_merge_overlapping(found))
+    rules = possible_rules(text, path) if rules is None else rules
+    return list(_merge_overlapping(sorted(secret for rule in rules for secret in _find_by_rule(rule, text))))
 
 
-def may_have_secrets(text: str, path: str = "") -> bool:
-    """Return whether a text, or any part of it, may have a secret; most have no word that a secret comes with."""
-    return bool(_possible_rules(text, path))
-
-
-def _possible_rules(text: str, path: str) -> list[SecretRule]:
-    """Return the rules that may find something in a text or in a part of it."""
+def possible_rules(text: str, path: str = "") -> list[SecretRule]:
+    """Return the rules that may find something in a text or in a part of it; mostly there are none."""
     rules = load_secret_rules()
     keywords = rules.keywords.find_in(text)
     if not keywords:

@@ -1,11 +1,18 @@
 """Screening of passages and lines before they are shown: secrets are masked, suspicious content is flagged."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
-from dowse.screening.instructions import may_have_flags
-from dowse.screening.masking import PRIVATE_KEY_CHARACTERS, Screened, screen_text, surroundings, warning_fields
-from dowse.screening.secrets import may_have_secrets
+from dowse.screening.masking import (
+    PRIVATE_KEY_CHARACTERS,
+    Screened,
+    Suspicion,
+    screen_text,
+    surroundings,
+    warning_fields,
+)
 from dowse.searching.passages import Passage
 from dowse.types import StoredChunk
 
@@ -31,14 +38,15 @@ def screen_shown(shown: ShownTexts, data: bytes, part: StoredChunk | None, path:
 
     Mostly there is nothing to mask, and checking all texts at once takes a fifth of the time.
     """
-    joined, around = shown.joined, _key_surroundings(data, part) if masks else ""
-    masks = bool(around) or (masks and may_have_secrets(joined, path))
-    if not masks and not may_have_flags(joined):
+    around = _key_surroundings(data, part) if masks else ""
+    suspicion = Suspicion.of(shown.joined, path, masks=masks)
+    if not (around or any(suspicion)):
         return shown
-    places = screen_text("\n".join(shown.places), masks=masks).text
+    screen = partial(screen_text, path=path, masks=masks, suspicion=suspicion)
+    places = screen("\n".join(shown.places)).text
     return ShownTexts(
-        tuple(_screen_passage(passage, around, path, masks=masks) for passage in shown.passages),
-        screen_text(shown.title, masks=masks).text,
+        tuple(_screen_passage(passage, around, screen) for passage in shown.passages),
+        screen(shown.title).text,
         tuple(places.split("\n")) if places else (),
     )
 
@@ -49,11 +57,9 @@ def screen_line(text: str, start: int, end: int, path: str, *, masks: bool) -> S
     return screen_text(text[start:end], around=around, path=path, masks=masks)
 
 
-def _screen_passage(passage: Passage, around: str, path: str, *, masks: bool) -> Passage:
-    found, signature = (
-        screen_text(text, around=around, path=path, masks=masks) for text in (passage.text, passage.signature)
-    )
-    headings = _screen_headings(passage.headings, masks=masks)
+def _screen_passage(passage: Passage, around: str, screen: Callable[..., Screened]) -> Passage:
+    found, signature = (screen(text, around=around) for text in (passage.text, passage.signature))
+    headings = [screen(heading) for heading in passage.headings]
     others = [(other, passage.start_line) for other in (*headings, signature)]
     warnings = warning_fields([(found, passage.start_line), *others])
     if not warnings:
@@ -68,13 +74,6 @@ def _screen_passage(passage: Passage, around: str, path: str, *, masks: bool) ->
         flags=tuple(warnings.get("flags", ())),
         flagged_lines=tuple(numbers.get(line, line) for line in warnings.get("flaggedLines", ())),
     )
-
-
-def _screen_headings(headings: tuple[str, ...], *, masks: bool) -> list[Screened]:
-    """Screen headings one by one, if screening all of them together finds anything."""
-    if not screen_text("\n".join(headings), masks=masks).warning_fields():
-        return [Screened(heading) for heading in headings]
-    return [screen_text(heading, masks=masks) for heading in headings]
 
 
 def _key_surroundings(data: bytes, part: StoredChunk | None) -> str:

@@ -1,6 +1,7 @@
 """The server that a command starts: a service, the surfaces over it, and the protocol around them."""
 
 import asyncio
+import gc
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -202,6 +203,7 @@ class ComposedServer:
             await self._is_listed.wait()
         if not is_memory_small():
             await (self._federated or self.source_list).prepare()
+        gc.freeze()  # what is loaded by now stays: looking for garbage in it takes 60 ms of the search that is unlucky
 
     # The surfaces are imported when they are offered, so that none slows the start of the others.
 
