@@ -160,9 +160,10 @@ def test_every_rule_can_be_compiled() -> None:
                 secrets._compile(expression)
 
 
-def test_every_token_has_the_sign_that_is_looked_for_first() -> None:
-    (rule,) = [rule for rule in load_secret_rules().rules if rule.kind == secrets._TOKEN_KIND]
-    assert secrets._TOKEN_SIGN.replace(".", r"\.") in rule.expression
+def test_what_a_rule_finds_has_its_stricter_keyword() -> None:
+    rules = {rule.kind: rule for rule in load_secret_rules().rules}
+    for kind, (keyword,) in rules_module.STRICTER_KEYWORDS.items():
+        assert keyword.replace(".", r"\.") in rules[kind].expression
 
 
 @pytest.mark.parametrize("content", [None, b"", b"[]", b'{"rules": [{}], "allowed": []}'])

@@ -4,7 +4,12 @@ from dowse.searching.explain import format_places, strongest_signals
 
 
 def test_the_strongest_signals_come_first_in_at_most_five_words() -> None:
-    signals = {"words: best chunk": 0.2, "words: best three": 0.1, "definition": 0.5, "meaning by table: best chunk": 0.1}
+    signals = {
+        "words: best chunk": 0.2,
+        "words: best three": 0.1,
+        "definition": 0.5,
+        "meaning by table: best chunk": 0.1,
+    }
     assert strongest_signals(signals) == "defines it, words, meaning"
     many = signals | {"whole name in the query": 0.3, "path words": 0.25, "named in the text": 0.26}
     assert strongest_signals(many) == "defines it, words, file name"

@@ -47,6 +47,10 @@ class SecretRules(NamedTuple):
     keywords: KeywordMatcher
 
 
+STRICTER_KEYWORDS = {"jwt": (".ey",)}
+"""Keywords that replace those of a rule: every key has the letters `ey`, and every token of this kind has two such parts."""
+
+
 @cache
 def load_secret_rules() -> SecretRules:
     """Return the rules, read on first use. Raise Failed when they are missing: nothing would be masked."""
@@ -71,7 +75,8 @@ def entropy(text: str) -> float:
 
 
 def _parse_rule(entry: Mapping[str, Any]) -> SecretRule:
-    lists = {"keywords": tuple(entry["keywords"]), "allowed": _parse_allowlists(entry["allowed"])}
+    keywords = STRICTER_KEYWORDS.get(entry["kind"]) or entry["keywords"]
+    lists = {"keywords": tuple(keywords), "allowed": _parse_allowlists(entry["allowed"])}
     return SecretRule(**{**entry, **lists})
 
 

@@ -19,8 +19,6 @@ GENERIC_KIND = "generic-api-key"
 """The kind of a random-looking value beside a word such as `secret`."""
 _RANDOM_KINDS = (GENERIC_KIND, "vault-service-token")
 """The two rules whose keywords are in most code."""
-_TOKEN_KIND, _TOKEN_SIGN = "jwt", ".ey"
-"""The rule whose keyword `ey` is in every key, and what each of its tokens has."""
 _RUN, _DIGITS = re.compile(r"[\w.=+/-]{10}", re.ASCII), re.compile("[0-9]+")
 """The minimum of a generic value and of a Vault token: ten characters, one of them a digit."""
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
@@ -52,8 +50,6 @@ def possible_rules(text: str, path: str = "") -> list[SecretRule]:
     candidates = {rule.kind: rule for keyword in keywords for rule in rules.by_keyword[keyword]}
     if any(kind in candidates for kind in _RANDOM_KINDS) and not _may_have_random_value(text):
         candidates = {kind: rule for kind, rule in candidates.items() if kind not in _RANDOM_KINDS}
-    if _TOKEN_SIGN not in text:
-        candidates.pop(_TOKEN_KIND, None)
     return [rule for rule in candidates.values() if _may_match(rule, path)]
 
 

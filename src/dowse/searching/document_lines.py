@@ -111,7 +111,12 @@ class DocumentLines:
             self.lines.pop()
         self.first = within.start_line if within and is_slice else 1
         """The number of the first line. Lines are counted from 0 below."""
-        start, end = (within.start_line - self.first, within.end_line - self.first) if within else (0, len(self.lines))
+        last = len(self.lines) - 1
+        start, end = (
+            (min(within.start_line - self.first, last), min(within.end_line - self.first, last))
+            if within
+            else (0, last)
+        )
         self._units = units_of(document, read_symbols, self.lines, self.first).within(start, end)
         self.units = self._units.units
         self._terms = self._find_terms(frozenset(wanted.terms) | frozenset(wanted.title_terms))

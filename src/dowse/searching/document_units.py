@@ -9,11 +9,8 @@ from dowse.searching import ranking_constants
 from dowse.searching.units import Unit, find_units
 from dowse.types import StoredDocument, Symbol
 
-MAX_KNOWN_DOCUMENTS = 200
-"""Files and chunks whose units are kept: 4 MB; finding those of the ten files of a reply takes 2 ms."""
-
-_KNOWN: dict[tuple[object, ...], "DocumentUnits"] = {}
-_KNOWN_LOCK = threading.Lock()
+MAX_KEPT_UNITS = 20_000
+"""Units that are kept, those of 200 to 2,000 files and chunks: 5 MB; finding those of a reply takes 2 ms."""
 
 
 class DocumentUnits:
@@ -46,19 +43,39 @@ class DocumentUnits:
         return DocumentUnits(self.units[first:last] or [Unit(start, end)])
 
 
+class _KeptUnits:
+    """The units of documents that were shown lately. Any thread may use it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: dict[tuple[object, ...], DocumentUnits] = {}
+        self._count = 0
+
+    def get(self, key: tuple[object, ...]) -> DocumentUnits | None:
+        return self._known.get(key)
+
+    def add(self, key: tuple[object, ...], units: DocumentUnits) -> None:
+        with self._lock:
+            if key not in self._known:
+                self._known[key] = units
+                self._count += len(units.units)
+            while self._count > MAX_KEPT_UNITS and len(self._known) > 1:
+                self._count -= len(self._known.pop(next(iter(self._known))).units)
+
+
+_KEPT = _KeptUnits()
+
+
 def units_of(
     document: StoredDocument, read_symbols: Callable[[], Iterable[Symbol]], lines: Sequence[str], first: int
 ) -> DocumentUnits:
     """Return the units of some lines of a document, of which the first has this number."""
     is_kept = document.id > 0 and bool(document.content_hash)  # the names in other files are guessed for each query
     key = (document.content_hash, document.language, first, len(lines))
-    units = _KNOWN.get(key) if is_kept else None
+    units = _KEPT.get(key) if is_kept else None
     if units is None:
         found = find_units(lines, read_symbols(), document.language, first)
         units = DocumentUnits(found or [Unit(0, len(lines) - 1)])
         if is_kept:
-            with _KNOWN_LOCK:
-                while len(_KNOWN) >= MAX_KNOWN_DOCUMENTS:
-                    del _KNOWN[next(iter(_KNOWN))]
-                _KNOWN[key] = units
+            _KEPT.add(key, units)
     return units

@@ -239,22 +239,22 @@ def _scores_by_document(hits: Sequence[Scored]) -> dict[int, list[float]]:
     return found
 
 
-def best_chunks(evidence: Evidence, documents: Collection[int]) -> dict[int, list[Scored]]:
-    """Return the chunks of some documents that any leg found or that define a name in the query, best first."""
-    wanted, combined = set(documents), dict[tuple[int, int], float]()
+def best_chunks(evidence: Evidence, documents: Collection[int]) -> dict[int, dict[int, float]]:
+    """Return the scores of the chunks of some documents that any leg found or that define a queried name, best first."""
+    wanted, combined = frozenset(documents), dict[int, dict[int, float]]()
     for leg in (*evidence.legs, Leg("definition", evidence.definers, ranking_constants.DEFINITION)):
         lowest = _nearness_baseline(leg) if leg.is_near else 0.0
         highest = leg.hits[0].score - lowest if leg.hits else 0.0
         counted = wanted if leg.among is None else wanted & leg.among
+        share = leg.weight / highest if highest > 0 else 0.0
         for chunk, document, score in leg.hits:
             if document in counted:
-                key = (document, chunk)
-                share = (score - lowest) / highest if highest > 0 else 1.0
-                combined[key] = combined.get(key, 0.0) + leg.weight * share
-    chunks: dict[int, list[Scored]] = {}
-    for (document, chunk), total in sorted(combined.items(), key=lambda item: (-item[1], item[0])):
-        chunks.setdefault(document, []).append(Scored(chunk, document, total))
-    return chunks
+                scores = combined.setdefault(document, {})
+                scores[chunk] = scores.get(chunk, 0.0) + ((score - lowest) * share or leg.weight * (highest <= 0))
+    return {
+        document: dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
+        for document, scores in combined.items()
+    }
 
 
 def _scale(scores: Mapping[int, float]) -> dict[int, float]:

@@ -252,12 +252,12 @@ class _AnswerBuilder:
         """Verify files and keep those that are shown; return whether more are wanted."""
         ids = [file.document_id for file in files]
         documents, found = self._store.documents_by_id(ids), best_chunks(self._evidence, ids)
-        first_chunks = self._store.chunks_by_id([chunks[0].id for chunks in found.values()])
+        first_chunks = self._store.chunks_by_id([next(iter(chunks)) for chunks in found.values()])
         for file in files:
-            document, scored = documents.get(file.document_id), found.get(file.document_id, ())
+            document, scored = documents.get(file.document_id), found.get(file.document_id, {})
             if document is None or not document.chunk_count:  # just removed by another process; nothing to show
                 continue
-            best = first_chunks.get(scored[0].id) if scored else None
+            best = first_chunks.get(next(iter(scored), 0))
             part = None if self._is_read_whole(document) else best
             checked = verify(self._store, self._read, document, compares_content=part is None)
             if not isinstance(checked, Current) or (part and not checked.has(part)):
@@ -266,7 +266,7 @@ class _AnswerBuilder:
                 if len(self._found) == self._limit:
                     self.has_more = True
                     return False
-                self._found.append(_FoundFile(file, checked, part, {one.id: one.score for one in scored}))
+                self._found.append(_FoundFile(file, checked, part, scored))
         return True
 
     def _is_shown(self, file: RankedFile, checked: Current) -> bool:
