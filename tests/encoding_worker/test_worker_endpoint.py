@@ -39,7 +39,7 @@ def choose(storage: Path, encoder: Any) -> None:
 
 
 def encode(project: ProjectIndex) -> dict[str, Any]:
-    return encode_now(project, lambda _done, _total: None, str).as_json
+    return encode_now(project, lambda _done, _total: None, lambda _text: None).as_json
 
 
 def found_by(project: ProjectIndex, encoder: Any) -> tuple[list[str], str]:
