@@ -66,7 +66,7 @@ KNOWS: dict[str, set[str]] = {
         "surfaces", "indexes", "keeping", "mcp", "archives", "notes", "sites", "searching", "screening", "store", "text",
     },
     "assistants": set(),
-    "server": {"federation", "surfaces", "keeping", "mcp", "archives", "sites"},
+    "server": {"federation", "surfaces", "keeping", "mcp", "archives", "sites", "assistants"},
     "cli": {
         "server", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "evaluation", "encoding_worker", "indexes",
         "archives", "notes", "sites", "searching",

@@ -14,7 +14,7 @@ _MAX_DEPTH = 100
 
 @dataclass(slots=True)
 class _Value:
-    """A value of the text: its place, and its members if it is an object."""
+    """A value of the text: its place, and its members if it is an object or an array."""
 
     start: int
     end: int
@@ -24,9 +24,9 @@ class _Value:
 
 @dataclass(slots=True)
 class _Member:
-    """A member of an object: the place of its name, its value, and the end of the comma behind it, or 0."""
+    """A member of an object or an item of an array: its place, its value, and the end of the comma behind it, or 0."""
 
-    name: str
+    name: str | None
     start: int
     value: _Value
     comma_end: int = 0
@@ -75,8 +75,40 @@ def remove_member(text: str, path: tuple[str, ...]) -> str:
             return text
         holder = member.value
     member = _last_of_name(holder, path[-1])
-    if member is None:
+    return text if member is None else _cut(text, holder, member)
+
+
+def add_item(text: str, path: tuple[str, ...], item: Any) -> str:
+    """Return the text with an item more in the array at `path`, which is created if it is not there."""
+    holder = _find(text, path)
+    if holder is None:
+        return put_member(text, path, [item])
+    if not isinstance(holder.value, list):
+        raise ValueError(f"{'.'.join(path)} is not a list")
+    return _append(text, holder, None, item, _indent_unit(text, _parse(text)))
+
+
+def remove_item(text: str, path: tuple[str, ...], place: int) -> str:
+    """Return the text without the item at a place of the array at `path`, which has to be there."""
+    holder = _find(text, path)
+    if holder is None:
         return text
+    return _cut(text, holder, holder.members[place])
+
+
+def _find(text: str, path: tuple[str, ...]) -> _Value | None:
+    """Return the value at `path`, or None."""
+    if not _BLANK.sub("", text.removeprefix("\ufeff")):
+        return None
+    value: _Value | None = _parse(text)
+    for name in path:
+        member = _last_of_name(value, name) if value else None
+        value = member.value if member else None
+    return value
+
+
+def _cut(text: str, holder: _Value, member: _Member) -> str:
+    """Return the text without a member, and without the comma that it needed."""
     place = holder.members.index(member)
     start, end = _start_of_line(text, member.start), member.end
     if start < holder.start:  # it stands behind the brace
@@ -134,24 +166,27 @@ def _parse_object(text: str, start: int, depth: int) -> _Value:
             position = _skip(text, position + 1)
         elif text[position : position + 1] != "}":
             raise _error(text, position, "a comma or a closing brace is missing")
-    return _Value(start, position + 1, {member.name: member.value.value for member in members}, members)
+    return _Value(start, position + 1, {str(member.name): member.value.value for member in members}, members)
 
 
 def _parse_array(text: str, start: int, depth: int) -> _Value:
-    items = []
+    items: list[_Member] = []
     position = _skip(text, start + 1)
     while text[position : position + 1] != "]":
         item = _parse_value(text, position, depth + 1)
-        items.append(item.value)
+        items.append(_Member(None, position, item))
         position = _skip(text, item.end)
         if text[position : position + 1] == ",":
+            items[-1].comma_end = position + 1
             position = _skip(text, position + 1)
         elif text[position : position + 1] != "]":
             raise _error(text, position, "a comma or a closing bracket is missing")
-    return _Value(start, position + 1, items)
+    return _Value(start, position + 1, [item.value.value for item in items], items)
 
 
-def _append(text: str, holder: _Value, name: str, value: Any, unit: str) -> str:
+def _append(text: str, holder: _Value, name: str | None, value: Any, unit: str) -> str:
+    """Return the text with a member more in an object, or without a name an item more in an array."""
+    label = "" if name is None else f"{json.dumps(name)}: "
     closing = holder.end - 1
     inside_end = len(text[:closing].rstrip())
     is_spread = _spans_lines(text, holder) or not (holder.members or text.count("\n") == 0)
@@ -159,10 +194,10 @@ def _append(text: str, holder: _Value, name: str, value: Any, unit: str) -> str:
     outer = _line_indent(text, closing) if _spans_lines(text, holder) else _line_indent(text, holder.start)
     inner = _line_indent(text, last.start) if last and is_spread else outer + unit
     if is_spread:
-        member = f"\n{inner}{json.dumps(name)}: {_format(value, inner, unit)}"
+        member = f"\n{inner}{label}{_format(value, inner, unit)}"
         tail = f"\n{outer}"
     else:
-        member = f"{' ' if last else ''}{json.dumps(name)}: {json.dumps(value)}"
+        member = f"{' ' if last else ''}{label}{json.dumps(value)}"
         tail = text[inside_end:closing]
     if last and last.comma_end:
         member += ","

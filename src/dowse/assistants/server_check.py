@@ -1,12 +1,13 @@
 """A trial start of the server, with the command line that an assistant has in its configuration."""
 
+import contextlib
 import json
 import os
 import queue
 import subprocess
 import threading
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 CHECK_SECONDS = 30.0
 """A server that does not answer within this time does not start; a cold start takes two seconds."""
@@ -44,6 +45,8 @@ def check_server(command: list[str], folder: Path) -> str:
             return _converse(server)
         finally:
             server.kill()
+            with contextlib.suppress(OSError):  # closing sends what is left, to a process that has ended
+                cast("IO[bytes]", server.stdin).close()
 
 
 def _converse(server: "subprocess.Popen[bytes]") -> str:

@@ -34,6 +34,7 @@ class ServeOptions:
     archives: "Archives | None" = None
     has_projects: bool = True
     """Whether to serve projects, detected ones if no root is named."""
+    answers_hooks: bool = False
 
 
 def config_options(command: Any) -> Any:
@@ -69,6 +70,7 @@ def merge_options(arguments: "dict[str, Any]", manifest: "Manifest | None") -> S
         manifest.documents if manifest else (),
         manifest.archives if manifest else None,
         has_projects=bool(roots) or manifest is None or manifest.roots is None,
+        answers_hooks=arguments.get("hook_socket", False),
     )
 
 
@@ -93,7 +95,10 @@ def compose_server(options: ServeOptions, *, is_public: bool = False, is_over_ht
         from dowse.archives.archive_locations import find_locations
 
         show_warnings([*(locations or find_locations()).missing().values()])
-    return ComposedServer(service, Path.cwd(), offer, sites, documents_service=library, locations=locations)
+    return ComposedServer(
+        service, Path.cwd(), offer, sites, documents_service=library, locations=locations,
+        answers_hooks=options.answers_hooks,
+    )  # fmt: skip
 
 
 def open_services(options: ServeOptions, *, is_over_http: bool = False) -> "tuple[Service | None, Service | None]":

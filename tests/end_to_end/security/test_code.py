@@ -47,7 +47,9 @@ NETWORK = {
     "boto3",
 }
 MAY_USE_NETWORK = {
-    "https_client.py": "downloads an index from a URL on the command line, and a model when the user's settings ask for it",
+    "https_client.py": "downloads an index from a URL on the command line, and asks for a model or vectors as the user's settings say",
+    "assistants/search_hook.py": "Unix sockets in a private folder, which reach no other machine",
+    "server/hook_socket.py": "the same",
     "sites/s3_source.py": "the same, from a bucket",
     "http/uvicorn_server.py": "listens where --http says",
     "surfaces/root_detection.py": "url2pathname, which converts paths only",
