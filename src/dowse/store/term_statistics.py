@@ -27,11 +27,13 @@ class TermStatistics:
 
     def frequency(self, field: str, term: str) -> int:
         """Return in how many entries a field has a term."""
-        if not self._has_deleted:
-            return int(self._searcher.doc_freq(field, term))
         if (field, term) not in self._counted:
-            found = self._searcher.search(tantivy.Query.term_query(SCHEMA, field, term, "basic"), 1, count=True)
-            self._counted[field, term] = int(found.count)
+            if self._has_deleted:
+                query = tantivy.Query.term_query(SCHEMA, field, term, "basic")
+                count = self._searcher.search(query, 1, count=True).count
+            else:
+                count = self._searcher.doc_freq(field, term)
+            self._counted[field, term] = int(count)
         return self._counted[field, term]
 
     def terms_with_prefix(self, field: Field, prefix: str, limit: int) -> list[tuple[str, int]]:
@@ -54,6 +56,7 @@ class TermStatistics:
         frequency = self.frequency(field, term)
         if not frequency:
             return None
-        assumed = rarity(int(self._searcher.doc_freq(field, term)), self._all_entries)
+        with_deleted = int(self._searcher.doc_freq(field, term)) if self._has_deleted else frequency
+        assumed = rarity(with_deleted, self._all_entries)
         query = tantivy.Query.term_query(SCHEMA, field, term)
         return tantivy.Query.boost_query(query, weight * rarity(frequency, max(frequency, self.chunks())) / assumed)
