@@ -43,6 +43,7 @@ READ_LINES = 250
 FILES, WHOLE_FILES = 10, 3
 GREP_WORDS, GREP_LINES = 6, 50
 SEMBLE_DEFAULT = 5
+SHARES = (0.1, 0.2, 0.3, 0.4, 0.6, 0.8)
 _QUOTED = re.compile(r"`([^`\n]{2,80})`")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w{2,}")
 _COMPOUND = re.compile(r"[a-z0-9]_[a-z0-9]|[a-z][A-Z]")
@@ -211,7 +212,10 @@ def _tables(options: argparse.Namespace, _work: Path) -> list[Table]:
                     assistant.follow(look(assistant, query), known)
             done.setdefault(name, []).append(assistant)
         project.close()
-    return [Table(f"{len(issues)} issues: tokens and calls until every changed line was seen", _rows(done))]
+    return [
+        Table(f"{len(issues)} issues: tokens and calls until every changed line was seen", _rows(done)),
+        Table("Tokens for each issue within which a share of the issues is solved", _budgets(done)),
+    ]
 
 
 def _rows(done: Mapping[str, Sequence[Assistant]]) -> list[Row]:
@@ -226,6 +230,16 @@ def _rows(done: Mapping[str, Sequence[Assistant]]) -> list[Row]:
             f"{statistics.mean(tokens):,.0f}", f"{statistics.mean(one.calls for one in assistants):.1f}",
             f"{statistics.mean(shared) if shared else math.nan:,.0f}",
         ))  # fmt: skip
+    return rows
+
+
+def _budgets(done: Mapping[str, Sequence[Assistant]]) -> list[Row]:
+    """Return what each tool needs for the same success: the tokens of the issue that completes a share."""
+    rows: list[Row] = [("", *(f"{share:.0%}" for share in SHARES))]
+    for name, assistants in done.items():
+        solved = sorted(one.tokens for one in assistants if one.has_succeeded)
+        places = [math.ceil(share * len(assistants)) - 1 for share in SHARES]
+        rows.append((name, *(f"{solved[at]:,.0f}" if at < len(solved) else "-" for at in places)))
     return rows
 
 

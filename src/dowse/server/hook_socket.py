@@ -19,6 +19,9 @@ from dowse.platform import make_private_folder
 READ_SECONDS = 0.5
 """How long a hook may take to send its call; it gives up earlier."""
 
+MAX_CALLS = 4
+"""Hooks that are answered at once; the next ones get nothing, since they would give up before their turn."""
+
 Answer = Callable[[Mapping[str, Any]], Awaitable[str]]
 """Returns what is added to the result of a tool call."""
 
@@ -27,16 +30,22 @@ Answer = Callable[[Mapping[str, Any]], Awaitable[str]]
 async def listening(answer: Answer) -> AsyncIterator[None]:
     """Answer the hooks of this user while the block runs. Where no socket can be made, log it and go on."""
 
+    running = 0
+
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(OSError, ValueError, asyncio.TimeoutError, RecursionError):
-            if is_own_user(writer.get_extra_info("socket")):
-                data = await asyncio.wait_for(_read_all(reader), READ_SECONDS)
-                call = json.loads(data)
-                text = await answer(call) if isinstance(call, dict) else ""
-                if text:
+        nonlocal running
+        running += 1
+        try:
+            if running <= MAX_CALLS and is_own_user(writer.get_extra_info("socket")):
+                call = json.loads(await asyncio.wait_for(_read_all(reader), READ_SECONDS))
+                if isinstance(call, dict) and (text := await answer(call)):
                     writer.write(_output(call, text))
                     await writer.drain()
-        writer.close()
+        except (TimeoutError, OSError, ValueError, RecursionError):  # not a call, or the hook has given up
+            pass
+        finally:
+            running -= 1
+            writer.close()
 
     try:
         file = _free_socket_file()

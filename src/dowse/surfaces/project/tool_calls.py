@@ -21,7 +21,7 @@ from dowse.sources.roots import detect_root
 from dowse.visible_text import one_line
 
 SHOWN_HITS = 3
-LOOKED_AT_HITS = 8
+LOOKED_AT_HITS = 6
 """Hits among which those are chosen that the assistant has not seen yet."""
 MIN_RELEVANCE = 0.3
 """Nonsense stays below this."""
