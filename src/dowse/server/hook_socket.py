@@ -49,13 +49,15 @@ async def listening(answer: Answer) -> AsyncIterator[None]:
 
     try:
         file = _free_socket_file()
-        listener = await asyncio.start_unix_server(handle, file)
+        new = file.with_suffix(".new")
+        listener = await asyncio.start_unix_server(handle, new)
+        new.chmod(0o600)
+        new.rename(file)  # no hook sees it before it is private and listens
     except (OSError, AttributeError) as error:  # AttributeError: Windows
         reason = getattr(error, "strerror", None) or "this system has no such sockets"
         logging.getLogger(__name__).warning("The hook gets no answers: %s.", reason)
         yield
         return
-    file.chmod(0o600)
     try:
         async with listener:
             yield
@@ -78,13 +80,11 @@ def _free_socket_file() -> Path:
     make_private_folder(folder)
     if not is_private(str(folder)):
         raise PermissionError(13, f"{folder} is not private; remove it")
-    for file in folder.glob("*.sock"):
+    for file in (*folder.glob("*.sock"), *folder.glob("*.new")):
         with contextlib.suppress(OSError, ValueError):
             if stat.S_ISSOCK(file.lstat().st_mode) and not _is_running(int(file.stem)):
                 file.unlink()
-    own = folder / f"{os.getpid()}.sock"
-    own.unlink(missing_ok=True)
-    return own
+    return folder / f"{os.getpid()}.sock"
 
 
 def _is_running(process: int) -> bool:
