@@ -58,3 +58,13 @@ def test_the_vectors_decide_whether_a_shortlist_is_made_not_the_query(
     if not is_ordered:
         exact = vectors @ query
         assert [hit.id for hit in found][:1] == [int(np.argmax(exact)) + 1]
+
+
+@pytest.mark.parametrize("dimensions", [16, 96, 128, 160, 192, 256, 768])
+def test_vectors_of_any_width_in_no_order_have_none(dimensions: int) -> None:
+    """With 128 dimensions the first 96 have most of any vector, so a shortlist lost near rows of other encoders."""
+    cells = np.random.default_rng(dimensions).integers(-127, 128, (2000, dimensions), np.int8)
+    assert not vector_search._has_ordered_dimensions(cells)
+    assert dimensions <= 192 or vector_search._has_ordered_dimensions(
+        cells // np.array([1] * 96 + [8] * (dimensions - 96), np.int8)
+    )
